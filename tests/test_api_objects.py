@@ -27,7 +27,7 @@ def trace() -> tracealyze.Trace:
 
 
 def test_trace_shows_itself_in_one_line(trace: tracealyze.Trace) -> None:
-    shown = "ssh-login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.86 s)"
+    shown = "ssh-login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.74 s)"
     assert repr(trace) == f"<Trace {shown}>"
     assert shown in trace._repr_html_()
     assert "hot-loop (TLZ002)" in trace._repr_html_()

@@ -5,7 +5,7 @@
     >>> trace.window
     <Window 11.42 s, pid 12186 sshd>
     >>> trace.findings
-    [<Finding TLZ002 hot-loop: error, pid 12200 quota, saves up to 9.86 s>]
+    [<Finding TLZ002 hot-loop: error, pid 12200 quota, saves up to 9.74 s>]
     >>> trace.calls(by=["pid", "syscall"]).to_pandas().columns[:4].tolist()
     ['pid', 'syscall', 'calls', 'failed']
 

@@ -50,7 +50,7 @@ class Trace(TraceTables):
 
         >>> import tracealyze
         >>> tracealyze.read("samples/ssh-login/ssh-login.truss")
-        <Trace ssh-login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.86 s)>
+        <Trace ssh-login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.74 s)>
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Trace(TraceTables):
 
         >>> import tracealyze
         >>> tracealyze.read("samples/ssh-login/ssh-login.truss").findings
-        [<Finding TLZ002 hot-loop: error, pid 12200 quota, saves up to 9.86 s>]
+        [<Finding TLZ002 hot-loop: error, pid 12200 quota, saves up to 9.74 s>]
         """
         from tracealyze.findings.finding import FindingList
 

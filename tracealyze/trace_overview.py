@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def overview(trace: TraceTables, findings: Sequence[Finding] | None) -> str:
-    """`login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.86 s)`, with findings if given."""
+    """`login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.74 s)`, with findings if given."""
     totals = trace.totals
     parts = [
         units.duration(trace.window.wall_ns, trace.tick_ns) if trace.window.reason is None else "no wall time",

@@ -7,14 +7,14 @@ little of its time is not reported by itself: the finding that took most of it l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
-from tracealyze.findings.matching import Match, matches, tables_of, tick_ns
+from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
 from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
 from tracealyze.schema import MULTI_CAPTURE
@@ -48,7 +48,9 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
     found = [match for rule in single for match in matches(trace, rule, tables) if not _is_ignored(trace, match)]
     found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
     settled = trace.claims([match.claims for match in found], _MAX_UNEXPLAINED)
-    claimed = [_ClaimedMatch(match, share) for match, share in zip(found, settled.shares, strict=True)]
+    claimed = [
+        _ClaimedMatch(_counted_once(match, share), share) for match, share in zip(found, settled.shares, strict=True)
+    ]
     for each in claimed:
         if not each.is_finding:
             owner = _owner(claimed, each)
@@ -59,6 +61,15 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
     leading = {rule.name for rule in rules if rule.leads}
     findings.sort(key=lambda finding: _order(trace, finding, finding.name in leading))
     return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))
+
+
+def _counted_once(match: Match, share: ClaimShare) -> Match:
+    """The match with its cost without overlap: the rows of a group may cover the same time, such as the children of a
+    shell and those of its subshells."""
+    is_path_time = match.rule.cost == PATH_TIME and match.basis is Basis.WALL
+    if not match.rule.group or not is_path_time or not 0 < share.total_ns < match.cost_ns:
+        return match
+    return replace(match, cost_ns=share.total_ns)
 
 
 @dataclass
@@ -99,12 +110,22 @@ class _ClaimedMatch:
 
     @property
     def impact_ns(self) -> tuple[int, int]:
-        """Bounds of the time that could be freed: up to its own time without tracing overhead."""
-        max_ns = self.share.own_ns - self.share.tracing_ns
+        """Bounds of the time that could be freed: up to its own time without tracing overhead, and up to its cost."""
+        max_ns = self._within_cost(self.share.own_ns - self.share.tracing_ns)
         low, high = (
             max(0, min(round(_impact(self.match, bound)), max_ns)) for bound in self.match.rule.forms["impact"]
         )
         return min(low, high), high
+
+    @property
+    def saving_ns(self) -> tuple[int, int]:
+        """Bounds of the saving that it promises, that of inherited matches included."""
+        low, high = self.impact_ns
+        return low, self._within_cost(high + self.inherited_ns)
+
+    def _within_cost(self, ns: int) -> int:
+        """A saving up to the cost that the message shows: a loop also has time between its calls."""
+        return min(ns, self.match.cost_ns) if self.match.rule.cost and self.match.basis is not Basis.COUNTS else ns
 
 
 def _is_ignored(trace: TraceTables, match: Match) -> bool:
@@ -143,8 +164,7 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
     match, rule = claimed.match, claimed.match.rule
-    low, high = claimed.impact_ns
-    high += claimed.inherited_ns
+    low, high = claimed.saving_ns
     row = match.row
     return Finding(
         code=rule.code,

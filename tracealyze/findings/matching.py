@@ -48,7 +48,7 @@ _NOT_SUMMED = (
     "size_",
 )
 # Columns with this ending hold the path time of a row, or a part of it.
-_PATH_TIME = "exclusive_ns"
+PATH_TIME = "exclusive_ns"
 _WITHIN = ("row", "process", "program", "capture")
 _MAX_PROOFS = 2
 # Tables whose times lie between calls, so that only stamps measure them.
@@ -104,7 +104,7 @@ def tables_of(trace: TraceTables, rules: Sequence[Rule]) -> dict[str, Table]:
 
 def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:
     """The minimum path time of a group of rows that can match one of these rules."""
-    if not all(rule.cost.endswith(_PATH_TIME) for rule in rules) or _counts(trace, rules):
+    if not all(rule.cost.endswith(PATH_TIME) for rule in rules) or _counts(trace, rules):
         return None
     widest = max((_within(rule) for rule in rules), key=_WITHIN.index)
     costs_ns = [_min_costs_ns(trace, rule) for rule in rules]
