@@ -70,3 +70,27 @@ def test_a_torn_first_line_is_no_call_and_moves_no_time(tmp_path: Path) -> None:
         trace = tracealyze.read(_capture(tmp_path, start + whole))
         assert trace.accounting == {"call": 2, "foreign": 1}, start
         assert trace.window.wall_ns == tracealyze.read(_capture(tmp_path, whole)).window.wall_ns
+
+
+_TWO_TRACERS = """1234 1795224170.658193 read(3, "x", 1) = 1 <0.000012>
+1234 1795224170.758193 openat(AT_FDCWD, "/etc/x", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000012>
+1234 1795224170.858193 close(3) = 0 <0.000012>
+12200:\t 4.5917\t 0.0395\t 0.0002\tioctl(3, ZFS_IOC_OBJSET_STATS, 0x08046390)\t= 0
+12200:\t 4.5950\t 0.0029\t 0.0001\topen("/etc/passwd", O_RDONLY)\t\t= 4
+"""
+
+
+def test_lines_of_another_tracer_are_named_and_no_calls(run: Run, tmp_path: Path) -> None:
+    path = _capture(tmp_path, _TWO_TRACERS)
+    trace = tracealyze.read(path)
+    assert trace.accounting == {"call": 3, "other_format": 2}
+    report = run("summarize", path).stdout
+    assert "2 of truss-solaris (lines 4 to 5)" in report and "lossy-capture" in report
+
+
+def test_durations_of_another_run_make_no_duration_exact(tmp_path: Path) -> None:
+    text = "20:37:49.000112 close(3) = 0\n20:37:50.000312 close(4) = 0\n20:37:50.000412 close(5) = 0\n"
+    trace = tracealyze.read(_capture(tmp_path, text + "4711 1700000000.000112 close(3) = 0 <0.000005>\n"))
+    assert trace.captures[0].dur_kind == "upper-bound"
+    (loss,) = trace.captures[0].losses
+    assert loss.formats == {"strace": [1, 4, 4]}

@@ -18,6 +18,7 @@ LAYERS = [
     # These share forms of lines with a format of the layer below.
     ["kdump", "ltrace", "perf_trace", "truss_aix"],
     ["format_list", "other_tools"],
+    ["other_format"],
     ["envelope"],
 ]
 

@@ -27,7 +27,6 @@ mod timestamps;
 
 pub use choose::choose_reader;
 
-use crate::elision;
 use crate::facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, StampMoment};
 use crate::format::{self, Head, LineReader, Parsed};
 use crate::kernel_log::stamp::{LogStamp, StampBase};
@@ -156,7 +155,8 @@ impl EnvelopeReader {
     }
 
     fn plain(&self, text: &[u8], parsed: &mut Parsed) -> Line {
-        let line = elision::recognised(self.inner.read(text, parsed), text);
+        let line = self.inner.read(text, parsed);
+        let line = parsed.recognised(line, text);
         let is_unread = matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
         let rest =
             if is_unread && self.layers.iter().any(|layer| layer.envelope.cuts()) { end_of_call(text) } else { None };

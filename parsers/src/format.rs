@@ -90,6 +90,10 @@ pub trait LineReader: Send + Sync {
 /// Once the texts that are shared by all chunks of a capture exceed this, they start again from none.
 const MAX_TEXT_BYTES: usize = 1 << 22;
 
+/// Returns the name of the format of a line that the reader may not have been able to use.
+/// The name of the capture's format comes first.
+pub(crate) type OtherFormat = fn(&'static str, &Line, &[u8]) -> Option<&'static str>;
+
 /// The lines of one chunk, and what the reader carries from chunk to chunk: texts and the line cache.
 #[derive(Default)]
 pub struct Parsed {
@@ -101,10 +105,16 @@ pub struct Parsed {
     pub texts: Interner,
     /// A buffer in which readers assemble texts; its content has no meaning between lines.
     pub(crate) scratch: Vec<u8>,
+    /// Names the formats of lines that the reader could not use.
+    other_format: Option<(&'static str, OtherFormat)>,
     cache: LineCache,
 }
 
 impl Parsed {
+    pub(crate) fn with_other_formats(own: &'static str, other_format: OtherFormat) -> Parsed {
+        Parsed { other_format: Some((own, other_format)), ..Parsed::default() }
+    }
+
     /// Read a chunk of whole lines; only the last line of a capture may lack its LF.
     pub fn read(&mut self, reader: &dyn LineReader, mut bytes: &[u8]) {
         self.lines.clear();
@@ -114,7 +124,8 @@ impl Parsed {
         while !bytes.is_empty() {
             let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
             let line = reader.read(&bytes[..end], self);
-            self.lines.push(elision::recognised(line, &bytes[..end]));
+            let line = self.recognised(line, &bytes[..end]);
+            self.lines.push(line);
             bytes = bytes.get(end + 1..).unwrap_or(b"");
         }
     }
@@ -188,7 +199,7 @@ impl Parsed {
             Some(prefix) => reader.read_after(prefix, text, self),
             None => reader.read(text, self),
         };
-        let line = elision::recognised(line, text);
+        let line = self.recognised(line, text);
         if let Some((parts, Err(hash))) = looked_up
             && let Some(number) = self.cache.insert(&parts, hash, &line, cached_lines::extra(&self.extras, line.extra))
         {
@@ -198,6 +209,15 @@ impl Parsed {
         self.cache.found_none();
         into.refs.push(LineRef::own(into.own.len() as u32));
         into.own.push(line);
+    }
+
+    /// The line, or what it is in any format if the reader could not use it.
+    pub(crate) fn recognised(&mut self, line: Line, text: &[u8]) -> Line {
+        let line = elision::recognised(line, text);
+        match self.other_format.and_then(|(own, name_of)| name_of(own, &line, text)) {
+            Some(name) => Line { name: self.texts.add(name.as_bytes()), ..Line::of(LineKind::OtherFormat) },
+            None => line,
+        }
     }
 
     /// Store an extra; returns its number for [`Line::extra`].

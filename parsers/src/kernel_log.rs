@@ -76,14 +76,29 @@ impl Format for KernelLog {
 /// A call, a half of one, or a signal as tracers print it, with or without a thread id before it.
 fn is_call(text: &[u8]) -> bool {
     let text = scan::skip_blanks(text);
-    let text = text.strip_prefix(b"[pid ").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..)).unwrap_or(text);
-    let text = scan::skip_blanks(scan::number(scan::skip_blanks(text)).map_or(text, |(_, rest)| rest));
+    let text = after_marks(text);
+    let text = after_marks(scan::skip_blanks(scan::number(text).map_or(text, |(_, rest)| rest)));
     if [&b"<... "[..], b"--- SIG", b"+++ "].iter().any(|prefix| text.starts_with(prefix)) {
         return true;
     }
     let Some((_, rest)) = scan::name(text) else { return false };
     let ends = || text.ends_with(b"<unfinished ...>") || memchr::memmem::rfind(rest, b") = ").is_some();
     rest.starts_with(b"(") && (ends() || memchr::memmem::rfind(rest, b")  ").is_some())
+}
+
+/// The text after what strace prints in brackets before a call: `[pid 12]`, `(+ 0.000012)`, `[  59]`, a context.
+fn after_marks(mut text: &[u8]) -> &[u8] {
+    const MAX_MARKS: usize = 5;
+    for _ in 0..MAX_MARKS {
+        let close = match text {
+            [b'(', b'+', ..] => b')',
+            [b'[', ..] => b']',
+            _ => break,
+        };
+        let Some(rest) = memchr::memchr(close, text).and_then(|end| text.get(end + 1..)) else { break };
+        text = scan::skip_blanks(rest);
+    }
+    text
 }
 
 /// The clock of a capture and its digits: the finest clock that most lines have, else the most common one.

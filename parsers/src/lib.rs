@@ -23,6 +23,7 @@ pub mod kernel_log;
 pub mod line;
 pub mod line_cache;
 pub mod ltrace;
+mod other_format;
 pub mod other_tools;
 pub mod perf_trace;
 mod quoting;

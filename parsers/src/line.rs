@@ -64,6 +64,8 @@ kinds! {
     NoThread = "no_thread", Some("a line without a thread id in a capture with thread ids; capture with -f and -o FILE");
     /// The end of a call whose name differs from the open call of its thread.
     Mismatched = "mismatched", Some("the second half does not match the first; capture to a file with -o");
+    /// Of another tracer, or of the same one with other options; its name is that of the format.
+    OtherFormat = "other_format", Some("put the lines of each tracer, and of each run with other options, into a file of its own");
     /// The tracer reports that it lost events here.
     Dropped = "dropped", Some("the tracer was too slow and lost events; trace fewer calls or use larger buffers");
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,8 @@ class Loss:
     """Number of events that these lines report as lost, if they do."""
     causes: Mapping[str, int] | None = None
     """These events by cause: full-buffers, no-variable-space or unreadable-argument."""
+    formats: Mapping[str, Sequence[int]] | None = None
+    """For lines of other formats: by format, their number, the first and the last of them."""
     first_line: int | None = None
     remedy: str | None = None
 

@@ -121,13 +121,20 @@ def losses_line(capture: Capture) -> str:
     if not unused:
         return f"All {units.counted(capture.lines, 'line')} parsed.{aside}{gone}"
     lost = sum(loss.lines for loss in unused)
-    parts = [
-        f"{units.count(loss.lines)} {loss.kind.replace('_', ' ')} (first: line {loss.first_line})"
-        + (f": {loss.remedy}" if loss.remedy else "")
-        for loss in unused
-    ]
+    parts = [_unused_lines(loss, capture) + (f": {loss.remedy}" if loss.remedy else "") for loss in unused]
     lines = units.counted(capture.lines, "line")
     return f"{units.count(lost)} of {lines} could not be used: {'; '.join(parts)}.{aside}{gone}"
+
+
+def _unused_lines(loss: Loss, capture: Capture) -> str:
+    """How many lines of a kind, and where."""
+    if not loss.formats:
+        return f"{units.count(loss.lines)} {loss.kind.replace('_', ' ')} (first: line {loss.first_line})"
+    return ", ".join(
+        f"{units.count(lines)} of {shown(name)}{' with another prefix' if name == capture.format else ''} "
+        + (f"(line {first})" if first == last else f"(lines {first} to {last})")
+        for name, (lines, first, last) in loss.formats.items()
+    )
 
 
 _CAUSES = {

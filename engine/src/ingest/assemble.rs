@@ -181,7 +181,8 @@ impl<'trace> Assembler<'trace> {
 
     /// Whether any line has the capture's format.
     pub(crate) fn has_understood(&self) -> bool {
-        const STRANGE: [LineKind; 4] = [LineKind::Foreign, LineKind::Blank, LineKind::Damaged, LineKind::Continuation];
+        use LineKind::{Blank, Continuation, Damaged, Foreign, OtherFormat};
+        const STRANGE: [LineKind; 5] = [Foreign, Blank, Damaged, Continuation, OtherFormat];
         LineKind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
     }
 
@@ -248,6 +249,7 @@ impl<'trace> Assembler<'trace> {
             (LineKind::Log, _) => self.messages(line, extra, stamp_ns, at),
             (LineKind::SummaryTable, _) => self.summary(line, extra),
             (LineKind::Dropped, _) => self.dropped(line, at),
+            (LineKind::OtherFormat, _) => self.of_other_format(line, at),
             (LineKind::Elision, _) if self.capture.files.len() == 1 => self.capture.elisions.push(at.line),
             _ => {}
         }

@@ -191,7 +191,7 @@ impl Cursor {
             reader,
             source,
             bytes,
-            parsed: Parsed::default(),
+            parsed: Parsed::of_capture(name),
             map: Vec::new(),
             next: 0,
             line: 0,

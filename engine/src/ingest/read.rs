@@ -231,7 +231,7 @@ impl<'trace> Run<'trace> {
     ) {
         // Each core remembers the bodies that it has read.
         let mut memories = Vec::new();
-        memories.resize_with(rayon::current_num_threads(), Parsed::default);
+        memories.resize_with(rayon::current_num_threads(), || Parsed::of_capture(self.assembler.format()));
         let (done, mut reported) = (AtomicU64::new(0), 0);
         let steps = PipelineSteps {
             claim,

@@ -49,6 +49,13 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
                 let causes = LossCause::ALL.iter().zip(capture.lost_by).filter(|(_, (events, _))| *events > 0);
                 loss.set_item("causes", causes.map(|(cause, (events, _))| (cause.name(), events)).into_py_dict(py)?)?;
             }
+            if kind == LineKind::OtherFormat {
+                let formats = capture
+                    .other_formats
+                    .iter()
+                    .map(|other| (other.format.as_str(), [other.lines, other.first_line, other.last_line]));
+                loss.set_item("formats", formats.into_py_dict(py)?)?;
+            }
             loss.set_item("first_line", capture.first_lines[kind as usize])?;
             loss.set_item("remedy", remedy)?;
             losses.append(loss)?;

@@ -69,6 +69,8 @@ pub struct Capture {
     pub unjoined: Vec<(u32, i64)>,
     /// Lines that stand for lines that were left out.
     pub elisions: Vec<u32>,
+    /// Lines of other formats than its own.
+    pub other_formats: Vec<OtherFormat>,
     /// Rows of summary tables.
     pub summary: Vec<SummaryRow>,
 }
@@ -97,6 +99,19 @@ impl LossCause {
     pub(crate) fn by_name(name: &[u8]) -> LossCause {
         LossCause::ALL.into_iter().find(|cause| cause.name().as_bytes() == name).unwrap_or(LossCause::Buffers)
     }
+}
+
+/// Lines of a capture that have another format than the capture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherFormat {
+    /// Name of the format; that of the capture, if only the layout of the lines differs.
+    pub format: String,
+    /// Number of lines.
+    pub lines: u64,
+    /// The first one.
+    pub first_line: u64,
+    /// The last one.
+    pub last_line: u64,
 }
 
 /// A row of a summary table.
@@ -149,6 +164,7 @@ impl Capture {
             is_order_inferred: false,
             unjoined: Vec::new(),
             elisions: Vec::new(),
+            other_formats: Vec::new(),
             summary: Vec::new(),
         }
     }

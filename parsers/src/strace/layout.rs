@@ -82,36 +82,50 @@ pub struct StracePrefix<'a> {
 /// Names of tasks have up to 15 bytes, each of which may be escaped.
 const MAX_NAME_BYTES: usize = 4 * 15;
 
+/// Lines that differ only in where the id is, and whether they have a duration.
+struct LayoutVotes {
+    layout: StraceLayout,
+    /// Number of lines by [`StraceIds`].
+    lines: [usize; 3],
+    /// Those with a duration.
+    timed: [usize; 3],
+}
+
+impl LayoutVotes {
+    /// The layout of most of these lines. Durations of lines that it cannot read are those of another run.
+    fn decided(&self) -> StraceLayout {
+        let [bare, column, bracket] = self.lines;
+        let (ids, timed) = match () {
+            () if column > bare + bracket => (StraceIds::Column, self.timed[StraceIds::Column as usize]),
+            () if bracket > 0 => (StraceIds::Bracket, self.timed[0] + self.timed[StraceIds::Bracket as usize]),
+            () => (StraceIds::None, self.timed[0]),
+        };
+        StraceLayout { ids, durations: timed > 0, ..self.layout }
+    }
+}
+
 impl StraceLayout {
     /// The layout of most lines of the head.
     pub fn of(head: Head<'_>) -> StraceLayout {
-        let mut votes: Vec<(StraceLayout, usize)> = Vec::new();
-        let mut ids = [0usize; 3];
-        let mut durations = false;
+        let mut votes: Vec<LayoutVotes> = Vec::new();
         for line in head.lines() {
             let line = without_colours(line.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(line));
-            let Some(guess) = StraceLayout::guess(&line) else {
+            // strace escapes tabs: such a line is another tracer's.
+            let guess = StraceLayout::guess(&line).filter(|_| memchr::memchr(b'\t', &line).is_none());
+            let Some(guess) = guess else {
                 continue;
             };
-            ids[guess.ids as usize] += 1;
-            durations |= guess.durations;
-            let shape = StraceLayout { ids: StraceIds::None, durations: false, ..guess };
-            match votes.iter_mut().find(|(layout, _)| *layout == shape) {
-                Some((_, count)) => *count += 1,
-                None => votes.push((shape, 1)),
-            }
+            let layout = StraceLayout { ids: StraceIds::None, durations: false, ..guess };
+            let at = votes.iter().position(|votes| votes.layout == layout).unwrap_or_else(|| {
+                votes.push(LayoutVotes { layout, lines: [0; 3], timed: [0; 3] });
+                votes.len() - 1
+            });
+            votes[at].lines[guess.ids as usize] += 1;
+            votes[at].timed[guess.ids as usize] += usize::from(guess.durations);
         }
-        let common =
-            votes.iter().max_by_key(|(_, count)| *count).map_or(StraceLayout::default(), |&(layout, _)| layout);
-        let [bare, column, bracket] = ids;
-        let ids = if column > bare + bracket {
-            StraceIds::Column
-        } else if bracket > 0 {
-            StraceIds::Bracket
-        } else {
-            StraceIds::None
-        };
-        StraceLayout { ids, durations, colours: memchr::memchr(0x1b, head.bytes).is_some(), ..common }
+        let common = votes.iter().max_by_key(|votes| votes.lines.iter().sum::<usize>());
+        let colours = memchr::memchr(0x1b, head.bytes).is_some();
+        common.map_or_else(Default::default, |votes| StraceLayout { colours, ..votes.decided() })
     }
 
     /// What the lines contain and mean.

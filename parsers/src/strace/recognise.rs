@@ -1,6 +1,6 @@
 //! Recognises strace. One line that only strace prints is enough, unless there are as many signs of another tracer.
 
-use super::layout::{StraceLayout, without_colours};
+use super::layout::{Relative, StraceLayout, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Head, Recognition};
 use crate::scan;
@@ -79,7 +79,12 @@ fn sign(line: &[u8]) -> StraceSign {
         return StraceSign::Sure;
     }
     match StraceLayout::guess(line) {
-        Some(_) => body_of(line).map_or(StraceSign::Unlike, body_sign),
+        Some(layout) => {
+            let sign = layout.prefix(line).map_or(StraceSign::Unlike, |prefix| body_sign(prefix.body));
+            // No other tracer, and no log, prints a difference in parentheses after a clock.
+            let is_sure = sign == StraceSign::Fits && layout.relative == Relative::NextToClock;
+            if is_sure { StraceSign::Sure } else { sign }
+        }
         None if memmem::find(line, b"strace: Process ").is_some() => StraceSign::Own,
         None => StraceSign::Unlike,
     }

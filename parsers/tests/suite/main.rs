@@ -7,6 +7,7 @@ mod input;
 mod kdump;
 mod kernel_log;
 mod ltrace;
+mod other_formats;
 mod perf_trace;
 mod repeated;
 mod strace;

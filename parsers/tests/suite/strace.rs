@@ -125,6 +125,53 @@ fn a_single_line_with_a_clock_is_recognised() {
     assert!(is_strace("strace: Process 12 attached\n"));
 }
 
+/// Calls that succeed: none has a sign that only strace prints.
+const PLAIN_CALLS: [(&str, &str); 5] = [
+    ("close(3)", "0"),
+    ("openat(AT_FDCWD, \"/etc/hosts\", O_RDONLY|O_CLOEXEC)", "3"),
+    ("read(3, \"127.0.0.1 localhost\\n\"..., 4096)", "221"),
+    ("fstat(3, {st_mode=S_IFREG|0644, st_size=221, ...})", "0"),
+    ("futex(0x7f2c4a6b1b38, FUTEX_WAKE_PRIVATE, 1)", "1"),
+];
+
+/// Every header that the options of strace make, with the digits of its clocks.
+fn headers() -> impl Iterator<Item = String> {
+    let ids = ["", "4711  ", "[pid  4711] ", "4711<web> ", "[pid 4711<web>] "];
+    let contexts = ["", "[unconfined_u:unconfined_r:unconfined_t:s0] "];
+    let clocks = ["", "20:37:49 ", "20:37:49.123 ", "20:37:49.123456 ", "1700000000 ", "1700000000.123456 "];
+    let numbers = ["", "[  59] ", "[00007f441a258ad7] ", "[  59] [00007f441a258ad7] "];
+    let all = move |id: &'static str, context: &'static str, clock: &'static str| {
+        let relative = if clock.is_empty() { "     0.000012 " } else { "(+     0.000012) " };
+        let of = move |relative: &'static str| numbers.map(|number| format!("{id}{context}{clock}{relative}{number}"));
+        of("").into_iter().chain(of(relative))
+    };
+    let pairs = ids.into_iter().flat_map(move |id| contexts.map(|context| (id, context)));
+    pairs.flat_map(move |(id, context)| clocks.into_iter().flat_map(move |clock| all(id, context, clock)))
+}
+
+#[test]
+fn successful_calls_are_recognised_after_any_header() {
+    for header in headers() {
+        for (duration, lines, from) in
+            [("", 1, 0), (" <0.000012>", 1, 1), ("", 2, 2), (" <0.000012>", 5, 0), ("", 5, 0)]
+        {
+            let calls = PLAIN_CALLS.iter().cycle().skip(from).take(lines);
+            let text: String = calls.map(|(call, ret)| format!("{header}{call:<22} = {ret}{duration}\n")).collect();
+            let head = Head { bytes: text.as_bytes(), complete: true };
+            let (name, reader) = parsers::choose_reader(head, None).unwrap_or_else(|| panic!("unknown: {text}"));
+            assert_eq!((name, reader.envelope_facts().names.len()), ("strace", 0), "{text}");
+            let mut parsed = Parsed::default();
+            parsed.read(reader.as_ref(), text.as_bytes());
+            let is_read = |line: &Line| line.kind == LineKind::Call && (line.tid == 4711) == header.contains("4711");
+            assert!(parsed.lines.iter().all(is_read), "{text}");
+            assert_eq!(reader.facts().has_durations, !duration.is_empty(), "{text}");
+            let is_timed =
+                ["20:37:49", "1700000000", "0.000012) ", "0.000012 "].iter().any(|clock| header.contains(clock));
+            assert_eq!(reader.facts().clock != Clock::None, is_timed, "{text}");
+        }
+    }
+}
+
 #[test]
 fn output_that_looks_like_another_tracer_does_not_hide_strace() {
     let calls = "close(9) = -1 EBADF (Bad file descriptor)\nexit_group(0) = ?\n+++ exited with 0 +++\n";

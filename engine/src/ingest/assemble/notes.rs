@@ -3,7 +3,7 @@
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::event::{EventKind, NONE};
 use crate::store::tasks::Program;
-use crate::store::trace::{LossCause, SummaryRow};
+use crate::store::trace::{LossCause, OtherFormat, SummaryRow};
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
 
 impl Assembler<'_> {
@@ -131,6 +131,24 @@ impl Assembler<'_> {
         *lost = lost.saturating_add(events);
         *first_line = if *first_line == 0 { u64::from(at.line) } else { *first_line };
         self.capture.lost_events = self.capture.lost_events.saturating_add(events);
+    }
+
+    /// A line of another tracer, or of the same one with other options.
+    pub(super) fn of_other_format(&mut self, line: &Line, at: LinePlace) {
+        let name = self.trace.events.texts.string(line.name);
+        let number = u64::from(at.line);
+        match self.capture.other_formats.iter_mut().find(|other| other.format == name) {
+            Some(other) => (other.lines, other.last_line) = (other.lines + 1, number),
+            None => {
+                let format = name.into_owned();
+                self.capture.other_formats.push(OtherFormat {
+                    format,
+                    lines: 1,
+                    first_line: number,
+                    last_line: number,
+                });
+            }
+        }
     }
 
     pub(super) fn summary(&mut self, line: &Line, extra: Option<Extra>) {
