@@ -159,9 +159,18 @@ def test_comparisons_take_paths_and_traces(trace: tracealyze.Trace) -> None:
 
 
 def test_public_names_are_documented() -> None:
-    for name in set(tracealyze.__all__) - {"__version__"}:
+    classes = {name: value for name, value in vars(tracealyze).items() if inspect.isclass(value)}
+    for name in {*classes, *tracealyze.__all__} - {"__version__"}:
         assert inspect.getdoc(getattr(tracealyze, name)), name
     for function in (tracealyze.read, tracealyze.diff, tracealyze.check, tracealyze.scaling):
         described = inspect.getdoc(function) or ""
         assert all(part in described for part in ("Arguments:", "Raises:", "Example:")), function
-    assert tracealyze.__version__ in pydoc.plain(pydoc.render_doc(tracealyze))
+    described = pydoc.plain(pydoc.render_doc(tracealyze))
+    assert tracealyze.__version__ in described
+    errors = [
+        name for name, value in vars(tracealyze).items() if inspect.isclass(value) and issubclass(value, Exception)
+    ]
+    assert len(errors) == 7
+    assert all(name in described for name in errors)
+    # The methods that seven errors inherit took 700 of 1,144 lines.
+    assert len(described.splitlines()) < 550

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,18 @@ def test_severities_are_readable_on_light_and_dark(severity: str) -> None:
     """Warnings were bold yellow, with a contrast of 1.1 on a white background. WCAG requires 3 for bold text."""
     for color in XTERM[STYLES[severity].split()[-1]]:
         assert min(contrast(color, (255, 255, 255)), contrast(color, (0, 0, 0))) >= 3
+
+
+def test_report_names_the_columns_that_it_omits(run: Run) -> None:
+    """The columns of its tables vanished silently."""
+    narrow, wide = (run("summarize", "--full", SSH, COLUMNS=columns) for columns in ("50", "200"))
+    noted = re.findall(r"Hidden at a width of 50: (.*); --format markdown", narrow.stderr)
+    assert len(noted) == 1
+    assert {"parent", "failed", "max s"} <= set(noted[0].split(", "))
+    assert wide.stderr == ""
+
+
+def test_full_report_mentions_no_normal_facts(run: Run) -> None:
+    printed = run("summarize", "--full", SSH).stdout
+    assert "Tracing overhead unknown." in printed
+    assert not re.search("thread ids present|not cut|capture complete|no filter", printed)

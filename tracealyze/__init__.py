@@ -9,8 +9,26 @@
     >>> trace.calls(by=["pid", "syscall"]).to_pandas().columns[:4].tolist()
     ['pid', 'syscall', 'calls', 'failed']
 
-The interface is `read`, `diff`, `check`, `scaling`, the classes `Trace` and `Table`, and the errors. All modules of the
-package are internal and may change. See docs/python.md.
+Functions:
+
+    read      captures, as a Trace
+    diff      what changed between two captures
+    check     captures against a baseline and budgets
+    scaling   how calls grow with the problem size
+
+Classes: `Trace` has the findings and the tables, `Table` has the rows. `help(trace.findings[0])` describes a finding.
+
+Errors, all with a message that states the remedy:
+
+    TracealyzeError           the base of all errors
+    ├── WrongUsage            an argument, a name or a condition is wrong; also a ValueError
+    ├── GateFailed            a baseline was not updated, because something is worse
+    └── UnusableInput         a capture cannot be used; also a ValueError
+        ├── MissingCapture    no file has the name; also a FileNotFoundError
+        ├── UnreadableCapture the file cannot be read; also an OSError
+        └── UnknownFormat     no format fits
+
+All modules of the package are internal and may change. See docs/python.md.
 """
 
 from pathlib import Path
@@ -27,29 +45,22 @@ from tracealyze.capture_input.capture_info import Capture as Capture
 from tracealyze.capture_input.capture_info import Loss as Loss
 from tracealyze.capture_input.capture_info import Window as Window
 from tracealyze.comparisons import check, diff, scaling
-from tracealyze.errors import (
-    GateFailed,
-    MissingCapture,
-    TracealyzeError,
-    UnknownFormat,
-    UnreadableCapture,
-    UnusableInput,
-    WrongUsage,
-)
+
+# The help of the package shows what __all__ lists, and errors with about a hundred lines each that they inherit.
+from tracealyze.errors import GateFailed as GateFailed
+from tracealyze.errors import MissingCapture as MissingCapture
+from tracealyze.errors import TracealyzeError as TracealyzeError
+from tracealyze.errors import UnknownFormat as UnknownFormat
+from tracealyze.errors import UnreadableCapture as UnreadableCapture
+from tracealyze.errors import UnusableInput as UnusableInput
+from tracealyze.errors import WrongUsage as WrongUsage
 from tracealyze.selection import Selection as Selection
 from tracealyze.table import Table
 from tracealyze.trace import Trace, read
 
 __all__ = [
-    "GateFailed",
-    "MissingCapture",
     "Table",
     "Trace",
-    "TracealyzeError",
-    "UnknownFormat",
-    "UnreadableCapture",
-    "UnusableInput",
-    "WrongUsage",
     "__version__",
     "check",
     "diff",

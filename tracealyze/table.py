@@ -53,6 +53,11 @@ class RowList(list[Row]):
 class Table:
     """A table of a trace. pyarrow, polars and DuckDB read it directly, through the Arrow PyCapsule protocol.
 
+    name, columns, units                              what the table contains
+    len(table), table["pid"], for row in table        number of rows, a column, rows as dictionaries
+    where(condition), head(n)                         some rows
+    to_pandas(), to_arrow(), to_polars(), to_parquet  all rows for other libraries
+
     Columns ending in `_ns` are nanoseconds, in `_bytes` bytes, in `_share` fractions from 0 to 1. A missing value is
     None. A table can be pickled.
 

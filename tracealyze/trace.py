@@ -45,6 +45,15 @@ class Origin:
 class Trace(TraceTables):
     """One or more captures in memory, or a selection of their events, with what rules find in them.
 
+    findings, summary()                   what the report shows
+    window, captures, totals, accounting  the wall time, the files, counts of calls and of lines
+    select(...), of_capture(n)            the same captures, restricted to some events
+    events, calls(by), processes, tasks   rows of events, and sums of them
+    partition, critical_path, gaps, loops where the time went
+    stages, items                         stages of a log
+    table(name)                           all other tables: `tracealyze rules --columns` lists them
+    quote(lines)                          lines of a capture, unchanged
+
     `read` returns it. Tables are computed when they are first used. A pickled trace names its captures; loading it
     reads them again, and raises `UnusableInput` if they have changed.
 

@@ -43,7 +43,19 @@ _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """What one rule reports about one place of a trace."""
+    """What one rule reports about one place of a trace.
+
+    code, name, title          the rule: TLZ002, hot-loop, "The same calls repeat in a loop"
+    severity, confidence       error, warning or info; measured, inferred or counted
+    diagnosis, message         the cause in one sentence; the same with all numbers
+    advice                     what to do
+    impact_ns                  lower and upper bound of the time that could be saved; None if only counts are known
+    share, basis               the cost as a fraction of the window, or of what `basis` names
+    pid, program               the process
+    syscall, op, target, calls the call, and how often it was made
+    places                     file and line of the evidence
+    also                       names of more general rules that match here too
+    """
 
     code: str
     name: str

@@ -73,35 +73,26 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
     yield from caveats(capture)
 
 
-_DURATIONS = {
-    "exact": "exact call durations",
-    "upper-bound": "call durations are upper bounds",
-    "none": "no call durations",
-}
-
-
 def verdict_line(capture: Capture) -> str:
-    """In one line: the kind of durations, ids, truncation, filters and tracing overhead."""
-    parts = [
-        _DURATIONS.get(capture.dur_kind, capture.dur_kind),
-        _ids(capture),
-        _completeness(capture),
-        f"filtered (only {', '.join(capture.families)} calls)" if capture.filtered else "no filter detected",
-    ]
-    text = "; ".join([*parts, _overhead(capture)])
+    """In one line: missing ids, truncation, filters and tracing overhead. What is complete is not mentioned."""
+    parts = [_missing_ids(capture), _incompleteness(capture)]
+    parts.append(f"filtered (only {', '.join(capture.families)} calls)" if capture.filtered else "")
+    text = "; ".join([*filter(None, parts), _overhead(capture)])
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _ids(capture: Capture) -> str:
+def _missing_ids(capture: Capture) -> str:
     if capture.has.get("tids"):
-        return "thread ids present"
-    return "process ids, but no thread ids" if capture.has.get("pids") else "no thread ids"
+        return ""
+    if capture.has.get("pids"):
+        return "process ids, but no thread ids: threads cannot be distinguished"
+    return "no thread ids"
 
 
-def _completeness(capture: Capture) -> str:
+def _incompleteness(capture: Capture) -> str:
     if capture.places_left_out:
         return "lines left out"
-    return "capture truncated" if capture.cut else "capture complete"
+    return "capture truncated" if capture.cut else ""
 
 
 def _overhead(capture: Capture) -> str:

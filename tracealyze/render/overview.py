@@ -152,6 +152,7 @@ def show(runs: Sequence[Run], slowest: int) -> int:
         terminal.paragraph(f"The slowest is {_labels(runs)[slowest]}, shown below; --each shows all.")
         terminal.line()
     terminal.lines(lines)
+    terminal.note_hidden()
     return len(lines)
 
 

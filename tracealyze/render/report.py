@@ -67,6 +67,7 @@ class Report:
         begin = self._held(self.heading, self.diagnosis)
         optional = [self.timeline, self.stages]
         while True:
+            self.terminal.forget_hidden()
             rest = self._held(self.path, *optional, self.remarks, *self._tables(), self.ending)
             findings = self._findings(self.room - len(begin) - len(rest))
             if self.full or len(begin) + len(findings) + len(rest) <= self.room or self.text_lines == 1:
@@ -78,6 +79,7 @@ class Report:
                 self.text_lines -= 1
         for lines in (begin, findings, rest):
             self.terminal.lines(lines)
+        self.terminal.note_hidden()
 
     def _held(self, *parts: Callable[[], None]) -> list[TextLine]:
         with self.terminal.held() as lines:

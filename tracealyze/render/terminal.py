@@ -49,6 +49,7 @@ class Terminal:
         self._console = None
         self._held: list[TextLine] | None = None
         self._hidden: list[str] = []
+        self._noted: list[str] = []
         if output.has_styles():
             from rich.console import Console
 
@@ -114,21 +115,28 @@ class Terminal:
 
     def table(self, strips: Sequence[Strip]) -> None:
         """The same as `rows`, with a remark on standard error that names omitted columns."""
-        hidden = [heading for heading in self.rows(strips) if heading not in self._hidden]
-        self._hidden += hidden
-        if hidden:
-            output.note(f"Hidden at a width of {self.width}: {', '.join(hidden)}; --format markdown shows all columns.")
+        self.rows(strips)
+        self.note_hidden()
 
-    def rows(self, strips: Sequence[Strip]) -> list[str]:
-        """Columns side by side. If they do not fit, wide columns are truncated, and then others are omitted.
+    def note_hidden(self) -> None:
+        """Name on standard error the columns that were omitted, each once."""
+        if new := [heading for heading in self._hidden if heading not in self._noted]:
+            output.note(f"Hidden at a width of {self.width}: {', '.join(new)}; --format markdown shows all columns.")
+        self._noted += new
 
-        Returns the headings of the omitted columns."""
+    def forget_hidden(self) -> None:
+        """Do not name the columns of tables that were held and will not be printed."""
+        self._hidden.clear()
+
+    def rows(self, strips: Sequence[Strip]) -> None:
+        """Columns side by side. If they do not fit, wide columns are truncated, and then others are omitted."""
         fitting = _fitting(list(strips), self.width)
         widths = _widths(fitting, self.width)
         self.line((self._joined([strip.heading for strip in fitting], fitting, widths), "bold"))
         for texts in zip(*(strip.cells for strip in fitting), strict=True):
             self.line((self._joined(texts, fitting, widths), ""))
-        return [strip.heading for strip in strips if strip not in fitting]
+        omitted = [strip.heading for strip in strips if strip not in fitting]
+        self._hidden += [heading for heading in omitted if heading not in self._hidden]
 
     def _joined(self, texts: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
         parts = []
