@@ -198,7 +198,7 @@ class Trace:
     ) -> tuple[list[tuple[int, int, int, list[tuple[int, int]]]], Table, int]:
         """Divide the path among claims, an earlier one goes first. Per claim: its time on the path, the part of it that
         no earlier claim has, what of that tracing costs at least, and the parts that earlier ones have. Then the
-        largest pieces that nobody claims, and the sum of all such pieces."""
+        largest unclaimed pieces, and the sum of all such pieces."""
 
     def gaps(self, selection: Selection, at_least_ns: int = 0) -> Table: ...
     def summary_rows(self) -> Table:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tracealyze.summary import Summary
 
 _MAX_QUICK_LINES = 1_000_000
-"""Maximum number of lines for which printing a trace runs the rules. For more, that takes seconds."""
+"""Maximum number of lines of a trace that runs the rules when it is printed. Longer ones take seconds."""
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then while reading, with the bytes read so far and the total, which is 0 if unknown."""

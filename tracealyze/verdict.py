@@ -35,7 +35,7 @@ class Sentence:
 
 
 def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]:
-    """One to three sentences: the causes by weight, or what the time is without one."""
+    """One to three sentences: the causes by weight; without a cause, where the time went."""
     groups = grouped(findings)
     causes = [group for group in groups if _is_cause(trace, group)]
     said = [] if causes else [_without_cause(trace)]

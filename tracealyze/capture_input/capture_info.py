@@ -122,7 +122,7 @@ class Capture:
     mixed_calls: int = 0
     """Number of calls that overlap another one of their process, where lines do not name threads."""
     places_left_out: int = 0
-    """Number of places in which lines of a task are left out."""
+    """Number of places where lines of a task are left out."""
     left_out_ns: int = 0
     """Time of these places, summed over all tasks."""
     order_inferred: bool = False

@@ -58,7 +58,7 @@ def basis_of(trace: TraceTables, number: int) -> Basis:
 
 
 def whole_of(trace: TraceTables, row: Row, basis: Basis) -> Whole:
-    """What a row of a table is a part of: the window, or the calls of its process, or those of the capture."""
+    """The whole of which a row is a part: the window, the calls of its process, or the calls of the capture."""
     number, pid = int(row.get("capture") or 0), row.get("pid")
     if basis is Basis.WALL:
         return Whole(ns=trace.wall_ns_of(number))

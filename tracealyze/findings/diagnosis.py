@@ -80,7 +80,7 @@ class _ClaimedMatch:
     share: ClaimShare
     also: list[str] = field(default_factory=list)
     remarks: list[Match] = field(default_factory=list)
-    """Of those, the matches whose rules have a remark."""
+    """Those of them with a remark in their rule."""
     inherited_ns: int = 0
     """Impact of other matches that are reported as part of this one."""
 

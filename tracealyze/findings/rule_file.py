@@ -217,9 +217,9 @@ class _Check:
             except ValueError as error:
                 raise self.wrong(key, f"{error}; write {{{{ for a brace.") from None
             for name, noun in named:
-                self._must_be_told(key, name, noun or "", words)
+                self._must_be_known(key, name, noun or "", words)
 
-    def _must_be_told(self, key: str, name: str, noun: str, words: Collection[str]) -> None:
+    def _must_be_known(self, key: str, name: str, noun: str, words: Collection[str]) -> None:
         columns = columns_of(self.table["table"])
         known = {*columns, *PLACEHOLDERS, *words}
         length = f"{name.removesuffix('share')}ns"

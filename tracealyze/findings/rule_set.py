@@ -117,7 +117,7 @@ class Rule:
     needs_window: bool = False
     """Whether the rule is silent where there is no window, because its meaning needs the order of events in time."""
     warning_from: int = 0
-    """The count from which a match by counts is a warning; 0 if it is always an info."""
+    """Minimum count at which a match by counts is a warning; 0 if it is always an info."""
     counted: Rule | None = None
     """The rule as it applies to captures without any duration; None if it is silent there."""
     explain: Mapping[str, str] = field(default_factory=dict)

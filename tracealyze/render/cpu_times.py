@@ -1,4 +1,4 @@
-"""Columns of CPU times, for tracers that print them: they tell waiting from working."""
+"""Columns of CPU times, for tracers that print them: they separate waiting from working."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def with_waiting(rows: Sequence[Row], trace: TraceTables) -> list[Row]:
-    """Rows of calls with the time in which they waited, if that is known."""
+    """Rows of calls with their waiting time, if it is known."""
     return [dict(row) | {"waiting_ns": waiting_ns(row) if is_exact(trace) else None} for row in rows]
 
 
@@ -25,7 +25,7 @@ def cpu_columns(rows: Sequence[Row]) -> list[Column]:
 
 
 def is_exact(trace: TraceTables) -> bool:
-    """Whether all durations are those of calls alone, so that what is not CPU time is waiting."""
+    """Whether all durations are those of calls alone, so that all time without CPU time is waiting."""
     return all(each.dur_kind == "exact" for each in trace.captures)
 
 

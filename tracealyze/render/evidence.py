@@ -12,7 +12,7 @@ from tracealyze.sanitize import shown
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
 
-# A call by its name, or an event that is no call.
+# A call by its name, or an event that is not a call.
 _CALL = re.compile(r"(?<![\w./-])(?:<\.\.\. )?([a-z_][a-z0-9_]*)(?:\(| resumed)|--- (SIG\w+)|\+\+\+ (\w[\w ]*)")
 # The result: what a person compares, at the end of a line.
 _RESULT = re.compile(

@@ -36,7 +36,7 @@ def title_of(finding: Finding) -> str:
 
 
 def is_about_capture(trace: Trace, finding: Finding) -> bool:
-    """Whether a finding of no cost is about the capture as a whole, so that its lines are no evidence."""
+    """Whether a finding of no cost is about the capture as a whole, so that its lines are not evidence."""
     capture = trace.capture_of(finding.capture)
     if capture is None or finding.severity != "info" or finding.share or len(finding.lines) < MAX_QUOTES:
         return False

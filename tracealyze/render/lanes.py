@@ -16,7 +16,7 @@ _MAX_PROCESSES = 5_000
 
 
 def lanes(trace: Trace, rows: Sequence[PathRow], width: int, drawn: Symbols) -> list[tuple[str, str]]:
-    """Name and bar of each command, in the order in which they come to the critical path.
+    """Name and bar of each command, in the order of their first time on the critical path.
 
     Empty where a table says as much: for a single command, or one that is on the path nearly all the time."""
     named = [row for row in rows if row.depth == 0 and row.owners][:_MAX_LANES]

@@ -82,7 +82,7 @@ def prepare() -> None:
 def abandon(stream: TextIO | None = None) -> None:
     """Discard what is left in a stream, standard output by default, and what is written to it later.
 
-    Used when nobody reads it any more or it cannot be written. Otherwise the interpreter would try once more at its
+    Used when its reader has exited or it cannot be written. Otherwise the interpreter would try once more at its
     exit, fail, and change the exit code to 120."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, (stream or sys.stdout).fileno())

@@ -72,7 +72,7 @@ class Report:
             findings = self._findings(self.room - len(begin) - len(rest))
             if self.full or len(begin) + len(findings) + len(rest) <= self.room or self.text_lines == 1:
                 break
-            # What says least gives way first; then texts get shorter.
+            # The least informative part is dropped first; then texts get shorter.
             if optional:
                 optional.pop(0)
             else:
@@ -158,7 +158,7 @@ class Report:
             self.terminal.line((f"{more}: --full", "dim"))
 
     def path(self) -> None:
-        """The critical path by command line, and who was blocked on whom."""
+        """The critical path by command line, and the chain of blocked processes."""
         if not self.rows:
             return
         self.terminal.line()
@@ -197,7 +197,7 @@ class Report:
             self.terminal.paragraph(text, indent=2, most=None if self.full else 2)
 
     def timeline(self) -> None:
-        """When each command ran, where that says more than a table."""
+        """When each command ran, where a drawing shows more than a table."""
         room = self.page - 4
         name_width = min(max((cells(row.name) for row in self.rows), default=0), room // 3, 28)
         width = room - name_width
@@ -237,7 +237,7 @@ class Report:
         self.terminal.rows(strips(listing))
 
     def remarks(self) -> None:
-        """What changes how far the report can be trusted."""
+        """Limits of the trust in the report."""
         said = self.said()
         if not said:
             return

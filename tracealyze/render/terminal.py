@@ -186,7 +186,7 @@ def _fitting(strips: list[Strip], width: int) -> list[Strip]:
 
 
 def _widths(strips: Sequence[Strip], width: int) -> list[int]:
-    """The width of each column. The last wide column tells most, so it gets what is left first."""
+    """The width of each column. The last wide column is the most informative, so it gets the remaining width first."""
     widths = [_needed(strip) for strip in strips]
     left = width - sum(widths) - _BETWEEN * (len(strips) - 1)
     for at in reversed(range(len(strips))):

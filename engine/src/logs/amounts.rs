@@ -57,7 +57,7 @@ fn is_point(byte: &u8) -> bool {
     matches!(byte, b'.' | b',' | b':')
 }
 
-/// A number that continues a word or another number (`v1`, `#3`, `-5`, `10.0.0.1`) is no duration.
+/// A number that continues a word or another number (`v1`, `#3`, `-5`, `10.0.0.1`) is not a duration.
 fn is_start(before: &[u8]) -> bool {
     !before
         .last()

@@ -22,7 +22,7 @@ const MAX_OPEN: usize = 4096;
 /// A message: its sender, and its text.
 pub(crate) type Message<'text> = (&'text str, &'text str);
 
-/// What a message says about an activity.
+/// How a message refers to an activity.
 enum Part<'text> {
     Begin(&'text str, &'text str),
     End(&'text str, &'text str),

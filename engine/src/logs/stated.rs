@@ -1,4 +1,4 @@
-//! Durations that messages state about what they report: `sync duration of 7.6 s`, `timed out after 90s`.
+//! Durations that messages state about their subject: `sync duration of 7.6 s`, `timed out after 90s`.
 //!
 //! ```text
 //! took 12.3s, finished in 3min 2.5s     it lasted that long, until the message
@@ -6,7 +6,7 @@
 //! retrying in 5 s                       it begins with the message
 //! timeout is 30s, every 60 s, 12 MB/s   nothing happened for that long: limits, rates, rhythms
 //! ```
-//! A number counts only if the words next to it say so. Words that name a limit or a rate overrule the others.
+//! A number counts only if the words next to it name one. Words that name a limit or a rate overrule the others.
 
 use super::amounts::{Amount, amounts};
 use std::ops::Range;
@@ -80,7 +80,7 @@ const LIMITS: &[&str] = &[
 /// Words right after a number that do the same.
 const LIMITS_AFTER: &[&str] =
     &["ago", "remaining", "left", "cpu", "interval", "period", "per", "of", "limit", "ttl", "each"];
-/// Words between a cue and its number that say nothing.
+/// Words between a cue and its number that add no meaning.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "about", "approximately", "approx", "roughly", "almost", "nearly", "a", "total", "of", "only", "just", "is", "was",
@@ -149,7 +149,7 @@ impl<'text> Words<'text> {
         let parts = |text: &'text str| text.split(is_between).filter(|part| !part.is_empty());
         Words {
             before: before.rsplit(is_between).filter(|part| !part.is_empty()).take(MAX_WORDS).map(word).collect(),
-            // A new sentence or clause says nothing about the number.
+            // A new sentence or clause does not concern the number.
             after: if after.starts_with(' ') {
                 parts(after).next().map(word).unwrap_or_default()
             } else {
@@ -188,7 +188,7 @@ impl<'text> Words<'text> {
         happened.or_else(|| self.by_form(is_only, at_least))
     }
 
-    /// The nearest word that says something, whether the number is a lower bound, and how many words were skipped.
+    /// The nearest word with a meaning, whether the number is a lower bound, and how many words were skipped.
     fn cue(&self) -> (&str, bool, usize) {
         let mut at_least = false;
         for (at, word) in self.before.iter().enumerate() {
@@ -228,7 +228,7 @@ impl<'text> Words<'text> {
         }
     }
 
-    /// Whether the message says that a timeout was reached.
+    /// Whether the message reports that a timeout was reached.
     fn is_expired(&self) -> bool {
         let has = |part: &str| self.message.contains(part);
         has("timed out")

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 create_exception!(_engine, EngineError, PyException, "The base of all errors of the engine.");
 create_exception!(_engine, UnreadableInput, EngineError, "A file cannot be read: (path, reason).");
 create_exception!(_engine, UnrecognisedInput, EngineError, "No format fits: (path, formats tried).");
-create_exception!(_engine, OtherTool, EngineError, "The output of a tool that is no tracer: (path, tool).");
+create_exception!(_engine, OtherTool, EngineError, "The output of a tool that is not a tracer: (path, tool).");
 create_exception!(_engine, EmptyInput, EngineError, "A file has nothing but whitespace in it: (path,).");
 create_exception!(_engine, NoMatchingLine, EngineError, "No line matches a time bound: (path, /pattern/).");
 create_exception!(_engine, NoSuchLine, EngineError, "A time bound is past the last line: (path, number of lines).");

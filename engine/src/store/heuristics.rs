@@ -220,7 +220,7 @@ pub(crate) const MIN_RUNNING_LOG_NS: i64 = 600 * S;
 /// Minimum ratio of an unusual silence of such a log to a usual one.
 /// Source: chosen. Silences of an idle machine differ by this much.
 pub(crate) const MIN_UNUSUAL_SILENCE_RATIO: i64 = 4;
-/// Length of a log from which on its silences cost no known time.
+/// Logs of this length or more: their silences cost no known time.
 /// Source: chosen. A log of days is that of a machine or a service, which is idle at night.
 pub(crate) const SEVERAL_DAYS_NS: i64 = 24 * 3600 * S;
 /// The ratio of [`MIN_UNUSUAL_SILENCE_RATIO`] for a log of days.

@@ -265,7 +265,7 @@ columns! {
         "target" dict "" "What the call worked on.";
         "errno" dict "" "Name of the error, if it failed.";
         "class" dict "" "What the time was spent on: disk, network, poll, lock, …";
-        "dur_ns" i64 "ns" "Duration of the call; dur_kind says how exact it is.";
+        "dur_ns" i64 "ns" "Duration of the call; dur_kind is its precision.";
         "dur_kind" dict "" "exact, upper-bound (may include user time), gap or none.";
         "others" i64 "" "Number of other calls of this kind: same syscall, sub-operation and program.";
         "p50_ns" i64 "ns" "Median duration of this kind of call.";

@@ -16,7 +16,7 @@ use crate::waits::edge::WakeKind;
 use parsers::syscalls::{Class, Transfer};
 use parsers::{NO_NS, Outcome, Text};
 
-/// Maximum number of writes of a task for which the reader is looked for. The others are taken to have the same one.
+/// Maximum number of writes of a task whose reader is searched. The others are assumed to have the same one.
 const MAX_WRITES: usize = 256;
 
 struct Blocked {

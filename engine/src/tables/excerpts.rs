@@ -14,7 +14,7 @@ use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
 
-/// What is known of a process of which lines are left out.
+/// Facts about a process with lines left out.
 struct Excerpt {
     task: u32,
     left_out_ns: i64,

@@ -279,7 +279,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 /// Upper bound of the time that could be saved. Time of slow exceptions is not due to the repetition. The share of
 /// tracing overhead is subtracted: calls as fast as no-op calls are dominated by it. So are calls as fast as the time
-/// between two of them, in which a program does next to nothing: the tracer stops the task once in each.
+/// between two of them; in that time, a program does next to nothing: the tracer stops the task once in each.
 fn freeable_ns(context: &TableContext<'_>, one: &Loop, (all_ns, dominant_ns): (i64, i64)) -> i64 {
     let quick_ns = context.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
     if one.dominant_p50_ns <= 0 {

@@ -1,4 +1,4 @@
-//! Open calls: the call in which each task still is when the capture ends, and who could end it.
+//! Open calls: the call of each task that has not returned when the capture ends, and the tasks that could end it.
 //!
 //! ```text
 //! pid 7   flock(3</run/lock>, LOCK_EX) = 0 | read(0,                the last line: blocked on its standard input

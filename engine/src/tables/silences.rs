@@ -17,7 +17,7 @@ use crate::table_support::provenance::Provenance;
 use parsers::{DurKind, NO_NS, Text};
 use rustc_hash::FxHashMap;
 
-/// Words of messages after which a program waits on purpose, so that their silences are no rhythm of the log.
+/// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
 const WAITS: [&str; 7] = ["retry", "wait", "attempt", "timeout", "timed out", "trying", "failed"];
 
 /// The messages of a log that have a time and count, in the order of their times.
@@ -75,7 +75,7 @@ fn log(context: &TableContext<'_>, capture: u32, rows: &[u32], builder: &mut Tab
         group.exclusive_ns += context.exclusive_ns(pair[0]);
         group.longest = group.longest.max((dur_ns, pair[0]));
     }
-    // The longest ones show what is usual.
+    // The longest ones are the measure of the usual.
     lengths_ns.sort_unstable_by_key(|&(dur_ns, _)| std::cmp::Reverse(dur_ns));
     for (number, group) in groups.into_iter().enumerate() {
         let others = || lengths_ns.iter().filter(|&&(_, other)| other != number).map(|&(dur_ns, _)| dur_ns);
@@ -84,7 +84,7 @@ fn log(context: &TableContext<'_>, capture: u32, rows: &[u32], builder: &mut Tab
     }
 }
 
-/// For each message but the last, what the silence after it belongs to: the shortest activity around it, else itself.
+/// For each message but the last, the owner of the silence after it: the shortest activity around it, else itself.
 fn owners(context: &TableContext<'_>, rows: &[u32]) -> Vec<(u32, Option<u32>)> {
     let events = &context.trace.events;
     let texts: Vec<_> = rows

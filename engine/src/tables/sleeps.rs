@@ -190,7 +190,7 @@ fn write(
     builder.some_int("asked_ns", (requested > 0).then(|| requested_ns / requested.max(1)));
     builder.int("calls", sum.calls);
     builder.int("interrupted", interrupted);
-    // Without durations, complete sleeps took at least what they requested.
+    // Without durations, complete sleeps took at least the requested time.
     let is_bound = sum.total_ns == NO_NS && sum.exclusive_ns > 0;
     builder.ns("ran_ns", if is_bound { sum.exclusive_ns } else { sum.total_ns });
     builder.ns("max_ns", sum.max_ns);

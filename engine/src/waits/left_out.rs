@@ -1,4 +1,4 @@
-//! Times of which the capture has no lines, although the tracer printed some: an excerpt quotes parts of a trace.
+//! Times without lines in the capture, although the tracer printed some: an excerpt quotes parts of a trace.
 //!
 //! ```text
 //! 7:  1.0000 0.0004 read(3, "x", 1)  = 1
@@ -15,9 +15,9 @@ use crate::waits::edge::WakeKind;
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
 
-/// Rows before an event in which the previous event of its task is searched. Lines of an excerpt may be out of order.
+/// Rows before an event that are searched for the previous one of its task: lines of an excerpt may be out of order.
 const MAX_ROWS: usize = 64;
-/// Tasks that ended before a moment, of which one is chosen.
+/// Maximum number of tasks that ended before a moment to choose from.
 const MAX_CANDIDATES: usize = 256;
 /// Ancestors of a task that are visited, in case the trace contains a cycle of creators.
 const MAX_ANCESTORS: usize = 64;
@@ -33,7 +33,7 @@ pub struct LeftOut {
     pub row: u32,
 }
 
-/// The life of a task, for the search of those that lived while lines of another are left out.
+/// The lifetime of a task, to find the tasks that lived while lines of another are left out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Life {
     end_ns: i64,

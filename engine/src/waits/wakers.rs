@@ -97,7 +97,7 @@ impl Wakers {
         self.may_stop
     }
 
-    /// Time ranges of which the capture has no lines.
+    /// Time ranges without lines in the capture.
     pub fn left_out(&self) -> &LeftOuts {
         &self.left_out
     }

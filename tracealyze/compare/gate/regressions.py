@@ -285,7 +285,7 @@ def _started(growth: Growth) -> list[_Row]:
     now = commands.commands(growth.runs)
     sides = [growth.baseline.commands, now]
     (before, after), named = commands.alike(sides), commands.common_names(sides)
-    # A program with other arguments, but as many starts as before, is no additional process.
+    # A program with other arguments, but as many starts as before, is not an additional process.
     programs = [Counter[str](), Counter[str]()]
     for side, of_program in zip((before, after), programs, strict=True):
         for name, number in side.items():

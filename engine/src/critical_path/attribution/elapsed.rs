@@ -1,7 +1,7 @@
 //! The elapsed time of calls, in place of the path, for captures without a wall clock.
 //!
 //! ```text
-//! connect(…) = -1 ETIMEDOUT <21.002000>     21.002 s of its process, whatever the others did meanwhile
+//! connect(…) = -1 ETIMEDOUT <21.002000>     21.002 s of its process, no matter what the others did
 //! nanosleep({5, 0}, …) = 0                  at least 5 s, by its arguments
 //! read(…) = 1                               nothing: its duration is not printed
 //! ```
@@ -54,7 +54,7 @@ fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
     }
 }
 
-/// Whether such calls last until another task acts. Without moments, it is unknown who that was. What a descriptor of an
+/// Whether such calls last until another task acts. Without moments, that task is unknown. What a descriptor of an
 /// unknown kind refers to may be a pipe.
 fn waits_for_others(class: Class, action: Action) -> bool {
     use Class::{Child, External, Ipc, Lock, Other, Poll, Stopped, Terminal};

@@ -1,4 +1,4 @@
-//! The walk through time of which the capture has no lines.
+//! The walk through time without lines in the capture.
 //!
 //! ```text
 //! task    |call|  lines left out              |call|        presumed to wait while the other lived

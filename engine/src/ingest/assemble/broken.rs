@@ -9,7 +9,7 @@ use crate::ingest::assemble::{Assembler, LinePlace};
 use parsers::line::Ended;
 use parsers::{CaptureFacts, Clock, DurKind, Extra, Line, LineKind, NO_NS, Outcome, StampMoment, Text};
 
-/// The name of a call of which nothing but its time is known.
+/// The name of a call whose time alone is known.
 const UNKNOWN: &[u8] = b"unknown";
 
 /// A call that was open when a signal arrived.
