@@ -259,6 +259,8 @@ def test_file_name_that_is_not_text_has_a_hint(run: Run, tmp_path: Path) -> None
     done = run("summarize", tmp_path)
     assert done.returncode == 3
     assert "the file name is not UTF-8. Rename the file" in done.stderr
+    # The byte in the form of a shell, not as a surrogate of Python.
+    assert r"\xff" in done.stderr
 
 
 def test_ascii_output_has_plain_signs(run: Run) -> None:

@@ -13,6 +13,9 @@ HIDDEN_RANGES = (
 
 def _escape(code: int) -> str:
     character = chr(code)
+    if 0xDC80 <= code <= 0xDCFF:
+        # Python's form of a byte of a file name that is not UTF-8.
+        return f"\\x{code - 0xDC00:02x}"
     return _NAMED.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 

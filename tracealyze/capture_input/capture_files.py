@@ -42,7 +42,7 @@ def _must_be_text(file: str) -> None:
         file.encode()
     except UnicodeEncodeError as error:
         raise UnusableInput(
-            f"{file}: the file name is not UTF-8. Rename the file, or read it from standard input (-)."
+            f"{file}: the file name is not UTF-8. Rename the file, or read it from standard input: summarize - < FILE."
         ) from error
 
 
