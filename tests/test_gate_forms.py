@@ -21,7 +21,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 
 # A path that closes elements, ends commands and moves the cursor.
 HOSTILE = r"/x\"]]>\n::error::no<script>alert(1)</script>|`*_%0A\33[2J\0"
-COMMAND = r"::(error|warning|notice) (file=[^:,\r\n]*,line=\d+,)?title=[^:,\r\n]*::[^\r\n]*"
+COMMAND = r"::(error|warning|notice) file=[^:,\r\n]*,line=\d+,title=[^:,\r\n]*::[^\r\n]*"
 BEFORE = '100 1700000010.000000 execve("/usr/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>\n'
 AFTER = "".join(
     f'100 1700000010.{at:06} openat(AT_FDCWD, "{HOSTILE}", O_RDONLY) = -1 ENOENT (No such file or directory)\n'
@@ -72,7 +72,8 @@ def test_forms_have_no_control_character(report: Path) -> None:
 
 def test_junit_counts_its_cases(report: Path) -> None:
     [unlike] = ElementTree.parse(report / "unlike.junit").getroot().findall("testsuite")
-    assert int(unlike.attrib["tests"]) == len(unlike.findall("testcase")) > 1
+    # Metrics are no cases: the check is one.
+    assert int(unlike.attrib["tests"]) == len(unlike.findall("testcase")) == 1
     assert int(unlike.attrib["errors"]) == len(unlike.findall("testcase/error")) == 1
     root = ElementTree.parse(report / "failed.junit").getroot()
     [suite] = root.findall("testsuite")
@@ -84,7 +85,11 @@ def test_junit_counts_its_cases(report: Path) -> None:
     assert all({"name", "classname", "time"} <= set(case.attrib) for case in cases)
     assert len({(case.get("classname"), case.get("name")) for case in cases}) == len(cases)
     assert all({"message", "type"} <= set(each.attrib) for each in suite.iter("failure"))
-    assert "calls[openat, ENOENT]" in {case.get("name") for case in cases if case.find("failure") is not None}
+    [failure] = suite.iter("failure")
+    assert "\ncalls[openat, ENOENT] 0 → 40" in (failure.text or "")
+    assert all("calls[openat, ENOENT]" not in (case.get("name") or "") for case in cases)
+    [whole] = [case for case in cases if case.get("name") == "baseline"]
+    assert re.match(r"\d+ metrics within the limits\n", whole.findtext("system-out") or "")
 
 
 def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
@@ -101,14 +106,16 @@ def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
 def test_github_commands_are_one_line_and_within_the_limit(report: Path) -> None:
     lines = (report / "failed.github").read_text(encoding="utf-8").splitlines()
     for line in lines:
-        assert re.fullmatch(r"::(error|warning|notice) (file=[^:,\r\n]*,line=\d+,)?title=[^:,\r\n]*::[^\r\n]*", line), (
-            line
-        )
+        assert re.fullmatch(COMMAND, line), line
         assert not re.search(r"%(?!25|0A|0D|3A|2C)", line), line
     for level in ("error", "warning", "notice"):
         assert sum(line.startswith(f"::{level} ") for line in lines) <= 10
     assert (report / "missing.github").read_text(encoding="utf-8").startswith("::error title=No baseline")
-    assert (report / "unlike.github").read_text(encoding="utf-8").startswith("::error title=Not comparable")
+    assert (
+        (report / "unlike.github")
+        .read_text(encoding="utf-8")
+        .startswith("::error file=base.json,line=1,title=Not comparable")
+    )
 
 
 def test_gitlab_fingerprints_differ(report: Path) -> None:

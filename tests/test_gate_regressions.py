@@ -13,6 +13,7 @@ from conftest import Run
 from tracealyze import read
 from tracealyze.compare.gate.baseline import baseline_of
 from tracealyze.compare.gate.regressions import Growth
+from tracealyze.compare.gate.stats import series_of
 from tracealyze.compare.gate.verdict import Criteria, Verdict, verdict
 from tracealyze.compare.metrics import WEIGHTS
 from tracealyze.compare.run import Run as Measured
@@ -166,3 +167,44 @@ def test_baseline_of_an_earlier_version_explains_by_program(project: Path, run: 
     assert content.pop("commands") == {"cat /etc/conf": 3, "scenario.sh": 1, "sleep 0.05": 1}
     file.write_text(json.dumps(content), encoding="utf-8")
     assert "     cat  3 → 8\n" in run("check", "new*.strace", cwd=project).stdout
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_causes_of_several_runs_sum_to_each_metric(seed: int, tmp_path: Path) -> None:
+    """Medians of places do not sum to the median of a metric: 3 of 7 calls had no cause."""
+    chance = random.Random(seed)
+
+    def run_of(name: str) -> Measured:
+        children = [(f"cat {n}", chance.choices(list(CALLS), k=chance.randrange(20))) for n in range(3)]
+        return Measured(read(capture(tmp_path / f"{name}.strace", children)))
+
+    before, after = ([run_of(f"{side}{number}") for number in range(3)] for side in "ab")
+    growth = Growth(baseline_of(before), after)
+    then, now = series_of(before), series_of(after)
+    for name in sorted({*WEIGHTS, "deliberate_wait"} & {*then, *now}):
+        difference = sum(sign * side[name].whole.median for sign, side in ((1, now), (-1, then)) if name in side)
+        assert growth.shares(name).total() + growth.rest(name) == difference, name
+        for side in (before[:1], after[:1]):
+            assert Growth(baseline_of(before[:1]), side).rest(name) == 0, name
+
+
+def test_threads_and_their_calls_are_one_regression(tmp_path: Path, run: Run) -> None:
+    """The calls of additional threads were a regression next to that of the threads."""
+
+    def threads(name: str, number: int) -> None:
+        lines = ['100 1700000010.000000 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>']
+        for tid in range(101, 101 + number):
+            at = f"17000000{tid - 90}"
+            lines.append(f"100 {at}.000000 clone3({{flags=CLONE_VM|CLONE_THREAD}}, 88) = {tid} <0.000100>")
+            lines += [f"{tid} {at}.{n + 1:06} set_robust_list(0x7f, 24) = 0 <0.000010>" for n in range(9)]
+            lines += [f"{tid} {at}.100000 exit(0) = ?", f"{tid} {at}.200000 +++ exited with 0 +++"]
+        lines += ["100 1700000090.000000 exit_group(0) = ?", "100 1700000090.000100 +++ exited with 0 +++"]
+        (tmp_path / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+    threads("before.strace", 2)
+    threads("after.strace", 30)
+    assert run("baseline", "create", "before.strace", cwd=tmp_path).returncode == 0
+    budgets = [word for budget in ("threads <= 3", "calls <= 24") for word in ("--budget", budget)]
+    document = json.loads(run("check", "after.strace", *budgets, "--json", cwd=tmp_path).stdout)
+    [regression] = document["regressions"]
+    assert sorted(regression["metrics"]) == ["calls", "threads"]

@@ -53,6 +53,10 @@ class Judgement:
     relation: str = "<="
     fingerprint: str = ""
     """The fingerprint of the finding, if it is about one."""
+    program: str = ""
+    """The program of the finding."""
+    syscall: str | None = None
+    """The system call of the finding."""
     explanation: Explanation | None = None
 
     @property

@@ -63,6 +63,8 @@ def _judgement(finding: Finding, before: int | None, number: int, run: Run) -> J
         limit=before or 0,
         why=finding.message,
         fingerprint=finding.fingerprint,
+        program=short(finding.program) or "",
+        syscall=finding.syscall,
         explanation=explain.of_finding(finding, run),
     )
 

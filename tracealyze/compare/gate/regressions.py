@@ -6,7 +6,9 @@ Metrics are sums over places, and each place that grew has exactly one cause:
     450 ms more sleep    sleeps and expired timeouts
     more work of cat     all other calls of a program
 
-So the shares of the causes in a metric sum to its growth. A metric belongs to the cause with the largest share.
+Places of several runs are medians, and medians do not add up: the rest is work that differs from run to run. The shares
+of the causes and the rest sum to the growth of a metric. A metric belongs to the cause with the largest share, and a
+new finding to the cause of the calls that it is about.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import units
@@ -74,6 +77,8 @@ class Regression:
     """Number of other places that grew."""
     shares: Mapping[str, int] = field(default_factory=dict)
     """The part of the growth of each metric, failed or not, that this cause explains."""
+    rest: int = 0
+    """Growth of the first metric in no cause: the runs differ, or there are more places than a baseline stores."""
     lines: tuple[explain.Line, ...] = ()
     """Evidence that is not about a row."""
     why: str = ""
@@ -97,13 +102,17 @@ def regressions(failed: Sequence[Judgement], baseline: Baseline | None, runs: Se
     growth = Growth(baseline, runs) if baseline is not None else None
     groups: dict[Cause | str, list[Judgement]] = {}
     for judgement in failed:
-        cause = growth.main_cause(judgement) if growth and judgement.by is not By.FINDING else None
+        cause = growth.main_cause(judgement) if growth else None
         is_time = judgement.cls is Class.CLOCK and judgement.by is By.BASELINE
         groups.setdefault(cause or ("times" if is_time else judgement.key), []).append(judgement)
-    found = [
-        _of_cause(cause, group, growth) if growth and isinstance(cause, tuple) else _alone(group, runs)
-        for cause, group in groups.items()
-    ]
+    found: list[Regression] = []
+    for key, group in groups.items():
+        if all(each.by is By.FINDING for each in group):
+            found += [_alone([each], runs) for each in group]
+        elif growth and isinstance(key, tuple):
+            found.append(_of_cause(key, group, growth))
+        else:
+            found.append(_alone(group, runs))
     return [each for _, each in sorted(enumerate(found), key=lambda item: (_rank(item[1]), item[0]))]
 
 
@@ -176,13 +185,49 @@ class Growth:
                     found[cause] += difference
         return found
 
+    def rest(self, metric: str) -> int:
+        """The growth of a metric in no cause: of several runs, the medians of the places do not sum to the median."""
+        if weigh(Name.of(metric)) is None:
+            return 0
+        before = self.baseline.metrics.get(metric)
+        after = round(median(run.value(Name.of(metric)).value for run in self.runs))
+        return after - (before.whole.median if before else 0) - self.shares(metric).total()
+
     def main_cause(self, judgement: Judgement) -> Cause | None:
         """The cause with the largest share of a metric; None if no place explains it."""
+        if judgement.by is By.FINDING:
+            return self._cause_of_finding(judgement)
         if judgement.metric in ("processes", "threads") and self.has_starts:
             return _STARTS
-        shares = self.shares(judgement.metric)
-        cause = max(shares, key=lambda each: (shares[each], each), default=None)
-        return cause if cause is not None and shares[cause] > 0 else None
+        # The calls that create threads are work of their program, and so are the calls of the threads.
+        shares = self._creations() if judgement.metric == "threads" else self.shares(judgement.metric)
+        return _largest_share(shares)
+
+    def _creations(self) -> Counter[Cause]:
+        """The growth of the calls that create tasks, by cause."""
+        found: Counter[Cause] = Counter()
+        for (program, shape), cause in self.causes.items():
+            if shape.partition("(")[0] in syscalls.FORKS:
+                found[cause] += self._more_calls((program, shape))
+        return found
+
+    def _cause_of_finding(self, judgement: Judgement) -> Cause | None:
+        """The cause that grew most among the calls of a finding."""
+        found: Counter[Cause] = Counter()
+        for (program, shape), cause in self.causes.items():
+            is_its_call = judgement.syscall in (None, shape.partition("(")[0])
+            if program == judgement.program and is_its_call:
+                found[cause] += self._more_calls((program, shape))
+        return _largest_share(found)
+
+    def _more_calls(self, place: Place) -> int:
+        return self.now.get(place, Amounts()).calls - self.then.get(place, Amounts()).calls
+
+
+def _largest_share(shares: Counter[Cause]) -> Cause | None:
+    """The cause with the largest share; None if none of them grew."""
+    cause = max(shares, key=lambda each: (shares[each], each), default=None)
+    return cause if cause is not None and shares[cause] > 0 else None
 
 
 def _fits(before: Amounts, after: Amounts, ratio: float) -> bool:
@@ -224,6 +269,8 @@ def _of_cause(cause: Cause, group: Sequence[Judgement], growth: Growth) -> Regre
         rows=tuple(_with_lines(rows[:_MAX_ROWS], growth)),
         left_out=max(len(rows) - _MAX_ROWS, 0),
         shares=shares,
+        rest=growth.rest(lead.metric),
+        why="\n".join(f"{_new_finding(each)}: {each.why}" for each in judgements if each.by is By.FINDING),
         command=_inspect(cause, lead, growth.runs[-1]),
         script=scripts.source(growth.runs[-1], [_wanted(*row) for row in rows[:1]]),
     )
@@ -237,6 +284,8 @@ def _wanted(row: Grown, where: _Where) -> str:
 def _telling(judgement: Judgement) -> int:
     family = Name.of(judgement.metric).family
     is_sum = not Name.of(judgement.metric).arguments
+    if judgement.by is By.FINDING:
+        return len(_LEADS) + 1
     return _LEADS.index(family) if is_sum and family in _LEADS else len(_LEADS)
 
 
@@ -361,13 +410,17 @@ def _inspect(cause: Cause, lead: Judgement, run: Run) -> str:
     return f"tracealyze top-syscalls {path} --program {shlex.quote(cause[0])} --by shape --sort {sort}"
 
 
+def _new_finding(judgement: Judgement) -> str:
+    return f"new finding: {Name.of(judgement.metric).arguments[0]} ({judgement.change})"
+
+
 def _alone(group: Sequence[Judgement], runs: Sequence[Run]) -> Regression:
     """A regression without places: a finding, a time, or a budget on work that did not grow."""
     lead = group[0]
     explanation = lead.explanation or explain.Explanation()
     title = f"{lead.metric} {lead.change}"
     if lead.by is By.FINDING:
-        title = f"new finding: {Name.of(lead.metric).arguments[0]} ({lead.change})"
+        title = _new_finding(lead)
     rows = (
         Grown(" ".join(filter(None, (each.program, each.shape))), each.before, each.after, lead.unit)
         for each in explanation.differences

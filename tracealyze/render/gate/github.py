@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, title
+from tracealyze.compare.gate.verdict import Status
+from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, place_of, title
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -26,13 +27,15 @@ def rendered(verdict: Verdict) -> str:
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     if verdict.is_open:
-        yield _command("error", headline(verdict), "\n".join(verdict.notes))
+        # A baseline that is missing is not a file to point at.
+        where = None if verdict.status is Status.NO_BASELINE else fallback(verdict)
+        yield _command("error", headline(verdict), "\n".join(verdict.notes), where)
     elif verdict.notes:
-        yield _command("notice", headline(verdict), "\n".join(verdict.notes))
+        yield _command("notice", headline(verdict), "\n".join(verdict.notes), fallback(verdict))
     yield from _regressions(verdict)
-    yield from _annotations("warning", verdict.of(Outcome.WARNED))
+    yield from _annotations("warning", verdict.of(Outcome.WARNED), verdict)
     notices = [each for each in verdict.of(*DOUBTFUL) if each.outcome is not Outcome.WARNED]
-    yield from _annotations("notice", notices)
+    yield from _annotations("notice", notices, verdict)
 
 
 def _regressions(verdict: Verdict) -> Iterator[str]:
@@ -45,16 +48,18 @@ def _regressions(verdict: Verdict) -> Iterator[str]:
         yield _command("error", f"{len(rest)} more", "\n".join(each.title for each in rest), fallback(verdict))
 
 
-def _annotations(level: str, judgements: Sequence[Judgement]) -> Iterator[str]:
+def _annotations(level: str, judgements: Sequence[Judgement], verdict: Verdict) -> Iterator[str]:
     shown = judgements if len(judgements) <= _MAX_ANNOTATIONS else judgements[: _MAX_ANNOTATIONS - 1]
     for judgement in shown:
-        yield _command(level, title(judgement), "\n".join([title(judgement), *details(judgement)]))
+        text = "\n".join([title(judgement), *details(judgement)])
+        yield _command(level, title(judgement), text, place_of(judgement, verdict))
     rest = judgements[len(shown) :]
     if rest:
-        yield _command(level, f"{len(rest)} more", "\n".join(title(judgement) for judgement in rest))
+        titles = "\n".join(title(judgement) for judgement in rest)
+        yield _command(level, f"{len(rest)} more", titles, fallback(verdict))
 
 
-def _command(level: str, heading: str, message: str, where: Source | None = None) -> str:
+def _command(level: str, heading: str, message: str, where: Source | None) -> str:
     at = f"file={_property(shown(where.path))},line={where.line}," if where else ""
     text = _data(cut(message, _LONGEST))
     return f"::{level} {at}title={_property(cut(shown(heading), _LONGEST_TITLE))}::{text}"

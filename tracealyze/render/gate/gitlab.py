@@ -7,7 +7,7 @@ from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, title
+from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, place_of, title
 from tracealyze.render.json import text
 from tracealyze.sanitize import shown
 
@@ -38,7 +38,7 @@ def _regression(regression: Regression, verdict: Verdict) -> dict[str, Any]:
 def _remark(judgement: Judgement, verdict: Verdict) -> dict[str, Any]:
     description = "; ".join([title(judgement), *details(judgement)])
     severity = "minor" if judgement.outcome is Outcome.WARNED else "info"
-    return _facts(judgement.key, description, severity, fallback(verdict), judgement.metric)
+    return _facts(judgement.key, description, severity, place_of(judgement, verdict), judgement.metric)
 
 
 def _facts(key: str, description: str, severity: str, where: Source, name: str = "baseline") -> dict[str, Any]:

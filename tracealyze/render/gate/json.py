@@ -44,6 +44,7 @@ def _regression(regression: Regression) -> dict[str, Any]:
         "rows": [asdict(row) for row in regression.rows],
         "left_out": regression.left_out,
         "shares": dict(regression.shares),
+        "rest": regression.rest,
         "why": regression.why,
         "lines": [asdict(line) for line in regression.lines],
         "command": regression.command,

@@ -48,11 +48,11 @@ def _table(judgements: Sequence[Judgement]) -> Iterator[str]:
     if not judgements:
         return
     yield ""
-    yield "| | metric | before | after | limit | class |"
-    yield "|---|---|---:|---:|---:|---|"
+    yield "| | metric | before | after | limit |"
+    yield "|---|---|---:|---:|---:|"
     for each in judgements[:_MAX_ROWS]:
         numbers = (amount(number, each.unit) if number is not None else "" for number in _numbers(each))
-        yield f"| {each.outcome} | {markdown_cell(each.metric)} | {' | '.join(numbers)} | {each.cls} |"
+        yield f"| {each.outcome} | {markdown_cell(each.metric)} | {' | '.join(numbers)} |"
     if len(judgements) > _MAX_ROWS:
         yield f"\nand {len(judgements) - _MAX_ROWS} more"
 

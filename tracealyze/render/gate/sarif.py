@@ -8,7 +8,7 @@ from urllib.parse import quote
 from tracealyze import _engine
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
-from tracealyze.render.gate.words import DOUBTFUL, body, details, fallback, headline, place, title
+from tracealyze.render.gate.words import DOUBTFUL, body, details, headline, place, place_of, title
 from tracealyze.render.json import text
 from tracealyze.sanitize import shown
 
@@ -64,7 +64,9 @@ def _regression(regression: Regression, families: list[str], verdict: Verdict) -
 
 
 def _remark(judgement: Judgement, families: list[str], verdict: Verdict) -> dict[str, Any]:
-    return _result(judgement, "\n".join([title(judgement), *details(judgement)]), fallback(verdict), families)
+    return _result(
+        judgement, "\n".join([title(judgement), *details(judgement)]), place_of(judgement, verdict), families
+    )
 
 
 def _result(judgement: Judgement, text: str, where: Source, families: list[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, advice, body, headline, title
+from tracealyze.render.gate.words import DOUBTFUL, advice, body, by_reason, headline, title
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -74,10 +74,7 @@ def _fill(text: str, indent: str = "") -> list[str]:
 
 def _doubtful(judgements: Sequence[Judgement]) -> Iterator[str]:
     """What is over a limit and does not fail, grouped by the reason."""
-    reasons: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        reasons.setdefault(shown(judgement.why), []).append(judgement)
-    for why, group in reasons.items():
+    for why, group in by_reason(judgements).items():
         yield from _named(why[:1].upper() + why[1:], group)
 
 

@@ -66,6 +66,14 @@ def details(judgement: Judgement) -> Iterator[str]:
         yield f"Inspect: {shown(explanation.command)}"
 
 
+def by_reason(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
+    """Judgements grouped by their reason."""
+    reasons: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        reasons.setdefault(shown(judgement.why), []).append(judgement)
+    return reasons
+
+
 def cut(text: str, width: int = _QUOTED) -> str:
     """A text truncated to a number of characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -73,7 +81,7 @@ def cut(text: str, width: int = _QUOTED) -> str:
 
 def body(regression: Regression) -> Iterator[str]:
     """What grew, with lines of each capture, the metrics that follow from it, and a command to see more."""
-    yield from filter(None, (shown(regression.why),))
+    yield from (shown(line) for line in regression.why.splitlines())
     width = max((len(cut(shown(row.what), _NAME)) for row in regression.rows), default=0)
     for row in regression.rows:
         before = "" if row.before is None else f"{amount(row.before, row.unit)} → "
@@ -85,6 +93,8 @@ def body(regression: Regression) -> Iterator[str]:
         yield f"and {units.counted(regression.left_out, 'other')}"
     for line in regression.lines:
         yield f"{shown(line.place)}: {cut(shown(line.text))}"
+    if regression.rest > 0:
+        yield f"{amount(regression.rest, regression.lead.unit)} of it cannot be attributed to one call site"
     if follows := _following(regression):
         yield f"also over the limit: {follows}"
     if regression.command:
@@ -97,9 +107,9 @@ def _places(lines: Sequence[Line]) -> str:
 
 def _following(regression: Regression) -> str:
     """The other metrics: the sums by name, the single syscalls as a number."""
-    others = regression.judgements[1:]
+    others = [each for each in regression.judgements[1:] if each.by is not By.FINDING]
     sums = [each for each in others if not Name.of(each.metric).arguments]
-    named = sums or list(others[:_MAX_FOLLOWING])
+    named = sums or others[:_MAX_FOLLOWING]
     rest = len(others) - len(named)
     more = [f"{rest} more" if not sums else f"{rest} calls[…]" if rest > 1 else others[-1].metric] if rest else []
     return ", ".join([*(shown(f"{each.metric} {_pair(each)}") for each in named), *more])
@@ -113,8 +123,15 @@ def _pair(judgement: Judgement) -> str:
 def place(regression: Regression, verdict: Verdict) -> Source:
     """A line of the project for an annotation: the script, otherwise the settings file or the baseline."""
     if regression.lead.by is By.BUDGET and verdict.budgets_file:
-        return Source(verdict.budgets_file, line_of(verdict.budgets_file, regression.lead.metric) or 1)
+        return place_of(regression.lead, verdict)
     return regression.script or fallback(verdict)
+
+
+def place_of(judgement: Judgement, verdict: Verdict) -> Source:
+    """A line of the project for a remark: the budget, otherwise the baseline or the settings file."""
+    if judgement.by is By.BUDGET and verdict.budgets_file:
+        return Source(verdict.budgets_file, line_of(verdict.budgets_file, judgement.metric) or 1)
+    return fallback(verdict)
 
 
 def fallback(verdict: Verdict) -> Source:
