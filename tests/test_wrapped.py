@@ -95,3 +95,36 @@ def test_folded_lines_are_reported_as_unreliable(tmp_path: Path) -> None:
     capture = tracealyze.read(path).captures[0]
     assert capture.is_folded
     assert any(note.startswith("Long lines were wrapped") for note in capture_notes.caveats(capture))
+
+
+def test_calls_that_a_mail_wrapped_are_whole(tmp_path: Path) -> None:
+    lines = [
+        f'17:01:0{second}.123456 openat(AT_FDCWD, "/usr/lib/{second}",\nO_RDONLY|O_CLOEXEC) = 3 <0.00{second}100>'
+        for second in range(1, 9)
+    ]
+    path = tmp_path / "mail"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    trace = tracealyze.read(path)
+    assert trace.captures[0].is_folded
+    assert (trace.totals["calls"], trace.totals["failed"]) == (8, 0)
+    assert sum(event["dur_ns"] for event in trace.events) == sum(range(1, 9)) * 1_000_000 + 8 * 100_000
+
+
+@pytest.mark.parametrize("form", ["{number}. {line}", "{number:3}| {line}", "{number}) {line}", "    {line}"])
+def test_untimed_lines_of_a_page_are_read(form: str, tmp_path: Path) -> None:
+    lines = [f'openat(AT_FDCWD, "/usr/lib/{number}", O_RDONLY) = {number}' for number in range(3, 15)]
+    path = tmp_path / "page"
+    path.write_text("".join(form.format(number=number, line=line) + "\n" for number, line in enumerate(lines, 1)))
+    trace = tracealyze.read(path)
+    assert (trace.captures[0].format, trace.accounting) == ("strace", {"call": 12})
+
+
+def test_a_table_with_indented_rows_is_of_its_tracer(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_text(
+        "syscall               seconds   calls  errors\n  read                   .010      20\n"
+        "  open                   .005      12      3\n                     --------  ------   ----\n"
+        "  sys totals:            .015      32      3\n  usr time:              .002\n  elapsed:              1.230\n"
+    )
+    trace = tracealyze.read(path)
+    assert (trace.captures[0].format, trace.accounting) == ("truss-solaris", {"summary_table": 7})

@@ -49,6 +49,10 @@ pub(crate) fn is_elision(text: &[u8]) -> bool {
         return false;
     }
     let Ok(text) = std::str::from_utf8(text) else { return false };
+    // A part of a call, such as the end of a long line: `/etc/hos"...], 0x7ffc) = 0`.
+    if text.contains('"') || text.contains(" = ") {
+        return false;
+    }
     // grep prints two dashes between hits that are not neighbours.
     if text == "--" {
         return true;
@@ -157,6 +161,7 @@ mod tests {
             "=====",
             "-- Logs begin at Mon 2021-03-01 00:00:00 UTC. --",
             "[T40] text",
+            "/etc/hos\"...], 0x7ffcd74b5368 /* 35 vars */) = 0",
             "> ...done loading of the modules",
         ];
         for other in others {

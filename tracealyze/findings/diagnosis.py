@@ -217,7 +217,9 @@ def _is_estimate(trace: TraceTables, match: Match) -> bool:
     """Whether its cost was not measured: it is an upper bound, or a few ticks of the clock."""
     capture = trace.capture_of(match.capture)
     is_upper_bound = bool(match.rule.cost) and capture is not None and capture.dur_kind == "upper-bound"
-    return is_upper_bound or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
+    # A log shows what was written during the time, not what took it.
+    is_silence = bool(match.rule.cost) and capture is not None and capture.dur_kind == "gap"
+    return is_upper_bound or is_silence or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
 
 
 def _impact(match: Match, bound: Form) -> float:

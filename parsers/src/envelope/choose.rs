@@ -8,7 +8,9 @@
 //! ```
 //! A log counts as a log unless the text inside has enough calls: a single message does not make it a trace.
 
-use super::{ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, numbers, padding, timestamps, unwrap};
+use super::{
+    ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, indent, numbers, padding, timestamps, unwrap,
+};
 use crate::facts::Clock;
 use crate::format::{Format, Head, LineReader, Parsed};
 use crate::format_list::recognise;
@@ -37,7 +39,7 @@ pub fn choose_reader(
     format: Option<&'static dyn Format>,
 ) -> Option<(&'static str, Box<dyn LineReader>)> {
     let as_is = Candidate::of(head, format, Vec::new());
-    let certain = [numbers::are_numbered, html::is_escaped, padding::is_padded];
+    let certain = [numbers::are_numbered, html::is_escaped, padding::is_padded, indent::are_indented];
     let is_plain = || !certain.iter().any(|is_padded| is_padded(head.bytes));
     let as_is = as_is.filter(|choice| !choice.mistakes_elapsed_for_relative(head));
     if as_is.as_ref().is_some_and(|choice| choice.reads_first_lines(head)) && is_plain() {

@@ -19,6 +19,11 @@ pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     (indent > 0).then(|| Arc::new(Indent(indent)) as Arc<dyn Envelope>)
 }
 
+/// Whether all lines begin with the same blanks, as in a code block.
+pub(super) fn are_indented(head: &[u8]) -> bool {
+    detect(head).is_some()
+}
+
 impl Envelope for Indent {
     fn name(&self) -> &'static str {
         "indent"

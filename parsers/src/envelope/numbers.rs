@@ -4,6 +4,8 @@
 //!     12→read(3, "x", 1) = 1
 //! 12:read(3, "x", 1) = 1
 //! a.log:12:read(3, "x", 1) = 1
+//! 12. read(3, "x", 1) = 1
+//!  12| read(3, "x", 1) = 1
 //! ```
 //! Numbers that increase by one from line to line are line numbers, whatever follows them.
 
@@ -63,7 +65,7 @@ fn numbered(line: &[u8]) -> Option<(i64, Inner<'_>)> {
         let text = match rest {
             [] => rest,
             [b'\t' | b':', text @ ..] => text,
-            [b' ', text @ ..] => after_blank(text),
+            [b' ', text @ ..] | [b'.' | b')', b' ', text @ ..] | [b'|', text @ ..] => after_blank(text),
             _ => return None,
         };
         return Some((number, Inner::of(text)));

@@ -33,12 +33,21 @@ enum StraceSign {
 /// Whether a head is of strace.
 pub fn recognise(head: Head<'_>) -> Recognition {
     let (mut own, mut other, mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize, 0usize, 0usize);
+    let mut wrapped = WrappedCall::default();
     for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MAX_LINES) {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
-        match sign(&line) {
-            StraceSign::Own => own += 1,
-            StraceSign::Sure => sure += 1,
-            StraceSign::Fits => fits += 1,
+        let sign = sign(&line);
+        let (sign, parts) = match sign {
+            StraceSign::Unlike => wrapped.add(&line),
+            sign => {
+                wrapped.end();
+                (sign, 1)
+            }
+        };
+        match sign {
+            StraceSign::Own => own += parts,
+            StraceSign::Sure => sure += parts,
+            StraceSign::Fits => fits += parts,
             StraceSign::Unlike => {}
             StraceSign::Neutral => continue,
             StraceSign::Other => other += 1,
@@ -54,6 +63,52 @@ pub fn recognise(head: Head<'_>) -> Recognition {
         () if lines == 1 && head.complete && ends_in_call(head) => Recognition::Maybe(OPEN_CALL_PERCENT),
         () => Recognition::No,
     }
+}
+
+/// A call that a mail or a terminal wrapped: its lines, joined, are a call as strace prints it.
+#[derive(Default)]
+struct WrappedCall {
+    text: Vec<u8>,
+    parts: usize,
+}
+
+impl WrappedCall {
+    const MAX_PARTS: usize = 8;
+    const MAX_BYTES: usize = 4096;
+
+    /// Add a line that shows nothing by itself. Returns the sign of the call that it completes, and the number of lines.
+    fn add(&mut self, line: &[u8]) -> (StraceSign, usize) {
+        let is_full = self.parts >= Self::MAX_PARTS || self.text.len() + line.len() > Self::MAX_BYTES;
+        if is_begin_of_call(line) || is_full {
+            self.end();
+        }
+        if self.parts == 0 && !is_begin_of_call(line) {
+            return (StraceSign::Unlike, 1);
+        }
+        // Wrapping at a blank removes it.
+        self.text.extend_from_slice(if self.parts == 0 { b"" } else { b" " });
+        self.text.extend_from_slice(line.trim_ascii());
+        self.parts += 1;
+        match sign(&self.text) {
+            StraceSign::Unlike => (StraceSign::Unlike, 1),
+            joined => (joined, self.end()),
+        }
+    }
+
+    /// Forget the call. Returns the number of its lines.
+    fn end(&mut self) -> usize {
+        self.text.clear();
+        std::mem::take(&mut self.parts)
+    }
+}
+
+/// Whether a line begins a known call and does not end it.
+fn is_begin_of_call(line: &[u8]) -> bool {
+    let body = StraceLayout::guess(line).and_then(|layout| layout.prefix(line).map(|prefix| prefix.body));
+    let mut args = arguments::ArgumentList::default();
+    body.and_then(call_name).is_some_and(|(name, rest)| {
+        syscalls::by_name(name).is_some() && arguments::split(rest, &mut args).is_none() && !line.contains(&b'\t')
+    })
 }
 
 /// Whether a capture of a process that hangs has nothing but its call: `flock(3, LOCK_EX`, without a result.
@@ -98,7 +153,8 @@ fn is_other(line: &[u8]) -> bool {
     let ltrace = line.ends_with(b"<no return ...>")
         || line.ends_with(b" +++") && memmem::find(line, b"+++ exited (status ").is_some();
     let library_table = line.starts_with(b"% time") && line.ends_with(b"function");
-    let truss_table = line.starts_with(b"sys totals:") || line.starts_with(b"usr time:");
+    let text = line.trim_ascii_start();
+    let truss_table = text.starts_with(b"sys totals:") || text.starts_with(b"usr time:");
     let library_call =
         word_before_parenthesis(line).is_some_and(|word| word.starts_with(b"SYS_") || word.ends_with(b"@SYS"));
     ltrace

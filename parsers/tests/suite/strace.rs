@@ -173,6 +173,17 @@ fn successful_calls_are_recognised_after_any_header() {
 }
 
 #[test]
+fn calls_that_a_mail_wrapped_are_recognised() {
+    let text = "openat(AT_FDCWD, \"/etc/ld.so.cache\",\nO_RDONLY|O_CLOEXEC) = 3\nmmap(NULL, 8192, PROT_READ|PROT_WRITE,
+MAP_PRIVATE|MAP_ANONYMOUS,\n-1, 0) = 0x7f43d6f38000\n";
+    assert!(is_strace(text));
+    assert!(is_strace(
+        &text.replace("openat", "1234  17:01:02.123456 openat").replace("mmap", "1235  17:01:03.123456 mmap")
+    ));
+    assert!(!is_strace("open(the door\nand close it) is what\nyou do = 3\n"));
+}
+
+#[test]
 fn output_that_looks_like_another_tracer_does_not_hide_strace() {
     let calls = "close(9) = -1 EBADF (Bad file descriptor)\nexit_group(0) = ?\n+++ exited with 0 +++\n";
     assert!(is_strace(&format!("defines SYS_read(2)\n{calls}")));
