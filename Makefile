@@ -48,7 +48,7 @@ lint: setup ## Check style, types and common mistakes in both languages
 
 check: test lint ## Run what continuous integration runs
 
-bench: setup ## Compare summarize with wc, grep and awk on a capture of SIZE (100M by default)
+bench: setup ## Measure commands on all kinds of captures of SIZE (100M by default) beside grep and others
 	$(DEVELOP) --release $(QUIETLY)
 	$(PYTHON) benches/run.py $(SIZE)
 

@@ -45,9 +45,9 @@ def phases(path: Path) -> list[tuple[float, float, int]]:
     return [(*min(runs)[:2], max(run[2] for run in runs)) for runs in by_phase]
 
 
-def main(size: int) -> None:
-    found = phases(make_capture.cached(size))
-    print(f"{size / 2**20:,.0f} MiB, best of {measure.ROUNDS}\n")
+def main(size: int, kind: str = "distinct") -> None:
+    found = phases(make_capture.cached(kind, size))
+    print(f"{kind}, {size / 2**20:,.0f} MiB, best of {measure.ROUNDS}\n")
     print(f"{'':20}{'seconds':>10}{'of CPUs':>10}{'× reading':>11}{'memory +MiB':>13}")
     reading_s = found[0][0]
     for name, (wall_s, cpu_s, rose) in zip(NAMES, found, strict=True):

@@ -24,6 +24,7 @@ class Run:
 
     seconds: float
     peak_bytes: int
+    written_bytes: int
 
 
 def once(command: Sequence[str], scratch: str) -> Run:
@@ -40,7 +41,8 @@ def once(command: Sequence[str], scratch: str) -> Run:
     seconds = time.monotonic() - begin
     if status:
         sys.exit(f"exit code {os.waitstatus_to_exitcode(status)}: {' '.join(command)}\n{Path(written).read_text()}")
-    return Run(seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+    peak_bytes = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Run(seconds, peak_bytes, os.path.getsize(written))
 
 
 def best_in_turn(commands: Mapping[str, Sequence[str]], rounds: int = ROUNDS) -> dict[str, Run]:
@@ -51,7 +53,12 @@ def best_in_turn(commands: Mapping[str, Sequence[str]], rounds: int = ROUNDS) ->
             for name, command in commands.items():
                 runs[name].append(once(command, scratch))
     return {
-        name: Run(min(run.seconds for run in done), max(run.peak_bytes for run in done)) for name, done in runs.items()
+        name: Run(
+            min(run.seconds for run in done),
+            max(run.peak_bytes for run in done),
+            max(run.written_bytes for run in done),
+        )
+        for name, done in runs.items()
     }
 
 

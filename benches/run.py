@@ -1,23 +1,23 @@
-"""All measurements, one after the other: `python benches/run.py 100M`."""
+"""All measurements: `python benches/run.py 100M`; `--kind distinct` for some kinds of captures only."""
 
 from __future__ import annotations
 
 import argparse
 
 import findings
+import kinds
 import make_capture
-import reading
 import startup
-import throughput
+import table
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("size", nargs="?", type=make_capture.bytes_of, default="100M", help="100M, 1GB …")
-    size = parser.parse_args().size
-    throughput.main(size)
+    parser.add_argument("--kind", action="append", choices=kinds.KINDS, help="kind of capture; repeatable, default all")
+    arguments = parser.parse_args()
+    names = arguments.kind or list(kinds.KINDS)
+    table.main(arguments.size, names)
     print()
-    reading.main(size)
-    print()
-    findings.main(size)
+    findings.main(arguments.size, names[0])
     print()
     startup.main()

@@ -16,7 +16,7 @@ TIMES = 2.0
 
 
 def main() -> None:
-    path = make_capture.cached(SIZE)
+    path = make_capture.cached("distinct", SIZE)
     program = measure.tracealyze()
     runs = measure.best_in_turn(
         {

@@ -26,6 +26,7 @@ LAYERS = [
     ["path_overview", "time_names"],
     ["findings"],
     ["verdict"],
+    ["bounded"],
     ["summary", "trace_overview"],
     ["trace"],
     ["compare"],

@@ -179,7 +179,15 @@ class Trace:
         """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal,
         wall_ns, exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, task, parent_task, first_line."""
 
-    def calls(self, by: Sequence[str], selection: Selection, quantiles: bool) -> Table:
+    def calls(
+        self,
+        by: Sequence[str],
+        selection: Selection,
+        quantiles: bool,
+        condition: object | None = None,
+        order: str | None = None,
+        most: int | None = None,
+    ) -> Table:
         """Keys of `by` (syscall, op, shape, target, errno, outcome, program, pid, tid, task), then calls, failed,
         total_ns, exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line, last_line."""
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tracealyze import verdict
+from tracealyze import bounded, verdict
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture, Window
@@ -43,6 +43,21 @@ ITEMS = (
 """JSON members of a kind of items in a log."""
 
 
+# Bytes of lists that may be long, as JSON. With those of the partition, they stay below the 2 MB of a document.
+_MAX_BYTES = {
+    "captures": 150_000,
+    "windows": 60_000,
+    "findings": 200_000,
+    "processes": 300_000,
+    "syscalls": 100_000,
+    "loops": 80_000,
+    "items": 40_000,
+    "stages": 40_000,
+}
+# What the rows that are kept are the largest by.
+_LARGEST_BY = {"processes": "exclusive_ns", "items": "elapsed_ns", "stages": "total_ns"}
+
+
 @dataclass(frozen=True)
 class Rows:
     """Some columns of a possibly long table, as a member of the document."""
@@ -53,6 +68,17 @@ class Rows:
     def dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries."""
         return list(self.table.dicts(self.keys))
+
+
+@dataclass(frozen=True)
+class BoundedRows:
+    """The rows of a long list that the document shows."""
+
+    rows: list[dict[str, Any]]
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return self.rows
 
 
 @dataclass(frozen=True)
@@ -79,10 +105,10 @@ class Summary:
         """Bounds of the time that could be saved."""
         return verdict.saving_ns(self.trace, self.findings)
 
-    @cached_property
-    def partition(self) -> list[Row]:
-        """The finest pieces of the window, the largest first. There may be many."""
-        return list(self.trace.partition)
+    def partition(self, *, full: bool = False) -> list[dict[str, Any]]:
+        """The pieces of the window, the largest first; unless it is `full`, small ones of many are in folded rows."""
+        keys = (*_PARTITION, *self._more)
+        return list(self.trace.partition.dicts(keys)) if full else bounded.partition(self.trace, keys)
 
     @cached_property
     def processes(self) -> list[Row]:
@@ -99,16 +125,23 @@ class Summary:
         """Loops, the longest first."""
         return sorted(self.trace.loops, key=lambda row: -(row["total_ns"] or 0))
 
-    def document(self) -> dict[str, Any]:
-        """The summary as it appears in JSON."""
-        parts = self.parts()
-        return {name: part.dicts() if isinstance(part, Rows) else part for name, part in parts.items()}
+    @property
+    def _more(self) -> tuple[str, ...]:
+        """Keys that rows have only where there are several captures."""
+        return ("capture",) if len(self.captures) > 1 else ()
 
-    def parts(self) -> dict[str, Any]:
-        """The members of the document; those that grow with the capture are tables."""
-        several = len(self.captures) > 1
-        more = ("capture",) if several else ()
-        return {
+    def document(self, *, full: bool = False) -> dict[str, Any]:
+        """The summary as it appears in JSON: at most 2 MB, unless it is `full`."""
+        parts = self.parts(full=full)
+        return {name: part.dicts() if isinstance(part, Rows | BoundedRows) else part for name, part in parts.items()}
+
+    def parts(self, *, full: bool = False) -> dict[str, Any]:
+        """The members of the document; those that grow with the capture are rows.
+
+        Unless it is `full`, long lists keep their largest rows: `counts` has the number of rows shown and of all, and
+        what is left out of the partition is in rows with `folded`, the number of pieces."""
+        more = self._more
+        parts: dict[str, Any] = {
             "schema": SCHEMA,
             "captures": [asdict(each) for each in self.captures],
             "window": asdict(self.window),
@@ -123,7 +156,28 @@ class Summary:
             "items": Rows(self.trace.items, (*ITEMS, *more)),
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,
-        } | ({"windows": [asdict(each) for each in self.windows]} if several else {})
+        } | ({"windows": [asdict(each) for each in self.windows]} if more else {})
+        counts = {} if full else self._bound(parts)
+        return parts | {"counts": counts}
+
+    def _bound(self, parts: dict[str, Any]) -> dict[str, list[int]]:
+        """Cut long lists; the numbers of rows shown and of all rows of each list that was cut."""
+        counts = {}
+        for name, max_bytes in _MAX_BYTES.items():
+            part = parts.get(name)
+            if isinstance(part, Rows):
+                part = BoundedRows(bounded.largest(part.table, part.keys, _LARGEST_BY[name], max_bytes))
+                shown, every = len(part.rows), len(parts[name].table)
+            elif part is not None:
+                part, every = bounded.within(part, max_bytes), len(part)
+                shown = len(part)
+            else:
+                continue
+            parts[name] = part
+            if shown < every:
+                counts[name] = [shown, every]
+        parts["partition"] = BoundedRows(self.partition())
+        return counts
 
 
 def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:

@@ -20,7 +20,7 @@ from tracealyze.selection import Scope, Selection, Threshold
 from tracealyze.table import Row, Table
 
 if TYPE_CHECKING:
-    from tracealyze.expression import Expression
+    from tracealyze.expression import Expression, Form
 
 _Value = TypeVar("_Value")
 
@@ -34,7 +34,7 @@ class TraceTables:
         self._source = source
         self.selection = selection or Selection()
         self._selected = self.selection.for_engine()
-        self._calls: dict[tuple[tuple[str, ...], bool], Table] = {}
+        self._calls: dict[tuple[tuple[str, ...], bool, int | None, str], Table] = {}
         self._tables: dict[str, Table] = {}
 
     def _copy(self, selection: Selection) -> Self:
@@ -219,14 +219,29 @@ class TraceTables:
                 )
         return self._table(lambda: self._source.events(self._selected, columns, limit))
 
-    def calls(self, by: Sequence[str] | str = ("syscall",), *, quantiles: bool = True) -> Table:
-        """Counts and times of calls, one row per combination of these keys.
+    def calls(
+        self,
+        by: Sequence[str] | str = ("syscall",),
+        *,
+        quantiles: bool = True,
+        limit: int | None = None,
+        order: str = "total_ns",
+    ) -> Table:
+        """Counts and times of calls, one row per combination of these keys, the largest total first.
 
+        `limit` returns only the largest rows by the column `order`, which saves time and memory where there are many.
         Without `quantiles`, p50_ns, p90_ns and p99_ns are left out, which takes half the time."""
         keys = tuple(dict.fromkeys(_as_tuple(by)))
-        if (keys, quantiles) not in self._calls:
-            self._calls[keys, quantiles] = self._table(lambda: self._source.calls(keys, self._selected, quantiles))
-        return self._calls[keys, quantiles]
+        question = (keys, quantiles, limit, order)
+        if question not in self._calls:
+            self._calls[question] = self._table(
+                lambda: self._source.calls(keys, self._selected, quantiles, order=order, most=limit)
+            )
+        return self._calls[question]
+
+    def calls_matching(self, by: Sequence[str], condition: Form | None) -> Table:
+        """As `calls`, of the calls that meet a condition on events only."""
+        return self._table(lambda: self._source.calls(by, self._selected, True, condition))
 
     @cached_property
     def tasks(self) -> Table:

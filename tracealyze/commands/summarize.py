@@ -32,7 +32,11 @@ def command(
     rules: RuleOptions,
     rows: RowOptions,
     full: Annotated[
-        bool, typer.Option("--full", help="Show everything: all findings, processes, calls, the capture.")
+        bool,
+        typer.Option(
+            "--full",
+            help="Show everything: all findings, processes, calls, the capture. JSON and CSV then have all rows.",
+        ),
     ] = False,
     each: Annotated[
         bool, typer.Option("--each", help="With several captures or runs, show the report of each, not of the slowest.")
@@ -43,7 +47,7 @@ def command(
     if source.condition is not None:
         output.note("--where filters the events counted below; the time breakdown still covers the whole window.")
     if form is Form.JSON:
-        lost = _document(source.trace(rules=chosen))
+        lost = _document(source.trace(rules=chosen), full)
     elif each or form is Form.CSV:
         lost = sum(_show(trace, form, rows.top, full, number) for number, trace in enumerate(source.traces(chosen)))
     else:
@@ -51,12 +55,12 @@ def command(
     source.must_be_complete(lost)
 
 
-def _document(trace: Trace) -> int:
+def _document(trace: Trace, full: bool) -> int:
     from tracealyze.render import json
 
     with analyzing():
         summary = trace.summary()
-    json.write_parts(summary.parts())
+    json.write_parts(summary.parts(full=full))
     return losses.lost_lines(trace)
 
 
@@ -90,7 +94,7 @@ def _show(trace: Trace, form: Form, top: int, full: bool, number: int) -> int:
         from tracealyze.render import partition
         from tracealyze.render.listing import write_listing
 
-        write_listing(partition.listing(summary, trace.tick_ns), form)
+        write_listing(partition.listing(summary, trace.tick_ns, full=full), form)
         losses.report(trace)
     else:
         output.write("\n" if number else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,7 +70,7 @@ def command(
     trace = source.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
     with analyzing():
-        calls = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), rows.top)
+        calls: list[Row] = list(trace.calls(keys, limit=rows.top, order=_SORTED_BY.get(sort, f"{sort}_ns")))
     tick_ns = trace.dur_tick_ns
     if not calls and trace.is_summary_only:
         from tracealyze.summary import syscalls
@@ -87,9 +86,3 @@ def command(
     columns += [Column(f"{name}_ns", name, drop_order=order) for name, order in _QUANTILES.items()]
     write_listing(Listing("calls", columns, calls, tick_ns), form)
     source.close(trace)
-
-
-def _largest(table: Iterable[Row], column: str, top: int) -> list[Row]:
-    from heapq import nlargest
-
-    return nlargest(top, table, key=lambda row: (row[column] or 0, row["calls"]))

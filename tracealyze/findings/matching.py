@@ -17,6 +17,7 @@ from tracealyze.table import MinCost
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
+    from tracealyze.expression import Form
     from tracealyze.findings.rule_set import Rule
     from tracealyze.table import Row, Table
     from tracealyze.trace_tables import TraceTables
@@ -26,6 +27,8 @@ Line: TypeAlias = tuple[str | None, int]
 
 _SCOPE_KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target")
 _CALL_KEYS = ("program", "pid", "tid", "task", "syscall", "op", "shape", "target", "errno", "outcome")
+# Those of them that are columns of events, too.
+_EVENT_KEYS = {"program", "pid", "tid", "syscall", "op", "target", "errno", "outcome"}
 _SUMMED_UNITS = ("ns", "bytes", "share")
 _LINES = ("first_line", "last_line", "line", "next_line")
 # Sums of timestamps, means and extremes are meaningless.
@@ -97,9 +100,41 @@ def tables_of(trace: TraceTables, rules: Sequence[Rule]) -> dict[str, Table]:
     for rule in rules:
         by_table.setdefault(rule.table, []).append(rule)
     by_table.pop("partition", None)
+    users = by_table.pop("calls", None)
     # Rules may use any key of calls, so each row is about one task and one shape.
-    calls = {"calls": trace.calls(_CALL_KEYS)} if by_table.pop("calls", None) else {}
+    calls = {"calls": trace.calls_matching(_CALL_KEYS, _any_of(users))} if users else {}
     return calls | trace.tables({name: _threshold(trace, users) for name, users in by_table.items()})
+
+
+def _any_of(rules: Sequence[Rule]) -> Form | None:
+    """A condition on single calls that all rows of these rules meet; None if there is none."""
+    conditions = [_on_events(form) for rule in rules for form in _conditions(rule)]
+    known = [condition for condition in conditions if condition]
+    if len(known) < len(conditions):
+        return None
+    return known[0] if len(known) == 1 else ("or", *known)
+
+
+def _conditions(rule: Rule) -> list[Form | None]:
+    both = [rule, rule.counted] if rule.counted else [rule]
+    return list({repr(form): form for form in (each.forms.get("where") for each in both)}.values())
+
+
+def _on_events(form: Form | None) -> Form | None:
+    """The part of a condition on rows that concerns only keys of calls, so that it holds for each call of a row."""
+    if not isinstance(form, list | tuple):
+        return None
+    if form[0] == "and":
+        parts = [part for part in map(_on_events, form[1:]) if part]
+        return ("and", *parts) if len(parts) > 1 else next(iter(parts), None)
+    return form if _columns(form) <= _EVENT_KEYS else None
+
+
+def _columns(form: Form) -> set[str]:
+    """The columns that a form uses."""
+    if not isinstance(form, list | tuple) or not form:
+        return set()
+    return {form[1]} if form[0] == "column" else set().union(*map(_columns, form[1:]))
 
 
 def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tracealyze.render import output
 from tracealyze.sanitize import HIDDEN
-from tracealyze.summary import Rows
+from tracealyze.summary import BoundedRows, Rows
 
 # json escapes C0 itself; other control characters would reach the terminal or break the encoding.
 _RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}
@@ -29,7 +29,7 @@ def write_parts(parts: Mapping[str, Any]) -> None:
     before = "{"
     for name, part in parts.items():
         output.write(f"{before}\n  {text(name)}: ")
-        if isinstance(part, Rows):
+        if isinstance(part, Rows | BoundedRows):
             _write_rows(part)
         else:
             output.write(text(part).replace("\n", "\n  "))
@@ -37,10 +37,11 @@ def write_parts(parts: Mapping[str, Any]) -> None:
     output.write("\n}\n")
 
 
-def _write_rows(rows: Rows) -> None:
+def _write_rows(rows: Rows | BoundedRows) -> None:
     output.write("[")
     before = ""
-    for objects in rows.table.json(rows.keys):
+    chunks = rows.table.json(rows.keys) if isinstance(rows, Rows) else (f"\n    {text(row, None)}" for row in rows.rows)
+    for objects in chunks:
         output.write(before + objects)
         before = ","
     output.write("\n  ]" if before else "]")

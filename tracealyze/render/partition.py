@@ -39,12 +39,16 @@ class Piece:
     remark: str = ""
 
 
-def listing(summary: Summary, tick_ns: int) -> Listing:
-    """The partition as rows, one per piece."""
-    names = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
+def listing(summary: Summary, tick_ns: int, *, full: bool = False) -> Listing:
+    """The partition as rows, one per piece; unless it is `full`, small ones of many are folded."""
+    rows = summary.partition(full=full)
+    names = ["pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls"]
+    if any("folded" in row for row in rows):
+        names.append("folded")
+        rows = [row | {"folded": row.get("folded")} for row in rows]
     headings = {"exclusive_ns": "on path"}
     columns = [Column(name, headings.get(name, name)) for name in names]
-    return Listing("partition", columns, summary.partition, tick_ns)
+    return Listing("partition", columns, rows, tick_ns)
 
 
 def folded(trace: Trace, top: int) -> list[Piece]:

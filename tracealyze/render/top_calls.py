@@ -55,7 +55,7 @@ def _of_tracers(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing]
 
 def top_calls(trace: Trace, top: int) -> list[Row]:
     """The calls with the largest totals, by request, and by target if there are few."""
-    table = trace.calls(by=["syscall", "op", "target"], quantiles=False)
+    table = trace.calls(by=["syscall", "op", "target"], quantiles=False, limit=_MAX_TARGETS + 1)
     if len(table) > _MAX_TARGETS:
         table = trace.calls(by=["syscall", "op"], quantiles=False)
     kinds: dict[tuple[str, str | None], list[Row]] = {}

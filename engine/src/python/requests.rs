@@ -5,7 +5,7 @@ use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
 use crate::python::errors::unknown_name;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::threshold::{CostScope, Threshold};
-use crate::tables::calls::CallKey;
+use crate::tables::calls::{CallKey, CallOrder};
 use crate::tables::{self, Make};
 use pyo3::prelude::*;
 
@@ -79,4 +79,10 @@ pub(super) fn table(name: &str) -> PyResult<(&'static str, Make)> {
 pub(super) fn key(name: &str) -> PyResult<CallKey> {
     let known = || CallKey::ALL.iter().map(|(name, _)| *name);
     CallKey::by_name(name).ok_or_else(|| unknown_name("key", name, known()))
+}
+
+/// What groups of calls may be ordered by.
+pub(super) fn call_order(name: &str) -> PyResult<CallOrder> {
+    let known = || CallOrder::ALL.iter().map(|(name, _)| *name);
+    CallOrder::by_name(name).ok_or_else(|| unknown_name("column", name, known()))
 }

@@ -1,8 +1,9 @@
 //! Reading, and a trace as Python sees it.
 
 use super::capture::described;
+use super::filter::Condition;
 use super::requests::{
-    Claimant, RequestedScope, RequestedTable, SharedTime, group_key, key, requested_threshold, scope, table,
+    Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key, requested_threshold, scope, table,
 };
 use super::selection::PySelection;
 use super::table::{Events, Finest, PyTable};
@@ -15,6 +16,7 @@ use crate::ingest::merge;
 use crate::parallel;
 use crate::partition::group_by;
 use crate::partition::scope::GroupQuery;
+use crate::query::filter::events::EventFilter;
 use crate::query::source_lines;
 use crate::query::time_bounds::TimeBoundError;
 use crate::session::Session;
@@ -22,6 +24,7 @@ use crate::store::table::{self, Table, ints, texts};
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
+use crate::tables::calls::CallQuery;
 use crate::tables::{self, calls, gaps, processes, totals};
 use crate::waits::edge::Edge;
 use parsers::NO_NS;
@@ -221,12 +224,28 @@ impl PyTrace {
         Ok(table.into())
     }
 
-    fn calls(&self, py: Python<'_>, by: Vec<String>, selection: &PySelection, quantiles: bool) -> PyResult<PyTable> {
+    /// Calls grouped by these keys: those that meet a condition on events, and only the `most` largest groups by a column.
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+    #[pyo3(signature = (by, selection, quantiles, condition = None, order = None, most = None))]
+    fn calls(
+        &self,
+        py: Python<'_>,
+        by: Vec<String>,
+        selection: &PySelection,
+        quantiles: bool,
+        condition: Option<Condition>,
+        order: Option<&str>,
+        most: Option<usize>,
+    ) -> PyResult<PyTable> {
         let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
+        let filter = condition.map(|condition| EventFilter::new(condition.0)).transpose()?;
+        let order = order.map(call_order).transpose()?.unwrap_or_default();
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution(&selection.0)?;
             let chosen = self.0.selection(&selection.0)?;
-            Ok(calls::calls(self.0.trace(), &keys, &chosen, &attribution, quantiles))
+            let only = filter.map(|filter| Arc::new(filter.matched(self.0.trace())));
+            let query = CallQuery { keys, quantiles, only, order, most };
+            Ok(calls::calls(self.0.trace(), &query, &chosen, &attribution))
         })?;
         Ok(table.into())
     }

@@ -1,17 +1,23 @@
 //! Calls grouped by any keys, with counts, failures and durations.
 
 use crate::critical_path::attribution::Attribution;
+use crate::parallel;
+use crate::query::filter::events::Matched;
 use crate::query::selection::Selection;
 use crate::store::event::{EventKind, NONE, SEGMENT_ROWS, Shape};
 use crate::store::events::EventTable;
 use crate::store::histogram::Histogram;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
-use crate::store::text_columns::{push_text, shape_text};
+use crate::store::text_columns::{shape_text, text_column};
 use crate::store::trace::Trace;
 use parsers::syscalls::action_of;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::{Arc, Mutex};
 
 /// The keys that calls can be grouped by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +76,84 @@ impl CallKey {
     }
 }
 
+/// What groups of calls are ordered by, the largest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CallOrder {
+    /// Sum of durations.
+    #[default]
+    Total,
+    /// Number of calls.
+    Calls,
+    /// Number of failed calls.
+    Failed,
+    /// Time on the critical path.
+    Exclusive,
+    /// Mean duration.
+    Mean,
+    /// Median duration.
+    P50,
+    /// 90th percentile of durations.
+    P90,
+    /// 99th percentile of durations.
+    P99,
+    /// Longest duration.
+    Max,
+    /// Bytes moved.
+    Bytes,
+}
+
+impl CallOrder {
+    /// All orders, by the names of their columns.
+    pub const ALL: [(&'static str, CallOrder); 10] = [
+        ("total_ns", CallOrder::Total),
+        ("calls", CallOrder::Calls),
+        ("failed", CallOrder::Failed),
+        ("exclusive_ns", CallOrder::Exclusive),
+        ("mean_ns", CallOrder::Mean),
+        ("p50_ns", CallOrder::P50),
+        ("p90_ns", CallOrder::P90),
+        ("p99_ns", CallOrder::P99),
+        ("max_ns", CallOrder::Max),
+        ("bytes", CallOrder::Bytes),
+    ];
+
+    /// Looks up an order by the name of its column.
+    pub fn by_name(name: &str) -> Option<CallOrder> {
+        CallOrder::ALL.iter().find(|(known, _)| *known == name).map(|&(_, order)| order)
+    }
+
+    fn of(self, sums: &Sums) -> i64 {
+        match self {
+            CallOrder::Total => sums.total_ns,
+            CallOrder::Calls => sums.calls as i64,
+            CallOrder::Failed => sums.failed as i64,
+            CallOrder::Exclusive => sums.exclusive_ns,
+            CallOrder::Bytes => sums.bytes,
+            _ if sums.timed == 0 => 0,
+            CallOrder::Mean => sums.mean_ns(),
+            CallOrder::P50 => sums.quantile_ns(0.50),
+            CallOrder::P90 => sums.quantile_ns(0.90),
+            CallOrder::P99 => sums.quantile_ns(0.99),
+            CallOrder::Max => sums.max_ns,
+        }
+    }
+}
+
+/// A question about calls.
+#[derive(Clone, Default)]
+pub struct CallQuery {
+    /// What calls are grouped by.
+    pub keys: Vec<CallKey>,
+    /// Whether quantiles of durations are computed, which costs more than all other columns.
+    pub quantiles: bool,
+    /// Only these calls; all if there is no condition.
+    pub only: Option<Arc<Matched>>,
+    /// What comes first.
+    pub order: CallOrder,
+    /// Maximum number of groups.
+    pub most: Option<usize>,
+}
+
 const MAX_KEYS: usize = CallKey::ALL.len();
 type Group = [u32; MAX_KEYS];
 
@@ -86,11 +170,12 @@ struct Sums {
     first_row: u32,
     last_row: u32,
     exclusive_ns: i64,
-    durations: Histogram,
+    /// Of durations, where quantiles are wanted.
+    durations: Option<Box<Histogram>>,
 }
 
 impl Sums {
-    fn new(row: u32) -> Sums {
+    fn new(row: u32, quantiles: bool) -> Sums {
         Sums {
             calls: 0,
             failed: 0,
@@ -103,11 +188,11 @@ impl Sums {
             first_row: row,
             last_row: row,
             exclusive_ns: 0,
-            durations: Histogram::default(),
+            durations: quantiles.then(Box::default),
         }
     }
 
-    fn add(&mut self, events: &EventTable, row: u32, moves: bool, quantiles: bool) {
+    fn add(&mut self, events: &EventTable, row: u32, moves: bool) {
         let outcome = events.outcome(row);
         self.calls += 1;
         self.failed += u64::from(outcome == Outcome::Failed);
@@ -123,8 +208,8 @@ impl Sums {
             self.total_ns = self.total_ns.saturating_add(dur_ns);
             self.min_ns = self.min_ns.min(dur_ns);
             self.max_ns = self.max_ns.max(dur_ns);
-            if quantiles {
-                self.durations.add(dur_ns);
+            if let Some(durations) = &mut self.durations {
+                durations.add(dur_ns);
             }
         }
     }
@@ -141,7 +226,18 @@ impl Sums {
         self.exclusive_ns = self.exclusive_ns.saturating_add(other.exclusive_ns);
         self.first_row = self.first_row.min(other.first_row);
         self.last_row = self.last_row.max(other.last_row);
-        self.durations.merge(&other.durations);
+        if let (Some(durations), Some(others)) = (&mut self.durations, &other.durations) {
+            durations.merge(others);
+        }
+    }
+
+    fn mean_ns(&self) -> i64 {
+        self.total_ns / self.timed.max(1) as i64
+    }
+
+    fn quantile_ns(&self, share: f64) -> i64 {
+        let quantile_ns = self.durations.as_ref().map_or(0, |durations| durations.quantile(share));
+        quantile_ns.clamp(self.min_ns.min(self.max_ns), self.max_ns)
     }
 }
 
@@ -153,31 +249,31 @@ pub(crate) fn sum_of_known(one_ns: i64, other_ns: i64) -> i64 {
     }
 }
 
-type Groups = FxHashMap<Group, Sums>;
-
-/// Groups calls by `keys`, the largest total first.
+/// Groups calls, the largest first; ties by number of calls, total and first call.
 ///
-/// Totals are sums over tasks, so they may exceed the wall time. `quantiles` of durations cost more than all other
-/// columns.
-pub fn calls(
-    trace: &Trace,
-    keys: &[CallKey],
-    selection: &Selection<'_>,
-    attribution: &Attribution,
-    quantiles: bool,
-) -> Table {
-    let keys = &keys[..keys.len().min(MAX_KEYS)];
+/// Totals are sums over tasks, so they may exceed the wall time.
+pub fn calls(trace: &Trace, query: &CallQuery, selection: &Selection<'_>, attribution: &Attribution) -> Table {
+    let keys = &query.keys[..query.keys.len().min(MAX_KEYS)];
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
     let add = |sums: &mut Sums, row: u32| {
-        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize], quantiles);
+        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize]);
         sums.exclusive_ns += within_call_ns(trace, attribution, row);
     };
-    let groups = grouped(trace, keys, selection, add);
-    let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
-    sorted.sort_unstable_by_key(|(_, sums)| {
-        (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)
-    });
-    table(trace, keys, &sorted, quantiles)
+    let order = |(_, sums): &(Group, Sums)| {
+        let first = Reverse(query.order.of(sums));
+        (first, Reverse(sums.calls), Reverse(sums.total_ns), sums.first_row)
+    };
+    let most = query.most.unwrap_or(usize::MAX);
+    let largest = |mut groups: Vec<(Group, Sums)>| {
+        if most < groups.len() {
+            groups.select_nth_unstable_by_key(most, order);
+            groups.truncate(most);
+        }
+        groups
+    };
+    let mut sorted = largest(grouped(trace, query, keys, selection, add, largest));
+    sorted.sort_by_cached_key(order);
+    table(trace, keys, &sorted, query.quantiles)
 }
 
 /// Time on the critical path inside a call. What follows the end of the call is attributed to it as well: the delay until
@@ -187,33 +283,85 @@ fn within_call_ns(trace: &Trace, attribution: &Attribution, row: u32) -> i64 {
     attribution.in_call_ns(row).min(if dur_ns == NO_NS { i64::MAX } else { dur_ns })
 }
 
-fn grouped(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {
+/// The groups of all calls. Each core groups the calls of a segment at a time; then each merges what segments found of a
+/// part of the groups, and keeps of them what `keep` retains.
+fn grouped(
+    trace: &Trace,
+    query: &CallQuery,
+    keys: &[CallKey],
+    selection: &Selection<'_>,
+    add: impl Fn(&mut Sums, u32) + Sync,
+    keep: impl Fn(Vec<(Group, Sums)>) -> Vec<(Group, Sums)> + Sync,
+) -> Vec<(Group, Sums)> {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
+    let new = |row: u32| Sums::new(row, query.quantiles);
+    let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     let one = |segment: usize| {
         let mut groups = Numbered::default();
         let mut of_shapes: Vec<Option<Box<Sums>>> = vec![None; known.groups.len()];
         let mut recent = Recent::new(trace, keys);
         let from = (segment * SEGMENT_ROWS) as u32;
         let to = events.len().min(from + SEGMENT_ROWS as u32);
-        for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && selection.has(row)) {
+        for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row)) {
             let shape = events.shape_number(row) as usize;
             let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
-                Some(sums) => sums.get_or_insert_with(|| Box::new(Sums::new(row))),
+                Some(sums) => sums.get_or_insert_with(|| Box::new(new(row))),
                 None => {
-                    let number = || groups.number(group_of(trace, keys, selection, row), row);
+                    let number = || groups.number(group_of(trace, keys, selection, row), || new(row));
                     let number = recent.number(shape, events.target(row), number);
                     &mut groups.sums[number as usize].1
                 }
             };
             add(sums, row);
         }
-        let mut groups: Groups = groups.sums.into_iter().collect();
-        groups.extend(known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?))));
-        groups
+        let of_shapes = known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?)));
+        parted(groups.sums.into_iter().chain(of_shapes))
     };
     let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
-    (0..segments).into_par_iter().map(one).reduce(Groups::default, merged)
+    let found: Vec<Parts> = (0..segments).into_par_iter().map(one).collect();
+    parallel::flat_map(&transposed(found), |parts| match parts.lock() {
+        Ok(mut parts) => keep(merged(std::mem::take(&mut *parts))),
+        Err(_) => Vec::new(),
+    })
+}
+
+/// Number of parts that groups are divided into by their hashes.
+const PARTS: usize = 64;
+
+/// Groups by the part that their hash belongs to.
+type Parts = Vec<Vec<(Group, Sums)>>;
+
+fn parted(groups: impl Iterator<Item = (Group, Sums)>) -> Parts {
+    let hasher = BuildHasherDefault::<rustc_hash::FxHasher>::default();
+    let mut parts: Parts = std::iter::repeat_with(Vec::new).take(PARTS).collect();
+    // The upper bits, because tables within a part use the lower ones.
+    groups.for_each(|group| parts[(hasher.hash_one(group.0) >> 58) as usize % PARTS].push(group));
+    parts
+}
+
+/// For each part what the segments found of it, in their order.
+fn transposed(found: Vec<Parts>) -> Vec<Mutex<Parts>> {
+    let mut parts: Vec<Parts> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
+    for of_segment in found {
+        parts.iter_mut().zip(of_segment).for_each(|(part, groups)| part.push(groups));
+    }
+    parts.into_iter().map(Mutex::new).collect()
+}
+
+fn merged(parts: Parts) -> Vec<(Group, Sums)> {
+    let mut places: FxHashMap<Group, u32> = FxHashMap::default();
+    let mut groups: Vec<(Group, Sums)> = Vec::new();
+    for (group, sums) in parts.into_iter().flatten() {
+        match places.entry(group) {
+            Entry::Occupied(place) => groups[*place.get() as usize].1.merge(&sums),
+            Entry::Vacant(place) => {
+                place.insert(groups.len() as u32);
+                groups.push((group, sums));
+            }
+        }
+    }
+    groups
 }
 
 /// Groups in order of first occurrence, with their sums.
@@ -224,9 +372,9 @@ struct Numbered {
 }
 
 impl Numbered {
-    fn number(&mut self, group: Group, row: u32) -> u32 {
+    fn number(&mut self, group: Group, new: impl FnOnce() -> Sums) -> u32 {
         *self.numbers.entry(group).or_insert_with(|| {
-            self.sums.push((group, Sums::new(row)));
+            self.sums.push((group, new()));
             self.sums.len() as u32 - 1
         })
     }
@@ -287,21 +435,6 @@ impl KnownGroups {
     }
 }
 
-fn merged(mut into: Groups, mut from: Groups) -> Groups {
-    if from.len() > into.len() {
-        std::mem::swap(&mut into, &mut from);
-    }
-    for (group, sums) in from {
-        match into.get_mut(&group) {
-            Some(known) => known.merge(&sums),
-            None => {
-                into.insert(group, sums);
-            }
-        }
-    }
-    into
-}
-
 fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32) -> Group {
     let events = &trace.events;
     let mut group = [0; MAX_KEYS];
@@ -344,13 +477,13 @@ fn table(trace: &Trace, keys: &[CallKey], groups: &[(Group, Sums)], quantiles: b
         ("cpu_ns", some_ints(groups.iter().map(|(_, sums)| sums.cpu_ns))),
         ("exclusive_ns", of(|sums| sums.exclusive_ns)),
         ("min_ns", timed(|sums| sums.min_ns)),
-        ("mean_ns", timed(|sums| sums.total_ns / sums.timed as i64)),
+        ("mean_ns", timed(Sums::mean_ns)),
     ]);
     if quantiles {
         columns.extend([
-            ("p50_ns", timed(|sums| sums.durations.quantile(0.50).clamp(sums.min_ns, sums.max_ns))),
-            ("p90_ns", timed(|sums| sums.durations.quantile(0.90).clamp(sums.min_ns, sums.max_ns))),
-            ("p99_ns", timed(|sums| sums.durations.quantile(0.99).clamp(sums.min_ns, sums.max_ns))),
+            ("p50_ns", timed(|sums| sums.quantile_ns(0.50))),
+            ("p90_ns", timed(|sums| sums.quantile_ns(0.90))),
+            ("p99_ns", timed(|sums| sums.quantile_ns(0.99))),
         ]);
     }
     columns.extend([
@@ -368,12 +501,10 @@ fn key_column(trace: &Trace, key: CallKey, values: impl Iterator<Item = u32>) ->
         return Values::Int(values.map(|value| (value != NONE).then_some(i64::from(value))).collect());
     }
     let mut column = TextColumn::default();
-    for value in values {
-        match key {
-            CallKey::Shape => column.push(Some(&shape_text(events, value))),
-            CallKey::Outcome => column.push(Some(Outcome::ALL[value as usize].name())),
-            _ => push_text(&mut column, events, Text(value)),
-        }
+    match key {
+        CallKey::Shape => values.for_each(|value| column.push(Some(&shape_text(events, value)))),
+        CallKey::Outcome => values.for_each(|value| column.push(Some(Outcome::ALL[value as usize].name()))),
+        _ => return text_column(trace, values.map(Text)),
     }
     column.finish()
 }
