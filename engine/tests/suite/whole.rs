@@ -9,6 +9,7 @@ use engine::session::Session;
 use engine::table_support::claims::claims;
 use engine::table_support::provenance::Provenance;
 use engine::tables;
+use engine::tables::calls::CallQuery;
 use engine::tables::{calls, gaps, processes, totals};
 use std::io::Write;
 
@@ -51,7 +52,7 @@ fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_
         attribution.walk_stats().slack_ns(trace, wakers),
     );
     gaps::gaps(trace, &selection, 0);
-    calls::calls(trace, &[], &selection, &attribution, true);
+    calls::calls(trace, &CallQuery { quantiles: true, ..CallQuery::default() }, &selection, &attribution);
     totals::totals(trace, &selection);
     // Without a window, the elapsed time of calls is divided instead.
     let elapsed = analysis.elapsed_pieces(choice)?;
