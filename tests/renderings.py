@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _DURATION = re.compile(r" <\d+\.\d{6,9}>$", re.MULTILINE)
-_STAMP = re.compile(r"^((?:\[pid +\d+\] |\d+ +)?)(\d{9,10})\.\d+ ", re.MULTILINE)
+_STAMP = re.compile(r"^((?:\[pid +\d+\] |\d+ +)?)(\d{9,10})\.(\d{3})\d* ", re.MULTILINE)
 _LINE = re.compile(r"^(?:\[pid +(?P<p>\d+)\] |(?P<q>\d+) +)?(?P<at>\d{9,10}\.\d+) (?P<body>.*)$")
 _RESUMED = re.compile(r"^<\.\.\. (?P<name>\w+) resumed>(?P<rest>.*)$")
 _END = re.compile(
@@ -26,11 +26,11 @@ def without_durations(text: str) -> str:
     return _DURATION.sub("", text)
 
 
-def whole_seconds(text: str) -> str:
-    """As captured with `-t` instead of `-ttt`."""
+def whole_seconds(text: str, later_ms: int = 0) -> str:
+    """As captured with `-t` instead of `-ttt`, so many milliseconds later."""
 
     def stamp(found: re.Match[str]) -> str:
-        second = int(found[2]) % 86_400
+        second = (int(found[2] + found[3]) + later_ms) // 1_000 % 86_400
         return f"{found[1]}{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02} "
 
     return _STAMP.sub(stamp, text)

@@ -33,6 +33,14 @@ _SEEN_WITHOUT_CLOCK = [
     # Its processes are subshells, whose lives cannot be known without a clock.
     and case.name != "process-storm/found-2"
 ]
+# With whole seconds, the time between calls is known only in sum, so neither is the part of it that tracing takes.
+_WHOLE_SECONDS_DIFFER = {
+    "ping-pong/found-1": "how much of 1 s of hand-overs is spent between calls",
+    "ping-pong/quiet-2": "the program computes 1.8 s between its calls, of which the seconds show a part",
+    "lossy-capture/found-1": "a capture of 14 ms in one second",
+    "process-storm/found-2": "most of its time is tracing between calls",
+    "fixed-sleep/quiet-1": "a sleep of 100.1 ms is 99.9 ms without the cost of tracing",
+}
 _BOUNDED: dict[str, Callable[[str], str]] = {
     "strace-without-T": renderings.without_durations,
     "solaris-truss": renderings.solaris_truss,
@@ -47,6 +55,11 @@ def _text(case: Case) -> str:
 @cache
 def _trace(case: Case) -> tracealyze.Trace:
     return tracealyze.read(case.capture)
+
+
+def _accused(trace: tracealyze.Trace) -> list[str]:
+    """Rules whose findings are warnings or errors, the most expensive first."""
+    return [each.name for each in trace.findings if each.severity is not Severity.INFO]
 
 
 def _rendered(folder: Path, case: Case, render: Callable[[str], str]) -> tracealyze.Trace:
@@ -70,8 +83,7 @@ def test_upper_bounds_are_never_called_measured(case: Case, tracer: str, tmp_pat
 def test_without_durations_nothing_else_is_accused(case: Case, tmp_path: Path) -> None:
     trace = _rendered(tmp_path, case, renderings.without_durations)
     known = {name for each in _trace(case).findings for name in (each.name, *each.also)}
-    accused = {each.name for each in trace.findings if each.severity is not Severity.INFO}
-    assert accused <= known, findings_text(trace)
+    assert set(_accused(trace)) <= known, findings_text(trace)
 
 
 @pytest.mark.parametrize("case", _SEEN_WITHOUT_CLOCK, ids=lambda case: case.name)
@@ -87,8 +99,7 @@ def test_dtruss_shows_the_cause_without_a_clock(case: Case, tmp_path: Path) -> N
 def test_dtruss_accuses_nothing_else_than_strace(case: Case, tmp_path: Path) -> None:
     trace = _rendered(tmp_path, case, renderings.dtruss)
     known = {name for each in _trace(case).findings for name in (each.name, *each.also)}
-    accused = {each.name for each in trace.findings if each.severity is not Severity.INFO}
-    assert accused <= known, findings_text(trace)
+    assert set(_accused(trace)) <= known, findings_text(trace)
 
 
 def test_dtruss_reports_what_ran_and_what_waited(tmp_path: Path) -> None:
@@ -97,3 +108,13 @@ def test_dtruss_reports_what_ran_and_what_waited(tmp_path: Path) -> None:
     rows = {row["syscall"]: row for row in trace.calls(["syscall"])}
     assert rows["__semwait_signal"]["cpu_ns"] < 0.001 * rows["__semwait_signal"]["total_ns"]
     assert all(row["cpu_ns"] > 0 for row in trace.processes if row["calls"])
+
+
+@pytest.mark.parametrize("phase_ms", [0, 500])
+@pytest.mark.parametrize("case", _PLAIN, ids=lambda case: case.name)
+def test_whole_seconds_show_the_same_cause(case: Case, phase_ms: int, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, lambda text: renderings.whole_seconds(text, phase_ms))
+    first, exact = (next(iter(_accused(each)), None) for each in (trace, _trace(case)))
+    if case.name not in _WHOLE_SECONDS_DIFFER:
+        assert first == exact, findings_text(trace)
+        assert set(_accused(trace)) <= set(_accused(_trace(case)))

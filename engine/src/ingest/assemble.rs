@@ -3,6 +3,7 @@
 mod broken;
 mod deadlines;
 mod fast_path;
+mod final_places;
 mod halves;
 mod infer_creator;
 mod infer_parent_by_exit;
@@ -563,6 +564,9 @@ impl<'trace> Assembler<'trace> {
                 }
             }
             self.leave_parked(task);
+        }
+        self.move_to_final_places();
+        for task in self.first_task..self.trace.tasks.len() as u32 {
             self.name_program(task);
             self.began(task);
         }

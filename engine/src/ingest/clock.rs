@@ -1,5 +1,6 @@
 //! Stamps as printed to one time line per capture.
 
+use crate::ingest::coarse_lines::{CoarseLines, FinalPlaces};
 use crate::store::heuristics::MAX_LATE_LOG_LINE_NS;
 use crate::store::resolution::is_coarse;
 use parsers::{CaptureFacts, Clock, DurKind, LEAP_YEAR_NS, Line, LineKind, NO_NS};
@@ -25,13 +26,13 @@ fn bounded_stamp_ns(stamp_ns: i64) -> i64 {
 }
 
 /// The clock of one file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FileClock {
     clock: Clock,
     tick_ns: i64,
     last_ns: i64,
-    /// Of a coarse clock: when the call of the last line returned, which is not after the next line.
-    free_ns: Option<i64>,
+    /// Of a coarse clock.
+    coarse: Option<CoarseClock>,
     /// Days or years since the first stamp.
     rounds_ns: i64,
     /// This year has a 29 February.
@@ -54,7 +55,7 @@ impl FileClock {
             clock: facts.clock,
             tick_ns: facts.tick_ns,
             last_ns: NO_NS,
-            free_ns: is_coarse(facts).then_some(i64::MIN),
+            coarse: is_coarse(facts).then(CoarseClock::default),
             rounds_ns: 0,
             is_leap: false,
             ahead_of_minutes_ns: None,
@@ -66,7 +67,7 @@ impl FileClock {
 
     /// The same for one of several files that are merged by their stamps: equal stamps leave their order to causes.
     pub(crate) fn merged(self) -> FileClock {
-        FileClock { free_ns: None, ..self }
+        FileClock { coarse: None, ..self }
     }
 
     /// The place of a line on the time line; [`NO_NS`] as for [`FileClock::place`].
@@ -76,37 +77,41 @@ impl FileClock {
     ///
     /// ```text
     /// printed   10 read <0.3>  10 write <0.1>  10 close <0.0>  11 read <0.2>
-    /// placed    |--- read ---|write|close      |-- read --|              the rest of each tick is a gap
+    /// placed    |--- read ---|write|close      |-- read --|
     /// ```
+    /// The places of a coarse clock are preliminary: [`FileClock::final_places`] has the final ones.
     pub(crate) fn place_line(&mut self, line: &Line) -> i64 {
+        let before_ns = self.last_ns;
         let placed_ns = self.place(line.stamp_ns);
-        let Some(free_ns) = self.free_ns.filter(|_| placed_ns != NO_NS) else { return placed_ns };
-        // A clock that was set back leads to a place more than a tick before the last one.
-        let counts_on = self.clock == Clock::SincePrevious;
-        let is_set_back = !counts_on && free_ns.saturating_sub(placed_ns) > self.tick_ns.saturating_mul(2);
-        let placed_ns = if is_set_back { placed_ns } else { placed_ns.max(free_ns) };
+        let Some(coarse) = self.coarse.as_mut().filter(|_| placed_ns != NO_NS) else { return placed_ns };
         let is_call = line.kind == LineKind::Call && line.dur_ns != NO_NS;
-        let dur_ns = if is_call { line.dur_ns.max(0) } else { 0 };
-        self.free_ns = Some(placed_ns.saturating_add(bounded_ns(dur_ns)));
-        if counts_on {
+        let dur_ns = bounded_ns(if is_call { line.dur_ns.max(0) } else { 0 });
+        let placed_ns = if self.clock == Clock::SincePrevious {
+            let step_ns = if before_ns == NO_NS { 0 } else { placed_ns.saturating_sub(before_ns) };
+            self.last_ns = coarse.place_after(step_ns, placed_ns, dur_ns);
+            self.last_ns
+        } else {
+            coarse.place_in_tick(placed_ns, self.tick_ns, dur_ns)
+        };
+        coarse.lines.last_is_end(line.kind == LineKind::Exit);
+        placed_ns
+    }
+
+    /// The last line is the second half of the call whose first half was placed here. The place of its return, which is not
+    /// earlier than its duration allows.
+    pub(crate) fn place_return(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) -> i64 {
+        let is_known = begun_ns != NO_NS && returned_ns != NO_NS && dur_ns != NO_NS;
+        let Some(coarse) = self.coarse.as_mut().filter(|_| is_known) else { return returned_ns };
+        let placed_ns = coarse.place_return(begun_ns, returned_ns, dur_ns.max(0));
+        if self.clock == Clock::SincePrevious {
             self.last_ns = placed_ns;
         }
         placed_ns
     }
 
-    /// Correct the start and the return of a call that was printed in halves by its duration. It can only have started
-    /// later within the tick of its start, or returned later within the tick of its return.
-    pub(crate) fn place_halves(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) -> (i64, i64) {
-        let is_known = begun_ns != NO_NS && returned_ns != NO_NS && dur_ns != NO_NS;
-        let Some(free_ns) = self.free_ns.filter(|_| is_known) else { return (begun_ns, returned_ns) };
-        let ended_ns = begun_ns.saturating_add(dur_ns.max(0));
-        if ended_ns >= returned_ns {
-            self.free_ns = Some(free_ns.max(ended_ns));
-            return (begun_ns, ended_ns);
-        }
-        let tick_ends_ns = begun_ns.saturating_sub(begun_ns.rem_euclid(self.tick_ns)).saturating_add(self.tick_ns - 1);
-        let latest_ns = returned_ns.saturating_sub(dur_ns.max(0)).min(tick_ends_ns);
-        (begun_ns.max(latest_ns), returned_ns)
+    /// The final places of all lines since the last such call, if they differ.
+    pub(crate) fn final_places(&mut self) -> Option<FinalPlaces> {
+        std::mem::take(&mut self.coarse.as_mut()?.lines).settle(self.tick_ns)
     }
 
     /// The place of a printed stamp on the time line; [`NO_NS`] if it is missing or not related to wall time.
@@ -177,6 +182,50 @@ impl FileClock {
         let placed_ns = self.over(stamp_ns - missing_ns, 365 * DAY_NS + leap_ns);
         self.is_leap &= self.rounds_ns <= years_ns;
         placed_ns
+    }
+}
+
+/// Places of lines within the ticks of a clock that is coarser than calls.
+#[derive(Clone, Debug)]
+struct CoarseClock {
+    /// When the call of the last line returned, which is not after the next line.
+    free_ns: i64,
+    lines: CoarseLines,
+}
+
+impl Default for CoarseClock {
+    fn default() -> CoarseClock {
+        CoarseClock { free_ns: i64::MIN, lines: CoarseLines::default() }
+    }
+}
+
+impl CoarseClock {
+    /// The place of a line in the tick of its stamp. It has a call of this duration.
+    fn place_in_tick(&mut self, stamp_ns: i64, tick_ns: i64, dur_ns: i64) -> i64 {
+        // A clock that was set back leads to a place more than a tick before the last one.
+        let is_set_back = self.free_ns.saturating_sub(stamp_ns) > tick_ns.saturating_mul(2);
+        let placed_ns = if is_set_back { stamp_ns } else { stamp_ns.max(self.free_ns) };
+        self.lines.push(placed_ns, stamp_ns, dur_ns);
+        self.take(placed_ns, dur_ns)
+    }
+
+    /// The same for a line that is stamped with the time since the line before.
+    fn place_after(&mut self, step_ns: i64, stamp_ns: i64, dur_ns: i64) -> i64 {
+        let placed_ns = stamp_ns.max(self.free_ns);
+        self.lines.push_after(step_ns, placed_ns, dur_ns);
+        self.take(placed_ns, dur_ns)
+    }
+
+    /// The next line comes later, by at least a nanosecond, so that each line has a place of its own.
+    fn take(&mut self, placed_ns: i64, dur_ns: i64) -> i64 {
+        self.free_ns = placed_ns.saturating_add(dur_ns).saturating_add(1);
+        placed_ns
+    }
+
+    fn place_return(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) -> i64 {
+        let placed_ns = returned_ns.max(begun_ns.saturating_add(dur_ns));
+        self.lines.join(begun_ns, placed_ns, dur_ns);
+        self.take(placed_ns, 0)
     }
 }
 
@@ -316,7 +365,7 @@ mod tests {
         let cases = [(10, 3, 100), (10, 1, 103), (10, 0, 104), (11, 2, 110), (11, 25, 112), (13, 1, 137), (15, 1, 150)];
         for (second, tenths, placed) in cases {
             let line = whole(second * SECOND_NS, tenths * TENTH_NS);
-            assert_eq!(clock.place_line(&line), placed * TENTH_NS, "{second} {tenths}");
+            assert_eq!(clock.place_line(&line) / TENTH_NS, placed, "{second} {tenths}");
         }
     }
 
@@ -327,16 +376,48 @@ mod tests {
         assert_eq!(placed, [100, 50, 51]);
     }
 
+    /// Final places in tenths of a second, of lines given as seconds and tenths.
+    fn settled(clock: &mut FileClock, lines: &[(i64, i64)]) -> Vec<i64> {
+        let placed =
+            lines.iter().map(|&(second, tenths)| clock.place_line(&whole(second * SECOND_NS, tenths * TENTH_NS)));
+        let placed: Vec<i64> = placed.collect();
+        let places = clock.final_places().expect("lines in order");
+        placed.iter().map(|&placed_ns| places.of(placed_ns) / TENTH_NS).collect()
+    }
+
     #[test]
-    fn place_halves_moves_the_start_or_the_end_within_its_tick() {
+    fn a_capture_begins_no_earlier_than_its_calls_require() {
         let mut clock = clock_of_seconds();
-        let tenths = |(begun, returned, dur): (i64, i64, i64)| {
-            clock.place_line(&Line { stamp_ns: begun * TENTH_NS, ..Line::of(LineKind::CallStart) });
-            let (begun_ns, returned_ns) = clock.place_halves(begun * TENTH_NS, returned * TENTH_NS, dur * TENTH_NS);
-            (begun_ns / TENTH_NS, returned_ns / TENTH_NS)
-        };
-        let cases = [(100, 100, 4), (110, 130, 17), (140, 160, 25), (170, 210, 1)];
-        assert_eq!(cases.map(tenths), [(100, 104), (113, 130), (140, 165), (179, 210)]);
+        assert_eq!(settled(&mut clock, &[(10, 3), (10, 3), (11, 0)]), [104, 107, 110]);
+        assert_eq!(settled(&mut clock, &[(20, 3), (20, 2), (20, 0)]), [200, 203, 205]);
+    }
+
+    #[test]
+    fn time_in_no_call_is_spread_over_the_lines_of_its_tick() {
+        let mut clock = clock_of_seconds();
+        let lines = [(10, 0), (11, 0), (11, 0), (11, 0), (11, 0), (11, 0), (12, 0)];
+        assert_eq!(settled(&mut clock, &lines), [109, 110, 112, 114, 117, 119, 120]);
+    }
+
+    #[test]
+    fn halves_are_as_far_apart_as_their_duration() {
+        let mut clock = clock_of_seconds();
+        let mut half = |second: i64, kind| clock.place_line(&Line { stamp_ns: second * SECOND_NS, ..Line::of(kind) });
+        let (first_ns, begun_ns) = (half(10, LineKind::Signal), half(10, LineKind::CallStart));
+        let returned_ns = half(12, LineKind::CallEnd);
+        let returned_ns = clock.place_return(begun_ns, returned_ns, 13 * TENTH_NS);
+        let places = clock.final_places().expect("lines in order");
+        let tenths = [first_ns, begun_ns, returned_ns].map(|at_ns| places.of(at_ns) / TENTH_NS);
+        assert_eq!(tenths, [107, 107, 120]);
+    }
+
+    #[test]
+    fn lines_out_of_order_keep_their_places() {
+        let mut clock = clock_of_seconds();
+        for second in [100, 50, 51] {
+            clock.place_line(&whole(second * SECOND_NS, TENTH_NS));
+        }
+        assert!(clock.final_places().is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod assemble;
 pub mod capture;
 pub(crate) mod clock;
+pub(crate) mod coarse_lines;
 pub(crate) mod connecting;
 pub(crate) mod descriptors;
 pub mod merge;

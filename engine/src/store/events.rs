@@ -12,6 +12,7 @@ use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 mod recent;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
@@ -194,11 +195,12 @@ impl EventTable {
         Some(self.sink(row)).filter(|sink| sink.is_some() && self.written_pipes.contains(&self.target(row)))
     }
 
-    /// A row began later than its line tells.
-    pub(crate) fn set_start(&mut self, row: u32, start_ns: i64) {
-        self.segments[row as usize / SEGMENT_ROWS].set_start(row as usize % SEGMENT_ROWS, start_ns);
-        // Rows after it may have begun before it.
-        self.has_steps_back = true;
+    /// Replace the starts of these rows by a function that keeps their order.
+    pub(crate) fn move_starts(&mut self, rows: Range<u32>, moved_ns: impl Fn(i64) -> i64) {
+        for row in rows {
+            let start_ns = moved_ns(self.start_ns(row));
+            self.segments[row as usize / SEGMENT_ROWS].set_start(row as usize % SEGMENT_ROWS, start_ns);
+        }
     }
 
     /// Set the duration of a row.

@@ -1,4 +1,5 @@
-//! Captures with stamps in whole seconds and exact durations (`strace -t -T`): the partition still fills the window.
+//! Captures with stamps in whole seconds and exact durations (`strace -t -T`): the partition still fills the window,
+//! and lines keep their order and their ticks.
 
 use engine::critical_path::segment::Segment;
 use engine::critical_path::walk::path;
@@ -93,5 +94,24 @@ proptest! {
             let charged_ns: i64 = charged.map(Segment::dur_ns).sum();
             prop_assert!(charged_ns <= trace.events.dur_ns(row).max(0), "{charged_ns}");
         }
+    }
+
+    #[test]
+    fn lines_keep_their_order_and_calls_their_durations(scripts in scripts()) {
+        let text = lines(&scripts, true);
+        let exact_ns: i64 = scripts[0].iter().map(|&(pause_us, dur_us, _)| (pause_us + dur_us) * 1_000).sum();
+        let trace = read(&text);
+        let window = windows(&trace, &WindowChoice::default())[0];
+        let rows: Vec<u32> = (0..trace.events.len()).collect();
+        prop_assert!(rows.is_sorted_by_key(|&row| trace.events.start_ns(row)));
+        for task in 0..trace.tasks.len() as u32 {
+            for pair in trace.rows_of(task).windows(2) {
+                let next_ns = trace.events.start_ns(pair[1]);
+                prop_assert!(trace.events.end_ns(pair[0]).is_none_or(|end_ns| end_ns <= next_ns), "{text}");
+            }
+        }
+        let in_calls_ns: i64 = scripts[0].iter().map(|call| call.1 * 1_000).sum();
+        prop_assert!(window.wall_ns() >= in_calls_ns);
+        prop_assert!(window.wall_ns() <= exact_ns + 3_000_000_000, "{} {}", window.wall_ns(), exact_ns);
     }
 }

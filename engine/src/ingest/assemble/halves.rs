@@ -137,16 +137,11 @@ impl Assembler<'_> {
         LineKind::CallEnd
     }
 
-    /// When a call with this second half returned. With a coarse clock, the return and the start follow from the
-    /// duration.
+    /// When a call with this second half returned. With a coarse clock, that follows from its duration.
     fn returned_ns(&mut self, row: u32, line: &Line, stamp_ns: i64, at: LinePlace) -> i64 {
-        let printed_ns = self.trace.events.start_ns(row);
+        let begun_ns = self.trace.events.start_ns(row);
         let clock = &mut self.clocks[(at.file - self.capture.first_file) as usize];
-        let (start_ns, stamp_ns) = clock.place_halves(printed_ns, stamp_ns, line.dur_ns);
-        if start_ns != printed_ns {
-            self.trace.events.set_start(row, start_ns);
-        }
-        stamp_ns
+        clock.place_return(begun_ns, stamp_ns, line.dur_ns)
     }
 
     /// Make this the open call of a task.

@@ -35,6 +35,16 @@ enum Tells {
     Thread(i64),
 }
 
+impl Claim {
+    /// Replace each of its times.
+    pub(super) fn move_to(&mut self, moved_ns: impl Fn(i64) -> i64) {
+        self.at_ns = moved_ns(self.at_ns);
+        if let Tells::Thread(start_ns) = &mut self.tells {
+            *start_ns = moved_ns(*start_ns);
+        }
+    }
+}
+
 impl Assembler<'_> {
     /// A task waited as one does for the end of the thread with this id.
     pub(super) fn joins(&mut self, row: u32, task: u32, line: &Line, id: i32) {
