@@ -85,7 +85,9 @@ impl LeftOuts {
     pub fn of_capture(&self, trace: &Trace, capture: u32) -> (usize, i64) {
         let is_of = |task: u32| trace.tasks.get(task as usize).is_some_and(|task| task.capture == capture);
         let ranges = self.of_task.iter().filter(|&(&task, _)| is_of(task)).flat_map(|(_, ranges)| ranges);
-        ranges.fold((0, 0), |(count, ns), range| (count + 1, ns + range.to_ns - range.from_ns))
+        ranges.fold((0, 0), |(count, ns), range| {
+            (count + 1, ns.saturating_add(range.to_ns.saturating_sub(range.from_ns)))
+        })
     }
 
     /// The last one of a task that begins before a moment.
@@ -108,7 +110,7 @@ impl LeftOuts {
         let lives = self.lives.get(&trace.tasks.get(task as usize)?.capture)?;
         let ended = lives.partition_point(|life| life.end_ns <= at_ns);
         let candidates = lives[..ended].iter().rev().take(MAX_CANDIDATES);
-        let inside_ns = |life: &Life| life.end_ns - life.birth_ns.max(range.from_ns);
+        let inside_ns = |life: &Life| life.end_ns.saturating_sub(life.birth_ns.max(range.from_ns));
         let inside: Vec<&Life> = candidates.filter(|life| life.task != task && inside_ns(life) > 0).collect();
         let longest = |how: WakeKind, fits: &dyn Fn(&Life) -> bool| {
             inside.iter().filter(|life| fits(life)).max_by_key(|life| inside_ns(life)).map(|life| (life.task, how))
@@ -116,7 +118,9 @@ impl LeftOuts {
         longest(WakeKind::Child, &|life| descends(trace, life.task, task)).or_else(|| {
             let is_most = |life: &Life| {
                 let known = &trace.tasks[life.task as usize];
-                inside_ns(life) * 2 >= range.to_ns - range.from_ns && known.ended.is_some() && !known.is_thread
+                inside_ns(life).saturating_mul(2) >= range.to_ns.saturating_sub(range.from_ns)
+                    && known.ended.is_some()
+                    && !known.is_thread
             };
             longest(WakeKind::Beside, &is_most).filter(|_| is_root)
         })
@@ -130,13 +134,14 @@ impl LeftOuts {
             let Some(at) = trace.place_of(task, row) else { continue };
             let before = trace.rows_of(task)[..at].iter().rev().take(MAX_ROWS);
             let ends = before.map(|&row| (trace.events.end_ns(row).unwrap_or(trace.events.start_ns(row)), row));
-            let last = ends.filter(|&(end_ns, _)| end_ns <= start_ns + tolerance_ns).max();
+            let last =
+                ends.filter(|&(end_ns, _)| end_ns != NO_NS && end_ns <= start_ns.saturating_add(tolerance_ns)).max();
             // Older versions print no interval with the first event of a task.
             if last.is_none() && trace.events.dur_ns(row) == 0 {
                 continue;
             }
             let (from_ns, before) = last.unwrap_or((lived_from(trace, task, start_ns), NONE));
-            if start_ns - from_ns > tolerance_ns {
+            if from_ns != NO_NS && start_ns.saturating_sub(from_ns) > tolerance_ns {
                 self.of_task.entry(task).or_default().push(LeftOut { from_ns, to_ns: start_ns, row: before });
             }
         }
