@@ -25,7 +25,7 @@ _NEED_WINDOW = {rule.name for rule in rules() if rule.needs_window}
 _COUNTED = {rule.name for rule in rules() if rule.counted}
 # The captures show the fault with fewer calls than counts alone need; the rules' examples have more.
 _BY_EXAMPLE = {"failing-call", "hot-loop"}
-_STAMP = re.compile(r"(?m)^(\d+ +)?\d{10}\.\d+ ")
+_STAMP = re.compile(r"(?m)^(\d+ +|\[pid +\d+\] )?\d{10}\.\d+ ")
 _DURATION = re.compile(r"(?m) <\d+\.\d+>$")
 _STAMPED = [
     case for case in CASES if case.capture.is_relative_to(KEPT) and not {"-r", "-t", "-tt", "-c"} & set(case.options)

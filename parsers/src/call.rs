@@ -40,6 +40,7 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
         Class::Sleep | Class::Lock => {
             if let Some(timeout) = facts.timeout {
                 (facts.timeout, facts.until_ns) = deadline::resolve(call, args, line.stamp_ns, timeout);
+                facts.is_limited = matches!(timeout, Timeout::After(_));
             }
         }
         _ => {}
@@ -104,6 +105,10 @@ struct ArgumentFacts<'a> {
     length: &'a [u8],
     shares: bool,
     joins: Option<i32>,
+    /// Whether a wait of a thread expects a lock with waiters.
+    is_contended: bool,
+    /// Whether the call has a time limit.
+    is_limited: bool,
     /// Whether the metadata is that of a fifo.
     is_fifo: bool,
     /// What is registered with the only descriptor of a list of events.
@@ -129,7 +134,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
         b'd' => facts.directory = arg,
         b'p' if !line.target.is_some() => path(facts.directory, arg, line, parsed),
         b'b' if is_requeue(line, parsed) => facts.moved = parsed.texts.add(value::word(arg)),
-        b'j' => facts.joins = joins(arg, line, parsed),
+        b'j' => (facts.joins, facts.is_contended) = (joins(arg, line, parsed), is_contended(arg, line, parsed)),
         b'n' => facts.made = made(facts.directory, arg, line, parsed),
         b'c' => {
             (facts.access, facts.syncs) = (Some(value::access(arg)), value::syncs_writes(arg));
@@ -243,6 +248,11 @@ fn joins(arg: &[u8], line: &Line, parsed: &Parsed) -> Option<i32> {
     i32::try_from(value).ok().filter(|&id| id > STATES_OF_LOCKS && rest.is_empty())
 }
 
+/// Whether a wait expects the state of a mutex with waiters. Source: `lowlevellock.h` of glibc, `futex.rs` of Rust.
+fn is_contended(arg: &[u8], line: &Line, parsed: &Parsed) -> bool {
+    arg == b"2" && matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_PRIVATE")
+}
+
 /// The path that the call creates. It is not the target.
 fn made(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) -> Text {
     let works_on = std::mem::replace(&mut line.target, Text::NONE);
@@ -350,8 +360,13 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
         return;
     }
     if facts.timeout.is_none() && facts.fds.is_empty() {
-        if let Some(id) = facts.joins {
-            line.extra = parsed.keep(Extra::Joins(id));
+        // What is known of a wait that has returned is not needed.
+        let is_open = matches!(line.outcome, Outcome::Open | Outcome::Interrupted);
+        match facts.joins {
+            _ if is_open && facts.is_limited => line.extra = parsed.keep(Extra::Limited),
+            Some(id) => line.extra = parsed.keep(Extra::Joins(id)),
+            None if is_open && facts.is_contended => line.extra = parsed.keep(Extra::Contended),
+            None => {}
         }
         return;
     }

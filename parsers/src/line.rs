@@ -308,6 +308,12 @@ pub enum Extra {
     /// The value that a wait expects at its address. It may be the id of a thread whose end is awaited (join): the
     /// kernel clears the id when the thread ends.
     Joins(i32),
+    /// The line ends within a string or a bracket.
+    Torn,
+    /// A wait that has not returned expects the state of a lock with waiters.
+    Contended,
+    /// A wait that has not returned ends at a moment of a clock that is not comparable with the timestamps.
+    Limited,
     /// A signal was sent to a thread of a process, so the thread belongs to the process.
     Member {
         /// The process.

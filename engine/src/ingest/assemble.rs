@@ -223,12 +223,14 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// Whether a line that was taken seems to be whole: as the last one of a file, it may be cut.
-    pub(crate) fn is_whole(&self, line: &Line) -> bool {
+    pub(crate) fn is_whole(&self, line: &Line, extra: Option<&Extra>) -> bool {
         match line.kind {
             LineKind::Call => {
                 let may_lack_duration = line.outcome == Outcome::NoReturn || !self.facts.has_durations;
                 line.dur_ns != NO_NS || may_lack_duration
             }
+            // The tracer prints the end of the line when the call returns, and this one may never do.
+            LineKind::CallStart if action_of(line.name).wait().is_some() => !matches!(extra, Some(Extra::Torn)),
             LineKind::CallStart | LineKind::Damaged | LineKind::Continuation => false,
             // Prose around a trace; in a trace alone, it is the beginning of a line.
             LineKind::Foreign => self.capture.lines_of(LineKind::Foreign) > 1,
@@ -581,6 +583,7 @@ impl<'trace> Assembler<'trace> {
             |row: u32| row < self.trace.events.len() && self.trace.events.action(row) == Action::CreatesThread;
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
+        self.capture.attached_process = self.owners.fully_attached();
         self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;

@@ -257,8 +257,8 @@ impl Cursor {
         let stamp_ns = if line.stamp_ns == NO_NS { NO_NS } else { stamp_ns };
         let at = LinePlace { file: assembler.first_file() + file as u32, line: self.line };
         order.took(file, &line, extra.as_ref(), stamp_ns);
+        self.ends_whole = assembler.is_whole(&line, extra.as_ref());
         assembler.line(&line, extra, stamp_ns, at);
-        self.ends_whole = assembler.is_whole(&line);
     }
 }
 

@@ -296,7 +296,8 @@ impl<'trace> Run<'trace> {
             self.assembler.line(&line, extra, stamp_ns, at);
         }
         if let Some(last) = cell.lines.refs.last() {
-            self.ends_whole = self.assembler.is_whole(&known.line(&cell.lines, last).0);
+            let (line, extra) = known.line(&cell.lines, last);
+            self.ends_whole = self.assembler.is_whole(&line, extra.as_ref());
         }
         self.bytes += cell.bytes.len() as u64;
     }

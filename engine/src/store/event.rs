@@ -8,6 +8,17 @@ pub const SEGMENT_ROWS: usize = 1 << 16;
 /// No row, no task.
 pub const NONE: u32 = u32::MAX;
 
+/// What the line of a thread's wait shows, if it did not return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ThreadWait {
+    /// It expects the state of a lock with waiters.
+    Lock,
+    /// It expects this id: it waits for the end of a thread.
+    End(i32),
+    /// It ends by itself at some moment.
+    Limited,
+}
+
 /// The kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]

@@ -3,7 +3,7 @@
 //! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
 //! the second half of its call comes.
 
-use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape};
+use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape, ThreadWait};
 use crate::store::events::recent::RecentShapes;
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -52,6 +52,12 @@ pub struct EventTable {
     pub(crate) connected: Vec<(u32, Connected)>,
     /// Values that waits expect at their addresses, by row, if they may be thread ids.
     pub joins: Vec<(u32, i32)>,
+    /// What is known of waits of threads that did not return, by row.
+    pub(crate) thread_waits: FxHashMap<u32, ThreadWait>,
+    /// Rows of calls whose line ends within an argument: they may have returned.
+    pub(crate) torn: FxHashSet<u32>,
+    /// Descriptors without a name of calls that did not return, by row.
+    pub(crate) open_fds: FxHashMap<u32, i32>,
     /// Paths that calls create, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
     /// Length and offset of a shared file mapping, by row.

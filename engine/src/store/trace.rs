@@ -60,6 +60,8 @@ pub struct Capture {
     pub unseen_children: u64,
     /// Threads among them.
     pub unseen_threads: u64,
+    /// The process that the tracer attached to with all its threads, if each of these has a line.
+    pub attached_process: Option<i32>,
     /// Children that print other ids than their creators got, matched because no other child is possible.
     pub presumed_children: u64,
     /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
@@ -160,6 +162,7 @@ impl Capture {
             backward_steps: 0,
             unseen_children: 0,
             unseen_threads: 0,
+            attached_process: None,
             presumed_children: 0,
             is_order_inferred: false,
             unjoined: Vec::new(),

@@ -7,16 +7,21 @@
 
 mod enders;
 mod idle;
+mod threads;
 
 use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::tables::open_calls::enders::{Ender, Enders};
+use crate::tables::open_calls::threads::Threads;
 use crate::waits::effects::is_waiting_fcntl;
 use crate::waits::wait_kinds::wait_of_row;
-use parsers::syscalls::{Action, Wait};
+use parsers::syscalls::{Action, Transfer, Wait};
 use parsers::{NO_NS, Outcome};
+
+/// What the first three descriptors are, by convention.
+const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error"];
 
 /// A task that is in a call when the capture ends.
 #[derive(Clone, Copy)]
@@ -31,8 +36,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let open: Vec<OpenCall> = context.tasks().filter_map(|task| open_call(context, task)).collect();
     let mut builder = TableBuilder::new(context, "open_calls");
     if !open.is_empty() {
-        let enders = Enders::new(context, &open);
-        open.iter().for_each(|call| write(context, &enders, &open, call, &mut builder));
+        let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
+        open.iter().for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
     }
     builder.finish()
 }
@@ -40,10 +45,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// The call in which a task is when the capture ends, if the call waits.
 pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
     let events = &context.trace.events;
-    let row = context.trace.rows_of(task).iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
+    let rows = context.trace.rows_of(task);
+    let row = rows.iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
     let known = &context.trace.tasks[task as usize];
-    let is_open = events.outcome(row) == Outcome::Open && known.death_ns == NO_NS && known.ended.is_none();
-    let wait = wait(context, row).filter(|_| is_open)?;
+    let is_open = match events.outcome(row) {
+        Outcome::Open => !events.torn.contains(&row),
+        // Where the tracer detaches, it prints the call as interrupted. A signal of the task's own has a line.
+        Outcome::Interrupted => rows.last() == Some(&row),
+        _ => false,
+    };
+    let wait = wait(context, row).filter(|_| is_open && known.death_ns == NO_NS && known.ended.is_none())?;
     Some(OpenCall { task, row, wait })
 }
 
@@ -57,6 +68,7 @@ fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
         Some(Wait::Read) if idle::is_file(context, row) => None,
         None if is_waiting_fcntl(action, op) => Some(Wait::Lock),
         None if action == Action::Connects => Some(Wait::Peer),
+        None if action.transfer() == Some(Transfer::Write) && idle::is_stream(context, row) => Some(Wait::Peer),
         wait => wait,
     }
 }
@@ -64,6 +76,7 @@ fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
 fn write(
     context: &TableContext<'_>,
     enders: &Enders,
+    threads: &Threads,
     open: &[OpenCall],
     call: &OpenCall,
     builder: &mut TableBuilder<'_>,
@@ -80,15 +93,27 @@ fn write(
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
     builder.text("target", events.target(row));
+    let fd = events.open_fds.get(&row).copied().filter(|_| !events.target(row).is_some());
+    builder.some_int("fd", fd.map(i64::from));
+    builder.string("stream", fd.and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied()));
     builder.string("kind", Some(kind(context, call)));
-    builder.ns("seen_ns", seen_ns(context, call));
+    builder.ns("seen_ns", threads.seen_ns(context, call));
     builder.some_int("holder_pid", pid(Ender::holder));
+    let owner = ender.as_ref().and_then(Ender::owner).map(|task| i64::from(trace.tasks[task as usize].tid));
+    builder.some_int("holder_tid", owner.filter(|&tid| tid > 0));
     builder.some_int("child_pid", pid(Ender::child));
     builder.some_int("peer_pid", pid(Ender::peer));
+    builder.some_int("reader_pid", pid(Ender::reader));
     builder.text("ender_program", other.map_or(parsers::Text::NONE, |other| context.program(other, row)));
     builder.bool("explained", other.is_some_and(|other| enders.is_alive(context, other)));
     builder.bool("deadlock", enders.is_circle(context, open, call));
     builder.bool("idle", idle::is_idle(context, open, call));
+    let process = threads.of(context, call);
+    builder.int("threads", process.threads);
+    builder.bool("quiet", process.is_quiet);
+    builder.bool("inward", process.is_inward);
+    builder.ns("quiet_ns", process.quiet_ns);
+    builder.bool("stuck", process.is_stuck);
     builder.int("calls", 1);
     builder.lines(row, row);
     builder.members(Provenance::Rows(vec![row]));
@@ -103,6 +128,7 @@ fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
         (Wait::Poll, _) => "event",
         (Wait::Peer, Action::Accepts) => "client",
         (Wait::Peer, Action::Connects) => "connection",
+        (Wait::Peer, action) if action.transfer() == Some(Transfer::Write) => "reader",
         (Wait::Peer, _) => "peer",
         (Wait::Lock, Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file lock",
         (Wait::Lock, _) => "thread",
@@ -111,7 +137,7 @@ fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     }
 }
 
-/// For how long the capture shows the call.
+/// From the start of the call to the last timestamp of the capture.
 fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
     let start_ns = context.trace.events.start_ns(call.row);
     let end_ns =

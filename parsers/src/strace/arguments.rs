@@ -16,6 +16,8 @@ pub struct ArgumentList<'a> {
     len: usize,
     /// The last one, whatever its number. In a cut line it contains the cut mark.
     last: &'a [u8],
+    /// The text ends within a string or a bracket.
+    is_torn: bool,
 }
 
 impl<'a> ArgumentList<'a> {
@@ -27,6 +29,11 @@ impl<'a> ArgumentList<'a> {
     /// The last one.
     pub fn last(&self) -> &'a [u8] {
         self.last
+    }
+
+    /// Whether the text ends within a string or a bracket.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
     }
 
     /// Replace the last one; remove it if the text is empty.
@@ -69,8 +76,12 @@ static STOPS: [bool; 256] = {
 pub fn split<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) -> Option<&'a [u8]> {
     let (mut at, mut start, mut stack, mut patience) = (0, 0, 1u64, PATIENCE);
     loop {
-        let next = text.get(at..)?.iter().position(|&byte| STOPS[byte as usize]);
-        let Some(next) = next else {
+        let Some(rest) = text.get(at..) else {
+            found.is_torn = true;
+            return None;
+        };
+        let Some(next) = rest.iter().position(|&byte| STOPS[byte as usize]) else {
+            found.is_torn = stack != 1;
             push_last(&text[start.min(text.len())..], found);
             return None;
         };

@@ -2,7 +2,7 @@
 
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::task_ids::Birth;
-use crate::store::event::{Ending, Event, NONE};
+use crate::store::event::{Ending, Event, NONE, ThreadWait};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
@@ -60,9 +60,35 @@ impl Assembler<'_> {
             Some(&Extra::Timeout(requested_ns) | &Extra::Polled { timeout_ns: requested_ns, .. }) => {
                 self.trace.events.requested.push((row, requested_ns));
             }
-            Some(&Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
-            _ => {}
+            Some(&Extra::Deadline(until_ns)) => {
+                self.trace.events.until.push((row, until_ns));
+                self.trace.events.thread_waits.insert(row, ThreadWait::Limited);
+            }
+            Some(extra) => self.waits(row, extra),
+            None => {}
         }
+    }
+
+    /// A call that did not return works on a descriptor, which may have no name.
+    pub(super) fn is_open_on(&mut self, row: u32, line: &Line) {
+        if line.fd != NO_ID && !line.target.is_some() {
+            self.trace.events.open_fds.insert(row, line.fd);
+        }
+    }
+
+    /// What is known of a call that did not return.
+    pub(super) fn waits(&mut self, row: u32, extra: &Extra) {
+        let wait = match *extra {
+            Extra::Contended => ThreadWait::Lock,
+            Extra::Joins(id) => ThreadWait::End(id),
+            Extra::Limited => ThreadWait::Limited,
+            Extra::Torn => {
+                self.trace.events.torn.insert(row);
+                return;
+            }
+            _ => return,
+        };
+        self.trace.events.thread_waits.insert(row, wait);
     }
 
     /// Lay the open call of a task aside: another thread under the same id begins one.
@@ -261,13 +287,15 @@ impl Assembler<'_> {
             self.never_told(Birth { creator: task, row: open.row, thread, vfork, start_ns, line: 0 });
         }
         let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
-        if open.row == NONE {
+        let row = if open.row == NONE {
             let at = LinePlace { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
-            self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
+            self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None)
         } else {
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
             self.set_requested(open.row, open.extra.as_ref());
-        }
+            open.row
+        };
+        self.is_open_on(row, &line);
         self.count(task, Outcome::Open);
     }
 }
@@ -299,7 +327,7 @@ fn joined_extra(begun: Option<Extra>, ended: Option<Extra>) -> Option<Extra> {
         (Some(Extra::Polled { fds, timeout_ns, .. }), Some(Extra::Ready(ready))) if fds.len() > 1 => {
             Some(Extra::Polled { fds, timeout_ns, ready })
         }
-        (Some(Extra::Attached(..)) | None, ended) => ended,
+        (Some(Extra::Attached(..) | Extra::Torn) | None, ended) => ended,
         (Some(Extra::Exec { path, .. }), ended @ Some(_)) if !path.is_some() => ended,
         (begun, Some(Extra::Waited { child, ended })) if !matches!(begun, Some(Extra::Exec { .. })) => {
             Some(Extra::Waited { child, ended })

@@ -52,6 +52,9 @@ impl Assembler<'_> {
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
         self.state(task).undated = if undated { row + 1 } else { 0 };
+        if line.outcome == Outcome::Interrupted {
+            self.is_open_on(row, line);
+        }
         match extra {
             None => {}
             Some(Extra::Exec { path, argv }) => self.ran(row, task, line, path, argv),
@@ -107,6 +110,9 @@ impl Assembler<'_> {
                 self.exits(task, Ended::Exited(0));
             }
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
+            Some(extra @ (Extra::Contended | Extra::Limited)) if line.outcome == Outcome::Interrupted => {
+                self.waits(row, &extra);
+            }
             Some(_) => {}
         }
     }

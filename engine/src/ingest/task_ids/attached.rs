@@ -18,6 +18,11 @@ impl TaskIds {
         }
     }
 
+    /// The process that the tracer attached to with all its threads, if each of these has a line.
+    pub(crate) fn fully_attached(&self) -> Option<i32> {
+        self.group.filter(|&(_, left)| left == 0).map(|(pid, _)| pid)
+    }
+
     /// The main thread of the process that the tracer attached to with all its threads, if these ids can only belong to
     /// one of them.
     pub(super) fn leader_of_group(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> Option<u32> {

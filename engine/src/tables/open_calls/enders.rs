@@ -1,7 +1,7 @@
 //! Who could end an open call: the holder of the file lock, the child, the task at the other end of the pipe.
 
 use super::OpenCall;
-use crate::store::event::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE, ThreadWait};
 use crate::store::task_relations::{descends, main_task, same_process};
 use crate::table_support::context::TableContext;
 use crate::waits::effects::deed;
@@ -19,12 +19,18 @@ pub(super) enum Ender {
     Child(u32),
     /// It uses the other end of the pipe or socket.
     Peer(u32),
+    /// It reads from the pipe or socket that the call writes to.
+    Reader(u32),
+    /// It is a thread of the same process, and took the lock last.
+    Owner(u32),
 }
 
 impl Ender {
     pub(super) fn task(&self) -> Option<u32> {
         match *self {
-            Ender::Holder(task) | Ender::Child(task) | Ender::Peer(task) => Some(task),
+            Ender::Holder(task) | Ender::Child(task) | Ender::Peer(task) | Ender::Reader(task) | Ender::Owner(task) => {
+                Some(task)
+            }
         }
     }
 
@@ -39,15 +45,31 @@ impl Ender {
     pub(super) fn peer(&self) -> Option<u32> {
         if let Ender::Peer(task) = *self { Some(task) } else { None }
     }
+
+    pub(super) fn reader(&self) -> Option<u32> {
+        if let Ender::Reader(task) = *self { Some(task) } else { None }
+    }
+
+    pub(super) fn owner(&self) -> Option<u32> {
+        if let Ender::Owner(task) = *self { Some(task) } else { None }
+    }
 }
 
+/// An address in a process of a capture.
+type Address = (u32, i32, Text);
+
 /// Locks and ends of pipes at the end of the capture, by capture and target, for the targets of open calls.
+#[derive(Default)]
 pub(super) struct Enders {
     /// The task that locked a file last, if it has not unlocked it.
     holders: FxHashMap<(u32, Text), u32>,
     /// The tasks that wrote to a pipe and that read from it last.
     writers: FxHashMap<(u32, Text), u32>,
     readers: FxHashMap<(u32, Text), u32>,
+    /// The threads that waited for locks and got them, and did not wake the next waiter since.
+    owners: FxHashMap<Address, u32>,
+    /// Addresses at which threads that waited also woke others: locks.
+    handed_on: FxHashSet<Address>,
 }
 
 impl Enders {
@@ -56,8 +78,7 @@ impl Enders {
         let key = |row: u32| (context.trace.tasks[events.task(row) as usize].capture, events.target(row));
         let wanted: FxHashSet<(u32, Text)> =
             open.iter().map(|call| key(call.row)).filter(|(_, target)| target.is_some()).collect();
-        let mut enders =
-            Enders { holders: FxHashMap::default(), writers: FxHashMap::default(), readers: FxHashMap::default() };
+        let mut enders = Enders::default();
         if wanted.is_empty() {
             return enders;
         }
@@ -92,6 +113,16 @@ impl Enders {
             Effect::Writes => {
                 self.writers.insert(key, task);
             }
+            Effect::Wakes { .. } => {
+                let address = address(context, row);
+                if self.owners.get(&address) == Some(&task) {
+                    self.owners.remove(&address);
+                    self.handed_on.insert(address);
+                }
+            }
+            _ if action == Action::UsesFutex && events.ret(row) == 0 => {
+                self.owners.insert(address(context, row), task);
+            }
             _ if matches!(action, Action::Reads) => {
                 self.readers.insert(key, task);
             }
@@ -111,7 +142,13 @@ impl Enders {
         };
         match call.wait {
             Wait::Child | Wait::Signal => children(context, call.task).next().map(Ender::Child),
+            Wait::Lock if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) => {
+                let address = address(context, call.row);
+                let owner = self.owners.get(&address).copied().filter(|_| self.handed_on.contains(&address));
+                owner.filter(|&task| task != call.task && self.is_alive(context, task)).map(Ender::Owner)
+            }
             Wait::Lock => other(&self.holders).map(Ender::Holder),
+            Wait::Peer => other(&self.readers).map(Ender::Reader),
             Wait::Read => other(&self.writers).map(Ender::Peer),
             _ => None,
         }
@@ -128,6 +165,12 @@ impl Enders {
         for _ in 0..open.len().min(64) {
             let next = match self.of(context, &at) {
                 Some(Ender::Holder(task)) => task,
+                Some(Ender::Owner(task)) if task == call.task => return true,
+                Some(Ender::Owner(task)) => {
+                    let Some(waits) = open.iter().find(|other| other.task == task) else { return false };
+                    at = *waits;
+                    continue;
+                }
                 // With several children, another one may end the wait.
                 Some(Ender::Child(task)) if at.wait == Wait::Child && children(context, at.task).count() == 1 => task,
                 _ => return false,
@@ -140,6 +183,11 @@ impl Enders {
         }
         false
     }
+}
+
+fn address(context: &TableContext<'_>, row: u32) -> Address {
+    let task = &context.trace.tasks[context.trace.events.task(row) as usize];
+    (task.capture, task.pid, context.trace.events.target(row))
 }
 
 /// The living children of a process, the youngest first.

@@ -38,6 +38,12 @@ pub(super) fn is_file(context: &TableContext<'_>, row: u32) -> bool {
     is_path && !events.fifos.contains(&row)
 }
 
+/// Whether a call works on a pipe, a fifo or a socket.
+pub(super) fn is_stream(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    may_be_stream(events.texts.bytes(events.target(row))) || events.fifos.contains(&row)
+}
+
 /// Whether the task sent a request right before it began to wait.
 fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
