@@ -118,3 +118,30 @@ def test_whole_seconds_show_the_same_cause(case: Case, phase_ms: int, tmp_path: 
     if case.name not in _WHOLE_SECONDS_DIFFER:
         assert first == exact, findings_text(trace)
         assert set(_accused(trace)) <= set(_accused(_trace(case)))
+
+
+_BUSY = """\
+\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return
+  501/0x501:        12       9      5 open("/etc/hosts\\0", 0x0, 0x1B6)\t\t = 3 0
+  501/0x501:        25       7      4 read(0x3, "127.0.0.1\\0", 0x1000)\t\t = 10 0
+  501/0x501:   2670412      31     12 write(0x1, "done\\n\\0", 0x5)\t\t = 5 0
+  501/0x501:   2671450       5      2 close(0x1)\t\t = 0 0
+"""
+
+
+def test_dtruss_names_cpu_time_between_calls(tmp_path: Path) -> None:
+    file = tmp_path / "busy.dtruss"
+    file.write_text(_BUSY, encoding="utf-8")
+    trace = tracealyze.read(file)
+    (process,) = trace.processes
+    own_us = 2_671_450 - (5 + 4 + 12 + 2)
+    assert process["own_cpu_ns"] == own_us * 1_000
+    assert (process["max_own_cpu_ns"], process["max_own_cpu_line"]) == ((2_670_412 - 25 - 12) * 1_000, 4)
+    (sentence,) = trace.summary().diagnosis
+    assert "2.67 s of CPU outside system calls, 2.67 s of it before line 4" in sentence.text
+
+
+def test_strace_has_no_cpu_time_outside_calls(tmp_path: Path) -> None:
+    file = tmp_path / "plain.strace"
+    file.write_text('1 1700000000.000000 write(1, "a", 1) = 1 <0.5>\n', encoding="utf-8")
+    assert tracealyze.read(file).processes.column("own_cpu_ns") == [None]

@@ -132,6 +132,10 @@ MIN_CAUSE_SHARE: Final = 0.3
 """Minimum share of the window of an info that explains where the time went, so that the diagnosis begins with it.
 Source: chosen. It is the number of the rule `cpu-bound`."""
 
+MIN_OWN_CPU_NS: Final = 500_000_000
+"""Minimum CPU time outside calls that the diagnosis names where there is no window.
+Source: chosen. It is the number of the rule `cpu-bound`."""
+
 MIN_LINK_SHARE: Final = 0.05
 """Minimum share of the window for which a process blocked the one before it in the chain of waits.
 Source: chosen."""

@@ -10,7 +10,7 @@ from tracealyze import units
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
-from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE
+from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE, MIN_OWN_CPU_NS
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
 from tracealyze.time_names import name_of
@@ -125,10 +125,27 @@ def _of_counts(trace: TraceTables) -> Sentence:
     calls = trace.totals["calls"]
     if not calls:
         return _of_tracers_table(trace)
+    if used := _of_own_cpu(trace):
+        return used
     largest = max(trace.calls(by=["program", "syscall"], quantiles=False), key=lambda row: row["calls"])
     program = shown(process_of({"program": largest["program"]}))
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     return Sentence(f"Nothing stands out by count: {number} are {shown(largest['syscall'])} in {program}.")
+
+
+def _of_own_cpu(trace: TraceTables) -> Sentence | None:
+    """The process with most CPU time outside its calls, if that exceeds the time in all calls of the capture."""
+    most = max(trace.processes, key=lambda row: row["own_cpu_ns"] or 0, default=None)
+    in_calls_ns = sum(trace.processes.column("in_call_ns"))
+    if most is None or (most["own_cpu_ns"] or 0) <= max(in_calls_ns, MIN_OWN_CPU_NS):
+        return None
+    tick_ns = trace.dur_tick_ns or trace.tick_ns
+    own, longest, in_calls = (
+        units.duration(ns or 0, tick_ns) for ns in (most["own_cpu_ns"], most["max_own_cpu_ns"], in_calls_ns)
+    )
+    where = f", {longest} of it before line {most['max_own_cpu_line']}" if most["max_own_cpu_line"] else ""
+    process = shown(process_of(most))
+    return Sentence(f"{process} uses {own} of CPU outside system calls{where}; all calls take {in_calls}.")
 
 
 def _of_tracers_table(trace: TraceTables) -> Sentence:

@@ -365,13 +365,12 @@ impl<'trace> Assembler<'trace> {
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         self.close_open(task);
-        if self.facts.clock == parsers::Clock::PerThread {
-            let cpu_ns = &mut self.trace.tasks[task as usize].cpu_ns;
-            *cpu_ns = line.stamp_ns.max(*cpu_ns);
-        }
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        if self.facts.clock == parsers::Clock::PerThread {
+            self.trace.tasks[task as usize].used_cpu(line.stamp_ns, line.cpu_ns, row);
+        }
         self.check_interval(task, line, stamp_ns, row);
         if extra.is_none() {
             self.learn(line);

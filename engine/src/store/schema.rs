@@ -134,6 +134,9 @@ columns! {
         "exclusive_ns" i64 "ns" "Critical-path time charged to it.";
         "in_call_ns" i64 "ns" "Time in calls, over all of its threads.";
         "cpu_ns" i64 "ns" "CPU time over all of its threads: all of it, or that in calls if the tracer prints no more; missing where it prints none.";
+        "own_cpu_ns" i64 "ns" "CPU time outside its calls; missing where the tracer does not print all CPU time.";
+        "max_own_cpu_ns" i64 "ns" "The most CPU time between two calls of one of its threads.";
+        "max_own_cpu_line" i64 "" "The line of the call that follows it.";
         "gap_ns" i64 "ns" "Time between calls, over all of its threads.";
         "stopped_ns" i64 "ns" "Part of gap_ns in which they were stopped by a signal.";
         "slack_ns" i64 "ns" "How much longer it could have run without delaying the end of the window, as far as the trace shows its waiters; missing where unknown.";

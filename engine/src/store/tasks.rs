@@ -66,9 +66,22 @@ pub struct Task {
     pub signals: u64,
     /// CPU time since tracing began for it, where the tracer prints that; [`NO_NS`] elsewhere.
     pub cpu_ns: i64,
+    /// The most CPU time between two of its calls, where the tracer prints it, and the row of the second one.
+    pub longest_own_cpu: (i64, u32),
 }
 
 impl Task {
+    /// A call of this row ended when the task had used so much CPU time, some of it in the call.
+    pub(crate) fn used_cpu(&mut self, cpu_ns: i64, in_call_ns: i64, row: u32) {
+        if self.cpu_ns != NO_NS && cpu_ns != NO_NS {
+            let own_ns = cpu_ns.saturating_sub(self.cpu_ns).saturating_sub(in_call_ns.max(0));
+            if own_ns > self.longest_own_cpu.0 {
+                self.longest_own_cpu = (own_ns, row);
+            }
+        }
+        self.cpu_ns = cpu_ns.max(self.cpu_ns);
+    }
+
     /// A task with only its ids known.
     pub fn new(tid: i32, pid: i32, capture: u32) -> Task {
         Task {
@@ -95,6 +108,7 @@ impl Task {
             failed: 0,
             signals: 0,
             cpu_ns: NO_NS,
+            longest_own_cpu: (0, NONE),
         }
     }
 

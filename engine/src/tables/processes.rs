@@ -126,6 +126,8 @@ struct Process {
     failed: u64,
     in_call_ns: i64,
     cpu_ns: i64,
+    own_cpu_ns: i64,
+    longest_own_cpu: (i64, u32),
     gap_ns: i64,
     stopped_ns: i64,
     exclusive_ns: i64,
@@ -144,6 +146,7 @@ fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> V
         let process = &mut processes[places[main as usize] as usize];
         process.add(number, &trace.tasks[number as usize], lives[number as usize]);
         process.cpu_ns = sum_of_known(process.cpu_ns, cpu_ns(trace, number));
+        process.own_cpu_ns = sum_of_known(process.own_cpu_ns, own_cpu_ns(trace, number));
         process.exclusive_ns += exclusive_ns.get(number as usize).copied().unwrap_or(0);
     }
     processes
@@ -152,8 +155,20 @@ fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> V
 /// The CPU time of a task, or of its calls if the tracer prints no more.
 fn cpu_ns(trace: &Trace, task: u32) -> i64 {
     match trace.tasks[task as usize].cpu_ns {
-        NO_NS => trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| sum_of_known(sum_ns, trace.events.cpu_ns(row))),
+        NO_NS => in_calls_cpu_ns(trace, task),
         cpu_ns => cpu_ns,
+    }
+}
+
+fn in_calls_cpu_ns(trace: &Trace, task: u32) -> i64 {
+    trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| sum_of_known(sum_ns, trace.events.cpu_ns(row)))
+}
+
+/// The CPU time of a task outside its calls, if the tracer prints its whole CPU time.
+fn own_cpu_ns(trace: &Trace, task: u32) -> i64 {
+    match trace.tasks[task as usize].cpu_ns {
+        NO_NS => NO_NS,
+        cpu_ns => cpu_ns.saturating_sub(in_calls_cpu_ns(trace, task).max(0)).max(0),
     }
 }
 
@@ -170,6 +185,8 @@ impl Process {
             failed: 0,
             in_call_ns: 0,
             cpu_ns: NO_NS,
+            own_cpu_ns: NO_NS,
+            longest_own_cpu: (0, NONE),
             gap_ns: 0,
             stopped_ns: 0,
             exclusive_ns: 0,
@@ -181,6 +198,7 @@ impl Process {
         self.calls += task.calls;
         self.failed += task.failed;
         self.in_call_ns += life.in_call_ns;
+        self.longest_own_cpu = self.longest_own_cpu.max(task.longest_own_cpu);
         self.gap_ns += life.gap_ns.max(0);
         self.stopped_ns += life.stopped_ns.max(0);
         if task.birth_ns != NO_NS {
@@ -192,6 +210,10 @@ impl Process {
         }
         self.dead &= task.death_ns != NO_NS || task.is_thread;
     }
+}
+
+fn line_of(trace: &Trace, row: u32) -> i64 {
+    if row == NONE { NO_NS } else { i64::from(trace.events.line(row)) }
 }
 
 /// Number of processes that outlive a window.
@@ -238,6 +260,9 @@ pub fn processes(
         ("exclusive_ns", of(&|process| process.exclusive_ns)),
         ("in_call_ns", of(&|process| process.in_call_ns)),
         ("cpu_ns", of(&|process| process.cpu_ns)),
+        ("own_cpu_ns", of(&|process| process.own_cpu_ns)),
+        ("max_own_cpu_ns", of(&|process| if process.longest_own_cpu.0 > 0 { process.longest_own_cpu.0 } else { NO_NS })),
+        ("max_own_cpu_line", of(&|process| line_of(trace, process.longest_own_cpu.1))),
         ("gap_ns", of(&|process| process.gap_ns)),
         ("stopped_ns", of(&|process| process.stopped_ns)),
         ("slack_ns", of(&|process| slack_ns.get(&process.main).copied().unwrap_or(NO_NS))),
