@@ -8,6 +8,7 @@ mod halves;
 mod infer_creator;
 mod infer_parent_by_exit;
 mod infer_thread_group;
+mod limits;
 mod lives;
 mod notes;
 mod runs;
@@ -308,7 +309,10 @@ impl<'trace> Assembler<'trace> {
     fn target_of(&mut self, task: u32, line: &Line) -> Text {
         match (line.fd, line.target) {
             (NO_ID, target) => target,
-            (fd, Text::NONE) => self.descriptors.target(task - self.first_task, fd),
+            (fd, Text::NONE) => {
+                let known = self.descriptors.target(task - self.first_task, fd);
+                if known.is_some() { known } else { self.unknown_socket(task, line) }
+            }
             (fd, target) => {
                 let events = &mut self.trace.events;
                 let known = self.descriptors.peer(task - self.first_task, fd, target, &events.texts);
@@ -316,6 +320,20 @@ impl<'trace> Assembler<'trace> {
                 known
             }
         }
+    }
+
+    /// A name for a socket of unknown origin, if only sockets have such calls: so a wait for an answer to what was sent to
+    /// it is found.
+    fn unknown_socket(&mut self, task: u32, line: &Line) -> Text {
+        use Action::{Receives, ReceivesMany, Sends, SendsMany};
+        if !matches!(action_of(line.name), Receives | ReceivesMany | Sends | SendsMany) {
+            return Text::NONE;
+        }
+        let tid = self.trace.tasks[task as usize].tid;
+        let owner = if tid == NO_ID { String::new() } else { format!(" of {tid}") };
+        let name = self.trace.events.texts.add(format!("socket:[fd {}{owner}]", line.fd).as_bytes());
+        self.descriptors.set(task - self.first_task, i64::from(line.fd), name);
+        name
     }
 
     /// A line with what does not follow from its text: the target that its descriptor stands for, and what goes on.
@@ -575,6 +593,7 @@ impl<'trace> Assembler<'trace> {
         self.infer_parents();
         self.infer_thread_groups();
         self.compare_clocks();
+        self.bound_by_limits();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;
         // Tracers of systems with such a call follow all threads of a process; a thread without a call has no line.

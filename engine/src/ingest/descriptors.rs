@@ -219,7 +219,7 @@ impl Descriptors {
         }
     }
 
-    fn set(&mut self, task: u32, fd: i64, target: Text) {
+    pub(crate) fn set(&mut self, task: u32, fd: i64, target: Text) {
         let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MAX_FD) else { return };
         if self.target(task, fd as i32) == target {
             return;

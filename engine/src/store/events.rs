@@ -209,6 +209,12 @@ impl EventTable {
         }
     }
 
+    /// A row began at another time than its line suggests.
+    pub(crate) fn set_start(&mut self, row: u32, start_ns: i64) {
+        self.segments[row as usize / SEGMENT_ROWS].set_start(row as usize % SEGMENT_ROWS, start_ns);
+        self.has_steps_back = true;
+    }
+
     /// Set the duration of a row.
     pub fn set_dur(&mut self, row: u32, dur_ns: i64, dur_kind: DurKind) {
         self.segments[row as usize / SEGMENT_ROWS].set_dur(row as usize % SEGMENT_ROWS, dur_ns, dur_kind);

@@ -20,4 +20,5 @@ pub(crate) mod targets;
 pub(crate) mod task_relations;
 pub mod tasks;
 pub(crate) mod text_columns;
+pub(crate) mod time_limits;
 pub mod trace;

@@ -19,7 +19,6 @@ pub mod left_out;
 pub(crate) mod lock;
 pub(crate) mod mappings;
 pub(crate) mod message;
-pub(crate) mod min_duration;
 pub(crate) mod ordered;
 pub(crate) mod relevance;
 pub(crate) mod shape_facts;

@@ -2,37 +2,9 @@
 
 use crate::store::classes::class_of;
 use crate::store::events::EventTable;
-use parsers::syscalls::{Action, Class, Wait, action_of};
-use parsers::{NO_NS, Outcome, Text};
-
-/// What a row waits for, if it can block.
-pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
-    let shape = events.shape(row);
-    if resumes_unknown(shape.syscall, shape.op) {
-        Some(Wait::Poll)
-    } else {
-        action_of(resumed(shape.syscall, shape.op)).wait()
-    }
-}
-
-/// The name of a call. For an interrupted call that continues under another name, it is the sub-operation.
-pub(crate) fn resumed(syscall: Text, op: Text) -> Text {
-    if op.is_some() && action_of(syscall) == Action::Restarts { op } else { syscall }
-}
-
-/// Whether a call continues one that is not known, because it began before the capture. Only waits with a timeout continue.
-pub(crate) fn resumes_unknown(syscall: Text, op: Text) -> bool {
-    action_of(resumed(syscall, op)) == Action::Restarts
-}
-
-/// Whether a wait ended with a timeout. Of an unknown call, 0 may also be the result of a sleep, or of a woken futex.
-pub fn timed_out(events: &EventTable, row: u32) -> bool {
-    let shape = events.shape(row);
-    let is_known = !resumes_unknown(shape.syscall, shape.op);
-    let none_ready = is_known && wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
-    let errno = events.texts.bytes(events.shape(row).errno);
-    (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
-}
+pub(crate) use crate::store::time_limits::{resumed, resumes_unknown, timed_out, wait_of_row};
+use parsers::syscalls::{Action, Class, Wait};
+use parsers::{NO_NS, Outcome};
 
 /// Whether a call with this outcome was interrupted by a signal, to be restarted or to fail.
 pub(crate) fn is_broken_off(outcome: Outcome, errno: &[u8]) -> bool {

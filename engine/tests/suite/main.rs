@@ -17,6 +17,7 @@ mod other_formats;
 mod random;
 mod speculation;
 mod threshold;
+mod time_limits;
 mod truss;
 mod trust;
 mod wait_graph;

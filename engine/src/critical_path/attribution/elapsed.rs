@@ -12,8 +12,8 @@ use crate::critical_path::segment::{Segment, Tag, What};
 use crate::query::selection::Selection;
 use crate::store::classes::class_of;
 use crate::store::event::EventKind;
+use crate::store::time_limits::min_duration_ns;
 use crate::store::trace::{Capture, Trace};
-use crate::waits::min_duration::min_duration_ns;
 use parsers::NO_NS;
 use parsers::syscalls::{Action, Class, Wait};
 

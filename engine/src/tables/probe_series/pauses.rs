@@ -1,11 +1,11 @@
 //! Pauses of tasks: their own sleeps, sleeps of children that do nothing else, and waits that timed out.
 
 use crate::store::event::{EventKind, NONE};
+use crate::store::time_limits::min_duration_ns;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::sleeps::{sleeping, sleeps_of};
 use crate::tables::timeouts::is_expired;
-use crate::waits::min_duration::min_duration_ns;
 use crate::waits::wait_kinds::{wait_of_row, was_broken_off};
 use parsers::NO_NS;
 use parsers::syscalls::Wait;
