@@ -261,7 +261,10 @@ pub fn processes(
         ("in_call_ns", of(&|process| process.in_call_ns)),
         ("cpu_ns", of(&|process| process.cpu_ns)),
         ("own_cpu_ns", of(&|process| process.own_cpu_ns)),
-        ("max_own_cpu_ns", of(&|process| if process.longest_own_cpu.0 > 0 { process.longest_own_cpu.0 } else { NO_NS })),
+        (
+            "max_own_cpu_ns",
+            of(&|process| if process.longest_own_cpu.0 > 0 { process.longest_own_cpu.0 } else { NO_NS }),
+        ),
         ("max_own_cpu_line", of(&|process| line_of(trace, process.longest_own_cpu.1))),
         ("gap_ns", of(&|process| process.gap_ns)),
         ("stopped_ns", of(&|process| process.stopped_ns)),
