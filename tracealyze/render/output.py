@@ -76,7 +76,8 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors=_PLAIN)
+            # Buffered also where PYTHONUNBUFFERED is set, so that a closed pipe is found at the same place.
+            reconfigure(errors=_PLAIN, write_through=False)
 
 
 def abandon(stream: TextIO | None = None) -> None:
