@@ -86,6 +86,21 @@ def test_without_durations_nothing_else_is_accused(case: Case, tmp_path: Path) -
     assert set(_accused(trace)) <= known, findings_text(trace)
 
 
+# What the rendering does not print would show another cause.
+_SOLARIS_DIFFERS = {
+    "cpu-bound/quiet-2": "the signals that stop the program",
+    "grace-kill/found-2": "the signal and the program that ignores it",
+    "retry-loop/quiet-1": "the addresses of sockets",
+}
+
+
+@pytest.mark.parametrize("case", _PLAIN, ids=lambda case: case.name)
+def test_solaris_bounds_accuse_nothing_else(case: Case, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, renderings.solaris_truss)
+    known = {name for each in _trace(case).findings for name in (each.name, *each.also)}
+    assert (set(_accused(trace)) <= known) is (case.name not in _SOLARIS_DIFFERS), findings_text(trace)
+
+
 @pytest.mark.parametrize("case", _SEEN_WITHOUT_CLOCK, ids=lambda case: case.name)
 def test_dtruss_shows_the_cause_without_a_clock(case: Case, tmp_path: Path) -> None:
     trace = _rendered(tmp_path, case, renderings.dtruss)

@@ -38,6 +38,15 @@ Source: `MAX_TIMER_DELAY_NS` of the engine: timers are late by a tick of the ker
 MIN_OWN_SHARE: Final = 0.5
 """Minimum share of its time that a match keeps if it is a finding of its own.
 Source: chosen."""
+MIN_UNPROVEN_SHARE: Final = 0.5
+"""Minimum share of a cost that may be the program's own time, if the report names the program next to the call.
+Source: chosen."""
+MIN_LONGEST_SHARE: Final = 0.5
+"""Minimum share of one call in the time of several, if the report shows its time.
+Source: chosen."""
+MAX_MEAN_RATIO: Final = 4
+"""Maximum ratio of the mean to the median of durations, if the report shows the mean.
+Source: chosen."""
 MIN_ERROR_IMPACT_NS: Final = _S
 """Minimum impact of an error. The share of the window must be reached too.
 Source: chosen."""

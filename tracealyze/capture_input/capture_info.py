@@ -104,6 +104,8 @@ class Capture:
     has: Mapping[str, bool] = field(default_factory=dict)
     dur_kind: str = "none"
     clock: str = "none"
+    stamp: str = "none"
+    """Which moment of a call its timestamp is: start, end or none."""
     tick_ns: int = 1
     dur_tick_ns: int = 0
     """Resolution of printed durations; 0 if it is that of the timestamps."""

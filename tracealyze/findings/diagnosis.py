@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis
+from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
@@ -129,16 +130,11 @@ class _ClaimedMatch:
 
 
 def _is_ignored(trace: TraceTables, match: Match) -> bool:
-    return match.rule.upper_bounds == "ignore" and _has_upper_bounds(trace, match)
+    return match.rule.upper_bounds == "ignore" and _may_be_outside(trace, match)
 
 
-def _has_upper_bounds(trace: TraceTables, match: Match) -> bool:
-    """Whether durations may be mostly the program's own time, before or after the call."""
-    capture = trace.capture_of(match.capture)
-    is_upper_bound = capture is not None and capture.dur_kind == "upper-bound"
-    # Loops have the shape of their most expensive call instead.
-    syscall = match.row.get("syscall") or str(match.row.get("dominant") or "").partition(" ")[0]
-    return is_upper_bound and syscall not in match.rule.waiting
+def _may_be_outside(trace: TraceTables, match: Match) -> bool:
+    return may_be_outside(trace.capture_of(match.capture), match.rule, match.row, match.cost_ns)
 
 
 def _owner(claimed: Sequence[_ClaimedMatch], match: _ClaimedMatch) -> _ClaimedMatch:
@@ -204,7 +200,7 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
         return Severity.WARNING if is_many else Severity.INFO
     if match.rule.severity:
         return Severity(match.rule.severity)
-    if match.rule.upper_bounds == "info" and _has_upper_bounds(trace, match):
+    if match.rule.upper_bounds == "info" and _may_be_outside(trace, match):
         return Severity.INFO
     share = match.whole.share(impact_ns)
     if share is None:
@@ -216,7 +212,7 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
 def _is_estimate(trace: TraceTables, match: Match) -> bool:
     """Whether its cost was not measured: it is an upper bound, or a few ticks of the clock."""
     capture = trace.capture_of(match.capture)
-    is_upper_bound = bool(match.rule.cost) and capture is not None and capture.dur_kind == "upper-bound"
+    is_upper_bound = bool(match.rule.cost) and has_upper_bounds(capture)
     # A log shows what was written during the time, not what took it.
     is_silence = bool(match.rule.cost) and capture is not None and capture.dur_kind == "gap"
     return is_upper_bound or is_silence or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)

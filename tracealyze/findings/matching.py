@@ -11,6 +11,7 @@ from tracealyze import units
 from tracealyze.claims import Claim, TableRows
 from tracealyze.expression.evaluation import evaluate_group
 from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of
+from tracealyze.findings.bounds import with_bounds
 from tracealyze.heuristics import MIN_COST_TICKS
 from tracealyze.selection import Scope, Threshold
 from tracealyze.table import MinCost
@@ -173,7 +174,8 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
     for match in found:
         whole = whole_of(trace, match.row, _basis(trace, rule, match))
         if _reaches_thresholds(trace, rule, replace(match, whole=whole)):
-            yield replace(match, whole=whole)
+            row = with_bounds(trace, rule, match.row) if table is None else match.row
+            yield replace(match, row=row, whole=whole)
     if rule.counted and _counts(trace, [rule]):
         yield from _counted(trace, rule.counted, table)
 

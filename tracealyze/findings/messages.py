@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine, units
 from tracealyze.capture_input.recapture import LACKS, recapture
+from tracealyze.findings import bounds
 from tracealyze.findings.basis import Basis, in_total, worded
 from tracealyze.heuristics import MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
 from tracealyze.program_names import process_of, short, subject
@@ -135,8 +136,7 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
         "in_total": in_total(match.whole),
         "whole_seconds": _whole_seconds(cost_ns, match.tick_ns(capture) if capture else 1) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
-        "exact": capture is None or capture.dur_kind != "upper-bound",
-        "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
+        **bounds.derived(capture, match.rule, row, cost_ns),
     }
     derived |= {f"again_{lack}": recapture(capture.format if capture else "", lack) for lack in LACKS}
     derived["took"] = _took(match, capture, wall_ns)
@@ -154,7 +154,7 @@ def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:
     if capture is None or not wall_ns or match.cost_ns <= 0 or match.basis is Basis.COUNTS:
         return ""
     whole = "wall time" if match.basis is Basis.WALL else "time in its calls"
-    up_to = "up to " if capture.dur_kind == "upper-bound" else ""
+    up_to = "up to " if bounds.has_upper_bounds(capture) else ""
     share = units.share(min(match.cost_ns / wall_ns, 1.0), units.precision(_tick_ns_of_whole(match, capture), wall_ns))
     return f": {up_to}{units.duration(match.cost_ns, match.tick_ns(capture))}, {share} of the {whole}"
 

@@ -11,6 +11,7 @@ mod infer_thread_group;
 mod limits;
 mod lives;
 mod notes;
+mod order_bounds;
 mod runs;
 
 use crate::ingest::assemble::broken::Broken;
@@ -382,10 +383,14 @@ impl<'trace> Assembler<'trace> {
 
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
+        let was_asleep = self.state(task).open != 0 && self.asleep_in(task) == Some(line.name);
         self.close_open(task);
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        if was_asleep {
+            self.trace.events.seen_asleep.insert(row);
+        }
         if self.facts.clock == parsers::Clock::PerThread {
             self.trace.tasks[task as usize].used_cpu(line.stamp_ns, line.cpu_ns, row);
         }
@@ -593,6 +598,7 @@ impl<'trace> Assembler<'trace> {
         self.infer_parents();
         self.infer_thread_groups();
         self.compare_clocks();
+        self.bound_by_order();
         self.bound_by_limits();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;

@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 use crate::store::trace::{Capture, LossCause};
-use parsers::{Clock, LineKind, NO_NS};
+use parsers::{Clock, LineKind, NO_NS, StampMoment};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
 
@@ -68,6 +68,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("has", has(py, capture)?)?;
     dict.set_item("dur_kind", capture.facts.dur_kind.name())?;
     dict.set_item("clock", clock_name(capture.facts.clock))?;
+    dict.set_item("stamp", stamp_name(capture.facts.stamp))?;
     dict.set_item("tick_ns", capture.facts.tick_ns)?;
     dict.set_item("dur_tick_ns", capture.dur_tick_ns())?;
     dict.set_item("base_ns", some(capture.facts.base_ns))?;
@@ -92,6 +93,14 @@ fn has<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> 
     has.set_item("events", !capture.rows.is_empty())?;
     has.set_item("summary_table", !capture.summary.is_empty())?;
     Ok(has)
+}
+
+fn stamp_name(stamp: StampMoment) -> &'static str {
+    match stamp {
+        StampMoment::Start => "start",
+        StampMoment::End => "end",
+        StampMoment::None => "none",
+    }
 }
 
 fn clock_name(clock: Clock) -> &'static str {

@@ -31,6 +31,9 @@ pub(crate) const STAMP_TOLERANCE_NS: i64 = 50 * US;
 /// Maximum duration of a call that never waits, where the tracer prints no durations. The rest is the program's own.
 /// Source: measured. A call costs 25 to 500 us under strace, depending on the load.
 pub(crate) const MAX_INSTANT_CALL_NS: i64 = 500 * US;
+/// Maximum ratio of the upper bound of a duration to the CPU time of the kernel in the call, if the call took most of it.
+/// Source: the rest is less than half.
+pub(crate) const MAX_KERNEL_RATIO: i64 = 2;
 /// Maximum number of ticks between an event and the begin of the interval printed with the next event of its task.
 /// Source: truss prints differences of rounded times, so they meet to the tick; one more for either end.
 pub(crate) const INTERVAL_TOLERANCE_TICKS: i64 = 2;

@@ -66,6 +66,27 @@ columns! {
         "first_line" i64 "" "First line.";
         "last_line" i64 "" "Last line.";
     }
+    "call_bounds" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are combined.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program that made these calls.";
+        "processes" i64 "" "Number of processes combined: 1, or several of one program with little time each.";
+        "syscall" dict "" "The system call.";
+        "op" dict "" "Sub-operation.";
+        "unproven_ns" i64 "ns" "The part of exclusive_ns that may be the program's own time: upper bounds of calls in which nothing shows the task.";
+        "longest_ns" i64 "ns" "The largest part of one call.";
+        "calls" i64 "count" "Number of calls on the critical path.";
+        "failed" i64 "count" "Number of these calls that failed.";
+        "total_ns" i64 "ns" "Sum of the durations.";
+        "exclusive_ns" i64 "ns" "Critical-path time.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "max_ns" i64 "ns" "Longest duration.";
+        "bytes" i64 "bytes" "Bytes moved.";
+        "first_line" i64 "" "First line.";
+        "last_line" i64 "" "Last line.";
+    }
     "calls" {
         "syscall" dict "" "Name of the system call.";
         "op" dict "" "Sub-operation.";
@@ -689,6 +710,7 @@ columns! {
         "usual_ns" i64 "ns" "Time that the same number of such calls takes elsewhere.";
         "factor" f64 "" "total_ns divided by usual_ns.";
         "half_calls" i64 "" "Smallest number of calls that account for half of exclusive_ns.";
+        "unproven_ns" i64 "ns" "The part of exclusive_ns that may be the program's own time: upper bounds of calls in which nothing shows the task.";
         "calls" i64 "count" "Number of calls.";
         "failed" i64 "count" "Number of these calls that failed.";
         "total_ns" i64 "ns" "Sum of the durations.";

@@ -4,6 +4,7 @@ pub mod builder;
 pub(crate) mod call_stats;
 pub mod claims;
 pub(crate) mod context;
+pub(crate) mod evidence;
 pub(crate) mod grouping;
 pub(crate) mod limits;
 pub(crate) mod moved;

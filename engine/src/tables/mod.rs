@@ -9,6 +9,7 @@ pub mod totals;
 
 mod ancestor_walks;
 mod blocked_writers;
+mod call_bounds;
 mod captures;
 mod children;
 mod commands;
@@ -67,6 +68,7 @@ pub type Make = fn(&TableContext<'_>) -> BuiltTable;
 pub const TABLES: &[(&str, Make)] = &[
     ("ancestor_walks", ancestor_walks::build),
     ("blocked_writers", blocked_writers::build),
+    ("call_bounds", call_bounds::build),
     ("captures", captures::build),
     ("children", children::build),
     ("commands", commands::build),

@@ -12,10 +12,11 @@ use crate::parallel;
 use crate::store::{classes, targets};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::evidence::may_be_outside;
 use crate::table_support::grouping::{self, CallGroup, limit_groups, targets};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class};
 use parsers::{Interner, NO_NS, Text};
 use rustc_hash::FxHashMap;
 
@@ -71,6 +72,9 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     let mut programs: FxHashMap<Text, Calls> = FxHashMap::default();
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
+        if !is_comparable(context, call.row) {
+            continue;
+        }
         // A fifo that is printed like a file answers when its other side does. Calls without a duration cannot be compared.
         let is_of_peer = matches!(context.wakers.class(context.trace, call.row), Class::Ipc | Class::Terminal);
         if events.dur_ns(call.row) != NO_NS && !is_of_peer {
@@ -84,6 +88,16 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
         Some((program, place))
     });
     places.map(|(program, place)| of_place(context, kinds, tasks, program, place)).collect()
+}
+
+/// Whether the time of a call can be compared with that of other calls. A program works on what it has read: where a duration
+/// is an upper bound, that work would seem to be time of the file.
+fn is_comparable(context: &TableContext<'_>, row: u32) -> bool {
+    let yields_content = || {
+        let action = context.trace.events.action(row);
+        matches!(action, Action::Maps | Action::Closes) || action.transfer().is_some()
+    };
+    !may_be_outside(context, row) || !yields_content()
 }
 
 /// Time above the expected time, the expected time, and the number of calls that it is derived from.
@@ -164,7 +178,7 @@ fn of_place(
     };
     let mut inside: FxHashMap<Text, bool> = FxHashMap::default();
     let calls = tasks.iter().flat_map(|&task| kinds.by_program(context, task)).filter(|call| call.program == program);
-    let rows = calls.map(|call| call.row).filter(|&row| {
+    let rows = calls.map(|call| call.row).filter(|&row| is_comparable(context, row)).filter(|&row| {
         let target = events.target(row);
         *inside.entry(target).or_insert_with(|| is_inside(target))
     });
@@ -185,6 +199,8 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
     builder.int("usual_ns", *usual_ns);
     builder.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
     builder.int("half_calls", half_calls(context, &group.rows));
+    let outside = group.rows.iter().filter(|&&row| may_be_outside(context, row));
+    builder.int("unproven_ns", outside.map(|&row| context.exclusive_ns(row)).sum());
     builder.sum(&sum);
     builder.members(Provenance::Rows(group.rows.clone()));
 }

@@ -36,3 +36,26 @@ fn a_program_computes_before_a_wait_of_truss() {
 ";
     assert_eq!(millis(&read("truss-solaris", text))[1], (3980, 5020));
 }
+
+#[test]
+fn a_call_on_one_line_ends_before_the_next_line() {
+    let text = "\
+7 1700000100.000000 wait4(-1,  <unfinished ...>
+8 1700000100.000100 openat(AT_FDCWD, \"/a\", O_RDONLY) = 3
+9 1700000100.500000 read(3, \"x\", 1) = 1
+8 1700000102.000000 read(3, \"x\", 1) = 1
+8 1700000104.000000 exit_group(0) = ?
+7 1700000104.100000 <... wait4 resumed>NULL, 0, NULL) = 8
+";
+    let opened = |text: &str| {
+        let trace = read("strace", text);
+        let row = (0..trace.events.len()).find(|&row| trace.events.line(row) == 2).expect("the open");
+        trace.events.dur_ns(row) / 1_000_000
+    };
+    assert_eq!(opened(text), 499);
+    // A tracer that prints calls when they return does not split them.
+    let unsplit = text
+        .replace("wait4(-1,  <unfinished ...>", "getpid() = 7")
+        .replace("<... wait4 resumed>NULL, 0, NULL) = 8", "getpid() = 7");
+    assert_eq!(opened(&unsplit), 1999);
+}

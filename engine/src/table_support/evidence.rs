@@ -1,0 +1,18 @@
+//! What shows that a task was in a call, where the duration is only an upper bound.
+
+use crate::store::heuristics::MAX_KERNEL_RATIO;
+use crate::store::time_limits::reached_limit;
+use crate::table_support::context::TableContext;
+use parsers::{DurKind, NO_NS};
+
+/// Whether most of the duration may be the program's own time, before or after the call.
+///
+/// It is the call's if the tracer measured it, saw the task sleep in it, or printed as much CPU time of the kernel, and if
+/// the call reached its time limit.
+pub(crate) fn may_be_outside(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let cpu_ns = events.cpu_ns(row);
+    let computed = cpu_ns != NO_NS && cpu_ns.saturating_mul(MAX_KERNEL_RATIO) >= events.dur_ns(row);
+    let is_bound = events.dur_kind(row) == DurKind::UpperBound;
+    is_bound && !computed && !events.seen_asleep.contains(&row) && !reached_limit(events, row)
+}

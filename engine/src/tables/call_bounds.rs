@@ -1,0 +1,54 @@
+//! Calls on the critical path by process and kind, with how much of their time may be the program's own.
+//!
+//! ```text
+//! truss    7: 1.5498 1.5300 0.0001 open("/b")  = 4      the program may have computed before it
+//! truss    7: read(0, 0x08, 1)  (sleeping...)
+//!          7: 4.5498 3.0000 0.0001 read(0, "x", 1) = 1  it was in the call
+//! ```
+
+use crate::parallel;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::evidence::may_be_outside;
+use crate::table_support::grouping::{CallGroup, Grouping, limit_groups};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, costliest};
+use parsers::Text;
+
+/// Syscall and operation.
+type Kind = (Text, Text);
+
+/// Builds the table.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |_, shape| Some((shape.syscall, shape.op)));
+    let processes = costliest(context, &kinds);
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
+    let mut builder = TableBuilder::new(context, "call_bounds");
+    for group in limit_groups(context, groups, |&kind| kind) {
+        write(context, &group, &mut builder);
+    }
+    builder.finish()
+}
+
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Kind>> {
+    let mut groups: Grouping<(Text, Kind)> = Grouping::default();
+    let calls = tasks.iter().flat_map(|&task| kinds.by_program(context, task));
+    for call in calls.filter(|call| context.exclusive_ns(call.row) > 0) {
+        groups.add((call.program, call.kind), call.row);
+    }
+    let of_one = |((program, kind), rows)| CallGroup::of_one(tasks[0], program, kind, rows);
+    groups.groups.into_iter().map(of_one).collect()
+}
+
+fn write(context: &TableContext<'_>, group: &CallGroup<Kind>, builder: &mut TableBuilder<'_>) {
+    let (syscall, op) = group.key;
+    let on_path = |&row: &u32| context.exclusive_ns(row);
+    let outside = group.rows.iter().filter(|&&row| may_be_outside(context, row));
+    builder.group_columns(group);
+    builder.text("syscall", syscall);
+    builder.text("op", op);
+    builder.int("unproven_ns", outside.map(on_path).sum());
+    builder.int("longest_ns", group.rows.iter().map(on_path).max().unwrap_or(0));
+    builder.sum(&group.sum(context));
+    builder.members(Provenance::Rows(group.rows.clone()));
+}
