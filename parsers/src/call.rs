@@ -113,6 +113,8 @@ struct ArgumentFacts<'a> {
     is_fifo: bool,
     /// What is registered with the only descriptor of a list of events.
     data: Option<u64>,
+    /// Whether a descriptor is registered with `EPOLLET`.
+    is_edge: bool,
 }
 
 /// The lists of descriptors among the arguments of a poll.
@@ -164,7 +166,10 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
         b'h' => facts.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
         b'y' if facts.shares => shared(facts.length, arg, line, parsed),
         b'x' => socket_error(arg, line, parsed),
-        b'u' => (facts.is_fifo, facts.data) = (value::is_fifo(arg), value::event_data(arg)),
+        b'u' => {
+            (facts.is_fifo, facts.data) = (value::is_fifo(arg), value::event_data(arg));
+            facts.is_edge = value::is_edge_triggered(arg);
+        }
         b'r' => passed(arg, line, parsed),
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, facts, line, parsed),
         _ => {}
@@ -384,7 +389,9 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
         }
         Some(timeout_ns) => Extra::Timeout(timeout_ns),
         None => match (facts.data, &*fds) {
-            (Some(data), &[fd]) if line.outcome != Outcome::Failed => Extra::Registered { fd, data },
+            (Some(data), &[fd]) if line.outcome != Outcome::Failed => {
+                Extra::Registered { fd, data, edge: facts.is_edge }
+            }
             _ => Extra::Fds(fds),
         },
     });

@@ -353,6 +353,8 @@ pub enum Extra {
         fd: i32,
         /// What the epoll returns for it.
         data: u64,
+        /// Whether each change is reported only once (`EPOLLET`, `EPOLLONESHOT`).
+        edge: bool,
     },
     /// A wait at an epoll that returned one event.
     Returned {

@@ -100,8 +100,9 @@ pub(crate) struct Assembler<'trace> {
     has_plain: bool,
     descriptors: Descriptors,
     connecting: Connecting,
-    /// Descriptors that are registered at epolls, by table of descriptors, epoll, and data that the epoll returns.
-    registrations: FxHashMap<(u32, i32, u64), i32>,
+    /// Descriptors that are registered at epolls, and whether with `EPOLLET`, by table of descriptors, epoll, and data
+    /// that the epoll returns.
+    registrations: FxHashMap<(u32, i32, u64), (i32, bool)>,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.

@@ -40,6 +40,10 @@ pub struct EventTable {
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
     /// What ended polls of several descriptors, by row, where their results name it.
     pub ready: Vec<(u32, Text)>,
+    /// The descriptor that ended a poll, by row, where its result names only one.
+    pub(crate) ready_fds: Vec<(u32, i32)>,
+    /// Rows of waits at an epoll that a descriptor ended whose changes are reported only once.
+    pub(crate) edges: FxHashSet<u32>,
     /// Paths of UNIX sockets that are printed by the numbers of their ends.
     pub socket_paths: FxHashMap<Text, Text>,
     /// Addresses that calls requeue waiters to, or where they wait in the end, by row.
@@ -166,6 +170,7 @@ impl EventTable {
         order(&mut self.fds);
         order(&mut self.fd_targets);
         order(&mut self.ready);
+        order(&mut self.ready_fds);
         order(&mut self.moved);
         order(&mut self.sinks);
         order(&mut self.connected);

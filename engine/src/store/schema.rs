@@ -809,6 +809,27 @@ columns! {
         "first_line" i64 "" "First line.";
         "last_line" i64 "" "Last line.";
     }
+    "ready_spins" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "syscall" dict "" "System call that polls.";
+        "target" dict "" "The descriptor that is ready, as far as the capture identifies it.";
+        "fd" i64 "" "Number of that descriptor, as far as the capture contains it.";
+        "attempt" dict "" "System call that tries to read or accept after the polls, without success.";
+        "errno" dict "" "Error of these attempts.";
+        "empty" dict "" "System call that reads after the polls, and returns 0: the end of the data.";
+        "proven" bool "" "Whether the descriptor is of a kind that stays ready until a call takes something, or the attempts show it.";
+        "polls" i64 "count" "Number of polls in a row that return at once, in the longest series.";
+        "interval_ns" i64 "ns" "Mean time from one poll to the next.";
+        "total_ns" i64 "ns" "From the first poll to the last.";
+        "exclusive_ns" i64 "ns" "Critical-path time in these calls and between them.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "First line.";
+        "last_line" i64 "" "Last line.";
+    }
     "retries" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

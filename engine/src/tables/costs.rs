@@ -27,6 +27,7 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
     ("loops", Cost { gaps: true, ..OF_TASK }),
     ("metadata", Cost { calls: |action, _| super::metadata::queries(action), joins: Joins::Costliest(None), ..OF_PROCESS }),
     ("outliers", Cost { of: CostScope::Call, joins: Joins::Never, apart: false, ..OF_PROCESS }),
+    ("ready_spins", Cost { gaps: true, ..OF_TASK }),
     ("rereads", Cost { calls: |action, _| reads(action), of: CostScope::Target, apart: false, ..OF_TASK }),
     ("rescans", Cost { calls: |action, _| reads(action) || action == Action::ControlsDevice, of_program: false, apart: false, ..OF_PROCESS }),
     ("slow_targets", Cost { calls: |_, class| on_disk_or_network(class), joins: Joins::Costliest(Some(1)), ..OF_PROCESS }),

@@ -38,6 +38,7 @@ mod passes;
 mod paths;
 mod polls;
 mod probe_series;
+mod ready_spins;
 mod requests;
 mod rereads;
 mod rescans;
@@ -90,6 +91,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("open_calls", open_calls::build),
     ("outliers", outliers::build),
     ("polls", polls::build),
+    ("ready_spins", ready_spins::build),
     ("requests", requests::build),
     ("rereads", rereads::build),
     ("rescans", rescans::build),

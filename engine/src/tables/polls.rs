@@ -79,7 +79,7 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
 }
 
 /// Time on the critical path from one call of a task to another, including the gaps between calls.
-fn stretch_ns(context: &TableContext<'_>, task: u32, first_row: u32, last_row: u32) -> i64 {
+pub(super) fn stretch_ns(context: &TableContext<'_>, task: u32, first_row: u32, last_row: u32) -> i64 {
     let rows = context.trace.rows_from(task, first_row).iter();
     let before = rows.take_while(|&&row| row != last_row);
     let before_ns: i64 = before.map(|&row| context.exclusive_ns(row) + context.attribution.own_gap_after_ns(row)).sum();

@@ -27,6 +27,11 @@ pub fn event_data(event: &[u8]) -> Option<u64> {
     std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
 }
 
+/// Whether an event is registered so that each change of its descriptor is reported only once.
+pub fn is_edge_triggered(event: &[u8]) -> bool {
+    memmem::find(event, b"EPOLLET").is_some() || memmem::find(event, b"EPOLLONESHOT").is_some()
+}
+
 /// A timeout as printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timeout {

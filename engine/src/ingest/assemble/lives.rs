@@ -75,17 +75,19 @@ impl Assembler<'_> {
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::IsFifo) => self.trace.events.fifos.push(row),
-            Some(Extra::Registered { fd, data }) => {
+            Some(Extra::Registered { fd, data, edge }) => {
                 let table = self.descriptors.table_number(task - self.first_task);
                 if line.outcome == Outcome::Ok {
-                    self.registrations.insert((table, line.fd, data), fd);
+                    self.registrations.insert((table, line.fd, data), (fd, edge));
                 }
                 self.polls(row, task, Box::new([fd]));
             }
             Some(Extra::Returned { data, timeout_ns }) => {
                 let table = self.descriptors.table_number(task - self.first_task);
-                let fd = self.registrations.get(&(table, line.fd, data)).copied();
-                fd.into_iter().for_each(|fd| self.found_ready(row, task, fd));
+                if let Some(&(fd, edge)) = self.registrations.get(&(table, line.fd, data)) {
+                    self.found_ready(row, task, fd);
+                    self.trace.events.edges.extend(edge.then_some(row));
+                }
                 self.trace.events.requested.push((row, timeout_ns));
             }
             Some(Extra::Polled { fds, timeout_ns: requested_ns, ready }) => {
@@ -188,8 +190,12 @@ impl Assembler<'_> {
 
     /// A poll of several descriptors ended because this one was ready.
     fn found_ready(&mut self, row: u32, task: u32, fd: i32) {
+        if fd == NO_ID {
+            return;
+        }
+        self.trace.events.ready_fds.push((row, fd));
         let target = self.descriptors.target(task - self.first_task, fd);
-        if fd != NO_ID && target.is_some() {
+        if target.is_some() {
             self.trace.events.ready.push((row, target));
         }
     }
