@@ -76,11 +76,14 @@ def path_rows(trace: Trace, top: int = _MAX_ROWS) -> list[PathRow]:
     wall_ns = trace.window.wall_ns
     if not wall_ns:
         return []
-    processes = trace.partition_by(["pid", "program"])
-    first = Part(trace, next(iter(processes.head(1))))
-    if len(processes) == 1 and first.is_nameless:
-        return _of_pieces(first.calls(0, top), wall_ns)
-    found = _commands(trace, processes) if len(processes) <= _MAX_LABELLED else _programs(trace)
+    if trace.totals["processes"] > _MAX_LABELLED:
+        found = _programs(trace)
+    else:
+        processes = trace.partition_by(["pid", "program"])
+        first = Part(trace, next(iter(processes.head(1))))
+        if len(processes) == 1 and first.is_nameless:
+            return _of_pieces(first.calls(0, top), wall_ns)
+        found = _commands(trace, processes)
     commands = sorted(found, key=lambda command: -command.exclusive_ns)
     listed = [each for each in commands[:top] if each.exclusive_ns >= MIN_PIECE_SHARE * wall_ns] or commands[:1]
     rest_ns = wall_ns - sum(each.exclusive_ns for each in listed)

@@ -9,7 +9,7 @@
 
 use crate::critical_path::segment::Tag;
 use crate::partition::piece::Piece;
-use crate::partition::scope::{GroupQuery, ScopeFilter, differs_within_bucket};
+use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter, differs_within_bucket};
 use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
@@ -18,6 +18,8 @@ use rustc_hash::FxHashMap;
 
 /// Number of pieces that one core processes at a time.
 const AT_ONCE: usize = 1 << 14;
+/// If a larger part of all pieces is chosen, all are looked through instead of sorting the chosen ones.
+const MOST_TO_SORT: usize = 16;
 
 /// The key of a bucket: all properties of a piece except task and target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,6 +45,11 @@ pub(crate) struct Bucket {
 pub(crate) struct Buckets {
     all: Vec<Bucket>,
     of_pieces: Vec<u32>,
+    /// The time of each program.
+    of_programs: FxHashMap<Text, i64>,
+    /// The pieces by bucket, and where those of each bucket start.
+    by_bucket: Vec<u32>,
+    offsets: Vec<u32>,
 }
 
 /// The buckets of a chunk of pieces.
@@ -56,6 +63,23 @@ pub(crate) fn bucket_key(trace: &Trace, piece: &Piece) -> BucketKey {
     let capture = trace.tasks[piece.task as usize].capture;
     let Piece { program, class, resolved, tag, .. } = *piece;
     BucketKey { capture, program, class, name: piece.name(trace), resolved, tag }
+}
+
+/// Sorts piece numbers by bucket, stably, and returns where each bucket starts.
+fn sorted_by_bucket(of_pieces: &[u32], buckets: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0; buckets + 1];
+    of_pieces.iter().for_each(|&bucket| offsets[bucket as usize + 1] += 1);
+    for at in 1..offsets.len() {
+        offsets[at] += offsets[at - 1];
+    }
+    let mut next = offsets.clone();
+    let mut sorted = vec![0; of_pieces.len()];
+    for (piece, &bucket) in (0u32..).zip(of_pieces) {
+        let place = &mut next[bucket as usize];
+        sorted[*place as usize] = piece;
+        *place += 1;
+    }
+    (sorted, offsets)
 }
 
 impl BucketChunk {
@@ -95,7 +119,12 @@ impl Buckets {
         let numbers: Vec<Vec<u32>> = numbers.collect();
         let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
         parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));
-        Buckets { all: all.buckets, of_pieces }
+        let mut of_programs = FxHashMap::default();
+        for bucket in &all.buckets {
+            *of_programs.entry(bucket.piece.program).or_insert(0) += bucket.exclusive_ns;
+        }
+        let (by_bucket, offsets) = sorted_by_bucket(&of_pieces, all.buckets.len());
+        Buckets { all: all.buckets, of_pieces, of_programs, by_bucket, offsets }
     }
 
     /// All buckets.
@@ -109,16 +138,38 @@ impl Buckets {
         self.of_pieces[piece as usize]
     }
 
+    /// The pieces of the chosen buckets, in order.
+    pub(super) fn pieces_of(&self, chosen: &[bool]) -> Vec<u32> {
+        let part = |at: usize| self.offsets[at] as usize..self.offsets[at + 1] as usize;
+        let parts = || chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(at, _)| part(at));
+        let number: usize = parts().map(|part| part.len()).sum();
+        if number > self.of_pieces.len() / MOST_TO_SORT {
+            let all = (0..self.of_pieces.len() as u32).into_par_iter();
+            return all.filter(|&at| chosen[self.of(at) as usize]).collect();
+        }
+        let mut numbers = Vec::with_capacity(number);
+        parts().for_each(|part| numbers.extend_from_slice(&self.by_bucket[part]));
+        numbers.par_sort_unstable();
+        numbers
+    }
+
     /// Whether the pieces of each bucket may belong to a group that reaches the query's minimum.
     pub(super) fn reaching(&self, trace: &Trace, query: &GroupQuery, within: &ScopeFilter) -> Vec<bool> {
         let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_bucket(key));
         let group = |bucket: &Bucket| keys().map(|key| key.of(trace, &bucket.piece)).collect::<Vec<u32>>();
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
-        let is_chosen = |bucket: &Bucket| within.may_have(trace, &bucket.piece, differs_within_bucket);
-        for bucket in self.all.iter().filter(|bucket| is_chosen(bucket)) {
+        let has_program = keys().any(|&key| key == GroupKey::Program);
+        // Few programs reach the minimum, and they are known before groups are made.
+        let may_reach = |bucket: &Bucket| {
+            !has_program || self.of_programs.get(&bucket.piece.program).is_some_and(|&ns| ns >= query.at_least_ns)
+        };
+        let is_chosen =
+            |bucket: &Bucket| may_reach(bucket) && within.may_have(trace, &bucket.piece, differs_within_bucket);
+        let chosen: Vec<bool> = self.all.iter().map(is_chosen).collect();
+        for (bucket, _) in self.all.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
             *groups.entry(group(bucket)).or_insert(0) += bucket.exclusive_ns;
         }
         let reaches = |bucket: &Bucket| groups.get(&group(bucket)).is_some_and(|&ns| ns >= query.at_least_ns);
-        self.all.iter().map(|bucket| is_chosen(bucket) && reaches(bucket)).collect()
+        self.all.iter().zip(chosen).map(|(bucket, chosen)| chosen && reaches(bucket)).collect()
     }
 }

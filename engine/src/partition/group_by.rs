@@ -10,7 +10,7 @@ use crate::partition::group_by::ordering::{PieceNumbers, in_groups};
 use crate::partition::piece::Piece;
 use crate::partition::pieces::Pieces;
 use crate::partition::reaching;
-use crate::partition::scope::{GroupKey, GroupQuery, Scope, ScopeFilter};
+use crate::partition::scope::{GroupKey, GroupQuery, Scope, ScopeFilter, differs_within_bucket};
 use crate::store::event::NONE;
 use crate::store::table::{Table, Values, ints, some_ints, texts};
 use crate::store::tasks::Task;
@@ -83,12 +83,17 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     if query.within == Scope::default() && apart_from.is_empty() {
         return PieceNumbers::All(pieces.all.len());
     }
-    let all = (0..pieces.all.len() as u32).into_par_iter();
-    if !std::iter::once(&within).chain(&apart_from).all(ScopeFilter::matches_whole_buckets) {
-        return PieceNumbers::These(all.filter(fits).collect());
+    let (whole, partial): (Vec<&ScopeFilter>, Vec<_>) =
+        apart_from.iter().partition(|filter| filter.matches_whole_buckets());
+    let may_have = |piece: &Piece| {
+        within.may_have(trace, piece, differs_within_bucket) && !whole.iter().any(|filter| filter.has(trace, piece))
+    };
+    let of_buckets: Vec<bool> = pieces.buckets(trace).all().iter().map(|bucket| may_have(&bucket.piece)).collect();
+    let numbers = pieces.buckets(trace).pieces_of(&of_buckets);
+    if within.matches_whole_buckets() && partial.is_empty() {
+        return PieceNumbers::These(numbers);
     }
-    let of_buckets: Vec<bool> = pieces.buckets(trace).all().iter().map(|bucket| has(&bucket.piece)).collect();
-    PieceNumbers::These(all.filter(|&at| of_buckets[pieces.buckets(trace).of(at) as usize]).collect())
+    PieceNumbers::These(numbers.into_par_iter().filter(fits).collect())
 }
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: PieceNumbers, keys: &[GroupKey]) -> Vec<Aggregate> {

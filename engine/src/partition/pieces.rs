@@ -7,6 +7,7 @@ use crate::partition::piece::Piece;
 use crate::partition::sums;
 use crate::store::event::NONE;
 use crate::store::programs::ProgramIndex;
+use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
@@ -22,6 +23,8 @@ pub struct Pieces {
     wall_ns: FxHashMap<u32, i64>,
     buckets: OnceLock<Buckets>,
     times: Times,
+    of_processes: OnceLock<Vec<i64>>,
+    main_tasks: OnceLock<Vec<u32>>,
 }
 
 impl Pieces {
@@ -45,7 +48,15 @@ impl Pieces {
         for window in windows {
             *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, buckets: OnceLock::new(), times: Times::default() }
+        Pieces {
+            all: Vec::new(),
+            offsets: vec![0],
+            wall_ns,
+            buckets: OnceLock::new(),
+            times: Times::default(),
+            of_processes: OnceLock::new(),
+            main_tasks: OnceLock::new(),
+        }
     }
 
     /// Adds the pieces of the next task.
@@ -83,6 +94,22 @@ impl Pieces {
     /// Time on the critical path by task number.
     pub fn exclusive_by_task(&self) -> &[i64] {
         &self.times.by_task
+    }
+
+    /// Time on the critical path of all tasks with the same pid, by task number.
+    pub(crate) fn exclusive_of_process_by_task(&self, trace: &Trace) -> &[i64] {
+        self.of_processes.get_or_init(|| {
+            let mut sums: FxHashMap<(u32, i32), i64> = FxHashMap::default();
+            for (task, ns) in trace.tasks.iter().zip(&self.times.by_task) {
+                *sums.entry((task.capture, task.pid)).or_insert(0) += ns;
+            }
+            trace.tasks.iter().map(|task| sums.get(&(task.capture, task.pid)).copied().unwrap_or(0)).collect()
+        })
+    }
+
+    /// The main task of the process of each task.
+    pub(crate) fn main_tasks(&self, trace: &Trace) -> &[u32] {
+        self.main_tasks.get_or_init(|| main_tasks(trace))
     }
 
     /// Time on the critical path by class number.

@@ -2,33 +2,27 @@
 
 use crate::parallel;
 use crate::partition::pieces::Pieces;
-use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter};
+use crate::partition::scope::{GroupKey, GroupQuery, Numbers, ScopeFilter};
 use crate::store::trace::Trace;
 use parsers::Text;
-use rustc_hash::FxHashMap;
 
 /// Tasks with a piece that may belong to such a group.
 pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
-    let keys: Vec<GroupKey> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
     let all = 0..trace.tasks.len() as u32;
-    if !keys.iter().any(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)) {
+    if !query.by.iter().flatten().any(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)) {
         return all.collect();
     }
-    let group = |task: u32| GroupKey::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
-    let mut groups: FxHashMap<[u32; GroupKey::OF_TASK.len()], i64> = FxHashMap::default();
-    for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
-        *groups.entry(group(task)).or_insert(0) += ns;
-    }
-    all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
+    let of_processes = pieces.exclusive_of_process_by_task(trace);
+    all.filter(|&task| of_processes.get(task as usize).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
 }
 
 /// Upper bound of the time of the selected pieces, derived from the totals of classes and of syscalls.
 pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i64 {
-    let of_classes = |classes: &[u32]| -> i64 {
+    let of_classes = |classes: &Numbers| -> i64 {
         let named = |(class, _): &(u32, &i64)| classes.contains(class);
         (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
     };
-    let of_syscalls = |syscalls: &[u32]| -> i64 {
+    let of_syscalls = |syscalls: &Numbers| -> i64 {
         let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
         shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
     };
@@ -51,6 +45,9 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, withi
     let reach = buckets.reaching(trace, query, within);
     if !reach.contains(&true) {
         return Vec::new();
+    }
+    if tasks.len() == trace.tasks.len() {
+        return buckets.pieces_of(&reach);
     }
     let of_task = |&task: &u32| pieces.of_task(task).filter(|&at| reach[buckets.of(at) as usize]);
     parallel::flat_map(&tasks, of_task)

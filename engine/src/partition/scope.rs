@@ -54,9 +54,6 @@ impl GroupKey {
         GroupKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
-    /// The keys that are fixed for each task.
-    pub(crate) const OF_TASK: [GroupKey; 3] = [GroupKey::Capture, GroupKey::Pid, GroupKey::Tid];
-
     pub(crate) fn is_of_task(self) -> bool {
         matches!(self, GroupKey::Capture | GroupKey::Pid | GroupKey::Tid)
     }
@@ -148,15 +145,32 @@ pub struct Scope {
 
 /// A [`Scope`] with its values translated to the numbers of a trace.
 pub(crate) struct ScopeFilter {
-    pub(super) only: Vec<(GroupKey, Vec<u32>)>,
-    without: Vec<(GroupKey, Vec<u32>)>,
+    pub(super) only: Vec<(GroupKey, Numbers)>,
+    without: Vec<(GroupKey, Numbers)>,
+}
+
+/// The accepted values of a key, sorted. There may be one for every program of a trace.
+pub(crate) struct Numbers(Vec<u32>);
+
+impl Numbers {
+    /// Up to this length, a linear search is faster.
+    const FEW: usize = 16;
+
+    fn new(mut numbers: Vec<u32>) -> Numbers {
+        numbers.sort_unstable();
+        Numbers(numbers)
+    }
+
+    pub(super) fn contains(&self, number: &u32) -> bool {
+        if self.0.len() <= Numbers::FEW { self.0.contains(number) } else { self.0.binary_search(number).is_ok() }
+    }
 }
 
 impl ScopeFilter {
     pub(crate) fn new(trace: &Trace, scope: &Scope) -> ScopeFilter {
         let numbers = |conditions: &Conditions| {
             let number = |(key, values): &(GroupKey, Vec<KeyValue>)| {
-                (*key, values.iter().flat_map(|value| key.numbers(trace, value)).collect())
+                (*key, Numbers::new(values.iter().flat_map(|value| key.numbers(trace, value)).collect()))
             };
             conditions.iter().map(number).collect()
         };
@@ -164,8 +178,8 @@ impl ScopeFilter {
     }
 
     /// The accepted values of a key, or `None` without a condition on it.
-    pub(crate) fn only(&self, key: GroupKey) -> Option<&[u32]> {
-        self.only.iter().find(|(known, _)| *known == key).map(|(_, numbers)| numbers.as_slice())
+    pub(crate) fn only(&self, key: GroupKey) -> Option<&Numbers> {
+        self.only.iter().find(|(known, _)| *known == key).map(|(_, numbers)| numbers)
     }
 
     /// Whether a condition refers to targets.
@@ -179,20 +193,20 @@ impl ScopeFilter {
     }
 
     pub(super) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
-        let of_task = |(key, _): &&(GroupKey, Vec<u32>)| key.is_of_task();
+        let of_task = |(key, _): &&(GroupKey, Numbers)| key.is_of_task();
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 
     /// Whether it may match a piece that equals this one except in the keys for which `differs` holds.
     pub(crate) fn may_have(&self, trace: &Trace, piece: &Piece, differs: impl Fn(GroupKey) -> bool) -> bool {
-        let holds = |(key, numbers): &&(GroupKey, Vec<u32>)| numbers.contains(&key.of(trace, piece));
-        let is_known = |(key, _): &&(GroupKey, Vec<u32>)| !differs(*key);
+        let holds = |(key, numbers): &&(GroupKey, Numbers)| numbers.contains(&key.of(trace, piece));
+        let is_known = |(key, _): &&(GroupKey, Numbers)| !differs(*key);
         self.only.iter().filter(is_known).all(|one| holds(&one))
             && !self.without.iter().filter(is_known).any(|one| holds(&one))
     }
 
     pub(crate) fn has(&self, trace: &Trace, piece: &Piece) -> bool {
-        let holds = |(key, numbers): &(GroupKey, Vec<u32>)| numbers.contains(&key.of(trace, piece));
+        let holds = |(key, numbers): &(GroupKey, Numbers)| numbers.contains(&key.of(trace, piece));
         self.only.iter().all(holds) && !self.without.iter().any(holds)
     }
 }

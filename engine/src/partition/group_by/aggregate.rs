@@ -8,7 +8,6 @@ use crate::partition::piece::Piece;
 use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, KEYS, differs_within_bucket};
 use crate::store::event::NONE;
-use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use std::mem::replace;
 
@@ -76,7 +75,7 @@ pub(super) struct Aggregator<'all> {
     pieces: &'all Pieces,
     buckets: &'all Buckets,
     /// The main task of the process of each task.
-    mains: Vec<u32>,
+    mains: &'all [u32],
     /// The keys in which pieces of a group may differ: properties of buckets, and properties of tasks.
     of_buckets: Vec<GroupKey>,
     of_tasks: Vec<GroupKey>,
@@ -90,7 +89,7 @@ impl<'all> Aggregator<'all> {
         let may_differ = || GroupKey::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
         let of_buckets = may_differ().filter(|&key| !differs_within_bucket(key)).collect();
         let of_tasks = may_differ().filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)).collect();
-        Aggregator { trace, pieces, buckets: pieces.buckets(trace), mains: main_tasks(trace), of_buckets, of_tasks }
+        Aggregator { trace, pieces, buckets: pieces.buckets(trace), mains: pieces.main_tasks(trace), of_buckets, of_tasks }
     }
 
     /// Marks with no value counted.

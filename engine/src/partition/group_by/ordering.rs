@@ -7,9 +7,8 @@
 //! ```
 
 use crate::parallel;
-use crate::partition::buckets::Bucket;
 use crate::partition::pieces::Pieces;
-use crate::partition::scope::{GroupKey, differs_within_bucket};
+use crate::partition::scope::{GroupKey, KEYS, differs_within_bucket};
 use crate::store::trace::Trace;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -68,31 +67,53 @@ pub(super) fn in_groups(
     chosen: PieceNumbers,
     keys: &[GroupKey],
 ) -> (PieceNumbers, Vec<usize>) {
+    if chosen.len() == 0 {
+        return (chosen, vec![0]);
+    }
     let buckets = pieces.buckets(trace);
     let keyed = |is_one: fn(GroupKey) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
     let is_of_task = |key| matches!(key, GroupKey::Pid | GroupKey::Tid);
-    let of_task = |task: u32| keyed(is_of_task).map(|key| key.of_task(trace, task)).collect();
-    let of_tasks = alike((0..trace.tasks.len() as u32).map(of_task));
-    let of_bucket =
-        |bucket: &Bucket| keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, &bucket.piece)).collect();
-    let of_buckets = alike(buckets.all().iter().map(of_bucket));
+    let of_task = |task: u32| values(keyed(is_of_task).map(|key| key.of_task(trace, task)));
+    let of_bucket = |bucket: u32| {
+        let piece = &buckets.all()[bucket as usize].piece;
+        values(keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, piece)))
+    };
+    let task_of = |at: u32| pieces.all[at as usize].task;
+    let (tasks, all_buckets) = (trace.tasks.len(), buckets.all().len());
+    // Where few pieces are chosen of a trace with very many tasks and programs, only theirs are numbered.
+    let (of_tasks, of_buckets) = if chosen.len() < tasks.max(all_buckets) {
+        let chosen = || chosen.at(0..chosen.len());
+        (alike(tasks, chosen().map(task_of), of_task), alike(all_buckets, chosen().map(|at| buckets.of(at)), of_bucket))
+    } else {
+        (alike(tasks, 0..tasks as u32, of_task), alike(all_buckets, 0..all_buckets as u32, of_bucket))
+    };
     let by_target = keys.contains(&GroupKey::Target);
     let group_of = |at: u32| {
-        let piece = &pieces.all[at as usize];
-        let target = if by_target { piece.target.0 } else { 0 };
-        [of_tasks[piece.task as usize], of_buckets[buckets.of(at) as usize], target]
+        let target = if by_target { pieces.all[at as usize].target.0 } else { 0 };
+        [of_tasks[task_of(at) as usize], of_buckets[buckets.of(at) as usize], target]
     };
     in_order(chosen, group_of, AT_ONCE)
 }
 
-/// Numbers the items so that equal items get the same number.
-fn alike(all: impl Iterator<Item = Vec<u32>>) -> Vec<u32> {
-    let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-    all.map(|one| {
-        let next = numbers.len() as u32;
-        *numbers.entry(one).or_insert(next)
-    })
-    .collect()
+/// The values of the keys of an item. Unused components are 0.
+fn values(each: impl Iterator<Item = u32>) -> [u32; KEYS] {
+    let mut values = [0; KEYS];
+    values.iter_mut().zip(each).for_each(|(place, value)| *place = value);
+    values
+}
+
+/// Numbers these of `len` items so that items with equal values get the same number.
+fn alike(len: usize, items: impl Iterator<Item = u32>, values_of: impl Fn(u32) -> [u32; KEYS]) -> Vec<u32> {
+    let mut known: FxHashMap<[u32; KEYS], u32> = FxHashMap::default();
+    let mut numbers = vec![u32::MAX; len];
+    for item in items {
+        let number = &mut numbers[item as usize];
+        if *number == u32::MAX {
+            let next = known.len() as u32;
+            *number = *known.entry(values_of(item)).or_insert(next);
+        }
+    }
+    numbers
 }
 
 fn in_order(
