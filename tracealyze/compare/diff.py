@@ -239,7 +239,7 @@ def _calls(run: Run) -> Mapping[Key, Amounts]:
 
 def _of_work(run: Run) -> Iterator[tuple[Key, Amounts]]:
     for each in run.work:
-        yield (short(each.program), each.shape), Amounts(0, each.calls, each.bytes, each.exclusive_ns)
+        yield (each.program, each.shape), Amounts(0, each.calls, each.bytes, each.exclusive_ns)
 
 
 def _between_calls(run: Run) -> Iterator[tuple[Key, Amounts]]:

@@ -47,7 +47,7 @@ class Run:
     @cached_property
     def rows(self) -> dict[tuple[str, str], Work]:
         """The last row of work of each program and shape."""
-        return {(short(row.program), row.shape): row for row in (*self.work, *self.waits)}
+        return {(row.program, row.shape): row for row in (*self.work, *self.waits)}
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -100,7 +100,7 @@ def _must_be_spelt_right(name: Name, run: Run) -> None:
         if kinds["SYSCALL"] not in seen and (hint := did_you_mean(kinds["SYSCALL"], seen | SYSCALLS.keys())):
             raise WrongUsage(f'{name}: no capture has a call "{kinds["SYSCALL"]}".{hint}')
     if "PROGRAM" in kinds:
-        programs = {short(row.program) for row in run.work}
+        programs = {row.program for row in run.work}
         if kinds["PROGRAM"] not in programs and (hint := did_you_mean(kinds["PROGRAM"], programs)):
             raise WrongUsage(f'{name}: no program "{kinds["PROGRAM"]}" in {run.path}.{hint}')
 

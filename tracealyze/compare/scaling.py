@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.compare.name_patterns import families
 from tracealyze.compare.run import Run
+from tracealyze.compare.work import OTHER_TARGETS
 from tracealyze.errors import WrongUsage
 from tracealyze.findings import multi_capture
 from tracealyze.heuristics import (
@@ -27,7 +28,6 @@ from tracealyze.heuristics import (
     MIN_SUPERLINEAR_EXPONENT,
     RARE_SHARE,
 )
-from tracealyze.program_names import short
 from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _counts(runs: Sequence[tuple[float, Run]], sizes: Sequence[float]) -> tuple[
 def _amounts(run: Run) -> dict[tuple[str, ...], tuple[int, int]]:
     found: dict[tuple[str, ...], tuple[int, int]] = {}
     for each in run.work:
-        place = (short(each.program), each.syscall, each.shape)
+        place = (each.program, each.syscall, each.shape)
         calls, moved = found.get(place, (0, 0))
         found[place] = (calls + each.calls, moved + each.bytes)
     return found
@@ -229,7 +229,7 @@ def _without_rare(calls: _Counts, total: int) -> _Counts:
         often = sum(count > 0 for count in counts) >= len(counts) - 1
         end = shape.rpartition(")")[2]
         is_separate = often or counts[-1] >= RARE_SHARE * total
-        into = place if is_separate else (program, syscall, f"{syscall}(other targets){end}")
+        into = place if is_separate else (program, syscall, f"{syscall}({OTHER_TARGETS}){end}")
         before = found.setdefault(into, [0] * len(counts))
         found[into] = [one + other for one, other in zip(before, counts, strict=True)]
     return found

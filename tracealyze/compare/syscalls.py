@@ -35,20 +35,6 @@ _MOVES_IN_PIECES = READS | WRITES
 _NEEDS_A_PEER = _MOVES_IN_PIECES | _family("peers")
 # Errors of a call that would have had to wait. Their number depends on the schedule.
 _NOT_NOW = frozenset(("EAGAIN", "EWOULDBLOCK", "EALREADY"))
-_PEERS = (
-    "pipe:",
-    "socket:",
-    "UNIX",
-    "unix:",
-    "TCP",
-    "UDP",
-    "anon_inode:[eventfd",
-    "anon_inode:[signalfd",
-    "/dev/pts/",
-    "/dev/tty",
-)
-# Files in which the kernel reports its state, and devices. A runtime reads them when threads start or memory is short.
-_NOT_ON_DISK = ("/proc/", "/sys/", "/dev/")
 _PEER = re.compile(r"\[?(?P<host>[^/\s]*?)\]?:(?P<port>\d+|N)")
 _ERROR = re.compile(r"ERESTART[A-Z_]*|ENOTCAPABLE|ECAPMODE|ENOIOCTLCMD|ENOTSUP")
 
@@ -70,18 +56,12 @@ def depends_on_schedule(row: Row) -> bool:
         return True
     if row["errno"] in _NOT_NOW:
         return row["syscall"] in _NEEDS_A_PEER
-    if row["syscall"] not in _MOVES_IN_PIECES:
-        return False
-    target = target_of(row["syscall"], row["shape"])
-    return target.startswith(_PEERS) or host_of(target) is not None
+    return row["syscall"] in _MOVES_IN_PIECES and row["target_kind"] == "peer"
 
 
 def is_work_on_file(row: Row) -> bool:
     """Whether these calls work on a named file, so that whichever thread makes them, their number is the same."""
-    if row["syscall"] not in FILES or depends_on_schedule(row):
-        return False
-    target = target_of(row["syscall"], row["shape"])
-    return "/" in target and not target.startswith(_NOT_ON_DISK)
+    return row["syscall"] in FILES and row["target_kind"] == "file" and not depends_on_schedule(row)
 
 
 def target_of(syscall: str, shape: str) -> str:

@@ -1,21 +1,38 @@
-"""The work of a capture: its calls, grouped by program, shape and outcome, and its deliberate waits."""
+"""The work of a capture: its calls, grouped by program, shape and outcome, and its deliberate waits.
+
+A capture of very many files has very many shapes. Only the largest are listed then. The others are added up by syscall
+and outcome, so that the rows sum to all calls:
+
+```
+sh   openat(/etc/passwd)         25 calls
+sh   openat(other targets)  400,000 calls
+```
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import units
 from tracealyze.compare import syscalls
 from tracealyze.findings.matching import file_of
 from tracealyze.heuristics import MAX_ROUND_RATIO, ROUND_NUMBERS
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
     from tracealyze.trace import Trace
 
-_KEYS = ("program", "syscall", "op", "shape", "errno", "outcome")
+Key: TypeAlias = tuple[object, ...]
+
+MAX_SHAPES = 20_000
+"""Number of shapes up to which all are listed."""
+OTHER_TARGETS = "other targets"
+
+_SUM_KEYS = ("program_name", "syscall", "op", "errno", "outcome", "target_kind")
+_KEYS = (*_SUM_KEYS, "shape")
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,7 @@ class Work:
     """Calls of one program with the same shape and outcome."""
 
     program: str
+    """The last part of its path."""
     syscall: str
     op: str | None
     shape: str
@@ -48,9 +66,56 @@ class Work:
 
 def work_of(trace: Trace) -> list[Work]:
     """The calls of a trace, grouped by program, shape and outcome; for a tracer's summary table, its rows."""
-    loose = {_key(row): row for row in _of_threaded(trace)}
-    found = [_work(row, loose.get(_key(row))) for row in trace.calls(by=_KEYS, quantiles=False)]
-    return found or [part for row in trace.summary_rows for part in _work_of_table(row)]
+    rows = _calls(trace, limit=MAX_SHAPES + 1)
+    if not rows:
+        return [part for row in trace.summary_rows for part in _work_of_table(row)]
+    if len(rows) > MAX_SHAPES:
+        return list(_largest_and_others(trace))
+    loose = {_key(row, _KEYS): row for row in _of_threaded(trace, _KEYS)}
+    return [_work(row, loose.get(_key(row, _KEYS))) for row in rows]
+
+
+def _calls(trace: Trace, by: Sequence[str] = _KEYS, order: str = "total_ns", limit: int | None = None) -> list[Row]:
+    return list(trace.calls(by=by, quantiles=False, order=order, limit=limit))
+
+
+def _largest_and_others(trace: Trace) -> Iterator[Work]:
+    """The shapes with the most calls and bytes, all programs started, and the sum of the others.
+
+    How many calls of threads depend on scheduling is known for the sums only, so the last row has all of them."""
+    largest: dict[Key, Row] = {}
+    for chosen, order in ((trace, "calls"), (trace, "bytes"), (_starts(trace), "calls")):
+        limit = None if chosen is not trace else MAX_SHAPES // 2
+        largest |= {_key(row, _KEYS): row for row in _calls(chosen, order=order, limit=limit)}
+    listed: dict[Key, list[Work]] = {}
+    for row in largest.values():
+        listed.setdefault(_key(row, _SUM_KEYS), []).append(_work(row, None))
+    loose = {_key(row, _SUM_KEYS): row for row in _of_threaded(trace, _SUM_KEYS)}
+    for row in _calls(trace, _SUM_KEYS):
+        key = _key(row, _SUM_KEYS)
+        mine = listed.get(key, [])
+        yield from mine
+        other = _rest(_work({**row, "shape": _other_targets(row)}, loose.get(key)), mine)
+        if other.calls or other.bytes or other.loose_calls:
+            yield other
+
+
+def _starts(trace: Trace) -> Trace:
+    return trace.narrowed(syscalls=sorted(syscalls.EXECS))
+
+
+def _other_targets(row: Row) -> str:
+    """The shape that stands for all others of a syscall, an operation and an outcome."""
+    end = row["errno"] or ("" if row["outcome"] == "ok" else row["outcome"])
+    op = f"{row['op']}, " if row["op"] else ""
+    return f"{row['syscall']}({op}{OTHER_TARGETS}){f' {end}' if end else ''}"
+
+
+def _rest(whole: Work, parts: Sequence[Work]) -> Work:
+    """What is left of a sum without some of its parts."""
+    amounts = ("calls", "bytes", "exclusive_ns", "loose_calls", "loose_bytes")
+    left = {name: getattr(whole, name) - sum(getattr(part, name) for part in parts) for name in amounts}
+    return replace(whole, **left)
 
 
 def waits_of(trace: Trace) -> list[Work]:
@@ -63,18 +128,18 @@ def waits_of(trace: Trace) -> list[Work]:
     ]
 
 
-def _of_threaded(trace: Trace) -> Iterator[Row]:
+def _of_threaded(trace: Trace, by: Sequence[str]) -> Iterator[Row]:
     """Calls of multi-threaded programs: which thread makes a call, and how often, depends on scheduling."""
     threaded = [row for row in trace.processes if row["threads"] > 1 and row["pid"] is not None]
     if threaded:
-        programs = {row["program"] for row in threaded}
+        programs = {short(row["program"]) for row in threaded}
         chosen = trace.narrowed(pids=sorted({row["pid"] for row in threaded}))
         # Leave out what the process did as another program, before it had threads.
-        yield from (row for row in chosen.calls(by=_KEYS, quantiles=False) if row["program"] in programs)
+        yield from (row for row in _calls(chosen, by) if (row["program_name"] or "") in programs)
 
 
-def _key(row: Row) -> tuple[object, ...]:
-    return tuple(row[key] for key in _KEYS)
+def _key(row: Row, by: Sequence[str]) -> Key:
+    return tuple(row[key] for key in by)
 
 
 def _work(row: Row, of_threads: Row | None) -> Work:
@@ -83,7 +148,7 @@ def _work(row: Row, of_threads: Row | None) -> Work:
     # Some calls depend on scheduling in any program.
     whole = row if syscalls.depends_on_schedule(row) else loose
     return Work(
-        program=row["program"] or "",
+        program=row["program_name"] or "",
         syscall=row["syscall"],
         op=row["op"],
         shape=row["shape"],
@@ -144,7 +209,7 @@ def _timeouts(trace: Trace) -> Iterator[_Wait]:
 def _wait(trace: Trace, row: Row, requested_ns: int, number: int, shape: str, loose: bool) -> Work:
     """Waits as a row of work. Those of threads depend on scheduling: which thread waits, and when it is woken."""
     return Work(
-        program=row["program"] or "",
+        program=short(row["program"]),
         syscall=row["syscall"],
         op=None,
         shape=shape,

@@ -92,9 +92,11 @@ columns! {
         "op" dict "" "Sub-operation.";
         "shape" dict "" "Call, sub-operation, normalized target and outcome combined.";
         "target" dict "" "What the call works on.";
+        "target_kind" dict "" "peer (another process, machine or person), file or other.";
         "errno" dict "" "Name of the error.";
         "outcome" dict "" "Outcome of the call.";
         "program" dict "" "Program at that moment.";
+        "program_name" dict "" "The last part of its path.";
         "pid" i32 "" "Process id.";
         "tid" i32 "" "Thread id.";
         "task" u32 "" "Number of the task.";

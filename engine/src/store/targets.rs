@@ -38,6 +38,57 @@ pub(crate) fn tells_changes(target: &[u8]) -> bool {
     [&b"inotify"[..], b"[fanotify]"].contains(&kind)
 }
 
+/// What kind of thing is at the other end of a descriptor or path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TargetKind {
+    /// Another process or machine, or a person: the number of calls until it answers varies.
+    Peer,
+    /// A named file on a disk.
+    File,
+    /// A file in which the kernel reports its state, a device, or nothing that has a name.
+    Other,
+}
+
+impl TargetKind {
+    /// All kinds, by number.
+    pub(crate) const ALL: [TargetKind; 3] = [TargetKind::Peer, TargetKind::File, TargetKind::Other];
+
+    const PEERS: [&'static [u8]; 10] = [
+        b"pipe:",
+        b"socket:",
+        b"UNIX",
+        b"unix:",
+        b"TCP",
+        b"UDP",
+        b"anon_inode:[eventfd",
+        b"anon_inode:[signalfd",
+        b"/dev/pts/",
+        b"/dev/tty",
+    ];
+    const NOT_ON_DISK: [&'static [u8]; 3] = [b"/proc/", b"/sys/", b"/dev/"];
+
+    /// The kind of a target.
+    pub(crate) fn of(target: &[u8]) -> TargetKind {
+        let has_any = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| target.starts_with(prefix));
+        if has_any(&TargetKind::PEERS) || is_host_and_port(target) {
+            TargetKind::Peer
+        } else if target.contains(&b'/') && !has_any(&TargetKind::NOT_ON_DISK) {
+            TargetKind::File
+        } else {
+            TargetKind::Other
+        }
+    }
+
+    /// The kind as named in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TargetKind::Peer => "peer",
+            TargetKind::File => "file",
+            TargetKind::Other => "other",
+        }
+    }
+}
+
 /// Whether a target has the name of a stream. A fifo has the name of a file.
 pub(crate) fn may_be_stream(target: &[u8]) -> bool {
     [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))

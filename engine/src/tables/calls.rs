@@ -8,6 +8,7 @@ use crate::store::event::{EventKind, NONE, SEGMENT_ROWS, Shape};
 use crate::store::events::EventTable;
 use crate::store::histogram::Histogram;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::targets::TargetKind;
 use crate::store::text_columns::{shape_text, text_column};
 use crate::store::trace::Trace;
 use parsers::syscalls::action_of;
@@ -30,12 +31,16 @@ pub enum CallKey {
     Shape,
     /// Target as printed.
     Target,
+    /// Kind of the normalised target: a peer, a file, or another.
+    TargetKind,
     /// Name of the error.
     Errno,
     /// Outcome of the call.
     Outcome,
     /// Program at the time of the call.
     Program,
+    /// The last part of its path.
+    ProgramName,
     /// Process id.
     Pid,
     /// Thread id.
@@ -46,14 +51,16 @@ pub enum CallKey {
 
 impl CallKey {
     /// All keys with their names.
-    pub const ALL: [(&'static str, CallKey); 10] = [
+    pub const ALL: [(&'static str, CallKey); 12] = [
         ("syscall", CallKey::Syscall),
         ("op", CallKey::Op),
         ("shape", CallKey::Shape),
         ("target", CallKey::Target),
+        ("target_kind", CallKey::TargetKind),
         ("errno", CallKey::Errno),
         ("outcome", CallKey::Outcome),
         ("program", CallKey::Program),
+        ("program_name", CallKey::ProgramName),
         ("pid", CallKey::Pid),
         ("tid", CallKey::Tid),
         ("task", CallKey::Task),
@@ -65,12 +72,13 @@ impl CallKey {
     }
 
     /// The value of this key for all calls of a shape, or `None` if the shape does not determine it.
-    fn of_shape(self, number: u32, shape: &Shape) -> Option<u32> {
+    fn of_shape(self, trace: &Trace, number: u32, shape: &Shape) -> Option<u32> {
         match self {
             CallKey::Syscall => Some(shape.syscall.0),
             CallKey::Op => Some(shape.op.0),
             CallKey::Shape => Some(number),
             CallKey::Errno => Some(shape.errno.0),
+            CallKey::TargetKind => Some(TargetKind::of(trace.events.texts.bytes(shape.target)) as u32),
             _ => None,
         }
     }
@@ -295,6 +303,7 @@ fn grouped(
 ) -> Vec<(Group, Sums)> {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
+    let names = ProgramNames::new(trace, keys);
     let new = |row: u32| Sums::new(row, query.quantiles);
     let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     let one = |segment: usize| {
@@ -308,7 +317,7 @@ fn grouped(
             let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
                 Some(sums) => sums.get_or_insert_with(|| Box::new(new(row))),
                 None => {
-                    let number = || groups.number(group_of(trace, keys, selection, row), || new(row));
+                    let number = || groups.number(group_of(trace, keys, selection, &names, row), || new(row));
                     let number = recent.number(shape, events.target(row), number);
                     &mut groups.sums[number as usize].1
                 }
@@ -387,7 +396,15 @@ struct Recent(Vec<(Text, u32)>);
 impl Recent {
     fn new(trace: &Trace, keys: &[CallKey]) -> Recent {
         let is_determined = |key: &CallKey| {
-            matches!(key, CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno | CallKey::Target)
+            matches!(
+                key,
+                CallKey::Syscall
+                    | CallKey::Op
+                    | CallKey::Shape
+                    | CallKey::Errno
+                    | CallKey::Target
+                    | CallKey::TargetKind
+            )
         };
         let shapes = if keys.iter().all(is_determined) { trace.events.shapes().len() } else { 0 };
         Recent(vec![(Text::NONE, NONE); shapes])
@@ -420,7 +437,7 @@ impl KnownGroups {
         for (number, shape) in (0..).zip(trace.events.shapes()) {
             let mut group = [0; MAX_KEYS];
             for (place, key) in group.iter_mut().zip(keys) {
-                let Some(value) = key.of_shape(number, shape) else { return KnownGroups::default() };
+                let Some(value) = key.of_shape(trace, number, shape) else { return KnownGroups::default() };
                 *place = value;
             }
             known.of_shape.push(*places.entry(group).or_insert_with(|| {
@@ -435,23 +452,51 @@ impl KnownGroups {
     }
 }
 
-fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32) -> Group {
+/// For each program the first one whose path has the same last part. Empty if no key needs it.
+#[derive(Default)]
+struct ProgramNames(FxHashMap<Text, Text>);
+
+impl ProgramNames {
+    fn new(trace: &Trace, keys: &[CallKey]) -> ProgramNames {
+        let mut names = ProgramNames::default();
+        if keys.contains(&CallKey::ProgramName) {
+            let mut firsts: FxHashMap<&[u8], Text> = FxHashMap::default();
+            for program in trace.tasks.iter().flat_map(|task| &task.programs) {
+                let name = last_part(trace.events.texts.bytes(program.path));
+                let first = *firsts.entry(name).or_insert(program.path);
+                names.0.insert(program.path, first);
+            }
+        }
+        names
+    }
+
+    fn of(&self, program: Text) -> Text {
+        self.0.get(&program).copied().unwrap_or(program)
+    }
+}
+
+fn last_part(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, names: &ProgramNames, row: u32) -> Group {
     let events = &trace.events;
+    let program =
+        |task: u32| selection.program_index.at(task, events.start_ns(row)).map_or(Text(0), |program| program.path);
     let mut group = [0; MAX_KEYS];
     for (place, key) in group.iter_mut().zip(keys) {
         let task = events.task(row);
         *place = match key {
             CallKey::Target => events.target(row).0,
             CallKey::Outcome => events.outcome(row) as u32,
-            CallKey::Program => {
-                selection.program_index.at(task, events.start_ns(row)).map_or(0, |program| program.path.0)
-            }
+            CallKey::Program => program(task).0,
+            CallKey::ProgramName => names.of(program(task)).0,
             CallKey::Pid => trace.tasks[task as usize].pid as u32,
             CallKey::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
             CallKey::Task => task,
-            CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno => {
+            CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno | CallKey::TargetKind => {
                 let number = events.shape_number(row);
-                key.of_shape(number, &events.shape(row)).unwrap_or(NONE)
+                key.of_shape(trace, number, &events.shape(row)).unwrap_or(NONE)
             }
         };
     }
@@ -503,6 +548,11 @@ fn key_column(trace: &Trace, key: CallKey, values: impl Iterator<Item = u32>) ->
     let mut column = TextColumn::default();
     match key {
         CallKey::Shape => values.for_each(|value| column.push(Some(&shape_text(events, value)))),
+        CallKey::TargetKind => values.for_each(|value| column.push(Some(TargetKind::ALL[value as usize].name()))),
+        CallKey::ProgramName => values.for_each(|value| {
+            let name = trace.events.texts.string(Text(value));
+            column.push(Some(name.rsplit('/').next().unwrap_or(&name)).filter(|name| !name.is_empty()));
+        }),
         CallKey::Outcome => values.for_each(|value| column.push(Some(Outcome::ALL[value as usize].name()))),
         _ => return text_column(trace, values.map(Text)),
     }

@@ -29,7 +29,7 @@ class Causes:
 
     def of(self, run: Run) -> dict[str, list[Finding]]:
         """The findings of a run by cause. New causes become known."""
-        programs = {short(row.program) for row in run.work}
+        programs = {row.program for row in run.work}
         found: dict[str, list[Finding]] = {}
         for finding in run.findings:
             found.setdefault(self._cause(finding, programs), []).append(finding)

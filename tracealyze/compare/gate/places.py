@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from tracealyze.compare.metrics import Weigh
 from tracealyze.compare.name_patterns import without_made_up_names
 from tracealyze.compare.work import Work
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run
@@ -97,7 +96,7 @@ def weighed(all_places: Places, weigh: Weigh) -> Counter[Place]:
 def _places(work: Iterable[Work]) -> dict[Place, Amounts]:
     found: dict[Place, Amounts] = {}
     for row in work:
-        place = (short(row.program), row.shape)
+        place = (row.program, row.shape)
         known = found.get(place)
         mine = Amounts(row.calls, row.bytes, row.wait_ns)
         found[place] = mine if known is None else _sum(known, mine)
