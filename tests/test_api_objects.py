@@ -105,6 +105,22 @@ def test_exports_have_the_same_rows(trace: tracealyze.Trace, tmp_path: Path) -> 
         assert parquet.read_table(tmp_path / "table.parquet").to_pylist() == rows
 
 
+@pytest.mark.parametrize("columns", [None, ["target", "args"], ["line", "syscall"]])
+@pytest.mark.parametrize("limit", [None, 0, 3])
+def test_events_in_arrow_equal_their_rows(
+    trace: tracealyze.Trace, columns: list[str] | None, limit: int | None
+) -> None:
+    for chosen in (trace, trace.select(pid=12200), trace.select(where='syscall == "no such call"')):
+        events = chosen.events_of(columns, limit)
+        assert events.to_arrow().to_pydict() == {name: events.column(name) for name in events.columns}
+
+
+def test_categories_are_the_texts_of_the_chosen_events(trace: tracealyze.Trace) -> None:
+    for name in ("syscall", "target", "shape", "program", "kind"):
+        column = trace.select(pid=12200).events.to_pandas()[name]
+        assert set(column.cat.categories) == set(column.dropna())
+
+
 def test_polars_takes_a_table(trace: tracealyze.Trace) -> None:
     polars = pytest.importorskip("polars")
     assert polars.DataFrame(trace.loops).shape == trace.loops.to_polars().shape

@@ -35,7 +35,19 @@ def arrow_table(table: Streamed) -> pyarrow.Table:
     """The whole table, each text column with one dictionary."""
     import pyarrow
 
-    return pyarrow.table(table).unify_dictionaries()
+    whole = pyarrow.table(table)
+    # Events come with one dictionary for all their batches. Looking at its texts again takes longer than all the rest.
+    return whole if all(map(_has_one_dictionary, whole.columns)) else whole.unify_dictionaries()
+
+
+def _has_one_dictionary(column: pyarrow.ChunkedArray[Any]) -> bool:
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(column.type):
+        return True
+    return (
+        len({tuple(buffer.address for buffer in chunk.dictionary.buffers() if buffer) for chunk in column.chunks}) < 2
+    )
 
 
 def with_times(table: pyarrow.Table, name: str, zero_ns: int | None) -> pyarrow.Table:

@@ -4,12 +4,13 @@ use crate::store::event::NONE;
 use crate::store::schema;
 use crate::store::table::{Table, Values};
 use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::types::Int32Type;
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch, StringArray,
 };
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
+use parsers::NO_NS;
 use std::sync::Arc;
 
 /// A table as one record batch.
@@ -28,7 +29,8 @@ pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(schema, arrays.into_iter().map(|(_, array)| array).collect())
 }
 
-fn array(values: &Values, kind: &str) -> ArrayRef {
+/// A column.
+pub(super) fn array(values: &Values, kind: &str) -> ArrayRef {
     match values {
         Values::Int(values) => integers(values, kind),
         Values::Float(values) => Arc::new(Float64Array::from(values.clone())),
@@ -39,18 +41,29 @@ fn array(values: &Values, kind: &str) -> ArrayRef {
 }
 
 fn integers(values: &[Option<i64>], kind: &str) -> ArrayRef {
+    let values: Vec<i64> = values.iter().map(|value| value.unwrap_or(NO_NS)).collect();
+    integers_of(&values, kind)
+}
+
+/// A column of integers. [`NO_NS`] and values that do not fit are missing.
+pub(super) fn integers_of(values: &[i64], kind: &str) -> ArrayRef {
     match kind {
-        "i32" => Arc::new(
-            values.iter().map(|value| value.and_then(|value| i32::try_from(value).ok())).collect::<Int32Array>(),
-        ),
-        "u32" => Arc::new(
-            values.iter().map(|value| value.and_then(|value| u32::try_from(value).ok())).collect::<UInt32Array>(),
-        ),
-        "u64" => Arc::new(
-            values.iter().map(|value| value.and_then(|value| u64::try_from(value).ok())).collect::<UInt64Array>(),
-        ),
-        _ => Arc::new(values.iter().copied().collect::<Int64Array>()),
+        "i32" => narrow::<Int32Type>(values),
+        "u32" => narrow::<UInt32Type>(values),
+        "u64" => narrow::<UInt64Type>(values),
+        _ => narrow::<Int64Type>(values),
     }
+}
+
+fn narrow<T: ArrowPrimitiveType>(values: &[i64]) -> ArrayRef
+where
+    T::Native: TryFrom<i64>,
+{
+    let of = |value: i64| if value == NO_NS { None } else { T::Native::try_from(value).ok() };
+    let is_known = BooleanBuffer::collect_bool(values.len(), |at| of(values[at]).is_some());
+    let values: Vec<T::Native> = values.iter().map(|&value| of(value).unwrap_or_default()).collect();
+    let missing = Some(NullBuffer::new(is_known)).filter(|missing| missing.null_count() > 0);
+    Arc::new(PrimitiveArray::<T>::new(values.into(), missing))
 }
 
 fn texts(keys: &[u32], words: &[String]) -> ArrayRef {

@@ -3,6 +3,7 @@
 mod arrow;
 mod capture;
 mod errors;
+mod event_batches;
 mod filter;
 mod json;
 mod requests;

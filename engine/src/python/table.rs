@@ -1,6 +1,7 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::batch;
+use super::event_batches::EventBatches;
 use super::filter::Condition;
 use super::json;
 use crate::partition::group_by;
@@ -16,7 +17,7 @@ use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::provenance::Provenance;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatchIterator, RecordBatchReader};
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::IntoPyObjectExt;
@@ -373,7 +374,14 @@ impl PyTable {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol leaves casts to other types to the consumer.
         drop(requested_schema);
-        let batches = self.tables().map(|table| batch(&table));
+        let made = match &self.0 {
+            Rows::Events(events) => py.detach(|| EventBatches::new(events.clone())),
+            _ => None,
+        };
+        let batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send> = match made {
+            Some(batches) => Box::new(batches),
+            None => Box::new(self.tables().map(|table| batch(&table))),
+        };
         let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, self.schema()?));
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
     }

@@ -75,6 +75,11 @@ impl TextColumn {
     pub fn finish(self) -> Values {
         Values::Text { keys: self.keys, words: self.words }
     }
+
+    /// The numbers of the values, and the distinct texts.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<String>) {
+        (self.keys, self.words)
+    }
 }
 
 /// A table.

@@ -1,0 +1,277 @@
+//! The event table as Arrow record batches, made on all cores, a few at a time.
+//!
+//! The batches share the dictionaries of their text columns, so that each text is decoded once and a consumer that joins
+//! the batches has nothing to renumber. A dictionary contains only texts of the chosen rows.
+
+use super::arrow::{array, integers_of};
+use super::table::Events;
+use crate::query::event_rows;
+use crate::query::selection::Selection;
+use crate::query::source_lines::Arguments;
+use crate::store::event::{EventKind, NONE};
+use crate::store::schema;
+use crate::store::table::TextColumn;
+use crate::store::text_columns::shape_text;
+use crate::store::trace::Trace;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use parsers::{DurKind, NO_ID, NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Number of batches that are made at once, per core.
+const BATCHES_PER_CORE: usize = 2;
+/// Arrow addresses the texts of a dictionary with 32 bits.
+const MAX_DICTIONARY_BYTES: usize = i32::MAX as usize;
+
+/// The words of a text column, and the key of each number that stands for a word; [`NONE`] where there is no word.
+struct Dictionary {
+    words: Arc<StringArray>,
+    keys: Vec<u32>,
+}
+
+impl Dictionary {
+    /// Words by number. Several numbers may have the same word. `None` if the words are too long for Arrow.
+    fn new(words: impl Iterator<Item = Option<String>>) -> Option<Dictionary> {
+        let mut column = TextColumn::default();
+        words.for_each(|word| column.push(word.as_deref()));
+        let (keys, words) = column.into_parts();
+        let bytes: usize = words.iter().map(String::len).sum();
+        (bytes <= MAX_DICTIONARY_BYTES).then(|| Dictionary { words: Arc::new(words.iter().map(Some).collect()), keys })
+    }
+
+    fn key(&self, number: u32) -> Option<i32> {
+        self.keys.get(number as usize).filter(|&&key| key != NONE).map(|&key| key as i32)
+    }
+
+    fn column(&self, numbers: impl Iterator<Item = u32>) -> Result<ArrayRef, ArrowError> {
+        let keys: Int32Array = numbers.map(|number| self.key(number)).collect();
+        let words: ArrayRef = Arc::clone(&self.words) as ArrayRef;
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, words)?))
+    }
+}
+
+/// The dictionaries of all text columns.
+struct Dictionaries {
+    file: Dictionary,
+    program: Dictionary,
+    kind: Dictionary,
+    target: Dictionary,
+    outcome: Dictionary,
+    dur_kind: Dictionary,
+    /// These have keys by number of the shape.
+    syscall: Dictionary,
+    op: Dictionary,
+    shape: Dictionary,
+    errno: Dictionary,
+}
+
+/// The numbers of a column that occur.
+struct Marks(Vec<AtomicBool>);
+
+impl Marks {
+    fn new(len: usize) -> Marks {
+        Marks(std::iter::repeat_with(AtomicBool::default).take(len).collect())
+    }
+
+    fn add(&self, number: u32) {
+        // Most numbers are marked already, and a mark that is only read stays in the caches of all cores.
+        if let Some(mark) = self.0.get(number as usize).filter(|mark| !mark.load(Ordering::Relaxed)) {
+            mark.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// For each number its word if it occurs.
+    fn words<'all>(
+        &'all self,
+        word: impl Fn(u32) -> Option<String> + 'all,
+    ) -> impl Iterator<Item = Option<String>> + 'all {
+        (0u32..).zip(&self.0).map(move |(number, mark)| mark.load(Ordering::Relaxed).then(|| word(number)).flatten())
+    }
+}
+
+fn program(selection: &Selection<'_>, trace: &Trace, row: u32) -> Text {
+    let at = selection.program_index.at(trace.events.task(row), trace.events.start_ns(row));
+    at.map_or(Text::NONE, |program| program.path)
+}
+
+impl Dictionaries {
+    /// The texts of these rows. `None` if they are too long for Arrow.
+    fn new<R: Iterator<Item = u32>>(
+        trace: &Trace,
+        selection: &Selection<'_>,
+        pieces: &[Range<u32>],
+        rows: impl Fn(Range<u32>) -> R + Sync,
+    ) -> Option<Dictionaries> {
+        let events = &trace.events;
+        let [programs, targets] = [(); 2].map(|()| Marks::new(events.texts.len()));
+        let (shapes, kinds, dur_kinds) =
+            (Marks::new(events.shapes().len()), Marks::new(EventKind::ALL.len()), Marks::new(DurKind::ALL.len()));
+        pieces.par_iter().for_each(|piece| {
+            for row in rows(piece.clone()) {
+                programs.add(program(selection, trace, row).0);
+                targets.add(events.target(row).0);
+                shapes.add(events.shape_number(row));
+                kinds.add(events.kind(row) as u32);
+                dur_kinds.add(events.dur_kind(row) as u32);
+            }
+        });
+        let text = |text: Text| text.is_some().then(|| events.texts.string(text).into_owned());
+        let texts = |marks: &Marks| Dictionary::new(marks.words(|number| text(Text(number))));
+        let of_shapes = |of: &dyn Fn(u32) -> Option<String>| Dictionary::new(shapes.words(of));
+        let shape = |number: u32| events.shapes()[number as usize];
+        Some(Dictionaries {
+            file: Dictionary::new(trace.captures.iter().flat_map(|capture| &capture.files).cloned().map(Some))?,
+            program: texts(&programs)?,
+            kind: Dictionary::new(kinds.words(|number| Some(EventKind::ALL[number as usize].name().to_owned())))?,
+            target: texts(&targets)?,
+            outcome: Dictionary::new(Outcome::ALL.iter().map(|outcome| Some(outcome.name().to_owned())))?,
+            dur_kind: Dictionary::new(dur_kinds.words(|number| Some(DurKind::ALL[number as usize].name().to_owned())))?,
+            syscall: of_shapes(&|number| text(shape(number).syscall))?,
+            op: of_shapes(&|number| text(shape(number).op))?,
+            shape: of_shapes(&|number| Some(shape_text(events, number)))?,
+            errno: of_shapes(&|number| text(shape(number).errno))?,
+        })
+    }
+}
+
+/// An Arrow array of one column of some rows.
+type MakeColumn<'all> = dyn Fn() -> Result<ArrayRef, ArrowError> + 'all;
+
+/// What every batch needs.
+struct Source {
+    events: Events,
+    dictionaries: Dictionaries,
+}
+
+/// The chosen rows as batches.
+pub(super) struct EventBatches {
+    source: Source,
+    pieces: std::vec::IntoIter<Range<u32>>,
+    ready: VecDeque<Result<RecordBatch, ArrowError>>,
+    /// Number of rows that may still follow.
+    left: usize,
+    arguments: Arguments,
+}
+
+impl EventBatches {
+    /// `None` if the texts are too long for Arrow. The choice was understood when the table was made.
+    pub(super) fn new(events: Events) -> Option<EventBatches> {
+        let trace = Arc::clone(&events.trace);
+        let selection = Selection::new(&trace, &events.choice, &events.queries).ok()?;
+        let left = events.limit.unwrap_or(usize::MAX);
+        let pieces: Vec<Range<u32>> = event_rows::pieces(&trace).collect();
+        let rows = |piece: Range<u32>| piece.filter(|&row| selection.has(row));
+        let dictionaries = match events.limit {
+            Some(limit) => {
+                let first: Vec<u32> = pieces.iter().cloned().flat_map(rows).take(limit).collect();
+                let all = 0..first.len() as u32;
+                let row = |place: u32| first[place as usize];
+                Dictionaries::new(&trace, &selection, &[all], |piece| piece.map(row))
+            }
+            None => Dictionaries::new(&trace, &selection, &pieces, rows),
+        }?;
+        let (pieces, ready, arguments) = (pieces.into_iter(), VecDeque::new(), Arguments::default());
+        drop(selection);
+        Some(EventBatches { source: Source { events, dictionaries }, pieces, ready, left, arguments })
+    }
+
+    /// Makes the next batches.
+    fn fill(&mut self) {
+        let Events { trace, choice, queries, .. } = &self.source.events;
+        let Ok(selection) = Selection::new(trace, choice, queries) else { return };
+        let pieces: Vec<Range<u32>> =
+            self.pieces.by_ref().take(BATCHES_PER_CORE * rayon::current_num_threads()).collect();
+        let chosen = |piece: &Range<u32>| piece.clone().filter(|&row| selection.has(row)).collect();
+        let mut rows: Vec<Vec<u32>> = pieces.par_iter().map(chosen).collect();
+        for rows in &mut rows {
+            rows.truncate(self.left);
+            self.left -= rows.len();
+        }
+        rows.retain(|rows| !rows.is_empty());
+        // Arguments are read from the file, in order.
+        let arguments: Vec<Option<ArrayRef>> = rows
+            .iter()
+            .map(|rows| self.source.wants("args").then(|| array(&self.arguments.column(trace, rows), "dict")))
+            .collect();
+        let source = &self.source;
+        let made = rows.par_iter().zip(arguments).map(|(rows, arguments)| source.batch(&selection, rows, arguments));
+        self.ready = made.collect::<Vec<_>>().into();
+    }
+}
+
+impl Source {
+    fn wants(&self, column: &str) -> bool {
+        match &self.events.columns {
+            Some(columns) => columns.iter().any(|wanted| wanted == column),
+            None => column != "args",
+        }
+    }
+
+    fn batch(
+        &self,
+        selection: &Selection<'_>,
+        rows: &[u32],
+        arguments: Option<ArrayRef>,
+    ) -> Result<RecordBatch, ArrowError> {
+        let (trace, events, texts) = (&self.events.trace, &self.events.trace.events, &self.dictionaries);
+        let task = |row: u32| &trace.tasks[events.task(row) as usize];
+        let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
+        let ints = |name: &str, of: &dyn Fn(u32) -> i64| {
+            let values: Vec<i64> = rows.iter().map(|&row| of(row)).collect();
+            Ok(integers_of(&values, schema::kind_of("events", name)))
+        };
+        let words =
+            |dictionary: &Dictionary, of: &dyn Fn(u32) -> u32| dictionary.column(rows.iter().map(|&row| of(row)));
+        let shaped = |dictionary: &Dictionary| words(dictionary, &|row| events.shape_number(row));
+        let outcome = |row: u32| match events.kind(row) {
+            EventKind::Call => events.outcome(row) as u32,
+            _ => NONE,
+        };
+        let columns: [(&str, &MakeColumn<'_>); 21] = [
+            ("line", &|| ints("line", &|row| i64::from(events.line(row)))),
+            ("file", &|| words(&texts.file, &|row| events.event(row).file)),
+            ("tid", &|| ints("tid", &|row| id(task(row).tid_at(events.line(row))))),
+            ("pid", &|| ints("pid", &|row| id(task(row).pid))),
+            ("task", &|| ints("task", &|row| i64::from(events.task(row)))),
+            ("program", &|| words(&texts.program, &|row| program(selection, trace, row).0)),
+            ("start_ns", &|| ints("start_ns", &|row| events.start_ns(row))),
+            ("end_ns", &|| ints("end_ns", &|row| events.end_ns(row).unwrap_or(NO_NS))),
+            ("dur_ns", &|| ints("dur_ns", &|row| events.dur_ns(row))),
+            ("cpu_ns", &|| ints("cpu_ns", &|row| events.cpu_ns(row))),
+            ("requested_ns", &|| ints("requested_ns", &|row| events.requested_ns(row).unwrap_or(NO_NS))),
+            ("kind", &|| words(&texts.kind, &|row| events.kind(row) as u32)),
+            ("syscall", &|| shaped(&texts.syscall)),
+            ("op", &|| shaped(&texts.op)),
+            ("target", &|| words(&texts.target, &|row| events.target(row).0)),
+            ("shape", &|| shaped(&texts.shape)),
+            ("ret", &|| ints("ret", &|row| events.ret(row))),
+            ("errno", &|| shaped(&texts.errno)),
+            ("bytes", &|| ints("bytes", &|row| events.bytes(row).unwrap_or(NO_NS))),
+            ("outcome", &|| words(&texts.outcome, &outcome)),
+            ("dur_kind", &|| words(&texts.dur_kind, &|row| events.dur_kind(row) as u32)),
+        ];
+        let wanted = columns.into_iter().filter(|(name, _)| self.wants(name));
+        let mut arrays: Vec<(&str, ArrayRef)> =
+            wanted.map(|(name, make)| Ok((name, make()?))).collect::<Result<_, ArrowError>>()?;
+        arrays.extend(arguments.map(|arguments| ("args", arguments)));
+        let fields = arrays.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
+        let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        RecordBatch::try_new(schema, arrays.into_iter().map(|(_, array)| array).collect())
+    }
+}
+
+impl Iterator for EventBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.ready.is_empty() && self.left > 0 && !self.pieces.as_slice().is_empty() {
+            self.fill();
+        }
+        self.ready.pop_front()
+    }
+}
