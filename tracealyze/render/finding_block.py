@@ -101,7 +101,9 @@ def show(terminal: Terminal, trace: Trace, group: FindingGroup, quoted: Quoted, 
     finding = group.first
     _title(terminal, trace, group, page)
     if not is_about_capture(trace, finding):
-        terminal.cut_line(("  --> ", "dim"), (terminal.cut_named(place(trace, finding), terminal.width - 6), ""))
+        # A row of a tracer's table has no line.
+        if where := place(trace, finding):
+            terminal.cut_line(("  --> ", "dim"), (terminal.cut_named(where, terminal.width - 6), ""))
         _quotes(terminal, finding, quoted)
     for label, text in notes(trace, group, full=most is None):
         terminal.paragraph(text, indent=2, label=f"= {label}: ", most=most)

@@ -5,6 +5,7 @@
 
 use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape, ThreadWait};
 use crate::store::events::recent::RecentShapes;
+use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use parsers::line::Access;
@@ -42,6 +43,8 @@ pub struct EventTable {
     pub ready: Vec<(u32, Text)>,
     /// The descriptor that ended a poll, by row, where its result names only one.
     pub(crate) ready_fds: Vec<(u32, i32)>,
+    /// By task, the high descriptors that it closed or marked one after the other although they are not open.
+    pub(crate) high_fds: FxHashMap<u32, HighFds>,
     /// Rows of waits at an epoll that a descriptor ended whose changes are reported only once.
     pub(crate) edges: FxHashSet<u32>,
     /// Paths of UNIX sockets that are printed by the numbers of their ends.
@@ -82,7 +85,34 @@ pub struct EventTable {
     has_steps_back: bool,
 }
 
+/// Consecutive descriptors that are not open.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct HighFds {
+    last: i32,
+    consecutive: u32,
+    /// The highest of them, if there are enough for a sweep; else 0.
+    pub highest: i32,
+}
+
+impl HighFds {
+    /// A call on this descriptor failed.
+    fn fails(&mut self, fd: i32) {
+        let is_next = self.last.abs_diff(fd) == 1;
+        (self.last, self.consecutive) = (fd, if is_next { self.consecutive + 1 } else { 1 });
+        if self.consecutive >= MIN_HIGH_FDS {
+            self.highest = self.highest.max(fd);
+        }
+    }
+}
+
 impl EventTable {
+    /// A call of a task closed or marked a descriptor that is not open.
+    pub(crate) fn not_open(&mut self, task: u32, fd: i32) {
+        if fd >= MIN_HIGH_FD {
+            self.high_fds.entry(task).or_default().fails(fd);
+        }
+    }
+
     /// Number of rows.
     #[inline]
     pub fn len(&self) -> u32 {

@@ -196,6 +196,12 @@ pub(crate) const MAX_SLOW_POLLS_PERCENT: usize = 5;
 /// Maximum part of such polls between which another task may take something. With more, that task is the consumer.
 /// Source: chosen.
 pub(crate) const MAX_TAKEN_PERCENT: usize = 10;
+/// Minimum number of consecutive descriptors that are not open, from [`MIN_HIGH_FD`] on, that prove a sweep by themselves.
+/// Source: chosen. People quote the first and the last lines of a sweep.
+pub(crate) const MIN_HIGH_FDS: u32 = 3;
+/// Minimum number of such a descriptor. No program that opens a few files has descriptors near it.
+/// Source: chosen. The usual limit of open files is 1,024 or more.
+pub(crate) const MIN_HIGH_FD: i32 = 1000;
 /// Minimum number of failed calls of a sweep over descriptors.
 /// Source: chosen.
 pub(crate) const MIN_SWEEP_CALLS: usize = 8;

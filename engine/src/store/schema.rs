@@ -404,6 +404,8 @@ columns! {
         "syscall" dict "" "Name of the system call.";
         "sweeps" i64 "count" "Number of sweeps: eight or more calls in a row, most of them on descriptors that are not open.";
         "longest" i64 "" "Number of calls in the longest sweep.";
+        "highest" i64 "" "The highest descriptor, if its number shows that most of the sweep is not in the capture.";
+        "implied" i64 "count" "Number of calls, or of the descriptors up to the highest one if that is larger.";
         "calls" i64 "count" "Number of calls.";
         "failed" i64 "count" "Number of these calls that failed.";
         "total_ns" i64 "ns" "Sum of the durations.";
@@ -1091,8 +1093,8 @@ columns! {
     "summary_rows" {
         "capture" u32 "" "Number of the capture.";
         "syscall" dict "" "Name of the system call.";
-        "calls" i64 "" "Number of calls.";
-        "failed" i64 "" "Number of calls that failed.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of calls that failed.";
         "total_ns" i64 "ns" "Total as printed: CPU or wall time, depending on the tracer.";
     }
 }

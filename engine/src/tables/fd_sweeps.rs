@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! close 3 EBADF | close 4 = 0 | close 5 EBADF | … close 1023 EBADF       a sweep of 1021 calls
+//! close 65533 EBADF | close 65534 EBADF | close 65535 EBADF              three lines of a longer one
 //! ```
 
 use crate::parallel;
-use crate::store::heuristics::MIN_SWEEP_CALLS;
+use crate::store::heuristics::{MIN_HIGH_FDS, MIN_SWEEP_CALLS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
@@ -13,7 +14,7 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -53,12 +54,16 @@ struct Run {
     syscall: Text,
     rows: Vec<u32>,
     unopened: usize,
+    /// Minimum number of failed calls of a sweep.
+    min_calls: usize,
 }
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Text>> {
     let mut groups: FxHashMap<(Text, Text), CallGroup<Text>> = FxHashMap::default();
     for &task in tasks {
-        let mut run = Run::default();
+        let is_high = context.trace.events.high_fds.get(&task).is_some_and(|high| high.highest > 0);
+        let min_calls = if is_high { MIN_HIGH_FDS as usize } else { MIN_SWEEP_CALLS };
+        let mut run = Run { min_calls, ..Run::default() };
         for (row, kind) in kinds.calls(context, task) {
             if kind == Kind::Other {
                 end(context, tasks[0], &mut run, &mut groups);
@@ -79,7 +84,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
 
 /// Ends a run. It is a sweep if most of its calls failed.
 fn end(context: &TableContext<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>) {
-    if run.unopened >= MIN_SWEEP_CALLS && run.unopened * 2 > run.rows.len() {
+    if run.unopened >= run.min_calls && run.unopened * 2 > run.rows.len() {
         let owner = run.rows.first().map_or(task, |&row| context.trace.events.task(row));
         run.program = run.rows.first().map_or(Text::NONE, |&row| context.program(owner, row));
         let new = || CallGroup::of_one(task, run.program, run.syscall, Vec::new());
@@ -96,8 +101,19 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut Tabl
     builder.text("syscall", group.key);
     builder.int("sweeps", group.counts[0]);
     builder.int("longest", if group.processes == 1 { group.counts[1] } else { group.counts[1] / group.processes });
+    let highest = highest(context, group);
+    builder.some_int("highest", highest.filter(|&highest| highest > 2 * group.rows.len() as i64));
+    builder.int("implied", highest.map_or(0, |highest| highest + 1).max(group.rows.len() as i64));
     builder.sum(&group.sum(context));
     builder.members(Provenance::Rows(group.rows.clone()));
+}
+
+/// The highest descriptor of the tasks that made these calls, if its number proves a sweep.
+fn highest(context: &TableContext<'_>, group: &CallGroup<Text>) -> Option<i64> {
+    let events = &context.trace.events;
+    let tasks: FxHashSet<u32> = group.rows.iter().map(|&row| events.task(row)).collect();
+    let highest = tasks.iter().filter_map(|task| events.high_fds.get(task)).map(|high| i64::from(high.highest));
+    highest.filter(|&highest| highest > 0).max()
 }
 
 #[cfg(test)]
@@ -117,6 +133,20 @@ mod tests {
         let plan = closes(plan, 500, 50, 25).exit(9999);
         let columns = ["syscall", "sweeps", "longest", "calls", "failed"];
         assert_eq!(rows(&build(vec![plan]), super::build, &columns), ["close 2 100 150 138"]);
+    }
+
+    #[test]
+    fn high_descriptors_prove_a_sweep_by_themselves() {
+        let columns = ["calls", "highest", "implied"];
+        let proven = |fds: &[i32]| {
+            let mut trace = build(vec![closes(task(1), 0, 4, 9).exit(9999)]);
+            fds.iter().for_each(|&fd| trace.events.not_open(0, fd));
+            rows(&trace, super::build, &columns)
+        };
+        assert!(proven(&[]).is_empty());
+        assert_eq!(proven(&[65_533, 65_534, 65_535]), ["4 65535 65536"]);
+        assert!(proven(&[5, 6, 7]).is_empty());
+        assert!(proven(&[9_000, 9_000, 32_767]).is_empty());
     }
 
     #[test]

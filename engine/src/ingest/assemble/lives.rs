@@ -5,7 +5,7 @@ use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
 use crate::store::event::{Connected, EventKind, NONE};
-use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS};
+use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS, MIN_HIGH_FD};
 use crate::store::resolution::is_coarse;
 use crate::store::tasks::{self, Program};
 use parsers::line::{Access, Ended};
@@ -42,6 +42,9 @@ impl Assembler<'_> {
     /// What follows from a completed call.
     pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
         self.count(task, line.outcome);
+        if line.outcome == Outcome::Failed && line.fd >= MIN_HIGH_FD {
+            self.misses_descriptor(task, line);
+        }
         let pair = match &extra {
             Some(Extra::Fds(fds)) => Some(fds.as_ref()),
             _ => None,
@@ -116,6 +119,14 @@ impl Assembler<'_> {
                 self.waits(row, &extra);
             }
             Some(_) => {}
+        }
+    }
+
+    /// A call on a high descriptor failed.
+    fn misses_descriptor(&mut self, task: u32, line: &Line) {
+        let is_sweep = matches!(action_of(line.name), Action::Closes | Action::ControlsFile);
+        if is_sweep && self.trace.events.texts.bytes(line.errno) == b"EBADF" {
+            self.trace.events.not_open(task, line.fd);
         }
     }
 
