@@ -1,6 +1,7 @@
 //! Messages of logs: their stages and items.
 
 mod amounts;
+pub(crate) mod entropy;
 pub(crate) mod fit;
 pub(crate) mod items;
 pub(crate) mod pairs;

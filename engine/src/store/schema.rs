@@ -492,6 +492,26 @@ columns! {
         "first_line" i64 "" "Line of the first wait.";
         "last_line" i64 "" "Line of the last wait.";
     }
+    "entropy_waits" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process; missing for a log, like the other ids.";
+        "pid" i32 "" "Process id; missing where several processes are combined.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program that made the first of these calls.";
+        "processes" i64 "" "Number of processes combined: 1, or several of one program with little time each.";
+        "syscall" dict "" "The system call; missing for a log.";
+        "target" dict "" "The file if all calls share it; in a log, the message that random numbers are lacking.";
+        "until" dict "" "In a log, the message that random numbers are available.";
+        "calls" i64 "count" "Number of calls on the critical path, or of silences.";
+        "failed" i64 "count" "Number of these calls that failed.";
+        "total_ns" i64 "ns" "Sum of the durations.";
+        "exclusive_ns" i64 "ns" "Critical-path time.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "max_ns" i64 "ns" "Longest duration.";
+        "bytes" i64 "bytes" "Bytes moved.";
+        "first_line" i64 "" "First line.";
+        "last_line" i64 "" "Last line.";
+    }
     "forks" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

@@ -17,6 +17,7 @@ mod connects;
 mod copies;
 mod costs;
 mod cpu;
+mod entropy_waits;
 mod excerpts;
 mod families;
 mod fd_sweeps;
@@ -76,6 +77,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("connects", connects::build),
     ("copies", copies::build),
     ("cpu", cpu::build),
+    ("entropy_waits", entropy_waits::build),
     ("excerpts", excerpts::build),
     ("fd_sweeps", fd_sweeps::build),
     ("forks", forks::build),

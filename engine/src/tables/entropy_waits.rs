@@ -1,0 +1,127 @@
+//! Waits for random numbers: calls that deliver them, and the silences of a log until the kernel has them.
+//!
+//! ```text
+//! random: uninitialized urandom read │ 1 s │ usb 1-1: new device │ 40 s │ random: crng init done │ Started sshd
+//! one wait of 41 s: it begins with a lack, ends when the generator is ready, and work continues after it
+//! ```
+
+use super::silences::messages;
+use crate::logs::entropy::{Entropy, entropy, is_about};
+use crate::parallel;
+use crate::store::heuristics::{MAX_ENTROPY_BYSTANDERS, MAX_RESUME_NS};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::call_stats::CallStats;
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::{DurKind, Text};
+use rustc_hash::FxHashMap;
+
+/// Calls that deliver random numbers.
+const CALLS: &[&[u8]] = &[b"getrandom", b"getentropy"];
+/// Files and devices that do.
+const FILES: &[&[u8]] = &[b"/dev/random", b"/dev/urandom", b"/dev/hwrng"];
+
+/// Builds the table of waits for random numbers, by process, call and target, or by message.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let texts = &context.trace.events.texts;
+    let kinds = ShapeIndex::new(context, |_, shape| {
+        let is_source = CALLS.contains(&texts.bytes(shape.syscall)) || FILES.contains(&texts.bytes(shape.target));
+        is_source.then_some(())
+    });
+    let processes = if kinds.any(|()| true) { processes(context) } else { Vec::new() };
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
+    let mut builder = TableBuilder::new(context, "entropy_waits");
+    for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
+        builder.group_columns(&group);
+        builder.text("syscall", group.key.0);
+        builder.text("target", grouping::only_target(context, &group.rows));
+        builder.text("until", Text::NONE);
+        builder.sum(&group.sum(context));
+        builder.members(Provenance::Rows(group.rows));
+    }
+    for (number, capture) in (0u32..).zip(&context.trace.captures) {
+        if capture.facts.dur_kind == DurKind::Gap {
+            for wait in waits(context, &messages(context, capture)) {
+                write(context, number, wait, &mut builder);
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// The calls of a process that delayed the end of the window.
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32]) -> Vec<CallGroup<(Text, Text)>> {
+    let events = &context.trace.events;
+    let mut groups: Grouping<(Text, (Text, Text))> = Grouping::default();
+    for call in kinds.calls_of(context, tasks, |row| context.exclusive_ns(row) > 0) {
+        groups.add((call.program, (events.shape(call.row).syscall, events.target(call.row))), call.row);
+    }
+    let groups = groups.groups.into_iter();
+    groups.map(|((program, key), rows)| CallGroup::of_one(tasks[0], program, key, rows)).collect()
+}
+
+/// A wait in a log: the message of a lack, the one that ends it, and the messages before its silences.
+#[derive(Default)]
+struct Wait {
+    lack: Option<u32>,
+    ready: Option<u32>,
+    rows: Vec<u32>,
+}
+
+/// The waits in a log, in order.
+fn waits(context: &TableContext<'_>, rows: &[u32]) -> Vec<Wait> {
+    let events = &context.trace.events;
+    let mut known: FxHashMap<Text, Option<Entropy>> = FxHashMap::default();
+    let (mut waits, mut lack): (Vec<Wait>, Option<usize>) = (Vec::new(), None);
+    for (at, &row) in rows.iter().enumerate() {
+        let text = events.target(row);
+        match *known.entry(text).or_insert_with(|| entropy(&events.texts.string(text))) {
+            Some(Entropy::Lacks) => {
+                lack = Some(at);
+                waits.push(Wait { lack: Some(row), ready: None, rows: vec![row] });
+            }
+            Some(Entropy::Ready) => {
+                let begin = lack.take().filter(|begin| at - begin <= MAX_ENTROPY_BYSTANDERS + 1);
+                let first = begin.unwrap_or(at.saturating_sub(1));
+                if first < at && resumes(context, &rows[at..]) {
+                    if begin.is_some() {
+                        waits.pop();
+                    }
+                    let lack = begin.map(|begin| rows[begin]);
+                    waits.push(Wait { lack, ready: Some(row), rows: rows[first..at].to_vec() });
+                }
+            }
+            None => {}
+        }
+    }
+    waits
+}
+
+/// Whether work continues soon after the first of these messages: what waited for it goes on.
+fn resumes(context: &TableContext<'_>, rows: &[u32]) -> bool {
+    let events = &context.trace.events;
+    let Some((&ready, later)) = rows.split_first() else { return false };
+    let end_ns = events.start_ns(ready).saturating_add(MAX_RESUME_NS);
+    let mut soon = later.iter().take_while(|&&row| events.start_ns(row) <= end_ns);
+    soon.any(|&row| !is_about(&events.texts.string(events.target(row))))
+}
+
+fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
+    let Some((&first, &last)) = wait.rows.first().zip(wait.rows.last()) else { return };
+    let message = |row: Option<u32>| row.map_or(Text::NONE, |row| events.target(row));
+    let sum: CallStats = grouping::sum(context, &wait.rows);
+    builder.capture(capture);
+    for name in ["task", "pid", "tid"] {
+        builder.some_int(name, None);
+    }
+    builder.text("program", Text::NONE);
+    builder.int("processes", 0);
+    builder.text("syscall", Text::NONE);
+    builder.text("target", message(wait.lack));
+    builder.text("until", message(wait.ready));
+    builder.sum(&CallStats { first_row: wait.lack.unwrap_or(first), last_row: wait.ready.unwrap_or(last), ..sum });
+    builder.members(Provenance::Rows(wait.rows));
+}
