@@ -8,6 +8,7 @@
 //! A log has no calls; the analysis is about the gaps between messages. A capture has one clock, decided from its head.
 //! A line without a stamp of that clock is a message without a time.
 
+mod attributes;
 pub(crate) mod date;
 mod joined;
 mod message;
@@ -208,8 +209,21 @@ impl KernelLogReader {
         }
         line.ret = message::repeats(message).unwrap_or(NO_NS);
         line.name = stored(name, parsed);
-        line.target = stored(message, parsed);
+        line.target = self.with_attributes(message, prefix.record, parsed);
         line
+    }
+
+    /// A message, followed by the durations among the attributes of its record.
+    fn with_attributes(&self, message: &[u8], record: [&[u8]; 2], parsed: &mut Parsed) -> Text {
+        let mut found = Vec::new();
+        record.iter().for_each(|part| attributes::append_durations(part, &mut found));
+        if found.is_empty() {
+            return stored(message, parsed);
+        }
+        let mut whole =
+            message.get(..MAX_MESSAGE_BYTES - found.len().min(MAX_MESSAGE_BYTES)).unwrap_or(message).to_vec();
+        whole.append(&mut found);
+        stored(&whole, parsed)
     }
 
     /// Several messages on one line.

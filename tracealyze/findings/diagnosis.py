@@ -112,7 +112,8 @@ class _ClaimedMatch:
     @property
     def impact_ns(self) -> tuple[int, int]:
         """Bounds of the time that could be freed: up to its own time without tracing overhead, and up to its cost."""
-        max_ns = self._within_cost(self.share.own_ns - self.share.tracing_ns)
+        is_outside = self.match.is_outside
+        max_ns = self.match.cost_ns if is_outside else self._within_cost(self.share.own_ns - self.share.tracing_ns)
         low, high = (
             max(0, min(round(_impact(self.match, bound)), max_ns)) for bound in self.match.rule.forms["impact"]
         )

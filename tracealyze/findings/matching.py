@@ -84,6 +84,11 @@ class Match:
         """Number of the capture."""
         return int(self.row.get("capture") or 0)
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether its cost precedes the window, so that it is not a share of it."""
+        return self.row.get("outside_ns") is not None
+
     def tick_ns(self, capture: Capture) -> int:
         """Resolution of its times.
 
@@ -181,8 +186,10 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
 
 
 def _basis(trace: TraceTables, rule: Rule, match: Match) -> Basis:
-    """The basis of a match by its cost. Lower bounds of durations are elapsed time."""
+    """The basis of a match by its cost. Lower bounds of durations and time before the window are elapsed time."""
     basis = basis_of(trace, match.capture)
+    if match.is_outside:
+        return Basis.ELAPSED
     return Basis.ELAPSED if basis is Basis.COUNTS and rule.cost and match.cost_ns else basis
 
 

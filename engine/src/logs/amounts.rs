@@ -42,7 +42,7 @@ pub(super) fn amounts(text: &str) -> Vec<Amount> {
             continue;
         }
         let number_end = at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit() || is_point(byte)).count();
-        match amount(text, at).filter(|_| is_start(&bytes[..at])) {
+        match amount(text, at).or_else(|| named(text, at)).filter(|_| is_start(&bytes[..at])) {
             Some(amount) => {
                 at = amount.at.end;
                 found.push(amount);
@@ -85,6 +85,37 @@ fn amount(text: &str, start: usize) -> Option<Amount> {
     let is_over =
         !text[end..].starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | '_'));
     is_over.then_some(Amount { dur_ns: total_ns, at: start..end })
+}
+
+/// Names of durations in seconds, by definition of the programs that print them: MySQL, nginx.
+const IN_SECONDS: &[&str] = &["query_time", "lock_time", "request_time", "upstream_response_time"];
+
+/// `duration_ms=3290`, `"elapsedSeconds": 1.5`, `Query_time: 12.3`: the name contains the unit, or implies it.
+fn named(text: &str, start: usize) -> Option<Amount> {
+    let before = text.get(..start)?;
+    let before = before.strip_suffix('"').unwrap_or(before).trim_end().strip_suffix(['=', ':'])?;
+    let before = before.strip_suffix('"').unwrap_or(before);
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let printed = before.get(before.trim_end_matches(is_part).len()..)?;
+    let name = printed.to_lowercase();
+    let unit_ns = match split_unit(&name) {
+        _ if IN_SECONDS.contains(&name.as_str()) => NS_PER_S,
+        // A unit begins a word of its own: `items=12` are not milliseconds.
+        Some((rest, ns)) if printed[rest.len()..].starts_with(|first: char| first == '_' || first.is_uppercase()) => ns,
+        _ => return None,
+    };
+    let (value, rest) = number(text.get(start..)?)?;
+    let is_over = !rest.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | '_' | ':'));
+    let dur_ns = value * unit_ns as f64;
+    (is_over && dur_ns <= MAX_NS).then(|| Amount { dur_ns: dur_ns.round() as i64, at: start..text.len() - rest.len() })
+}
+
+/// A name in lower case without the unit that ends it, and the unit: `took_ms`, `elapsedseconds`.
+pub(super) fn split_unit(name: &str) -> Option<(&str, i64)> {
+    let is_name = |unit: &&(&str, i64, bool)| unit.2 && name.len() > unit.0.len() && name.ends_with(unit.0);
+    let (unit, unit_ns, _) = UNITS.iter().filter(is_name).max_by_key(|unit| unit.0.len())?;
+    let rest = name.strip_suffix(unit)?;
+    Some((rest.strip_suffix('_').unwrap_or(rest), *unit_ns))
 }
 
 /// `7.6`, `7,6`, `1,532`, and what follows.
@@ -163,6 +194,22 @@ mod tests {
     }
 
     #[test]
+    fn names_contain_or_imply_the_unit() {
+        let cases = [
+            ("duration_ms=3290", 3_290),
+            ("\"durationMs\": 3290", 3_290),
+            ("elapsed_seconds: 1.5", 1_500),
+            ("Query_time: 12.300000", 12_300),
+            ("request_time=4.321", 4_321),
+            ("took_ns=1500000000", 1_500),
+        ];
+        for (text, expected_ms) in cases {
+            let found: Vec<i64> = amounts(text).iter().map(|amount| amount.dur_ns / 1_000_000).collect();
+            assert_eq!(found, [expected_ms], "{text}");
+        }
+    }
+
+    #[test]
     fn other_numbers_are_no_durations() {
         let texts = [
             "12 MB/s",
@@ -177,6 +224,9 @@ mod tests {
             "-5 s",
             "1s_x",
             "12:30",
+            "class=4711",
+            "status: 200",
+            "items=12",
         ];
         for text in texts {
             assert_eq!(amounts(text), [], "{text}");

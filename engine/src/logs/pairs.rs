@@ -49,6 +49,11 @@ pub(crate) fn pairs<'text>(messages: impl Iterator<Item = Message<'text>>) -> Ve
     found
 }
 
+/// Whether a message begins an activity.
+pub(crate) fn begins(sender: &str, text: &str) -> bool {
+    matches!(part(without_tag(sender, text)), Some(Part::Begin(..)))
+}
+
 /// The message without the name of its sender: `systemd[1]: Stopping Foo...` is `Stopping Foo...`
 fn without_tag<'text>(sender: &str, text: &'text str) -> &'text str {
     let Some(rest) = text.strip_prefix(sender).filter(|_| !sender.is_empty()) else { return text };
@@ -67,7 +72,7 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
 }
 
 fn part(text: &str) -> Option<Part<'_>> {
-    let text = text.trim().trim_end_matches(['.', '…', '!']).trim_end();
+    let text = without_attributes(text.trim()).trim_end_matches(['.', '…', '!']).trim_end();
     let (first, subject) = text.split_once(' ')?;
     let is_verb = first.bytes().all(|byte| byte.is_ascii_alphabetic());
     let suffixed = |suffix: &str| is_verb && first.len() > suffix.len() + 2 && first.ends_with(suffix);
@@ -83,9 +88,17 @@ fn part(text: &str) -> Option<Part<'_>> {
     let (subject, last) = text.rsplit_once([' ', ':'])?;
     match () {
         () if is_one_of(last, LAST_BEGINS) => Some(Part::Begin(last, subject)),
-        () if is_one_of(last, LAST_ENDS) => Some(Part::End(last, subject)),
+        () if is_one_of(last, LAST_ENDS) || last.len() > 4 && last.ends_with("ed") => Some(Part::End(last, subject)),
         () => None,
     }
+}
+
+/// The text without attributes at its end: `request finished duration_ms=3290`.
+fn without_attributes(mut text: &str) -> &str {
+    while let Some((rest, _)) = text.rsplit_once(' ').filter(|(_, last)| last.contains('=')) {
+        text = rest.trim_end();
+    }
+    text
 }
 
 /// What an activity is about, as both messages name it.
@@ -103,7 +116,7 @@ mod tests {
 
     #[test]
     fn messages_about_one_subject_begin_and_end_an_activity() {
-        let cases: [&[(&str, &str)]; 6] = [
+        let cases: [&[(&str, &str)]; 8] = [
             &[
                 ("systemd", "systemd[1]: Stopping Foo..."),
                 ("usb 1-1", "usb 1-1: new device"),
@@ -114,6 +127,8 @@ mod tests {
             &[("", "Loading modules"), ("", "x"), ("", "Loaded modules")],
             &[("PM", "PM: suspend entry"), ("", "x"), ("PM", "PM: suspend exit")],
             &[("", "job 5 started"), ("", "job 6 started"), ("", "job 5 finished")],
+            &[("nginx", "nginx: stopping workers"), ("usb 1-1", "usb 1-1: new"), ("nginx", "nginx: workers stopped")],
+            &[("", "request started"), ("", "x"), ("", "request finished duration_ms=3290")],
         ];
         for texts in cases {
             assert_eq!(found(texts), [(0, 2)], "{texts:?}");

@@ -8,7 +8,7 @@
 //! ```
 //! A number counts only if the words next to it name one. Words that name a limit or a rate overrule the others.
 
-use super::amounts::{Amount, amounts};
+use super::amounts::{Amount, amounts, split_unit};
 use std::ops::Range;
 
 /// What a stated duration is.
@@ -37,7 +37,7 @@ pub(crate) struct Stated {
 #[rustfmt::skip]
 const TOOK: &[&str] = &[
     "took", "taken", "lasted", "elapsed", "spent", "waited", "slept", "duration", "latency", "runtime", "real", "done",
-    "stall", "pause", "took_ms", "duration_ms", "elapsed_ms", "waiting", "delayed", "late", "sync", "stopped", "passed",
+    "stall", "pause", "waiting", "delayed", "late", "sync", "stopped", "passed",
     "walltime", "elapsedtime",
 ];
 /// Words before `time: 12 s`.
@@ -183,7 +183,7 @@ impl<'text> Words<'text> {
             "time" => earlier.first().is_some_and(|word| TIMES.contains(&word.as_str())).then_some(lasted),
             "" => None,
             "sleeping" | "backoff" | "sleep" if !at_least => Some(Meaning::Planned),
-            cue => TOOK.contains(&cue).then_some(lasted),
+            cue => (TOOK.contains(&cue) || is_name_of_time(cue)).then_some(lasted),
         };
         happened.or_else(|| self.by_form(is_only, at_least))
     }
@@ -257,6 +257,24 @@ impl<'text> Words<'text> {
     }
 }
 
+/// Names of attributes that are a duration whatever precedes it: `request_duration_ms`, `query_time`.
+const LAST_PARTS: &[&str] = &["took", "taken", "duration", "latency", "elapsed", "runtime", "waited"];
+
+/// Whether the name of an attribute is that of a duration, and not of a limit or statistic of some.
+fn is_name_of_time(name: &str) -> bool {
+    let name = split_unit(name).map_or(name, |(name, _)| name);
+    let parts: Vec<&str> = name.split('_').filter(|part| !part.is_empty()).collect();
+    let is_percentile = |part: &&str| part.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok());
+    if parts.iter().any(|part| LIMITS.contains(part) || is_percentile(part) || *part == "total") {
+        return false;
+    }
+    match parts.as_slice() {
+        [.., name, "time"] => TIMES.contains(name),
+        [.., last] => LAST_PARTS.contains(last),
+        [] => false,
+    }
+}
+
 /// Whether words before a number report an end: `finished`, `3 passed`, `gave up`.
 fn has_end(words: &[String]) -> bool {
     words.iter().any(|word| is_past(word) || ENDS.contains(&word.as_str()))
@@ -314,6 +332,14 @@ mod tests {
             ("Reloading finished in 532 ms.", "Took 532 ms"),
             ("elapsed time: 00:01:30", "Took 00:01:30"),
             ("been waiting for 12s on the lock", "Took 12s"),
+            ("apply request took too long took=1.2s expected-duration=100ms", "Took 1.2s"),
+            ("request finished duration_ms=3290", "Took 3290"),
+            ("request finished durationMs=3290", "Took 3290"),
+            ("{\"path\":\"/a\",\"elapsed_seconds\":3.29}", "Took 3.29"),
+            ("GET /x status=200 latency=3.2s", "Took 3.2s"),
+            ("GET /x status=200 http_request_duration_ms=1200", "Took 1200"),
+            ("Query_time: 12.300000  Lock_time: 0.000100 Rows_sent: 1", "Took 12.300000"),
+            ("app request_time=4.321 upstream_response_time=4.320 status=200", "Took 4.321"),
         ];
         assert_states(&cases);
     }
@@ -362,6 +388,15 @@ mod tests {
             "average latency of 5 s",
             "tsc: Refined TSC clocksource calibration: 2399.998 MHz",
             "checkpoint write=269.9 s",
+            "max_duration_ms=30000",
+            "avg_latency_ms=1200",
+            "p99_latency=1.2s",
+            "timeout_ms=30000",
+            "wait_timeout=28800",
+            "items=4711 rows: 3290",
+            "duration=3290",
+            "uptime_seconds=86400",
+            "connect_timeout_seconds: 10",
         ];
         for message in messages {
             assert_eq!(shown(message), "", "{message}");

@@ -255,7 +255,7 @@ pub(crate) const USUAL_SILENCE_RANK: usize = 3;
 pub(crate) const MAX_PROGRESS_DRIFT_NS: i64 = 3 * S / 2;
 /// Maximum number of unrelated messages in a wait that one message begins and another ends.
 /// Source: a USB device that is plugged in logs six.
-pub(crate) const MAX_ENTROPY_BYSTANDERS: usize = 8;
+pub(crate) const MAX_BYSTANDERS: usize = 8;
 /// Maximum time from the end of a wait to the next message of what waited.
 /// Source: chosen. A daemon starts in less.
 pub(crate) const MAX_RESUME_NS: i64 = 2 * S;

@@ -548,7 +548,10 @@ columns! {
         "total_ns" i64 "ns" "Total duration as stated.";
         "max_ns" i64 "ns" "Longest duration as stated.";
         "rank" i64 "" "Position by critical-path time, from 1.";
-        "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days.";
+        "outside_ns" i64 "ns" "Longest duration if most of it precedes the first message of the log.";
+        "outside_share" f64 "" "outside_ns as a share of the window and outside_ns.";
+        "could_free_ns" i64 "ns" "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days.";
+        "known_ns" i64 "ns" "outside_ns, otherwise exclusive_ns.";
         "exclusive_ns" i64 "ns" "Part of the window in these intervals and in no shorter one.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "first_line" i64 "" "Line of the longest.";
@@ -755,7 +758,7 @@ columns! {
         "total_ns" i64 "ns" "Total duration.";
         "max_ns" i64 "ns" "Longest duration.";
         "is_rhythm" bool "" "The log is silent after each of several messages of this text, none of which mentions a wait.";
-        "is_usual" bool "" "Other silences of the log are about as long, as in the log of a machine that is idle at times.";
+        "is_usual" bool "" "Other silences of the log are about as long, as in the log of a machine that is idle at times, or the log is a short part of something that it states.";
         "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days.";
         "exclusive_ns" i64 "ns" "Critical-path time.";
         "share" f64 "share" "exclusive_ns as a share of the window.";

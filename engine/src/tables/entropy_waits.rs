@@ -5,10 +5,10 @@
 //! one wait of 41 s: it begins with a lack, ends when the generator is ready, and work continues after it
 //! ```
 
-use super::silences::messages;
+use super::messages::messages;
 use crate::logs::entropy::{Entropy, entropy, is_about};
 use crate::parallel;
-use crate::store::heuristics::{MAX_ENTROPY_BYSTANDERS, MAX_RESUME_NS};
+use crate::store::heuristics::{MAX_BYSTANDERS, MAX_RESUME_NS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -83,7 +83,7 @@ fn waits(context: &TableContext<'_>, rows: &[u32]) -> Vec<Wait> {
                 waits.push(Wait { lack: Some(row), ready: None, rows: vec![row] });
             }
             Some(Entropy::Ready) => {
-                let begin = lack.take().filter(|begin| at - begin <= MAX_ENTROPY_BYSTANDERS + 1);
+                let begin = lack.take().filter(|begin| at - begin <= MAX_BYSTANDERS + 1);
                 let first = begin.unwrap_or(at.saturating_sub(1));
                 if first < at && resumes(context, &rows[at..]) {
                     if begin.is_some() {

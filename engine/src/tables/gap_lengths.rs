@@ -6,6 +6,8 @@
 //! ```
 
 use super::lengths::chosen_ns;
+use super::messages::messages;
+use super::stated_durations::is_part_of_stated;
 use crate::store::event::EventKind;
 use crate::store::heuristics::MIN_CHOSEN_NS;
 use crate::store::text_columns::shape_text;
@@ -69,8 +71,12 @@ fn gap(context: &TableContext<'_>, row: u32) -> Option<Gap> {
 /// The silences of logs.
 fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a {
     let events = &context.trace.events;
-    let logs = context.trace.captures.iter().filter(|capture| capture.facts.dur_kind == parsers::DurKind::Gap);
-    let rows = logs.flat_map(|capture| capture.rows.clone()).filter(|&row| events.kind(row) == EventKind::Log);
+    let captures = (0u32..).zip(&context.trace.captures);
+    let logs = captures.filter(|(number, capture)| {
+        let is_log = capture.facts.dur_kind == parsers::DurKind::Gap;
+        is_log && !is_part_of_stated(context, *number, &messages(context, capture))
+    });
+    let rows = logs.flat_map(|(_, capture)| capture.rows.clone()).filter(|&row| events.kind(row) == EventKind::Log);
     rows.map(|row| (row, events.dur_ns(row), context.exclusive_ns(row)))
         .filter(|&(_, dur_ns, _)| dur_ns >= MIN_CHOSEN_NS)
 }

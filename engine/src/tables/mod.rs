@@ -32,6 +32,7 @@ mod kills;
 mod lengths;
 mod locks;
 mod lookups;
+mod messages;
 mod metadata;
 mod open_calls;
 mod outliers;

@@ -4,30 +4,21 @@
 //! Stopping Foo │ 30 s │ usb 1-1: new device │ 60 s │ Stopped Foo      90 s of Foo, in 2 silences
 //! ```
 
-use crate::logs::pairs::pairs;
-use crate::store::event::EventKind;
+use super::messages::{free, messages};
+use super::stated_durations::is_part_of_stated;
+use crate::logs::pairs::{begins, pairs};
 use crate::store::heuristics::{
-    MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS,
-    USUAL_SILENCE_RANK,
+    MAX_BYSTANDERS, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO,
+    SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
 };
-use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use parsers::{DurKind, NO_NS, Text};
+use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
 
 /// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
 const WAITS: [&str; 7] = ["retry", "wait", "attempt", "timeout", "timed out", "trying", "failed"];
-
-/// The messages of a log that have a time and count, in the order of their times.
-pub(super) fn messages(context: &TableContext<'_>, capture: &Capture) -> Vec<u32> {
-    let events = &context.trace.events;
-    let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
-    let mut rows: Vec<u32> = capture.rows.clone().filter(is_dated).filter(|&row| context.selection.has(row)).collect();
-    rows.sort_by_key(|&row| events.start_ns(row));
-    rows
-}
 
 /// Silences with one owner.
 struct Group {
@@ -46,13 +37,15 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "silences");
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
-            log(context, number, &messages(context, capture), &mut builder);
+            let rows = messages(context, capture);
+            let is_part = is_part_of_stated(context, number, &rows);
+            log(context, (number, is_part), &rows, &mut builder);
         }
     }
     builder.finish()
 }
 
-fn log(context: &TableContext<'_>, capture: u32, rows: &[u32], builder: &mut TableBuilder<'_>) {
+fn log(context: &TableContext<'_>, (capture, is_part): (u32, bool), rows: &[u32], builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let owners = owners(context, rows);
     let mut groups: Vec<Group> = Vec::new();
@@ -80,7 +73,7 @@ fn log(context: &TableContext<'_>, capture: u32, rows: &[u32], builder: &mut Tab
     for (number, group) in groups.into_iter().enumerate() {
         let others = || lengths_ns.iter().filter(|&&(_, other)| other != number).map(|&(dur_ns, _)| dur_ns);
         let usual_ns = others().nth(USUAL_SILENCE_RANK - 1).unwrap_or(0);
-        write(context, (capture, rows), group, usual_ns, builder);
+        write(context, (capture, rows), group, (usual_ns, is_part), builder);
     }
 }
 
@@ -104,24 +97,33 @@ fn owners(context: &TableContext<'_>, rows: &[u32]) -> Vec<(u32, Option<u32>)> {
             at = free(&mut next, at);
         }
     }
+    give_back(&texts, rows, &mut owners);
     owners
 }
 
-pub(super) fn free(next: &mut [usize], from: usize) -> usize {
-    let mut at = from;
-    while next[at] != at {
-        next[at] = next[next[at]];
-        at = next[at];
+/// Gives silences after a bystander to the activity around it: a sender begins something, another one logs in between,
+/// and the next message is of the first sender.
+fn give_back(texts: &[(impl AsRef<str>, impl AsRef<str>)], rows: &[u32], owners: &mut [(u32, Option<u32>)]) {
+    let begins_at = |at: usize| begins(texts[at].0.as_ref(), texts[at].1.as_ref());
+    for at in 1..rows.len().saturating_sub(1) {
+        let (sender, after) = (texts[at].0.as_ref(), texts[at + 1].0.as_ref());
+        if after.is_empty() || sender == after || owners[at] != (rows[at], None) || begins_at(at) {
+            continue;
+        }
+        let earliest = at.saturating_sub(MAX_BYSTANDERS);
+        let begin = (earliest..at).rev().find(|&earlier| texts[earlier].0.as_ref() == after);
+        let Some(begin) = begin.filter(|&begin| begins_at(begin)) else { continue };
+        for owner in owners[begin..=at].iter_mut().filter(|(_, until)| until.is_none()) {
+            *owner = (rows[begin], Some(rows[at + 1]));
+        }
     }
-    next[from] = at;
-    at
 }
 
 fn write(
     context: &TableContext<'_>,
     (capture, messages): (u32, &[u32]),
     group: Group,
-    usual_ns: i64,
+    (usual_ns, is_part): (i64, bool),
     builder: &mut TableBuilder<'_>,
 ) {
     let events = &context.trace.events;
@@ -135,7 +137,7 @@ fn write(
     let is_rhythm =
         silences >= MIN_RHYTHM_WAITS && group.until.is_none() && !WAITS.iter().any(|word| said.contains(word));
     let ratio = if spans_days { MIN_UNUSUAL_OF_DAYS_RATIO } else { MIN_UNUSUAL_SILENCE_RATIO };
-    let is_usual = wall_ns >= MIN_RUNNING_LOG_NS && max_ns < usual_ns.saturating_mul(ratio);
+    let is_usual = is_part || wall_ns >= MIN_RUNNING_LOG_NS && max_ns < usual_ns.saturating_mul(ratio);
     let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else { return };
     builder.capture(capture);
     builder.string("target", Some(&owner));

@@ -3,17 +3,21 @@
 //! ```text
 //! log      …──────────── sync took 7.6 s      the interval ends with its message
 //! counted  |-- 7.6 s --|                      each moment once: for the shortest interval around it
+//! outside         |-- 7.6 s -|…               began before the log: known only from the message
 //! ```
 
-use super::silences::messages;
+use super::messages::{free, messages};
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::logs::words;
-use crate::store::heuristics::{MAX_PROGRESS_DRIFT_NS, SEVERAL_DAYS_NS};
+use crate::store::event::EventKind;
+use crate::store::heuristics::{MAX_PROGRESS_DRIFT_NS, MIN_RUNNING_LOG_NS, SEVERAL_DAYS_NS};
+use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use parsers::{DurKind, Text};
+use parsers::{DurKind, NO_NS, Text};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// One event with a stated duration.
 struct Event {
@@ -22,6 +26,8 @@ struct Event {
     end_ns: i64,
     stated: Stated,
     group: usize,
+    /// Whether most of it precedes the first message of the log.
+    is_outside: bool,
 }
 
 /// Events with the same text before their numbers.
@@ -38,7 +44,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
             let rows = messages(context, capture);
-            let (mut events, mut groups) = events(context, &rows, capture.facts.tick_ns);
+            let (mut events, mut groups) = events(context, capture, &rows);
             charge(context, number, &rows, &mut events, &mut groups);
             let mut order: Vec<usize> = (0..groups.len()).collect();
             order.sort_by_key(|&group| {
@@ -52,12 +58,50 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
+/// Whether a log is a short part of what it states, so that its silences are not what took the time.
+pub(super) fn is_part_of_stated(context: &TableContext<'_>, number: u32, rows: &[u32]) -> bool {
+    let wall_ns = context.wall_ns(number);
+    let Some(capture) = context.trace.captures.get(number as usize).filter(|_| wall_ns < MIN_RUNNING_LOG_NS) else {
+        return false;
+    };
+    let (events, _) = events(context, capture, rows);
+    events.iter().any(|event| event.is_outside && event.stated.dur_ns >= wall_ns)
+}
+
+/// A duration as the message prints it, with its name if that contains the unit.
+fn as_printed<'text>(message: &'text str, at: &Range<usize>) -> &'text str {
+    let printed = message.get(at.clone()).unwrap_or("");
+    let has_unit = printed.ends_with(char::is_alphabetic) || printed.contains(':');
+    let before = message.get(..at.start).filter(|_| !has_unit).unwrap_or("");
+    let name = before.trim_end_matches(['"', ' ', '=', ':']);
+    let name = name.trim_end_matches(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
+    if before.is_empty() { printed } else { message.get(name.len()..at.end).unwrap_or(printed) }
+}
+
+/// Each message of a log with its time. One without a time belongs to the one before it.
+fn dated(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> Vec<(u32, i64)> {
+    let events = &context.trace.events;
+    let mut all: Vec<(u32, i64)> = rows.iter().map(|&row| (row, events.start_ns(row))).collect();
+    let mut at_ns = rows.iter().map(|&row| events.start_ns(row)).min().unwrap_or(NO_NS);
+    for row in capture.rows.clone().filter(|&row| events.kind(row) == EventKind::Log && context.selection.has(row)) {
+        match events.start_ns(row) {
+            NO_NS if at_ns != NO_NS => all.push((row, at_ns)),
+            NO_NS => {}
+            start_ns => at_ns = start_ns,
+        }
+    }
+    all.sort_by_key(|&(row, at_ns)| (at_ns, row));
+    all
+}
+
 /// The events of a log. Messages about the progress of one event, which began at the same time, are one.
-fn events(context: &TableContext<'_>, rows: &[u32], tick_ns: i64) -> (Vec<Event>, Vec<Group>) {
+fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<Event>, Vec<Group>) {
     let table = &context.trace.events;
+    let messages = dated(context, capture, rows);
+    let first_ns = messages.first().map_or(NO_NS, |&(_, at_ns)| at_ns);
     let mut known: FxHashMap<Text, Option<(Stated, String)>> = FxHashMap::default();
     let (mut events, mut groups, mut by_key): (Vec<Event>, Vec<Group>, FxHashMap<String, usize>) = Default::default();
-    for &row in rows {
+    for (row, at_ns) in messages {
         let text = table.target(row);
         let read = known.entry(text).or_insert_with(|| {
             let message = table.texts.string(text);
@@ -71,14 +115,15 @@ fn events(context: &TableContext<'_>, rows: &[u32], tick_ns: i64) -> (Vec<Event>
             groups.push(Group::default());
             groups.len() - 1
         });
-        let at_ns = table.start_ns(row);
         let (start_ns, end_ns) = match stated.meaning {
             Meaning::Planned => (at_ns, at_ns.saturating_add(stated.dur_ns)),
             _ => (at_ns.saturating_sub(stated.dur_ns), at_ns),
         };
-        let event = Event { row, start_ns, end_ns, stated: stated.clone(), group };
+        // In halves, because a sum could overflow.
+        let is_outside = stated.meaning != Meaning::Planned && first_ns - start_ns > stated.dur_ns / 2;
+        let event = Event { row, start_ns, end_ns, stated: stated.clone(), group, is_outside };
         let last = groups[group].events.last().map(|&last| &mut events[last]);
-        let drift_ns = MAX_PROGRESS_DRIFT_NS.max(tick_ns);
+        let drift_ns = MAX_PROGRESS_DRIFT_NS.max(capture.facts.tick_ns);
         match last.filter(|last: &&mut Event| {
             event.stated.dur_ns > last.stated.dur_ns && (event.start_ns - last.start_ns).abs() <= drift_ns
         }) {
@@ -104,7 +149,7 @@ fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [
     let table = &context.trace.events;
     if context.wall_ns(capture) == 0 {
         // Without a window, the durations are all that is known.
-        for event in events.iter() {
+        for event in events.iter().filter(|event| !event.is_outside) {
             groups[event.group].exclusive_ns += event.stated.dur_ns;
         }
         return;
@@ -117,7 +162,7 @@ fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [
     for event in order {
         let Event { start_ns, end_ns, group, .. } = events[event];
         let mut at = starts.partition_point(|&start| start <= start_ns).saturating_sub(1);
-        at = super::silences::free(&mut next, at);
+        at = free(&mut next, at);
         while at < rows.len() && starts[at] < end_ns {
             let silent_ns = end_of(at) - starts[at];
             let covered_ns = end_of(at).min(end_ns) - starts[at].max(start_ns);
@@ -126,7 +171,7 @@ fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [
                 groups[group].rows.push(rows[at]);
                 next[at] = at + 1;
             }
-            at = super::silences::free(&mut next, at + 1);
+            at = free(&mut next, at + 1);
         }
     }
 }
@@ -147,6 +192,7 @@ fn write(
     let message = context.trace.events.texts.string(context.trace.events.target(event.row));
     let count = group.events.len() as i64;
     let wall_ns = context.wall_ns(capture);
+    let outside_ns = Some(max_ns).filter(|&max_ns| event.is_outside && max_ns > group.exclusive_ns);
     let kind = match event.stated.meaning {
         Meaning::Took => "took",
         Meaning::AtLeast => "at least",
@@ -155,16 +201,19 @@ fn write(
     builder.capture(capture);
     builder.string("kind", Some(kind));
     builder.string("target", Some(&message));
-    builder.string("stated", message.get(event.stated.at.clone()));
+    builder.string("stated", Some(as_printed(&message, &event.stated.at)));
     builder.string("at_least", (event.stated.meaning == Meaning::AtLeast).then_some("at least "));
     builder.int("calls", count);
     builder.some_int("several", (count > 1).then_some(count));
     builder.int("total_ns", group.events.iter().map(|&event| events[event].stated.dur_ns).sum());
     builder.int("max_ns", max_ns);
     builder.int("rank", rank);
-    builder.int("could_free_ns", if wall_ns >= SEVERAL_DAYS_NS { 0 } else { group.exclusive_ns });
+    let in_window_ns = if wall_ns >= SEVERAL_DAYS_NS { 0 } else { group.exclusive_ns };
+    builder.some_int("outside_ns", outside_ns);
+    builder.float("outside_share", outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64));
+    builder.int("could_free_ns", outside_ns.unwrap_or(in_window_ns));
+    builder.int("known_ns", outside_ns.unwrap_or(group.exclusive_ns));
     builder.path_ns(group.exclusive_ns);
     builder.lines(event.row, event.row);
-    let own = if group.rows.is_empty() { vec![event.row] } else { group.rows };
-    builder.members(Provenance::Rows(own));
+    builder.members(Provenance::Rows(group.rows));
 }

@@ -7,6 +7,7 @@
 //! INFO 2021-03-05 19:43:34,123 text                             or [main], or 1:M, or web-1  |
 //! time="2021-03-05T19:43:34Z" level=info msg="text"             logfmt
 //! {"time":"2021-03-05T19:43:34Z","msg":"text"}                  JSON, an object a line
+//! # Time: 2021-03-05T19:43:34.123456Z                           slow queries; `# Query_time: 12.3` has no time
 //! ```
 //!
 //! The text before the time has a fixed form or is one short word, so that a date inside a sentence is not a stamp.
@@ -26,6 +27,7 @@ pub(super) fn prefix(text: &[u8]) -> Option<LogPrefix<'_>> {
     match text.first()? {
         b'{' => json(text),
         b't' => logfmt(text),
+        b'#' => slow_query(text),
         b'I' | b'W' | b'E' | b'F' => klog(text).or_else(|| labelled(text)),
         b'0' | b'1' => logcat(text).or_else(|| access(text)).or_else(|| labelled(text)),
         _ => access(text).or_else(|| labelled(text)),
@@ -109,7 +111,27 @@ fn logfmt(text: &[u8]) -> Option<LogPrefix<'_>> {
     let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(b" ")?;
     let message = memmem::find(rest, b"msg=").and_then(|at| rest.get(at + 4..));
     let message = message.map(|message| quoted(message).unwrap_or(message));
-    Some(one(StampBase::Epoch, (ns, count), MessageForm::Plain, false, message.unwrap_or(rest)))
+    Some(of_record(rest, message.unwrap_or(rest), (ns, count)))
+}
+
+/// A record with a time, whose attributes may state durations.
+fn of_record<'a>(record: &'a [u8], message: &'a [u8], taken: (i64, usize)) -> LogPrefix<'a> {
+    let at = message.as_ptr() as usize - record.as_ptr() as usize;
+    let rest =
+        if message.len() < record.len() { [&record[..at], &record[at + message.len()..]] } else { [&b""[..]; 2] };
+    LogPrefix { record: rest, ..one(StampBase::Epoch, taken, MessageForm::Plain, false, message) }
+}
+
+/// The lines before a statement in a log of slow queries; only the first has a time.
+fn slow_query(text: &[u8]) -> Option<LogPrefix<'_>> {
+    if let Some(time) = text.strip_prefix(b"# Time: ") {
+        let (ns, count, rest) = date::iso(time)?;
+        return Some(one(StampBase::Epoch, (ns, count), MessageForm::Plain, true, rest));
+    }
+    let is_part = text.starts_with(b"# User@Host: ") || text.starts_with(b"# Query_time: ");
+    let text = text.get(2..).filter(|_| is_part)?;
+    let stamps = [None; 3];
+    Some(LogPrefix { stamps, form: MessageForm::Plain, text, is_sure: true, record: [b""; 2] })
 }
 
 fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
@@ -133,7 +155,7 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
     let taken = TIMES.iter().filter_map(value).find_map(time)?;
     let message = MESSAGES.iter().find_map(value).and_then(quoted).unwrap_or(text);
     let message = message.strip_suffix(b"\\n").unwrap_or(message);
-    Some(one(StampBase::Epoch, taken, MessageForm::Plain, false, message))
+    Some(of_record(text, message, taken))
 }
 
 /// A date with a time, or a number since 1970.

@@ -80,6 +80,8 @@ pub(crate) struct LogPrefix<'a> {
     pub text: &'a [u8],
     /// Whether only logs of a kernel or of syslog begin like this.
     pub is_sure: bool,
+    /// The rest of a record, before and after its message.
+    pub record: [&'a [u8]; 2],
 }
 
 impl LogPrefix<'_> {
@@ -108,7 +110,7 @@ pub(super) fn one(
     text: &[u8],
 ) -> LogPrefix<'_> {
     let stamp = LogStamp { base, ns: taken.0, digits: taken.1 };
-    LogPrefix { stamps: [Some(stamp), None, None], form, text, is_sure }
+    LogPrefix { stamps: [Some(stamp), None, None], form, text, is_sure, record: [b""; 2] }
 }
 
 /// A stamp in brackets: of the kernel, of dmesg, or of any program.
