@@ -35,6 +35,9 @@ Source: `MAX_TIMER_DELAY_NS` of the engine: timers are late by a tick of the ker
 
 # Findings
 
+MIN_MIXED_SHARE: Final = 0.05
+"""Minimum share of calls that overlap another call of their process, from which threads count as mixed.
+Source: chosen. A clock that is set back makes a few calls overlap; two busy threads make nearly all overlap."""
 MIN_OWN_SHARE: Final = 0.5
 """Minimum share of its time that a match keeps if it is a finding of its own.
 Source: chosen."""

@@ -17,7 +17,7 @@ from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
-from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
+from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
 from tracealyze.schema import MULTI_CAPTURE
 
 if TYPE_CHECKING:
@@ -138,6 +138,15 @@ def _may_be_outside(trace: TraceTables, match: Match) -> bool:
     return may_be_outside(trace.capture_of(match.capture), match.rule, match.row, match.cost_ns)
 
 
+def _mixes_threads(trace: TraceTables, match: Match) -> bool:
+    """Whether calls of several threads appear as those of one, so that it is unknown what a process waited for."""
+    capture = trace.capture_of(match.capture)
+    if capture is None or not capture.mixed_calls:
+        return False
+    calls = sum(capture.accounting.get(kind, 0) for kind in ("call", "call_start"))
+    return capture.mixed_calls >= MIN_MIXED_SHARE * calls
+
+
 def _owner(claimed: Sequence[_ClaimedMatch], match: _ClaimedMatch) -> _ClaimedMatch:
     """The finding that covers this match, through the largest takers. These come earlier in the order, so it ends."""
     while not match.is_finding and match.share.taken:
@@ -201,7 +210,7 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
         return Severity.WARNING if is_many else Severity.INFO
     if match.rule.severity:
         return Severity(match.rule.severity)
-    if match.rule.upper_bounds == "info" and _may_be_outside(trace, match):
+    if match.rule.upper_bounds == "info" and (_may_be_outside(trace, match) or _mixes_threads(trace, match)):
         return Severity.INFO
     share = match.whole.share(impact_ns)
     if share is None:
@@ -216,7 +225,8 @@ def _is_estimate(trace: TraceTables, match: Match) -> bool:
     is_upper_bound = bool(match.rule.cost) and has_upper_bounds(capture)
     # A log shows what was written during the time, not what took it.
     is_silence = bool(match.rule.cost) and capture is not None and capture.dur_kind == "gap"
-    return is_upper_bound or is_silence or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
+    is_mixed = bool(match.rule.cost) and _mixes_threads(trace, match)
+    return is_upper_bound or is_silence or is_mixed or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
 
 
 def _impact(match: Match, bound: Form) -> float:
