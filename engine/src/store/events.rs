@@ -5,6 +5,7 @@
 
 use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape, ThreadWait};
 use crate::store::events::recent::RecentShapes;
+use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -15,6 +16,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 mod recent;
+mod shape_numbers;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
 #[derive(Default)]
@@ -22,8 +24,7 @@ pub struct EventTable {
     segments: Vec<EventSegment>,
     /// The texts of shapes and targets.
     pub texts: Interner,
-    shapes: Vec<Shape>,
-    shape_numbers: hashbrown::HashMap<Shape, u32, rustc_hash::FxBuildHasher>,
+    shapes: ShapeNumbers,
     recent: RecentShapes,
     /// Normalised target of each text, by number; 0xFFFF_FFFF if not computed yet.
     normalised: Vec<Text>,
@@ -220,7 +221,7 @@ impl EventTable {
             return FxHashSet::default();
         }
         let writes = |shape: &Shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target);
-        let is_write: Vec<bool> = self.shapes.iter().map(writes).collect();
+        let is_write: Vec<bool> = self.shapes().iter().map(writes).collect();
         let written = self.calls_of_shapes(&is_write).into_iter().flatten().map(|(row, _)| self.target(row));
         written.chain(self.sinks.iter().map(|&(_, sink)| sink)).filter(|&target| is_pipe(target)).collect()
     }
@@ -368,12 +369,12 @@ impl EventTable {
     /// Shape of a row.
     #[inline]
     pub fn shape(&self, row: u32) -> Shape {
-        self.shapes[self.shape_number(row) as usize]
+        self.shapes()[self.shape_number(row) as usize]
     }
 
     /// All shapes, by number.
     pub fn shapes(&self) -> &[Shape] {
-        &self.shapes
+        self.shapes.shapes()
     }
 
     /// The target of a row, as printed.
@@ -464,10 +465,7 @@ impl EventTable {
             return number;
         }
         let shape = Shape { target: self.normal(target), ..printed };
-        let number = *self.shape_numbers.entry(shape).or_insert_with(|| {
-            self.shapes.push(shape);
-            (self.shapes.len() - 1) as u32
-        });
+        let number = self.shapes.number(shape);
         self.recent.keep(&printed, number);
         number
     }
