@@ -90,6 +90,7 @@ def test_without_durations_nothing_else_is_accused(case: Case, tmp_path: Path) -
 _SOLARIS_DIFFERS = {
     "cpu-bound/quiet-2": "the signals that stop the program",
     "grace-kill/found-2": "the signal and the program that ignores it",
+    "expired-timeout/found-4": "the addresses of sockets",
     "retry-loop/quiet-1": "the addresses of sockets",
 }
 

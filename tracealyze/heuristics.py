@@ -22,6 +22,9 @@ MIN_COST_TICKS: Final = 3
 """Minimum cost of a finding, in clock ticks.
 Source: chosen. A coarse clock charges its whole tick to whatever runs when it steps. That happens to one match twice
 by chance, but rarely three times."""
+MIN_LIMITED_SHARE: Final = 0.5
+"""Minimum share of a cost that the time limits of its waits prove, if the resolution of the clock does not matter.
+Source: chosen."""
 MIN_MEASURED_TICKS: Final = 10
 """Minimum cost that is measured rather than estimated, in clock ticks.
 Source: the error is up to one tenth."""

@@ -31,7 +31,9 @@ const MAX_PATH_BYTES: usize = 4 * 4096;
 pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     let mut facts = ArgumentFacts::default();
     for (&letter, arg) in call.args.as_bytes().iter().zip(args) {
-        if letter != b'-' {
+        // A moment of an unknown clock.
+        let is_moment = letter == b'N' && args.get(1) == Some(&&b"TIMER_ABSTIME"[..]);
+        if letter != b'-' && !is_moment {
             argument(letter, without_key(arg), &mut facts, line, parsed);
         }
     }
@@ -42,6 +44,9 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
                 (facts.timeout, facts.until_ns) = deadline::resolve(call, args, line.stamp_ns, timeout);
                 facts.is_limited = matches!(timeout, Timeout::After(_));
             }
+        }
+        Class::Ipc | Class::Disk if facts.timeout.is_some() => {
+            facts.timeout = facts.timeout.and_then(|timeout| deadline::resolve(call, args, line.stamp_ns, timeout).0);
         }
         _ => {}
     }
@@ -162,6 +167,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
         b't' => facts.timeout = value::timeout(arg, 1),
         b'v' => facts.timeout = value::timeout(arg, 1000),
         b'm' => facts.timeout = value::milliseconds(arg),
+        b'S' | b'T' | b'N' => alarm(letter, arg, line, parsed),
         b'z' => facts.length = arg,
         b'h' => facts.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
         b'y' if facts.shares => shared(facts.length, arg, line, parsed),
@@ -236,6 +242,23 @@ fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
         }
     }
     line.target = texts.add(scratch);
+}
+
+/// `5` seconds of an alarm, `{it_interval={…}, it_value={tv_sec=5, tv_usec=0}}` of an interval timer of real time.
+fn alarm(letter: u8, arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    const VALUE: &[u8] = b"it_value=";
+    let after = if letter == b'S' {
+        crate::scan::value(arg).and_then(|(seconds, _)| seconds.checked_mul(1_000_000_000))
+    } else if line.op.is_some() && parsed.texts.bytes(line.op) != b"ITIMER_REAL" {
+        None
+    } else {
+        let small_ns = if letter == b'T' { 1000 } else { 1 };
+        let value = memchr::memmem::find(arg, VALUE).and_then(|at| value::timeout(&arg[at + VALUE.len()..], small_ns));
+        value.and_then(|value| if let Timeout::After(ns) = value { Some(ns) } else { None })
+    };
+    if let Some(after_ns) = after.filter(|_| line.outcome == Outcome::Ok && line.extra == 0) {
+        line.extra = parsed.keep(Extra::Alarm(after_ns.max(0)));
+    }
 }
 
 fn is_requeue(line: &Line, parsed: &Parsed) -> bool {

@@ -343,6 +343,8 @@ pub enum Extra {
         /// The only one that was ready, if the result names it; else [`NO_ID`].
         ready: i32,
     },
+    /// The time after which a timer of the process sends SIGALRM; 0 if it is stopped.
+    Alarm(i64),
     /// The second half of a poll or select: the only descriptor that was ready.
     Ready(i32),
     /// The metadata of a file shows that it is a fifo.

@@ -51,7 +51,9 @@ pub struct Syscall {
     /// create the path before them, `o` sub-operation, `a` address, `i` id of a process or object, `s` socket address,
     /// `w` local socket address, `t` timespec, `v` timeval, `m` milliseconds, `l` list of pollfd, `k` set of
     /// descriptors, `q` two new descriptors, `e` watched descriptor, `r` messages that may pass descriptors, `z`
-    /// length, `u` metadata of a file or events of an epoll, `h` flags and `y` offset of a mapping, `x` value of a socket option, `-` ignored.
+    /// length, `u` metadata of a file or events of an epoll, `h` flags and `y` offset of a mapping, `x` value of a socket option,
+    /// `S` seconds until an alarm, `T` value of an interval timer with microseconds and
+    /// `N` with nanoseconds, `-` ignored.
     pub args: &'static str,
     /// How much work it does.
     pub effort: Effort,
@@ -67,7 +69,7 @@ pub struct Syscall {
 
 /// The letters that [`Syscall::args`] may have.
 #[cfg(test)]
-const LETTERS: &str = "fgdpnbjcoaiswtvmlkqerzuhyx-";
+const LETTERS: &str = "fgdpnbjcoaiswtvmlkqerzuhyx-NST";
 
 /// Requests to a device that only look at its settings, or at what it has.
 const INSTANT_REQUESTS: [&[u8]; 9] =

@@ -12,7 +12,7 @@ from tracealyze.claims import Claim, TableRows
 from tracealyze.expression.evaluation import evaluate_group
 from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of
 from tracealyze.findings.bounds import with_bounds
-from tracealyze.heuristics import MIN_COST_TICKS
+from tracealyze.heuristics import MIN_COST_TICKS, MIN_LIMITED_SHARE
 from tracealyze.selection import Scope, Threshold
 from tracealyze.table import MinCost
 
@@ -197,11 +197,17 @@ def _reaches_thresholds(trace: TraceTables, rule: Rule, match: Match) -> bool:
     minimum = rule.at_least
     if match.basis is not Basis.WALL and rule.needs_window:
         return False
-    resolved_ns = MIN_COST_TICKS * tick_ns(trace, match)
+    resolved_ns = 0 if _is_limited(match) else MIN_COST_TICKS * tick_ns(trace, match)
     min_ns = max(minimum.total_ns, minimum.share * match.whole.ns, resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
         return False
     return not minimum.count or (match.row.get(rule.count) or 0) >= minimum.count
+
+
+def _is_limited(match: Match) -> bool:
+    """Whether its cost follows from the time limits of its waits, so that a coarse clock does not matter."""
+    limits_ns = (match.row.get("requested_ns") or 0) * (match.row.get("expired") or 0)
+    return bool(limits_ns) and limits_ns >= MIN_LIMITED_SHARE * match.cost_ns
 
 
 def _counted(trace: TraceTables, rule: Rule, table: Table | None) -> Iterator[Match]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "unknown"
 _PROGRAMS = ("victim", "waited_by", "deaf")
 """Columns with the path of a program."""
+_REQUESTED = ("requested_ns", "asked_ns")
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
@@ -108,7 +109,8 @@ class _Shown(string.Formatter):
         if name in _IDS or name.endswith("_pid"):
             return str(value)
         if name.endswith("_ns"):
-            return units.duration(value, self.tick_ns)
+            # A time that a call requested is printed, not measured.
+            return units.duration(value, units.US if name in _REQUESTED else self.tick_ns)
         if name == "share" or name.endswith("_share"):
             return units.share(value, self.precision if name == "share" else 0.0)
         if name == "bytes" or name.endswith("_bytes"):

@@ -1,5 +1,6 @@
 //! Lines to events: halves joined, stamps placed, tasks born and ended, each line counted once.
 
+mod alarms;
 mod broken;
 mod deadlines;
 mod fast_path;
@@ -103,6 +104,8 @@ pub(crate) struct Assembler<'trace> {
     /// Descriptors that are registered at epolls, and whether with `EPOLLET`, by table of descriptors, epoll, and data
     /// that the epoll returns.
     registrations: FxHashMap<(u32, i32, u64), (i32, bool)>,
+    /// Alarms that are set, by process.
+    alarms: FxHashMap<i32, alarms::Alarm>,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
@@ -154,6 +157,7 @@ impl<'trace> Assembler<'trace> {
             descriptors: Descriptors::default(),
             connecting: Connecting::default(),
             registrations: FxHashMap::default(),
+            alarms: FxHashMap::default(),
             hides_births: false,
             inherited: first_task,
             presumed: infer_creator::Presumed::default(),
@@ -389,6 +393,9 @@ impl<'trace> Assembler<'trace> {
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        if !self.alarms.is_empty() {
+            self.after_alarm(task);
+        }
         if was_asleep {
             self.trace.events.seen_asleep.insert(row);
         }

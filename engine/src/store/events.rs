@@ -66,6 +66,8 @@ pub struct EventTable {
     pub(crate) torn: FxHashSet<u32>,
     /// Rows of calls in which the tracer saw their tasks sleep: truss reports it.
     pub(crate) seen_asleep: FxHashSet<u32>,
+    /// Rows of waits that an alarm of the process ended. They lasted from its setting on.
+    pub(crate) alarmed: FxHashSet<u32>,
     /// Descriptors without a name of calls that did not return, by row.
     pub(crate) open_fds: FxHashMap<u32, i32>,
     /// Paths that calls create, by row: opens with O_CREAT, renames, links.

@@ -14,14 +14,25 @@ use parsers::{Outcome, Text};
 
 /// Minimum duration of a call in nanoseconds: the time that a complete sleep requested, or that a wait took to time out.
 /// 0 if nothing is known.
-pub(crate) fn min_duration_ns(events: &EventTable, row: u32) -> i64 {
+pub fn min_duration_ns(events: &EventTable, row: u32) -> i64 {
     let lasted = || reached_limit(events, row);
     events.requested_ns(row).filter(|_| lasted()).map_or(0, |requested_ns| requested_ns.max(0))
 }
 
 /// Whether a call lasted as long as it requested: a complete sleep, or a wait that timed out.
 pub(crate) fn reached_limit(events: &EventTable, row: u32) -> bool {
-    timed_out(events, row) || sleeps_whole(events, row)
+    timed_out(events, row) || ran_out(events, row) || sleeps_whole(events, row) || events.alarmed.contains(&row)
+}
+
+/// Whether a wait with a time limit other than zero ended without what it waited for, and reports that in another way than
+/// polls: with EAGAIN, or with no results.
+pub(crate) fn ran_out(events: &EventTable, row: u32) -> bool {
+    let (shape, limited) = (events.shape(row), || events.requested_ns(row).is_some_and(|ns| ns > 0));
+    match action_of(shape.syscall) {
+        Action::WaitsForSignal | Action::ChangesSemaphore => events.texts.bytes(shape.errno) == b"EAGAIN" && limited(),
+        Action::CollectsIo => shape.outcome == Outcome::Ok && events.ret(row) == 0 && limited(),
+        _ => false,
+    }
 }
 
 /// What a row waits for, if it can block.

@@ -17,6 +17,7 @@ use super::sockets::{SocketCall, Sockets, peer};
 use crate::parallel;
 use crate::store::event::EventKind;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
+use crate::store::time_limits::ran_out;
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
@@ -258,8 +259,8 @@ pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: 
         Wait::Signal if errno == b"EAGAIN" => events.requested_ns(row) != Some(0),
         Wait::Signal => ended_by_own_timer(context, task, row),
         Wait::Child if was_broken_off(events, row) => ended_by_own_timer(context, task, row),
-        Wait::Message if errno == b"EAGAIN" => events.requested_ns(row).is_some_and(|ns| ns > 0),
-        _ => timed_out(events, row),
+        Wait::Message if errno == b"EAGAIN" => ran_out(events, row),
+        _ => timed_out(events, row) || events.alarmed.contains(&row),
     }
 }
 

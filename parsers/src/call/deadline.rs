@@ -22,6 +22,8 @@ pub fn resolve(call: &Syscall, args: &[&[u8]], stamp_ns: i64, timeout: Timeout) 
         "clock_nanosleep" => sleep_clock(args),
         "futex" if timeout == Timeout::Never => Some(AbsoluteClock::Other),
         "futex" => futex_clock(args.get(1).copied().unwrap_or(b"")),
+        "mq_timedsend" | "mq_timedreceive" if timeout != Timeout::Never => Some(AbsoluteClock::RealTime),
+        _ if returns_at_once(call, args) => return (None, None),
         _ => None,
     };
     match (clock, timeout) {
@@ -31,6 +33,15 @@ pub fn resolve(call: &Syscall, args: &[&[u8]], stamp_ns: i64, timeout: Timeout) 
         }
         (Some(AbsoluteClock::Monotonic), Timeout::After(until_ns)) => (None, Some(until_ns)),
         _ => (None, None),
+    }
+}
+
+/// Whether a call waits for nothing, whatever its timeout.
+fn returns_at_once(call: &Syscall, args: &[&[u8]]) -> bool {
+    match call.canonical() {
+        "semtimedop" => args.iter().any(|arg| memchr::memmem::find(arg, b"IPC_NOWAIT").is_some()),
+        "io_getevents" => args.get(1) == Some(&&b"0"[..]),
+        _ => false,
     }
 }
 

@@ -108,6 +108,8 @@ pub enum Action {
     WatchesPath,
     /// Submits requests to the kernel through shared memory, and may wait for results.
     EntersRing,
+    /// Waits until the kernel has completed requests for data.
+    CollectsIo,
 
     /// Connects to a peer.
     Connects,

@@ -6,13 +6,16 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use crate::store::heuristics::MIN_RHYTHM_WAITS;
 use parsers::syscalls::Action;
-use parsers::{NO_NS, Outcome};
+use parsers::{DurKind, NO_NS, Outcome, StampMoment};
 
 impl Assembler<'_> {
+    /// A return that is known by the next line of its task only may be late, so several are needed then.
+    ///
     /// Compute the requested durations of calls that wait until a moment, if one of them reached its moment.
     pub(super) fn compare_clocks(&mut self) {
-        let events = &mut self.trace.events;
+        let (facts, events) = (self.facts, &mut self.trace.events);
         let until = std::mem::take(&mut events.until);
         let reached = until.iter().filter(|&&(row, _)| {
             events.outcome(row) == Outcome::Ok || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
@@ -20,7 +23,12 @@ impl Assembler<'_> {
         let is_sleep = |row: u32| events.action(row) == Action::Sleeps;
         let reached = reached.filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(row));
         let offsets = reached.filter_map(|&(row, until_ns)| events.end_ns(row)?.checked_sub(until_ns));
-        let Some(offset_ns) = offsets.min() else { return };
+        let offsets: Vec<i64> = offsets.collect();
+        let is_late = facts.dur_kind == DurKind::UpperBound && facts.stamp == StampMoment::Start;
+        let Some(&offset_ns) = offsets.iter().min().filter(|_| !is_late || offsets.len() as i64 >= MIN_RHYTHM_WAITS)
+        else {
+            return;
+        };
         for (row, until_ns) in until {
             let start_ns = events.start_ns(row);
             if start_ns != NO_NS {

@@ -73,6 +73,7 @@ impl Assembler<'_> {
             Some(Extra::Opened { created: made, access, syncs }) => self.opened(row, made, access, syncs),
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
+            Some(Extra::Alarm(after_ns)) => self.sets_alarm(task, row, after_ns),
             Some(Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
@@ -323,6 +324,7 @@ impl Assembler<'_> {
         let task = self.owner(line, stamp_ns, at);
         self.stamped(task, stamp_ns);
         self.trace.tasks[task as usize].signals += 1;
+        self.alarm_fires(task, line);
         self.interrupts(task, line, extra.as_ref(), stamp_ns, at);
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
         match extra {
