@@ -45,9 +45,8 @@ def _has_one_dictionary(column: pyarrow.ChunkedArray[Any]) -> bool:
 
     if not pyarrow.types.is_dictionary(column.type):
         return True
-    return (
-        len({tuple(buffer.address for buffer in chunk.dictionary.buffers() if buffer) for chunk in column.chunks}) < 2
-    )
+    texts = [chunk.dictionary for chunk in column.chunks if isinstance(chunk, pyarrow.DictionaryArray)]
+    return len({tuple(buffer.address for buffer in each.buffers() if buffer) for each in texts}) < 2
 
 
 def with_times(table: pyarrow.Table, name: str, zero_ns: int | None) -> pyarrow.Table:

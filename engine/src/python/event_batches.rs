@@ -4,9 +4,9 @@
 //! the batches has nothing to renumber. A dictionary contains only texts of the chosen rows.
 
 use super::arrow::{array, integers_of};
-use super::table::Events;
+use crate::query::cache::QueryCache;
 use crate::query::event_rows;
-use crate::query::selection::Selection;
+use crate::query::selection::{self, Selection};
 use crate::query::source_lines::Arguments;
 use crate::store::event::{EventKind, NONE};
 use crate::store::schema;
@@ -27,6 +27,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const BATCHES_PER_CORE: usize = 2;
 /// Arrow addresses the texts of a dictionary with 32 bits.
 const MAX_DICTIONARY_BYTES: usize = i32::MAX as usize;
+
+/// The chosen events of a trace.
+#[derive(Clone)]
+pub struct Events {
+    pub trace: Arc<Trace>,
+    pub queries: Arc<QueryCache>,
+    pub choice: selection::Criteria,
+    pub columns: Option<Vec<String>>,
+    pub limit: Option<usize>,
+}
 
 /// The words of a text column, and the key of each number that stands for a word; [`NONE`] where there is no word.
 struct Dictionary {

@@ -1,15 +1,14 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::batch;
-use super::event_batches::EventBatches;
+use super::event_batches::{EventBatches, Events};
 use super::filter::Condition;
 use super::json;
 use crate::partition::group_by;
 use crate::partition::pieces::Pieces;
-use crate::query::cache::QueryCache;
 use crate::query::event_rows;
 use crate::query::filter::{self, groups};
-use crate::query::selection::{self, Selection};
+use crate::query::selection::Selection;
 use crate::query::source_lines::Arguments;
 use crate::store::schema;
 use crate::store::table::{Table, TextColumn, Values};
@@ -62,16 +61,6 @@ impl Finest {
         let starts = (from..self.order.len()).step_by(ROWS_AT_ONCE);
         starts.map(move |start| self.table(start..start + ROWS_AT_ONCE, columns.as_deref()))
     }
-}
-
-/// The chosen events of a trace.
-#[derive(Clone)]
-pub struct Events {
-    pub trace: Arc<Trace>,
-    pub queries: Arc<QueryCache>,
-    pub choice: selection::Criteria,
-    pub columns: Option<Vec<String>>,
-    pub limit: Option<usize>,
 }
 
 /// A table.

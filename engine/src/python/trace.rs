@@ -1,12 +1,13 @@
 //! Reading, and a trace as Python sees it.
 
 use super::capture::described;
+use super::event_batches::Events;
 use super::filter::Condition;
 use super::requests::{
     Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key, requested_threshold, scope, table,
 };
 use super::selection::PySelection;
-use super::table::{Events, Finest, PyTable};
+use super::table::{Finest, PyTable};
 use crate::critical_path::segment::Segment;
 use crate::critical_path::timeline::{self, Timeline};
 use crate::critical_path::walk::{Waited, WalkListener};
