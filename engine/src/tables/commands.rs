@@ -79,6 +79,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run> {
     let (events, known) = (&context.trace.events, &context.trace.tasks[task as usize]);
     let rows = context.trace.rows_of(task);
+    if known.programs.iter().all(|program| program.from_ns == NO_NS) {
+        return untimed_runs(context, task);
+    }
     // The first units belong to the program inherited from the creator, or to an unknown program.
     let inherited = units.len().saturating_sub(known.programs.len());
     let mut to = units.iter().take(inherited).map(|unit| unit.rows as usize).sum::<usize>();
@@ -111,6 +114,25 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run
         })
     };
     known.programs.iter().enumerate().zip(units.iter().skip(inherited)).filter_map(run).collect()
+}
+
+/// The runs of a task without timestamps: each lasts from its execve to the next one.
+fn untimed_runs(context: &TableContext<'_>, task: u32) -> Vec<Run> {
+    let (events, programs) = (&context.trace.events, &context.trace.tasks[task as usize].programs);
+    let rows = context.trace.rows_of(task);
+    let is_exec = |at: &usize| events.outcome(rows[*at]) == Outcome::Ok && events.action(rows[*at]) == Action::Execs;
+    let execs: Vec<usize> = (0..rows.len()).filter(is_exec).collect();
+    if execs.len() != programs.len() {
+        return Vec::new();
+    }
+    let run = |(number, program): (usize, &Program)| {
+        let to = execs.get(number + 1).copied().unwrap_or(rows.len());
+        let (start_row, last_row) = (rows[execs[number]], rows[to - 1]);
+        let is_last = number + 1 == programs.len();
+        let (first_row, argv) = (start_row, program.argv);
+        Run { task, program: program.path, argv, first_row, last_row, start_row, life_ns: 0, own_ns: 0, is_last }
+    };
+    programs.iter().enumerate().map(run).collect()
 }
 
 fn own_ns(runs: &[Run]) -> i64 {
