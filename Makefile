@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -20,7 +20,7 @@ QUIETLY = > $(STAMPS)/build.log 2>&1 || { cat $(STAMPS)/build.log >&2; exit 1; }
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target what; do \
-		printf '%-14s %s\n' "$$target" "$$what"; done
+		printf '%-15s %s\n' "$$target" "$$what"; done
 
 demo: $(STAMPS)/engine ## Build in a virtual environment and summarise the sample of a slow ssh login
 	.venv/bin/tracealyze summarize $(SAMPLE)
@@ -34,6 +34,11 @@ live: setup ## Capture programs with strace now and check what the rules find (m
 
 wheel-test: setup ## Build the wheel that users install and check what it contains
 	$(PYTHON) -m pytest -m wheel
+
+test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which are installed as far as possible
+	-$(PYTHON) -m pip install --quiet duckdb polars
+	-npm install --silent --no-audit --no-fund --prefix .cache/consumers speedscope@1.25.0
+	$(PYTHON) -m pytest -m consumers -rs tests/consumers
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py

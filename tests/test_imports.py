@@ -32,6 +32,7 @@ LAYERS = [
     ["compare"],
     ["render"],
     ["comparisons"],
+    ["export"],
     ["commands"],
     ["cli"],
     ["__main__"],

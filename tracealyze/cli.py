@@ -29,6 +29,7 @@ COMMANDS = (
     "check",
     "baseline",
     "diff",
+    "export",
     "scaling",
     "rules",
     "explain",

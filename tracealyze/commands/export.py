@@ -1,0 +1,152 @@
+"""export: a capture as a file that other programs open."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from tracealyze.capture_input.capture_files import STDIN
+from tracealyze.commands import _complete
+from tracealyze.commands._options import CaptureOptions, with_options
+from tracealyze.commands._progress import analyzing
+from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.export import FORMATS, Format, writer
+from tracealyze.render import output
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Trace
+
+EXAMPLES = (
+    "tracealyze export trace.out --to speedscope -o trace.speedscope.json",
+    "tracealyze export trace.out --to folded | flamegraph.pl > trace.svg",
+    "tracealyze export trace.out --to parquet -o tables --from +1 --to +5",
+)
+
+_STDOUT = "-"
+
+
+@with_options(omit=["end"])
+def command(
+    source: CaptureOptions,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help=f"The format: {', '.join(FORMATS)}. Given once more, with a time: the end of the time range, as "
+            "for other commands.",
+            autocompletion=_complete.of(*FORMATS),
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help='Write to this file, compressed if its name ends in .gz; "-" for standard output. Default: standard '
+            "output for text, and otherwise a file next to the capture.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write a file for flame graphs, speedscope, pprof or DuckDB."""
+    name, end = _format_and_end(to or ())
+    trace = replace(source, end=end).trace()
+    form = FORMATS[name]
+    _must_have_content(trace)
+    target = file or _default_target(trace, form)
+    with analyzing():
+        if form.is_folder:
+            notes = _folder(trace, name, target)
+        else:
+            with _opened(target, form, trace) as stream:
+                notes = writer(name)(trace, stream)
+    for note in notes:
+        output.note(f"{name}: {note}")
+    if target != _STDOUT:
+        output.note(f"Written: {target}")
+    source.close(trace)
+
+
+def _format_and_end(values: Sequence[str]) -> tuple[str, str | None]:
+    """The format and the end of the time range: no time bound is the name of a format."""
+    names = [each for each in values if each in FORMATS]
+    times = [each for each in values if each not in FORMATS]
+    known = ", ".join(FORMATS)
+    if not names or len(times) > 1:
+        wrong = next((each for each in times if each[:1].isalpha() and not each.startswith("line:")), None)
+        if wrong is not None:
+            raise WrongUsage(f'--to: there is no format "{wrong}" ({known}).{did_you_mean(wrong, FORMATS)}')
+    if len(names) != 1 or len(times) > 1:
+        raise WrongUsage(f"--to: give one format ({known}), and at most one time.")
+    return names[0], times[0] if times else None
+
+
+def _must_have_content(trace: Trace) -> None:
+    if not trace.is_summary_only and not len(trace.events_of(limit=1)):
+        raise UnusableInput("nothing to export: no event of the capture is selected.")
+
+
+def _default_target(trace: Trace, form: Format) -> str:
+    if form.is_text:
+        return _STDOUT
+    path = trace.captures[0].path
+    if path == STDIN:
+        raise WrongUsage("name the output with -o FILE: the capture is standard input.")
+    stem = path.rstrip("/")
+    for extension in (".gz", ".xz", ".zst", ".bz2"):
+        stem = stem.removesuffix(extension)
+    return f"{stem}.{form.extension}"
+
+
+def _folder(trace: Trace, name: str, target: str) -> Sequence[str]:
+    path = Path(target)
+    if target == _STDOUT or (path.exists() and not path.is_dir()):
+        raise WrongUsage(f"--to {name} writes a folder: give the name of one with -o.")
+    if any(Path(file).resolve().is_relative_to(path.resolve()) for file in _files(trace)):
+        raise WrongUsage(f"{target} contains the capture. Give another folder with -o.")
+    return writer(name)(trace, path)
+
+
+def _files(trace: Trace) -> list[str]:
+    return [file for each in trace.captures for file in each.files]
+
+
+@contextmanager
+def _opened(target: str, form: Format, trace: Trace) -> Iterator[BinaryIO]:
+    """The stream to write to. A file appears under its name once it is complete."""
+    if target == _STDOUT:
+        if not form.is_text and sys.stdout.isatty():
+            raise WrongUsage("the format is binary. Write it to a file with -o FILE, or to a pipe.")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    path = Path(target)
+    if any(
+        path.exists() and os.path.exists(file) and path.samefile(file) for each in trace.captures for file in each.files
+    ):
+        raise WrongUsage(f"{target} is the capture. Write to another file.")
+    is_special = path.exists() and not path.is_file()
+    part = path if is_special else path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as plain:
+            if path.suffix == ".gz" and not form.extension.endswith(".gz"):
+                with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0, compresslevel=6) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield plain
+        if not is_special:
+            part.replace(path)
+    finally:
+        if not is_special:
+            part.unlink(missing_ok=True)

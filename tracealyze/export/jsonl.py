@@ -1,0 +1,51 @@
+"""jsonl: one event per line, as a JSON object with the columns of the table of events."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tracealyze import arrow_export
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Trace
+
+
+def write(trace: Trace, to: BinaryIO) -> list[str]:
+    """Write the events in the order of the capture; only a part of them is in memory at a time."""
+    for batch in arrow_export.batches(trace.events):
+        to.write(_lines(batch))
+    return ["Only events: arguments, the critical path and findings are not in the file."]
+
+
+def _lines(batch: Any) -> Any:
+    """The rows of a batch as bytes."""
+    import pyarrow.compute
+
+    if not batch.num_rows:
+        return b""
+    parts: list[Any] = []
+    for number, name in enumerate(batch.schema.names):
+        parts += [f"{',' if number else '{'}{json.dumps(name)}:", json_values(batch.column(number))]
+    joined = pyarrow.compute.binary_join_element_wise(*parts, "}\n", "")
+    return contents(joined)
+
+
+def json_values(column: Any) -> Any:
+    """The values of a column as JSON texts. Each different text is escaped once."""
+    import pyarrow
+    import pyarrow.compute
+
+    if pyarrow.types.is_dictionary(column.type):
+        escaped = pyarrow.array([json.dumps(text) for text in column.dictionary.to_pylist()], pyarrow.string())
+        column = escaped.take(column.indices)
+    return pyarrow.compute.fill_null(column.cast(pyarrow.string()), "null")
+
+
+def contents(texts: Any) -> Any:
+    """The texts of a column, one after the other, without a copy."""
+    import numpy
+
+    offsets, data = texts.buffers()[1:3]
+    bounds = numpy.frombuffer(offsets, dtype=numpy.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return memoryview(data)[bounds[0] : bounds[-1]] if data is not None else b""

@@ -1,0 +1,81 @@
+"""parquet: a folder with one file per table, for pandas, polars, DuckDB, Spark and others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracealyze import _engine
+
+if TYPE_CHECKING:
+    from tracealyze.table import Table
+    from tracealyze.trace import Trace
+
+_CALLS_BY = ("task", "pid", "program", "syscall", "op", "errno")
+_NOTES = ("Arguments of calls, loops and the other tables of rules are not in the files.",)
+
+
+def write(trace: Trace, to: Path) -> Sequence[str]:
+    """Write the tables into a folder. The metadata of each file names the captures and the window."""
+    import pyarrow
+    from pyarrow import parquet
+
+    about = json.dumps(
+        {
+            "exporter": f"tracealyze {_engine.__version__}",
+            "captures": [each.path for each in trace.captures],
+            "window": asdict(trace.window),
+            "left_out": _NOTES,
+        }
+    )
+    to.mkdir(exist_ok=True)
+    for name, table in _tables(trace).items():
+        reader = pyarrow.RecordBatchReader.from_stream(table)
+        schema = _plain(pyarrow, reader.schema).with_metadata({"tracealyze": about})
+        with parquet.ParquetWriter(to / f"{name}.parquet", schema, compression="zstd") as writer:
+            for batch in reader:
+                writer.write_table(pyarrow.Table.from_batches([batch]).cast(schema))
+    findings = pyarrow.Table.from_pylist(list(_findings(trace)), schema=_finding_schema(pyarrow))
+    parquet.write_table(
+        findings.replace_schema_metadata({"tracealyze": about}), to / "findings.parquet", compression="zstd"
+    )
+    return _NOTES
+
+
+def _tables(trace: Trace) -> Mapping[str, Table]:
+    return {
+        "events": trace.events,
+        "calls": trace.calls(_CALLS_BY),
+        "tasks": trace.tasks,
+        "processes": trace.processes,
+        "partition": trace.partition,
+        "path": trace.critical_path,
+    }
+
+
+def _plain(pyarrow: Any, schema: Any) -> Any:
+    """The schema with texts instead of dictionaries, which Parquet has anyway: all batches then have the same types."""
+    is_dictionary = pyarrow.types.is_dictionary
+    return pyarrow.schema([each.with_type(pyarrow.string()) if is_dictionary(each.type) else each for each in schema])
+
+
+def _findings(trace: Trace) -> Iterator[dict[str, object]]:
+    for finding in trace.findings:
+        low, high = finding.impact_ns or (None, None)
+        yield finding.document() | {"min_impact_ns": low, "max_impact_ns": high}
+
+
+def _finding_schema(pyarrow: Any) -> Any:
+    text, number = pyarrow.string(), pyarrow.int64()
+    types = {
+        **dict.fromkeys(("code", "name", "title", "severity", "confidence", "basis", "diagnosis", "message"), text),
+        **dict.fromkeys(("advice", "program", "syscall", "op", "target", "fingerprint"), text),
+        **dict.fromkeys(("capture", "pid", "calls", "min_impact_ns", "max_impact_ns", "tracing_ns"), number),
+        "share": pyarrow.float64(),
+        "lines": pyarrow.list_(number),
+        **dict.fromkeys(("files", "also_matches"), pyarrow.list_(text)),
+    }
+    return pyarrow.schema(list(types.items()))
