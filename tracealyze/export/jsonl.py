@@ -13,12 +13,32 @@ if TYPE_CHECKING:
 
 def write(trace: Trace, to: BinaryIO) -> list[str]:
     """Write the events in the order of the capture; only a part of them is in memory at a time."""
+    escaped = _EscapedTexts()
     for batch in arrow_export.batches(trace.events):
-        to.write(_lines(batch))
+        to.write(_lines(batch, escaped))
     return ["Only events: arguments, the critical path and findings are not in the file."]
 
 
-def _lines(batch: Any) -> Any:
+class _EscapedTexts:
+    """The texts of dictionaries as JSON, by column. Batches share their dictionaries, so each is escaped once."""
+
+    def __init__(self) -> None:
+        # The dictionary is kept, so that no other one takes its place in memory.
+        self._known: dict[str, tuple[Any, Any, Any]] = {}
+
+    def of(self, name: str, dictionary: Any) -> Any:
+        """The escaped texts of the dictionary of a column."""
+        import pyarrow
+
+        addresses = [buffer.address for buffer in dictionary.buffers() if buffer]
+        known = self._known.get(name)
+        if known is None or known[0] != addresses:
+            texts = pyarrow.array([json.dumps(text) for text in dictionary.to_pylist()], pyarrow.string())
+            known = self._known[name] = (addresses, dictionary, texts)
+        return known[2]
+
+
+def _lines(batch: Any, escaped: _EscapedTexts) -> Any:
     """The rows of a batch as bytes."""
     import pyarrow.compute
 
@@ -26,19 +46,18 @@ def _lines(batch: Any) -> Any:
         return b""
     parts: list[Any] = []
     for number, name in enumerate(batch.schema.names):
-        parts += [f"{',' if number else '{'}{json.dumps(name)}:", json_values(batch.column(number))]
+        parts += [f"{',' if number else '{'}{json.dumps(name)}:", json_values(name, batch.column(number), escaped)]
     joined = pyarrow.compute.binary_join_element_wise(*parts, "}\n", "")
     return contents(joined)
 
 
-def json_values(column: Any) -> Any:
-    """The values of a column as JSON texts. Each different text is escaped once."""
+def json_values(name: str, column: Any, escaped: _EscapedTexts) -> Any:
+    """The values of a column as JSON texts."""
     import pyarrow
     import pyarrow.compute
 
     if pyarrow.types.is_dictionary(column.type):
-        escaped = pyarrow.array([json.dumps(text) for text in column.dictionary.to_pylist()], pyarrow.string())
-        column = escaped.take(column.indices)
+        column = escaped.of(name, column.dictionary).take(column.indices)
     return pyarrow.compute.fill_null(column.cast(pyarrow.string()), "null")
 
 

@@ -1,6 +1,6 @@
 //! Recognises strace. One line that only strace prints is enough, unless there are as many signs of another tracer.
 
-use super::layout::{Relative, StraceLayout, without_colours};
+use super::layout::{Relative, StraceLayout, WallClock, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Head, Recognition};
 use crate::scan;
@@ -33,6 +33,7 @@ enum StraceSign {
 /// Whether a head is of strace.
 pub fn recognise(head: Head<'_>) -> Recognition {
     let (mut own, mut other, mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize, 0usize, 0usize);
+    let mut stamped_begins = 0;
     let mut wrapped = WrappedCall::default();
     for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MAX_LINES) {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
@@ -48,7 +49,7 @@ pub fn recognise(head: Head<'_>) -> Recognition {
             StraceSign::Own => own += parts,
             StraceSign::Sure => sure += parts,
             StraceSign::Fits => fits += parts,
-            StraceSign::Unlike => {}
+            StraceSign::Unlike => stamped_begins += usize::from(is_stamped_begin_of_call(&line)),
             StraceSign::Neutral => continue,
             StraceSign::Other => other += 1,
         }
@@ -60,6 +61,8 @@ pub fn recognise(head: Head<'_>) -> Recognition {
         () if own + sure > 0 => Recognition::Yes,
         () if fits > 0 => Recognition::Maybe((fits * 100 / lines).min(100) as u8),
         () if lines == 0 && !head.complete => Recognition::NeedMore,
+        // Logs have stamps, too, but no message is the beginning of a system call.
+        () if stamped_begins > 0 && stamped_begins == lines && head.complete => Recognition::Yes,
         () if lines == 1 && head.complete && ends_in_call(head) => Recognition::Maybe(OPEN_CALL_PERCENT),
         () => Recognition::No,
     }
@@ -109,6 +112,11 @@ fn is_begin_of_call(line: &[u8]) -> bool {
     body.and_then(call_name).is_some_and(|(name, rest)| {
         syscalls::by_name(name).is_some() && arguments::split(rest, &mut args).is_none() && !line.contains(&b'\t')
     })
+}
+
+/// The same after a wall clock.
+fn is_stamped_begin_of_call(line: &[u8]) -> bool {
+    StraceLayout::guess(line).is_some_and(|layout| layout.clock != WallClock::None) && is_begin_of_call(line)
 }
 
 /// Whether a capture of a process that hangs has nothing but its call: `flock(3, LOCK_EX`, without a result.

@@ -317,6 +317,24 @@ fn traceish() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// A capture of a process that hangs may have one line, which no log has.
+#[test]
+fn begins_of_calls_after_a_clock_are_recognised() {
+    let name =
+        |text: &str| parsers::recognise(Head { bytes: text.as_bytes(), complete: true }).map(parsers::Format::name);
+    for text in [
+        "1700000000.123456 read(0,",
+        "12:00:01 flock(3, LOCK_EX",
+        "12:00:01.123456 futex(0x7f001122, FUTEX_WAIT_PRIVATE, 2, NULL",
+        "100 12:00:01.1 read(0,\n101 12:00:02.1 futex(0x7f001122, FUTEX_WAIT_PRIVATE, 2, NULL",
+    ] {
+        assert_eq!(name(text), Some("strace"), "{text}");
+    }
+    for text in ["12:00:01 handler(3, waits", "12:00:01 read(0,\n12:00:02 worker started", "[   12.345678] read(0,"] {
+        assert_ne!(name(text), Some("strace"), "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
