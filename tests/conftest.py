@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +24,11 @@ def captures_of_samples() -> list[Path]:
     """The captures in samples/, without the files that explain and make them."""
     kinds = {".strace", ".truss", ".dtruss", ".kdump", ".log"}
     return sorted(file for file in SAMPLES.glob("*/*") if kinds & set(file.suffixes))
+
+
+def heed_ctrl_c() -> None:
+    """For a child process: jobs that a script starts in the background ignore the signal, and so do their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)

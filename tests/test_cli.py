@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SAMPLES, Run
+from conftest import ROOT, SAMPLES, Run, heed_ctrl_c
 
 import tracealyze
 from tracealyze import _engine
@@ -315,6 +315,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_input() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_ctrl_c,
     )
     assert process.stdin is not None
     process.stdin.write(SLEEPER.encode() * 2000)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import typer
-from conftest import SAMPLES, Run
+from conftest import SAMPLES, Run, heed_ctrl_c
 
 from tracealyze.cli import COMMANDS, app
 
@@ -141,7 +141,9 @@ def on_a_terminal(tmp_path: Path) -> tuple[subprocess.Popen[bytes], int]:
     file = tmp_path / "slow.py"
     file.write_text(SLOW, encoding="utf-8")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, str(file), str(SSH)], stdout=subprocess.PIPE, stderr=theirs)
+    process = subprocess.Popen(
+        [sys.executable, str(file), str(SSH)], stdout=subprocess.PIPE, stderr=theirs, preexec_fn=heed_ctrl_c
+    )
     os.close(theirs)
     return process, ours
 

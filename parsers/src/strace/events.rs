@@ -115,7 +115,9 @@ pub fn message_inside(text: &[u8]) -> Option<(usize, Option<(i32, bool)>)> {
         _ => return None,
     };
     let process = i32::try_from(id).ok().zip(attached);
-    Some((own_name_start(text, at), process))
+    let start = own_name_start(text, at);
+    // What the terminal shows of the key that ended strace.
+    Some((text[..start].strip_suffix(b"^C").map_or(start, <[u8]>::len), process))
 }
 
 /// Where `strace: ` or `/usr/bin/strace: ` before this place begins.

@@ -62,13 +62,26 @@ impl Threads {
     /// For how long the capture shows the call.
     pub(super) fn seen_ns(&self, context: &TableContext<'_>, call: &OpenCall) -> i64 {
         let capture = context.trace.tasks[call.task as usize].capture;
-        if self.still.contains(&capture) { NO_NS } else { seen_ns(context, call) }
+        let shown_ns = if self.still.contains(&capture) { NO_NS } else { seen_ns(context, call) };
+        // Nothing has a timestamp after the call began: it may have been open for hours.
+        if shown_ns == 0 && is_first_of_kind(context, call) { NO_NS } else { shown_ns }
     }
 
     pub(super) fn of(&self, context: &TableContext<'_>, call: &OpenCall) -> ProcessEnd {
         let none = ProcessEnd { threads: 1, is_quiet: false, is_inward: false, quiet_ns: NO_NS, is_stuck: false };
         self.ends.get(&key(context, call)).copied().unwrap_or(none)
     }
+}
+
+/// Whether the task waits for this lock, child, input or peer for the first time. A capture of a busy program that waits for
+/// the same thing again and again may end anywhere, which shows nothing.
+fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    let events = &context.trace.events;
+    let same = |row: u32| {
+        events.shape(row).syscall == events.shape(call.row).syscall && events.target(row) == events.target(call.row)
+    };
+    let waits = matches!(call.wait, Wait::Lock | Wait::Child | Wait::Read | Wait::Peer);
+    waits && context.calls_of(call.task).take_while(|&row| row != call.row).all(|row| !same(row))
 }
 
 fn key(context: &TableContext<'_>, call: &OpenCall) -> (u32, i32, bool) {
