@@ -74,11 +74,11 @@ class Trace(TraceTables):
         self._origin = origin
 
     def _copy(self, selection: Selection) -> Self:
-        return type(self)(self._source, selection, self._rules, self._origin)
+        return self._with_captures(type(self)(self._source, selection, self._rules, self._origin))
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """The same trace, checked by these rules instead of the packaged ones."""
-        return type(self)(self._source, self.selection, rules, self._origin)
+        return self._with_captures(type(self)(self._source, self.selection, rules, self._origin))
 
     @property
     def rules(self) -> Sequence[Rule]:

@@ -38,7 +38,13 @@ class TraceTables:
         self._tables: dict[str, Table] = {}
 
     def _copy(self, selection: Selection) -> Self:
-        return type(self)(self._source, selection)
+        return self._with_captures(type(self)(self._source, selection))
+
+    def _with_captures(self, other: Self) -> Self:
+        """The other selection, with the captures if they are known. A file may contain thousands of runs."""
+        if "_all_captures" in vars(self):
+            other._all_captures = self._all_captures
+        return other
 
     def select(
         self,
@@ -128,6 +134,12 @@ class TraceTables:
     @cached_property
     def _all_captures(self) -> tuple[Capture, ...]:
         return tuple(Capture.of(fields) for fields in self._source.captures())
+
+    @property
+    def capture_numbers(self) -> range:
+        """The numbers of the selected captures."""
+        only = self.selection.capture
+        return range(len(self._all_captures)) if only is None else range(only, only + 1)
 
     def capture_of(self, number: int) -> Capture | None:
         """The capture with this number, selected or not."""

@@ -148,14 +148,13 @@ def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:
     if not all(rule.cost.endswith(PATH_TIME) for rule in rules) or _counts(trace, rules):
         return None
     widest = max((_within(rule) for rule in rules), key=_WITHIN.index)
-    costs_ns = [_min_costs_ns(trace, rule) for rule in rules]
-    return Threshold(widest, tuple(map(min, zip(*costs_ns, strict=True))))
+    return Threshold(widest, tuple(_min_costs_ns(trace, rules)))
 
 
 def _counts(trace: TraceTables, rules: Sequence[Rule]) -> bool:
     """Whether rules have to count calls in a capture, so that rows without time matter."""
     return any(rule.counted for rule in rules) and any(
-        basis_of(trace, number) is Basis.COUNTS for number in range(len(trace.walls_ns))
+        basis_of(trace, number) is Basis.COUNTS for number in trace.capture_numbers
     )
 
 
@@ -166,10 +165,13 @@ def _within(rule: Rule) -> str:
     return "process" if "pid" in rule.group else "program" if "program" in rule.group else "capture"
 
 
-def _min_costs_ns(trace: TraceTables, rule: Rule) -> list[int]:
-    """The minimum cost of a match, by number of the capture."""
-    minimum = rule.at_least
-    return [max(minimum.total_ns, math.ceil(minimum.share * wall_ns)) for wall_ns in trace.walls_ns]
+def _min_costs_ns(trace: TraceTables, rules: Sequence[Rule]) -> list[int]:
+    """The minimum cost of a match of any of these rules, by number of the capture, up to the last one selected."""
+    numbers, least = trace.capture_numbers, [rule.at_least for rule in rules]
+    costs_ns = [
+        min(max(each.total_ns, math.ceil(each.share * trace.walls_ns[number])) for each in least) for number in numbers
+    ]
+    return [0] * numbers.start + costs_ns
 
 
 def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iterator[Match]:
@@ -275,7 +277,7 @@ def _min_cost(trace: TraceTables, rule: Rule, table: Table) -> MinCost | None:
         return None
     group = ("capture", *rule.group) if rule.group else ()
     is_summed = not group or _is_amount(rule.cost, 0, table.units)
-    return MinCost(rule.cost, group, _min_costs_ns(trace, rule) if is_summed else ())
+    return MinCost(rule.cost, group, _min_costs_ns(trace, [rule]) if is_summed else ())
 
 
 def _cost(rule: Rule, row: Row) -> int:
