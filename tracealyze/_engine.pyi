@@ -221,6 +221,9 @@ def are_parts(files: Sequence[str]) -> bool:
 def format_of(file: str) -> str | None:
     """The format of a file by its first lines; None if no format fits or the file is empty."""
 
+def without_random_name(path: bytes) -> bytes:
+    """A path without the random part of the name of a temporary file or directory."""
+
 def read(
     captures: Sequence[Sequence[str]],
     input_format: str | None = None,

@@ -101,7 +101,11 @@ class Finding:
         """Sixteen hex digits, equal for the same cause in another capture: ids, lines and times do not count."""
         from hashlib import blake2b
 
-        target = _CHANGING.sub("N", self.target or "")
+        from tracealyze._engine import without_random_name
+
+        path = (self.target or "").encode(errors="surrogateescape")
+        target = without_random_name(path).decode(errors="surrogateescape")
+        target = _CHANGING.sub("N", target)
         identity = "\0".join((self.name, short(self.program), self.syscall or "", self.op or "", target))
         return blake2b(identity.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 

@@ -29,7 +29,7 @@ mod _engine {
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,
-        trace::{PyTrace, are_parts, format_of, read},
+        trace::{PyTrace, are_parts, format_of, read, without_random_name},
     };
 
     #[pymodule_init]

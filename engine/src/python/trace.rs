@@ -21,6 +21,7 @@ use crate::query::filter::events::EventFilter;
 use crate::query::source_lines;
 use crate::query::time_bounds::TimeBoundError;
 use crate::session::Session;
+use crate::store::normalise;
 use crate::store::table::{self, Table, ints, texts};
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::claims;
@@ -32,6 +33,7 @@ use parsers::NO_NS;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Captures in memory.
@@ -71,6 +73,12 @@ pub fn are_parts(py: Python<'_>, files: Vec<String>) -> bool {
 #[pyfunction]
 pub fn format_of(py: Python<'_>, file: String) -> PyResult<Option<&'static str>> {
     Ok(py.detach(|| merge::format_of(&file))?)
+}
+
+/// A path without the random part of the name of a temporary file or directory.
+#[pyfunction]
+pub fn without_random_name(path: Vec<u8>) -> Cow<'static, [u8]> {
+    Cow::Owned(normalise::without_random_name(&path).unwrap_or(path))
 }
 
 #[pymethods]

@@ -21,6 +21,10 @@ fn works_on_anything(action: Action) -> bool {
 
 fn class_of_target(target: &[u8]) -> Option<Class> {
     let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| target.starts_with(prefix));
+    // Most targets are paths.
+    if target.first() == Some(&b'/') && !target.starts_with(b"/dev/") && !target.ends_with(ACCEPTED) {
+        return Some(Class::Disk);
+    }
     if starts(&[
         b"pipe:",
         b"UNIX",

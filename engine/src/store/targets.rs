@@ -11,12 +11,13 @@ pub(crate) const WATCHED: &[u8] = b"inotify:";
 
 /// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as recorded from connect or accept.
 pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
-    let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
+    // Most targets are paths.
+    if target.first() == Some(&b'/') {
+        return false;
+    }
+    let Some(colon) = memchr::memrchr(b':', target) else { return false };
     let (host, port) = (&target[..colon], &target[colon + 1..]);
-    !host.is_empty()
-        && !host.starts_with(b"/")
-        && !port.is_empty()
-        && (port == b"N" || port.iter().all(u8::is_ascii_digit))
+    !host.is_empty() && !port.is_empty() && (port == b"N" || port.iter().all(u8::is_ascii_digit))
 }
 
 /// Whether a target is an eventfd.

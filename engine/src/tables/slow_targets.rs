@@ -60,11 +60,24 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-/// Time of a program's calls by target and kind, and by kind.
+/// Time of a program's calls by target and kind, and by kind. Kinds are numbered from 0.
 #[derive(Default)]
 struct Calls {
-    of_target: FxHashMap<Text, FxHashMap<Kind, Took>>,
-    of_kind: FxHashMap<Kind, Took>,
+    numbers: FxHashMap<Kind, u32>,
+    of_kind: Vec<Took>,
+    of_target: FxHashMap<(Text, u32), Took>,
+}
+
+impl Calls {
+    fn add(&mut self, kind: Kind, target: Text, took: Took) {
+        let next = self.of_kind.len() as u32;
+        let number = *self.numbers.entry(kind).or_insert(next);
+        if number == next {
+            self.of_kind.push(Took::default());
+        }
+        self.of_kind[number as usize].add(took);
+        self.of_target.entry((target, number)).or_default().add(took);
+    }
 }
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
@@ -78,9 +91,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
         // A fifo that is printed like a file answers when its other side does. Calls without a duration cannot be compared.
         let is_of_peer = matches!(context.wakers.class(context.trace, call.row), Class::Ipc | Class::Terminal);
         if events.dur_ns(call.row) != NO_NS && !is_of_peer {
-            let calls = programs.entry(call.program).or_default();
-            calls.of_kind.entry(call.kind).or_default().add(took);
-            calls.of_target.entry(events.target(call.row)).or_default().entry(call.kind).or_default().add(took);
+            programs.entry(call.program).or_default().add(call.kind, events.target(call.row), took);
         }
     }
     let places = programs.into_iter().filter_map(|(program, calls)| {
@@ -112,11 +123,11 @@ struct Place {
 }
 
 impl Calls {
-    /// The time of these targets above the expected time, which is that of the same calls elsewhere.
-    fn excess(&self, inside: &FxHashMap<Kind, Took>) -> Excess {
+    /// The time of some targets above the expected time, which is that of the same calls elsewhere.
+    fn excess(&self, inside: &[(u32, Took)]) -> Excess {
         let (mut excess_ns, mut usual_ns, mut others) = (0, 0, 0);
-        for (kind, &took) in inside {
-            let outside = self.of_kind.get(kind).copied().unwrap_or_default().without(took);
+        for &(kind, took) in inside {
+            let outside = self.of_kind[kind as usize].without(took);
             if outside.calls > 0 {
                 let usual = (i128::from(outside.ns) * i128::from(took.calls) / i128::from(outside.calls)) as i64;
                 excess_ns += took.ns - usual;
@@ -129,23 +140,15 @@ impl Calls {
 
     /// The most specific place that has nearly all of the largest excess time.
     fn slowest(&self, texts: &Interner) -> Option<Place> {
-        let mut places: FxHashMap<&[u8], FxHashMap<Kind, Took>> = FxHashMap::default();
-        for (&target, kinds) in &self.of_target {
-            for name in names(texts.bytes(target)) {
-                let place = places.entry(name).or_default();
-                kinds.iter().for_each(|(kind, &took)| place.entry(*kind).or_default().add(took));
-            }
-        }
-        let known =
-            places.iter().map(|(&name, kinds)| (self.excess(kinds), name)).filter(|((excess, _, _), _)| *excess > 0);
-        let known: Vec<(Excess, &[u8])> = known.collect();
+        let targets = self.targets();
+        let known = self.places(&targets, texts);
         let max_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
         // Of the places with at least nine tenths of the maximum, the most specific has the longest name.
         let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= max_ns - max_ns / 10);
         let ((_, usual_ns, others), name) =
             near.max_by_key(|&((excess_ns, _, _), name)| (name.len(), excess_ns, name))?;
-        let is_target = self.of_target.keys().any(|&target| texts.bytes(target) == name);
-        let is_directory = self.of_target.keys().any(|&target| is_above(name, texts.bytes(target)));
+        let is_target = targets.iter().any(|&(target, _)| texts.bytes(target) == name);
+        let is_directory = targets.iter().any(|&(target, _)| is_above(name, texts.bytes(target)));
         let scope = match (name.starts_with(b"/"), is_directory) {
             (_, true) => "directory",
             (true, false) => "file",
@@ -154,14 +157,109 @@ impl Calls {
         };
         Some(Place { name: name.to_vec(), scope, usual_ns, others })
     }
+
+    /// Each target with its calls by kind.
+    fn targets(&self) -> Vec<(Text, Vec<(u32, Took)>)> {
+        let mut calls: Vec<_> = self.of_target.iter().map(|(&(target, kind), &took)| (target, kind, took)).collect();
+        calls.sort_unstable_by_key(|&(target, kind, _)| (target, kind));
+        let by_target = calls.chunk_by(|one, next| one.0 == next.0);
+        by_target.map(|calls| (calls[0].0, calls.iter().map(|&(_, kind, took)| (kind, took)).collect())).collect()
+    }
+
+    /// The places with more than the expected time: targets, and what is above them.
+    fn places<'texts>(
+        &self,
+        targets: &[(Text, Vec<(u32, Took)>)],
+        texts: &'texts Interner,
+    ) -> Vec<(Excess, &'texts [u8])> {
+        let mut above = Directories::default();
+        let parents: Vec<Option<u32>> = targets.iter().map(|&(target, _)| above.above(texts.bytes(target))).collect();
+        let mut known = Vec::new();
+        for ((target, calls), parent) in targets.iter().zip(parents) {
+            let name = texts.bytes(*target);
+            let own = above.numbers.get(name).copied();
+            if own.is_none() {
+                known.push((self.excess(calls), name));
+            }
+            if let Some(number) = own.or(parent) {
+                above.add(number, calls);
+            }
+        }
+        above.sum_up();
+        known.extend(above.list.iter().map(|directory| (self.excess(&directory.calls), directory.name)));
+        known.retain(|((excess_ns, _, _), _)| *excess_ns > 0);
+        known
+    }
+}
+
+/// Directories and hosts of targets, each after the one above it.
+#[derive(Default)]
+struct Directories<'texts> {
+    numbers: FxHashMap<&'texts [u8], u32>,
+    list: Vec<Directory<'texts>>,
+}
+
+struct Directory<'texts> {
+    name: &'texts [u8],
+    above: Option<u32>,
+    calls: Vec<(u32, Took)>,
+}
+
+impl<'texts> Directories<'texts> {
+    /// The number of the directory or host that a target is in.
+    fn above(&mut self, target: &'texts [u8]) -> Option<u32> {
+        let name = above(target)?;
+        if let Some(&number) = self.numbers.get(name) {
+            return Some(number);
+        }
+        // From the top, because a path may have any number of parts.
+        let missing: Vec<&[u8]> = std::iter::successors(Some(name), |name| above(name))
+            .take_while(|name| !self.numbers.contains_key(name))
+            .collect();
+        let top = missing.last().and_then(|name| above(name)).and_then(|name| self.numbers.get(name).copied());
+        missing.into_iter().rev().fold(top, |above, name| {
+            let number = self.list.len() as u32;
+            self.numbers.insert(name, number);
+            self.list.push(Directory { name, above, calls: Vec::new() });
+            Some(number)
+        })
+    }
+
+    fn add(&mut self, number: u32, calls: &[(u32, Took)]) {
+        let own = &mut self.list[number as usize].calls;
+        for &(kind, took) in calls {
+            match own.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, sum)) => sum.add(took),
+                None => own.push((kind, took)),
+            }
+        }
+    }
+
+    /// Add the calls of each directory to the one above it.
+    fn sum_up(&mut self) {
+        for number in (0..self.list.len()).rev() {
+            if let Some(above) = self.list[number].above {
+                let calls = std::mem::take(&mut self.list[number].calls);
+                self.add(above, &calls);
+                self.list[number].calls = calls;
+            }
+        }
+    }
+}
+
+/// The directory that a path is in, or the host of an address.
+fn above(target: &[u8]) -> Option<&[u8]> {
+    let end = match target.first() {
+        Some(b'/') => memchr::memrchr(b'/', target).filter(|&at| at > 0),
+        _ if targets::is_host_and_port(target) => memchr::memrchr(b':', target),
+        _ => None,
+    };
+    end.map(|at| &target[..at])
 }
 
 /// A target, and each directory above it or its host.
 fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_path = target.first() == Some(&b'/');
-    let slashes = memchr::memchr_iter(b'/', target).filter(move |&at| is_path && at > 0).map(|at| &target[..at]);
-    let host = (!is_path && targets::is_host_and_port(target)).then(|| memchr::memrchr(b':', target)).flatten();
-    slashes.chain(host.map(|at| &target[..at])).chain([target])
+    std::iter::successors(Some(target), |name| above(name))
 }
 
 fn of_place(
