@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// Text read ahead of all files together, and at least of one.
 const AHEAD_BYTES: usize = 64 << 20;
 const MIN_AHEAD_BYTES: usize = 16 << 10;
+/// As much of a file as is looked at to recognise it: a tracer wrote all of them in the same way, and there may be thousands.
+const HEAD_BYTES: usize = MIN_AHEAD_BYTES;
 
 /// What a file is read from.
 enum MergeSource {
@@ -175,6 +177,13 @@ fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progr
     Ok(())
 }
 
+/// The whole lines at the beginning that fit into [`HEAD_BYTES`]; the first one may be longer.
+fn first_lines(bytes: &[u8]) -> &[u8] {
+    let within = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    let end = memchr::memrchr(b'\n', within).or_else(|| memchr::memchr(b'\n', bytes));
+    if within.len() == bytes.len() { bytes } else { end.map_or(bytes, |end| &bytes[..=end]) }
+}
+
 impl Cursor {
     fn open(
         path: &str,
@@ -184,7 +193,9 @@ impl Cursor {
         let mut source = MergeSource::open(path, ahead_bytes as u64).map_err(unreadable(path))?;
         let mut bytes = Vec::new();
         let complete = source.fill(&mut bytes).map_err(unreadable(path))?;
-        let (name, reader) = reader_for(path, Head { bytes: &bytes, complete }, format)?;
+        let head = first_lines(&bytes);
+        let complete = complete && head.len() == bytes.len();
+        let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
         let tid =
             path.rsplit('.').next().and_then(|end| end.parse().ok()).filter(|&tid: &i32| tid > 0).unwrap_or(NO_ID);
         let mut cursor = Cursor {
