@@ -14,8 +14,9 @@ from pathlib import Path
 
 from tracealyze import Trace
 
-# The table counts calls that returned; exit_group and calls cut by a kill or the end of the log are only in the log.
-RETURNED = {"ok", "failed", "interrupted"}
+# The table counts calls that returned, also if the result was lost because the process ended meanwhile ("= ? <unavailable>").
+# exit_group and calls cut by a kill or the end of the log are only in the log.
+RETURNED = {"ok", "failed", "interrupted", "unavailable"}
 FAILED = {"failed", "interrupted"}
 # It prints the result of the call that a signal interrupted. The table counts that result as its own, we do not.
 RESTORES_RESULT = {"rt_sigreturn", "sigreturn"}
@@ -115,3 +116,10 @@ def count_like_strace(trace: Trace) -> dict[str, Count]:
 def without_restored_results(counts: dict[str, Count]) -> dict[str, Count]:
     """The same without errors of calls that print another call's result."""
     return {name: Count(count.calls, 0) if name in RESTORES_RESULT else count for name, count in counts.items()}
+
+
+def assert_counts_equal(trace: Trace, log: Path) -> None:
+    """Calls and errors of each syscall equal those in strace's table at the end of the log."""
+    ours, theirs = count_like_strace(trace), own_table(log)
+    assert theirs["execve"].calls > 0
+    assert without_restored_results(ours) == without_restored_results(theirs)

@@ -158,6 +158,7 @@ def shell_of(job: str) -> list[str]:
     return [line.strip("\"'") if line[0] in "\"'" else line for line in lines]
 
 
+@pytest.mark.live
 @needs_strace
 def test_documented_jobs_work(tmp_path: Path, command: str) -> None:
     jobs = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)

@@ -140,6 +140,7 @@ def test_diff_forms_show_the_same_changes(run: Run) -> None:
     assert "Targets" not in run("diff", *SHUTDOWN, "--only", "calls").stdout
 
 
+@pytest.mark.live
 @pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
 def test_diff_reports_the_change_of_a_real_program(run: Run, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("x\n", encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 import tracealyze
 
-pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=str(oracle.why_not()))
+pytestmark = [pytest.mark.live, pytest.mark.skipif(oracle.why_not() is not None, reason=str(oracle.why_not()))]
 
 # Sleepers run one after the other, each awaited differently: a child, a thread, a pipe from a grandchild.
 PROGRAM = """

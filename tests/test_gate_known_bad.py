@@ -17,7 +17,7 @@ from tracealyze.compare.gate.new_findings import FailOn
 from tracealyze.compare.gate.verdict import Criteria, Status, Verdict, verdict
 from tracealyze.compare.run import Run
 
-pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
+pytestmark = [pytest.mark.live, pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")]
 
 FILES = [f"file{number}" for number in range(12)]
 PROGRAM = """\

@@ -178,6 +178,7 @@ def test_invalid_size_is_an_error(arguments: list[str], expected: str, run: Run)
     assert expected in done.stderr
 
 
+@pytest.mark.live
 @pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
 def test_quadratic_program_is_found_in_live_captures(run: Run, tmp_path: Path) -> None:
     script = "for i in $(seq $1); do for j in $(seq $i); do [ -e item$j ]; done; echo > list$i; done"
