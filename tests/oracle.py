@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tracealyze import Trace
 
-# The table counts calls that returned, also if the result was lost because the process ended meanwhile ("= ? <unavailable>").
-# exit_group and calls cut by a kill or the end of the log are only in the log.
+# The table counts calls that returned, also those whose result was lost because the process exited meanwhile
+# ("= ? <unavailable>"). exit_group and calls cut by a kill or the end of the log are only in the log.
 RETURNED = {"ok", "failed", "interrupted", "unavailable"}
 FAILED = {"failed", "interrupted"}
 # It prints the result of the call that a signal interrupted. The table counts that result as its own, we do not.
