@@ -31,6 +31,8 @@ LAYERS = [
     ["trace"],
     ["compare"],
     ["render"],
+    ["picture"],
+    ["page"],
     ["comparisons"],
     ["export"],
     ["commands"],

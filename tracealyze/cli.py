@@ -19,6 +19,7 @@ from tracealyze.render import output
 
 COMMANDS = (
     "summarize",
+    "report",
     "top-syscalls",
     "tree",
     "critical-path",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.capture_input.capture_files import STDIN
 from tracealyze.commands import _complete
 from tracealyze.commands._options import CaptureOptions, with_options
+from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.export import FORMATS, Format, writer
@@ -29,8 +25,6 @@ EXAMPLES = (
     "tracealyze export trace.out --to folded | flamegraph.pl > trace.svg",
     "tracealyze export trace.out --to parquet -o tables --from +1 --to +5",
 )
-
-_STDOUT = "-"
 
 
 @with_options(omit=["end"])
@@ -49,14 +43,7 @@ def command(
     ] = None,
     file: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help='Write to this file, compressed if its name ends in .gz; "-" for standard output. Default: standard '
-            "output for text, and otherwise a file next to the capture.",
-            show_default=False,
-        ),
+        output_option("standard output for text, and otherwise a file next to the capture"),
     ] = None,
 ) -> None:
     """Write a file for flame graphs, speedscope, pprof or DuckDB."""
@@ -69,11 +56,12 @@ def command(
         if form.is_folder:
             notes = _folder(trace, name, target)
         else:
-            with _opened(target, form, trace) as stream:
+            is_packed = form.extension.endswith(".gz")
+            with opened(target, _files(trace), is_text=form.is_text, packs=not is_packed) as stream:
                 notes = writer(name)(trace, stream)
     for note in notes:
         output.note(f"{name}: {note}")
-    if target != _STDOUT:
+    if target != STDOUT:
         output.note(f"Written: {target}")
     source.close(trace)
 
@@ -99,19 +87,13 @@ def _must_have_content(trace: Trace) -> None:
 
 def _default_target(trace: Trace, form: Format) -> str:
     if form.is_text:
-        return _STDOUT
-    path = trace.captures[0].path
-    if path == STDIN:
-        raise WrongUsage("name the output with -o FILE: the capture is standard input.")
-    stem = path.rstrip("/")
-    for extension in (".gz", ".xz", ".zst", ".bz2"):
-        stem = stem.removesuffix(extension)
-    return f"{stem}.{form.extension}"
+        return STDOUT
+    return name_beside(trace, form.extension)
 
 
 def _folder(trace: Trace, name: str, target: str) -> Sequence[str]:
     path = Path(target)
-    if target == _STDOUT or (path.exists() and not path.is_dir()):
+    if target == STDOUT or (path.exists() and not path.is_dir()):
         raise WrongUsage(f"--to {name} writes a folder: give the name of one with -o.")
     if any(Path(file).resolve().is_relative_to(path.resolve()) for file in _files(trace)):
         raise WrongUsage(f"{target} contains the capture. Give another folder with -o.")
@@ -120,33 +102,3 @@ def _folder(trace: Trace, name: str, target: str) -> Sequence[str]:
 
 def _files(trace: Trace) -> list[str]:
     return [file for each in trace.captures for file in each.files]
-
-
-@contextmanager
-def _opened(target: str, form: Format, trace: Trace) -> Iterator[BinaryIO]:
-    """The stream to write to. A file appears under its name once it is complete."""
-    if target == _STDOUT:
-        if not form.is_text and sys.stdout.isatty():
-            raise WrongUsage("the format is binary. Write it to a file with -o FILE, or to a pipe.")
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        return
-    path = Path(target)
-    if any(
-        path.exists() and os.path.exists(file) and path.samefile(file) for each in trace.captures for file in each.files
-    ):
-        raise WrongUsage(f"{target} is the capture. Write to another file.")
-    is_special = path.exists() and not path.is_file()
-    part = path if is_special else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as plain:
-            if path.suffix == ".gz" and not form.extension.endswith(".gz"):
-                with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0, compresslevel=6) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield plain
-        if not is_special:
-            part.replace(path)
-    finally:
-        if not is_special:
-            part.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from tracealyze.sanitize import shown
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run
 
-_TITLES = {
+TITLES = {
     "classes": "Time by class",
     "processes": "Processes, matched by program and arguments",
     "calls": "Calls",
@@ -30,7 +30,7 @@ def show(found: Diff, top: int, only: str | None) -> None:
     terminal.line(*_heading("before", found.before))
     terminal.line(*_heading("after", found.after))
     if found.wall_ns:
-        terminal.line(("wall    ", ""), (_wall(*found.wall_ns), "bold"))
+        terminal.line(("wall    ", ""), (wall_change(*found.wall_ns), "bold"))
     else:
         terminal.line(("Only counts are compared: at least one side has no wall clock.", ""))
     for view in VIEWS:
@@ -43,7 +43,8 @@ def _heading(side: str, runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
     return (f"{side:<8}", ""), (shown(runs[0].path) + more, "")
 
 
-def _wall(before: int, after: int) -> str:
+def wall_change(before: int, after: int) -> str:
+    """The wall times of both sides, and how many times as fast or as long the second one is."""
     times = f"{units.duration(before)} → {units.duration(after)}"
     if not before or not after:
         return times
@@ -58,16 +59,17 @@ def _section(terminal: Terminal, view: View, found: Diff, top: int) -> None:
     number = f"{top} of {units.count(len(changes))}, " if len(changes) > top else ""
     rest = f"  {number}the largest change first"
     terminal.line(("", ""))
-    terminal.line((_TITLES[view.name], "bold"), (rest, "dim"))
-    terminal.table(strips(_listing(view, _largest(changes, top), found.wall_ns is not None)))
+    terminal.line((TITLES[view.name], "bold"), (rest, "dim"))
+    terminal.table(strips(drawn(view, largest(changes, top), found.wall_ns is not None)))
 
 
-def _largest(changes: Sequence[Change], top: int) -> list[Change]:
+def largest(changes: Sequence[Change], top: int) -> list[Change]:
     """The most important changes, ordered by the first column that people see: the change of time."""
     return sorted(changes[:top], key=lambda change: -abs(change.path_ns))
 
 
-def _listing(view: View, changes: Sequence[Change], timed: bool) -> Listing:
+def drawn(view: View, changes: Sequence[Change], timed: bool) -> Listing:
+    """Changes as rows for people."""
     unit, shown_ns = units.durations([number for each in changes for number in _times(each)], units.US)
     rows = [
         {
@@ -124,9 +126,9 @@ def as_markdown(found: Diff, top: int, only: str | None) -> None:
     from tracealyze.render import output
 
     if found.wall_ns:
-        output.write(f"Wall time: {_wall(*found.wall_ns)}\n")
+        output.write(f"Wall time: {wall_change(*found.wall_ns)}\n")
     for view in VIEWS:
         changes = found.views[view.name]
         if changes and only in (None, view.name):
-            output.write(f"\n### {_TITLES[view.name]}\n\n")
-            write_listing(_listing(view, _largest(changes, top), found.wall_ns is not None), Form.MARKDOWN)
+            output.write(f"\n### {TITLES[view.name]}\n\n")
+            write_listing(drawn(view, largest(changes, top), found.wall_ns is not None), Form.MARKDOWN)

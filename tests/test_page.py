@@ -1,0 +1,217 @@
+"""Pages of `report`: complete without scripts and network, with the numbers of `summarize`, whatever a trace says."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import SAMPLES, Run, captures_of_samples
+
+import tracealyze
+from tracealyze.page import document
+from tracealyze.picture.boot_chart import boot_chart
+from tracealyze.picture.lanes import MAX_LANES, lanes
+from tracealyze.render.report import headline
+
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
+SHUTDOWN = [SAMPLES / "shutdown" / f"{name}.strace.xz" for name in ("before", "after", "parallel")]
+HOSTILE = [
+    "</svg><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\\\"'><style>*{display:none}</style>",
+    "\\33[2J\\0\\342\\200\\256evil",
+    "]]>--><!--",
+    "x" * 65_536,
+]
+VOID = {"meta", "br", "img", "link", "rect", "path", "input"}
+ELEMENTS = {
+    *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "article", "footer", "figure"),
+    *("figcaption", "h1", "h2", "h3", "p", "ul", "li", "dl", "dt", "dd", "pre", "div", "span"),
+    *("table", "thead", "tbody", "tr", "th", "td", "svg", "g", "defs", "pattern", "path", "rect", "text"),
+}
+
+
+class Outline(HTMLParser):
+    """The elements of a page, its attributes, and its text. Fails where elements are not nested."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: set[str] = set()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.add(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.texts.append(data)
+
+
+def page_of(capture: Path) -> str:
+    trace = tracealyze.read(capture)
+    return document.of_captures([(trace, trace.summary())], 20)
+
+
+def checked(page: str) -> Outline:
+    """The outline of a page that loads nothing, runs nothing, and has only known elements."""
+    outline = Outline(page)
+    assert outline.elements <= ELEMENTS
+    names = {name for name, _ in outline.attributes}
+    assert not {name for name in names if name.startswith("on")} | (names & {"src", "href", "action", "style"})
+    assert set(re.findall(r'https?://[^"\s<]+', page.split("<body>")[1])) <= {"http://www.w3.org/2000/svg"}
+    idents = [value for name, value in outline.attributes if name == "id"]
+    assert len(idents) == len(set(idents))
+    return outline
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)
+def test_pages_of_samples_are_complete(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    summary = trace.summary()
+    page = document.of_captures([(trace, summary)], 20)
+    text = "".join(checked(page).texts)
+    assert headline(trace, summary) in text
+    for sentence in summary.diagnosis:
+        assert sentence.text in text
+    for finding in summary.findings[:3]:
+        assert finding.message in text
+    assert len(page.encode()) <= 300_000
+    assert page == page_of(capture)
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)
+def test_lanes_have_all_time_of_processes(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    of_processes = sum(ns or 0 for ns in trace.processes.column("exclusive_ns"))
+    assert sum(row.exclusive_ns for row in lanes(trace).rows) == of_processes
+
+
+def strace_of(programs: Iterator[tuple[str, int]]) -> str:
+    """A shell that runs programs one after the other, each for some microseconds."""
+    lines = ['1000 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffd /* 9 vars */) = 0 <0.000100>']
+    at_us = 1_000
+    for number, (program, run_us) in enumerate(programs):
+        pid = 2000 + number
+        lines += [
+            f"1000 {stamp(at_us)} vfork() = {pid} <0.000050>",
+            f'{pid} {stamp(at_us + 60)} execve("/bin/{program}", ["{program}"], 0x7ffd /* 9 vars */) = 0 <0.000100>',
+            f"1000 {stamp(at_us + 100)} wait4(-1,  <unfinished ...>",
+            f'{pid} {stamp(at_us + 200)} read(3, "", 4096) = 0 <0.{run_us:06}>',
+            f"{pid} {stamp(at_us + 210 + run_us)} exit_group(0) = ?",
+            f"{pid} {stamp(at_us + 220 + run_us)} +++ exited with 0 +++",
+            f"1000 {stamp(at_us + 230 + run_us)} <... wait4 resumed>NULL, 0, NULL) = {pid} <0.{run_us + 130:06}>",
+        ]
+        at_us += run_us + 400
+    lines.append(f"1000 {stamp(at_us)} +++ exited with 0 +++")
+    return "\n".join(lines) + "\n"
+
+
+def stamp(at_us: int) -> str:
+    return f"{1_700_000_000 + at_us // 1_000_000}.{at_us % 1_000_000:06}"
+
+
+def test_many_processes_are_folded_and_add_up(tmp_path: Path) -> None:
+    file = tmp_path / "many.strace"
+    file.write_text(strace_of((f"tool{number % 60}", 1_000 + number) for number in range(2_000)), encoding="utf-8")
+    trace = tracealyze.read(file)
+    found = lanes(trace)
+    assert len(found.rows) <= MAX_LANES
+    assert found.folded > 2_000 - MAX_LANES
+    assert sum(row.exclusive_ns for row in found.rows) == sum(trace.processes.column("exclusive_ns"))
+    chart = boot_chart(trace)
+    assert len(chart.svg) <= 150_000
+    assert f"{found.folded:,} processes" in chart.caption
+
+
+def test_repeated_children_share_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "same.strace"
+    file.write_text(strace_of(("tool", 1_000) for _ in range(5)), encoding="utf-8")
+    rows = lanes(tracealyze.read(file)).rows
+    assert [(row.name, len(row.spans)) for row in rows] == [("1000 sh", 1), ("5 × tool", 5)]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_stay_text(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "hostile.strace"
+    file.write_text(strace_of((each, 50_000) for each in (name, "true")), encoding="utf-8")
+    outline = checked(page_of(file))
+    assert not any(character in text for text in outline.texts for character in "\x1b\0\u202e")
+
+
+UNTIMED = (
+    'execve("/bin/true", ["true"], 0x7ffd /* 9 vars */) = 0\n' + "close(9) = -1 EBADF (Bad file descriptor)\n" * 20
+)
+TABLE = """% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 90.00    0.900000        9000       100           read
+ 10.00    0.100000        1000       100        50 openat
+------ ----------- ----------- --------- --------- ----------------
+100.00    1.000000        5000       200        50 total
+"""
+
+
+@pytest.mark.parametrize("content", [UNTIMED, TABLE], ids=["untimed", "table"])
+def test_without_a_clock_the_page_has_counts(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_text(content, encoding="utf-8")
+    page = page_of(file)
+    text = "".join(checked(page).texts)
+    assert "There is no timeline" in text
+    assert "Top calls" in text
+
+
+def test_comparison_has_a_chart_for_each_step_on_one_scale() -> None:
+    traces = [tracealyze.read(file) for file in SHUTDOWN]
+    found = tracealyze.diff(traces[0], traces[-1])
+    page = document.of_steps([(trace, trace.summary()) for trace in traces], found, 20)
+    text = "".join(checked(page).texts)
+    assert "41.27 s → 7.05 s" in text
+    charts = re.findall(r"<svg xmlns.*?</svg>", page, re.S)
+    assert len(charts) == 3
+    assert len({tuple(re.findall(r'text-anchor="middle"[^>]*>([^<]+)<', chart)) for chart in charts}) == 1
+    for title in ("No longer there", "In both", "Time by class"):
+        assert title in text
+
+
+def test_command_writes_a_page(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "login.html"
+    done = run("report", SSH, "-o", target)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == f"Written: {target}\n"
+    text = html.unescape(target.read_text(encoding="utf-8"))
+    assert "quota (pid 12200) calls ioctl ZFS_IOC_OBJSET_STATS 297 times in a loop" in text
+    assert run("report", SSH, "-o", "-").stdout == target.read_text(encoding="utf-8")
+
+
+def test_several_captures_are_listed(run: Run) -> None:
+    done = run("report", SHUTDOWN[1], SHUTDOWN[0], "-o", "-")
+    text = "".join(checked(done.stdout).texts)
+    assert "2 captures, the slowest below" in text
+    assert "41.27 s wall time" in text
+
+
+def test_capture_is_not_overwritten(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "capture"
+    file.write_bytes(SSH.read_bytes())
+    done = run("report", file, "-o", file)
+    assert done.returncode == 2
+    assert "is the capture" in done.stderr
+    assert file.read_bytes() == SSH.read_bytes()

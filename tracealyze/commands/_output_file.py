@@ -1,0 +1,73 @@
+"""The file that a command writes: beside the capture, never the capture itself, complete once it has its name."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import typer
+
+from tracealyze.capture_input.capture_files import STDIN
+from tracealyze.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Trace
+
+STDOUT = "-"
+
+
+def output_option(default: str) -> Any:
+    """The option `--output`; the default in words."""
+    return typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help=f'Write to this file, compressed if its name ends in .gz; "-" for standard output. Default: {default}.',
+        show_default=False,
+    )
+
+
+def name_beside(trace: Trace, extension: str) -> str:
+    """The name of the capture with another extension. Raises `WrongUsage` for standard input."""
+    path = trace.captures[0].path
+    if path == STDIN:
+        raise WrongUsage("name the output with -o FILE: the capture is standard input.")
+    stem = path.rstrip("/")
+    for compressed in (".gz", ".xz", ".zst", ".bz2"):
+        stem = stem.removesuffix(compressed)
+    return f"{stem}.{extension}"
+
+
+@contextmanager
+def opened(target: str, captures: Sequence[str], *, is_text: bool, packs: bool = True) -> Iterator[BinaryIO]:
+    """The stream to write to; with `packs`, a file whose name ends in .gz is compressed.
+
+    Raises `WrongUsage` if the target is one of the captures, or a terminal that would get binary data."""
+    if target == STDOUT:
+        if not is_text and sys.stdout.isatty():
+            raise WrongUsage("the format is binary. Write it to a file with -o FILE, or to a pipe.")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    path = Path(target)
+    if any(path.exists() and os.path.exists(file) and path.samefile(file) for file in captures):
+        raise WrongUsage(f"{target} is the capture. Write to another file.")
+    is_special = path.exists() and not path.is_file()
+    part = path if is_special else path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as plain:
+            if packs and path.suffix == ".gz":
+                with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0, compresslevel=6) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield plain
+        if not is_special:
+            part.replace(path)
+    finally:
+        if not is_special:
+            part.unlink(missing_ok=True)

@@ -1,0 +1,64 @@
+"""The report as one HTML file: complete without scripts and network, the same bytes for the same capture."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracealyze import _engine
+from tracealyze.page import comparison, sections
+from tracealyze.page.markup import element, escaped
+from tracealyze.page.sections import Part
+from tracealyze.render.capture_notes import name_of_capture
+from tracealyze.render.report import headline
+
+if TYPE_CHECKING:
+    from tracealyze.compare.diff import Diff
+    from tracealyze.summary import Summary
+    from tracealyze.trace import Trace
+
+Analyzed = tuple["Trace", "Summary"]
+"""A trace and its summary."""
+
+
+def of_captures(runs: Sequence[Analyzed], top: int) -> str:
+    """The page of a capture. Of several, it lists all and describes the slowest."""
+    chosen = max(runs, key=lambda run: (run[1].window.wall_ns, run[1].totals.get("calls", 0)))
+    listed = "" if len(runs) == 1 else _runs(runs)
+    return _page(name_of_capture(chosen[1].captures[0]), listed + sections.whole(Part(*chosen, top)))
+
+
+def of_steps(steps: Sequence[Analyzed], found: Diff, top: int) -> str:
+    """The page that compares captures in order of time. All charts have the same scale."""
+    scale_ns = max(summary.window.wall_ns for _, summary in steps) or None
+    parts = [Part(*each, top, f"c{number}", scale_ns) for number, each in enumerate(steps, start=1)]
+    names = (name_of_capture(summary.captures[0]) for _, summary in steps)
+    return _page(" → ".join(names), comparison.whole(parts, found, top))
+
+
+def _runs(runs: Sequence[Analyzed]) -> str:
+    rows = (f"{name_of_capture(summary.captures[0])}: {headline(trace, summary)}" for trace, summary in runs)
+    items = "".join(element("li", row) for row in rows)
+    return f'<section id="captures">\n<h2>{len(runs)} captures, the slowest below</h2>\n<ul>{items}</ul>\n</section>\n'
+
+
+@cache
+def _style() -> str:
+    text = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+    return " ".join(text.split())
+
+
+def _page(title: str, body: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{digest}'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="generator" content="tracealyze {_engine.__version__}">\n'
+        f"<title>{escaped(title)}</title>\n<style>{_style()}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
