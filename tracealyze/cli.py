@@ -19,6 +19,7 @@ from tracealyze.render import output
 
 COMMANDS = (
     "summarize",
+    "timeline",
     "report",
     "top-syscalls",
     "tree",

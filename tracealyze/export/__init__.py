@@ -34,6 +34,7 @@ FORMATS = {
     "pprof": Format("pb.gz"),
     "jsonl": Format("jsonl", is_text=True),
     "parquet": Format("parquet", is_folder=True),
+    "svg": Format("svg", is_text=True),
 }
 """The formats in the order of help. Each is a module of this package."""
 

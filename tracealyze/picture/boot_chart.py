@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.picture.labels import fitted
-from tracealyze.picture.lanes import Lane, LaneOf, Lanes, lanes
+from tracealyze.picture.lanes import Lane, Lanes, lanes
+from tracealyze.picture.looks import LOOKS, known
+from tracealyze.picture.path_runs import Run, path_runs
 from tracealyze.time_names import CLASSES
 
 if TYPE_CHECKING:
@@ -25,24 +27,6 @@ _MAX_DEPTH = 12
 _MAX_TICKS = 8
 _NAME_CELLS = 44
 
-# Hues of Okabe and Ito, darkened where needed: at least 3:1 on white and on nearly black. Waiting is hatched.
-_LOOKS = {
-    "user": ("#0072b2", ""),
-    "disk": ("#d55e00", ""),
-    "network": ("#b0588f", "M0 6L6 0"),
-    "ipc": ("#8f7a00", "M0 6L6 0"),
-    "sleep": ("#c23b22", "M0 3H6"),
-    "poll": ("#00875f", "M0 6L6 0"),
-    "lock": ("#9a5f00", "M0 6L6 0M0 0L6 6"),
-    "child": ("#5a6f9a", "M3 0V6"),
-    "terminal": ("#3a86b4", "M0 3H6"),
-    "stopped": ("#767676", "M0 3H6M3 0V6"),
-    "gap": ("#767676", "M0 6L6 0"),
-    "external": ("#767676", "M3 0V6"),
-    "memory": ("#2f8f8f", ""),
-    "process": ("#7a6fb0", ""),
-}
-_OTHER = ("#767676", "")
 _LIFE = "#8a8a8a"
 
 
@@ -52,16 +36,8 @@ class Chart:
 
     svg: str
     caption: str
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Columns of the plot in which one lane and class have most of the critical path."""
-
-    lane: int
-    cls: str
-    begin: int
-    end: int
+    width: int
+    height: int
 
 
 def boot_chart(trace: Trace, prefix: str = "c", scale_ns: int | None = None) -> Chart:
@@ -71,11 +47,11 @@ def boot_chart(trace: Trace, prefix: str = "c", scale_ns: int | None = None) -> 
     wall_ns = scale_ns or trace.window.wall_ns
     found = lanes(trace)
     step_ns = max(wall_ns // _PLOT, 1)
-    runs = list(_runs(trace, found.lane_of, step_ns))
+    runs = list(path_runs(trace, found.lane_of, step_ns))
     height = _AXIS + _ROW * len(found.rows) + 4
     width = _NAMES + _PLOT + _AMOUNTS
     classes = [row for row in trace.partition_by(["class"]) if row["exclusive_ns"]]
-    names = {_known(row["class"]) for row in classes} | {run.cls for run in runs}
+    names = {known(row["class"]) for row in classes} | {run.cls for run in runs}
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-labelledby="{prefix}-title" font-family="system-ui,sans-serif" font-size="12">\n'
@@ -86,7 +62,7 @@ def boot_chart(trace: Trace, prefix: str = "c", scale_ns: int | None = None) -> 
         *_path(runs, prefix),
         "</svg>\n",
     ]
-    return Chart("".join(parts), _caption(trace, step_ns, found))
+    return Chart("".join(parts), _caption(trace, step_ns, found), width, height)
 
 
 def legend(trace: Trace, prefix: str = "c") -> str:
@@ -99,52 +75,20 @@ def legend(trace: Trace, prefix: str = "c") -> str:
             name = html.escape(CLASSES.get(row["class"], str(row["class"])))
             items.append(
                 '<li><svg width="14" height="14" aria-hidden="true">'
-                f'<rect width="14" height="14" fill="url(#{prefix}-{_known(row["class"])})"/></svg> '
+                f'<rect width="14" height="14" fill="url(#{prefix}-{known(row["class"])})"/></svg> '
                 f"{name} {took} ({units.share(row['exclusive_ns'] / wall_ns)})</li>"
             )
     return f'<ul class="legend">{"".join(items)}</ul>\n'
 
 
-def _known(cls: str) -> str:
-    return cls if cls in _LOOKS else "other"
-
-
-def _runs(trace: Trace, lane_of: LaneOf, step_ns: int) -> Iterator[_Run]:
-    """The critical path by columns of the plot: in each, the lane and class with the most time."""
-    zero_ns = trace.window.start_ns or 0
-    sums: dict[int, dict[tuple[int, str], int]] = {}
-    for stretch in trace.path_from(step_ns // 4):
-        begin_ns = stretch["start_ns"] - zero_ns
-        lane = lane_of(dict(stretch) | {"since_ns": begin_ns})
-        if lane is None:
-            continue
-        end_ns = begin_ns + stretch["dur_ns"]
-        for column in range(begin_ns // step_ns, -(-end_ns // step_ns)):
-            overlap_ns = min(end_ns, (column + 1) * step_ns) - max(begin_ns, column * step_ns)
-            of_column = sums.setdefault(column, {})
-            key = (lane, _known(stretch["class"]))
-            of_column[key] = of_column.get(key, 0) + overlap_ns
-    last: _Run | None = None
-    for column in sorted(sums):
-        (lane, cls), _ = max(sums[column].items(), key=lambda item: (item[1], -item[0][0], item[0][1]))
-        if last is not None and (last.lane, last.cls, last.end) == (lane, cls, column):
-            last = _Run(lane, cls, last.begin, column + 1)
-            continue
-        if last is not None:
-            yield last
-        last = _Run(lane, cls, column, column + 1)
-    if last is not None:
-        yield last
-
-
 def _patterns(names: Sequence[str], prefix: str) -> str:
     made = []
     for name in names:
-        color, hatch = _LOOKS.get(name, _OTHER)
-        lines = f'<path d="{hatch}" stroke="#fff" stroke-opacity=".65" fill="none"/>' if hatch else ""
+        look = LOOKS[name]
+        lines = f'<path d="{look.hatch}" stroke="#fff" stroke-opacity=".65" fill="none"/>' if look.hatch else ""
         made.append(
             f'<pattern id="{prefix}-{name}" width="6" height="6" patternUnits="userSpaceOnUse">'
-            f'<rect width="6" height="6" fill="{color}"/>{lines}</pattern>\n'
+            f'<rect width="6" height="6" fill="{look.color}"/>{lines}</pattern>\n'
         )
     return f"<defs>{''.join(made)}</defs>\n"
 
@@ -194,7 +138,7 @@ def _lives(lane: Lane, y: int, wall_ns: int) -> str:
     )
 
 
-def _path(runs: Sequence[_Run], prefix: str) -> Iterator[str]:
+def _path(runs: Sequence[Run], prefix: str) -> Iterator[str]:
     """The critical path: thick pieces in the lanes, joined by thin lines where it goes from one to another."""
     joins = []
     for before, after in pairwise(runs):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MAX_LANES = 200
 """Rows of a chart. With more processes, those with little time are folded by program."""
-_MAX_FOLDED = 30
 _MAX_STRETCHES = 30
 
 
@@ -50,12 +49,12 @@ class Lanes:
     """Whether rows are stretches of a log, rather than processes."""
 
 
-def lanes(trace: Trace) -> Lanes:
-    """The rows for a trace with a window."""
+def lanes(trace: Trace, limit: int = MAX_LANES) -> Lanes:
+    """The rows for a trace with a window, at most `limit`."""
     table = trace.processes
     if any(pid is not None for pid in table.column("pid")):
-        return _of_processes(trace)
-    return _of_stretches(trace)
+        return _of_processes(trace, limit)
+    return _of_stretches(trace, min(limit - 1, _MAX_STRETCHES))
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,10 @@ def _columns(trace: Trace) -> _Processes:
     )
 
 
-def _of_processes(trace: Trace) -> Lanes:
+def _of_processes(trace: Trace, limit: int) -> Lanes:
     each = _columns(trace)
     count = len(each.task)
-    kept = set(range(count)) if count <= MAX_LANES else _relevant(each, trace.window.wall_ns)
+    kept = set(range(count)) if count <= limit else _relevant(each, trace.window.wall_ns, limit)
     listed = _tree_order(each, kept)
     names = {at: row for (at, _), row in zip(listed, trace.processes.pick([at for at, _ in listed]), strict=True)}
     rows: list[Lane] = []
@@ -103,12 +102,17 @@ def _of_processes(trace: Trace) -> Lanes:
         name = f"{len(members)} × {command_of(names[members[0]])}" if several else _name(names[members[0]])
         spans, exclusive_ns = _sums(each, members)
         rows.append(Lane(name, spans, exclusive_ns, depth))
-    folded, number_in = _folded(each, [at for at in range(count) if at not in kept])
+    folded, number_in = _folded(each, [at for at in range(count) if at not in kept], _most_folded(limit))
     number_of |= {at: len(rows) + number for at, number in number_in.items()}
     return Lanes([*rows, *folded], _by_task(each, number_of), count - len(listed))
 
 
-def _relevant(each: _Processes, wall_ns: int) -> set[int]:
+def _most_folded(limit: int) -> int:
+    """The number of programs with a row for their small processes."""
+    return max(limit // 6, 1)
+
+
+def _relevant(each: _Processes, wall_ns: int, limit: int) -> set[int]:
     """The processes that are worth a row where there are many: with much time on the critical path, or a long life."""
     cost_ns, life_ns = wall_ns * MIN_PIECE_SHARE / 10, wall_ns * MIN_LINK_SHARE
     found = [
@@ -117,7 +121,7 @@ def _relevant(each: _Processes, wall_ns: int) -> set[int]:
         if exclusive_ns >= cost_ns or each.end_ns[at] - each.start_ns[at] >= life_ns
     ]
     key = each.exclusive_ns.__getitem__
-    return set(nlargest(MAX_LANES - _MAX_FOLDED - 1, found, key=lambda at: (key(at), -at)))
+    return set(nlargest(limit - _most_folded(limit) - 1, found, key=lambda at: (key(at), -at)))
 
 
 def _repeated(
@@ -188,7 +192,7 @@ def _nearest(each: _Processes, kept: set[int]) -> dict[int, int | None]:
     return known
 
 
-def _folded(each: _Processes, rest: Sequence[int]) -> tuple[list[Lane], dict[int, int]]:
+def _folded(each: _Processes, rest: Sequence[int], most: int) -> tuple[list[Lane], dict[int, int]]:
     """One row per program for processes without a row of their own; the last one for the remaining programs."""
     of_program: dict[str | None, list[int]] = {}
     for at in rest:
@@ -197,8 +201,11 @@ def _folded(each: _Processes, rest: Sequence[int]) -> tuple[list[Lane], dict[int
     for program, members in of_program.items():
         groups.setdefault(short(program) or "(program unknown)", []).extend(members)
     ranked = sorted(groups.items(), key=lambda group: (-sum(each.exclusive_ns[at] for at in group[1]), group[0]))
-    named = [(f"{units.count(len(members))} × {name}", members) for name, members in ranked[:_MAX_FOLDED]]
-    if others := [at for _, members in ranked[_MAX_FOLDED:] for at in members]:
+    named = [
+        (f"{units.count(len(members))} × {name}" if len(members) > 1 else name, members)
+        for name, members in ranked[:most]
+    ]
+    if others := [at for _, members in ranked[most:] for at in members]:
         named.append((f"{units.count(len(others))} × other programs", others))
     rows = [Lane(name, *_sums(each, members)) for name, members in named]
     return rows, {at: number for number, (_, members) in enumerate(named) for at in members}
@@ -223,11 +230,11 @@ def _by_task(each: _Processes, number_of: dict[int, int]) -> LaneOf:
     return lane_of
 
 
-def _of_stretches(trace: Trace) -> Lanes:
+def _of_stretches(trace: Trace, limit: int) -> Lanes:
     """For a log, or a trace without process ids: a row per long stretch, in order of time."""
     zero_ns, wall_ns = trace.window.start_ns or 0, trace.window.wall_ns
     min_ns = int(wall_ns * MIN_PIECE_SHARE)
-    found = [row for row in trace.path_from(0, _MAX_STRETCHES) if row["dur_ns"] >= min_ns]
+    found = [row for row in trace.path_from(0, limit) if row["dur_ns"] >= min_ns]
     longest = sorted(found, key=lambda row: row["start_ns"])
     rows = [
         Lane(_message(row), [(row["start_ns"] - zero_ns, row["start_ns"] - zero_ns + row["dur_ns"])], row["dur_ns"])

@@ -1,0 +1,123 @@
+"""The timeline fits the terminal and has the sums of the summary; as a picture of its own it is well-formed."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from conftest import SAMPLES, Run, captures_of_samples
+
+import tracealyze
+from tracealyze import units
+from tracealyze.export import svg
+from tracealyze.picture.lanes import lanes
+from tracealyze.picture.path_runs import path_runs
+from tracealyze.render.terminal import cells
+
+SHUTDOWN = SAMPLES / "shutdown" / "before.strace.xz"
+WIDE = "\u65e5\u672c\u8a9e" * 20
+COMBINING = "e\u0301" * 60
+
+
+def drawn_rows(text: str) -> list[str]:
+    """The lines of the chart, from the path on."""
+    lines = text.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("critical path"))
+    return lines[at:]
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "120", "200"])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("capture", captures_of_samples()[::3], ids=lambda path: path.name)
+def test_no_line_is_wider_than_the_terminal(capture: Path, columns: str, encoding: str, run: Run) -> None:
+    done = run("timeline", capture, COLUMNS=columns, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0, done.stderr
+    assert max(map(cells, done.stdout.splitlines())) <= int(columns)
+
+
+@pytest.mark.parametrize(
+    "name", [WIDE, COMBINING, "\\33[31mred", "x" * 9_000], ids=["wide", "combining", "escape", "long"]
+)
+def test_odd_names_do_not_widen_lines(name: str, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "odd.strace"
+    file.write_text(
+        f'1 1700000000.000000 execve("/bin/{name}", ["{name}", "{name}"], 0x7ffd /* 9 vars */) = 0 <0.000100>\n'
+        "1 1700000001.000000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000100>\n"
+        "1 1700000002.100000 +++ exited with 0 +++\n",
+        encoding="utf-8",
+    )
+    done = run("timeline", file, COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    assert max(map(cells, done.stdout.splitlines())) <= 80
+    assert "\x1b" not in done.stdout
+
+
+def test_path_comes_first_with_letters_of_its_classes(run: Run) -> None:
+    rows = drawn_rows(run("timeline", SHUTDOWN, COLUMNS="120").stdout)
+    assert rows[0].split()[:4] == ["critical", "path", "41.27", "s"]
+    path = rows[0].split(" s ")[1]
+    # 30.00 s of sleep and 10.66 s of user code, in columns of the same length.
+    assert path.count("S") / len(path) == pytest.approx(30.00 / 41.27, abs=0.03)
+    assert path.count("U") / len(path) == pytest.approx(10.66 / 41.27, abs=0.03)
+    key = " ".join(rows[-4:])
+    assert "S sleep 30.00 s (73%), U outside syscalls 10.66 s (26%)" in key
+
+
+@pytest.mark.parametrize("limit", [2, 5, 20, 400])
+def test_combined_rows_keep_the_time(limit: int) -> None:
+    trace = tracealyze.read(SHUTDOWN)
+    found = lanes(trace, limit)
+    assert len(found.rows) <= limit
+    assert sum(row.exclusive_ns for row in found.rows) == trace.window.wall_ns
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)
+def test_runs_cover_the_path_without_overlap(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    step_ns = trace.window.wall_ns // 100
+    runs = list(path_runs(trace, lanes(trace).lane_of, step_ns))
+    at = 0
+    for run in runs:
+        assert run.begin == at
+        at = run.end
+    assert at * step_ns >= trace.window.wall_ns
+
+
+def test_json_has_a_row_per_lane(run: Run) -> None:
+    rows = json.loads(run("timeline", SHUTDOWN, "--json", "--top", "12").stdout)
+    assert len(rows) <= 12
+    assert sum(row["exclusive_ns"] for row in rows) == tracealyze.read(SHUTDOWN).window.wall_ns
+
+
+def test_without_a_clock_a_sentence_says_so(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_text("close(9) = -1 EBADF (Bad file descriptor)\n" * 3, encoding="utf-8")
+    done = run("timeline", file)
+    assert done.returncode == 0
+    assert "There is no timeline" in done.stdout
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)
+def test_svg_is_well_formed_and_boxes_add_up(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    to = BytesIO()
+    svg.write(trace, to)
+    document = ET.fromstring(to.getvalue())
+    assert document.tag == "{http://www.w3.org/2000/svg}svg"
+    boxes = [
+        (float(each.attrib["y"]), float(each.attrib["x"]), float(each.attrib["width"]))
+        for each in document.iter("{http://www.w3.org/2000/svg}rect")
+        if each.find("{http://www.w3.org/2000/svg}title") is not None
+    ]
+    by_row: dict[float, list[tuple[float, float]]] = {}
+    for y, x, width in boxes:
+        by_row.setdefault(y, []).append((x, width))
+    for row in by_row.values():
+        row.sort()
+        for (x, width), (following, _) in zip(row, row[1:], strict=False):
+            assert x + width <= following + 0.2
+    assert f"all: {units.duration(trace.window.wall_ns)}" in re.sub(r"<[^>]+>", "", to.getvalue().decode())

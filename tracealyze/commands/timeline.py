@@ -1,0 +1,94 @@
+"""timeline: processes over time, with the critical path through them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
+from tracealyze.render import output
+from tracealyze.render.forms import Form
+
+if TYPE_CHECKING:
+    from tracealyze.picture.lanes import Lanes
+    from tracealyze.render.listing import Listing
+    from tracealyze.trace import Trace
+
+EXAMPLES = (
+    "tracealyze timeline trace.out",
+    "tracealyze timeline trace.out --from +2 --to +5 --top 40",
+)
+
+
+@with_options()
+def command(source: CaptureOptions, rows: RowOptions) -> None:
+    """Draw when processes ran, and the critical path through them."""
+    from tracealyze.picture.lanes import lanes
+    from tracealyze.render.listing import write_listing
+
+    for number, trace in enumerate(source.traces()):
+        with analyzing():
+            found = lanes(trace, max(rows.top, 2)) if trace.window.wall_ns else None
+        if rows.form is not Form.TABLE:
+            write_listing(_listing(trace, found), rows.form)
+        else:
+            output.write("\n" if number else "")
+            _heading(trace)
+            if found is None:
+                _without_window(trace)
+            else:
+                _show(trace, found)
+        source.close(trace)
+
+
+def _show(trace: Trace, found: Lanes) -> None:
+    from tracealyze import units
+    from tracealyze.picture import text_chart
+    from tracealyze.render.terminal import Terminal
+
+    terminal = Terminal()
+    for line in text_chart.text_chart(trace, found, terminal.width, terminal.drawn):
+        terminal.line(*line)
+    terminal.paragraph(text_chart.key(trace), "dim")
+    if found.folded:
+        folded = units.counted(found.folded, "process", "processes")
+        terminal.paragraph(f"{folded} combined by program; --top N shows more.", "dim")
+
+
+def _heading(trace: Trace) -> None:
+    from tracealyze.render.capture_notes import name_of_capture
+    from tracealyze.render.terminal import Terminal
+
+    terminal = Terminal()
+    terminal.line((terminal.cut_named(name_of_capture(trace.captures[0]), terminal.width), "bold"))
+
+
+def _without_window(trace: Trace) -> None:
+    from tracealyze.render.capture_notes import window_lines
+    from tracealyze.render.terminal import Terminal
+
+    terminal = Terminal()
+    terminal.paragraph("There is no timeline, because the capture has no wall clock.")
+    for text in window_lines(trace.window, trace.captures[0]):
+        terminal.paragraph(text)
+
+
+def _listing(trace: Trace, found: Lanes | None) -> Listing:
+    """A row per lane, with times since the start of the window."""
+    from tracealyze.render.listing import Column, Listing
+
+    names = ("lane", "depth", "start_ns", "end_ns", "lives", "exclusive_ns", "share")
+    wall_ns = trace.window.wall_ns
+    listed = [
+        {
+            "lane": lane.name,
+            "depth": lane.depth,
+            "start_ns": min((start for start, _ in lane.spans), default=None),
+            "end_ns": max((end for _, end in lane.spans), default=None),
+            "lives": len(lane.spans),
+            "exclusive_ns": lane.exclusive_ns,
+            "share": lane.exclusive_ns / wall_ns,
+        }
+        for lane in (found.rows if found else ())
+    ]
+    return Listing("timeline", [Column(name, name) for name in names], listed, trace.tick_ns)

@@ -1,0 +1,97 @@
+"""The timeline as text: a row per process, letters where the critical path is, lines where it only lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.picture.labels import fitted
+from tracealyze.picture.lanes import Lane, Lanes
+from tracealyze.picture.looks import LOOKS, known
+from tracealyze.picture.path_runs import Run, path_runs
+from tracealyze.render.terminal import TextLine, cells
+from tracealyze.time_names import CLASSES
+
+if TYPE_CHECKING:
+    from tracealyze.render.text import Symbols
+    from tracealyze.trace import Trace
+
+_AMOUNT = 9
+_MAX_NAME_WIDTH = 40
+_MIN_PLOT_WIDTH = 20
+_TICK_WIDTH = 12
+_PATH = "critical path"
+_INDENT = 2
+_MAX_DEPTH = 6
+
+
+def text_chart(trace: Trace, found: Lanes, width: int, drawn: Symbols) -> Iterator[TextLine]:
+    """The lines of the chart, none wider than `width` (at least 40): the axis, the path, then a line per lane."""
+    name_width = min(max([cells(_PATH), *(cells(_label(lane)) for lane in found.rows)]), _MAX_NAME_WIDTH, width // 3)
+    plot = max(width - name_width - _AMOUNT - 2, _MIN_PLOT_WIDTH)
+    wall_ns = trace.window.wall_ns
+    step_ns = max(-(-wall_ns // plot), 1)
+    runs = list(path_runs(trace, found.lane_of, step_ns))
+    yield ((" " * (name_width + _AMOUNT + 2), ""), (_axis(wall_ns, plot), "dim"))
+    total = units.duration(wall_ns, trace.tick_ns)
+    yield (*_head(_PATH, total, name_width), *_row([False] * plot, runs, drawn))
+    for number, lane in enumerate(found.rows):
+        took = units.duration(lane.exclusive_ns, trace.tick_ns) if lane.exclusive_ns else ""
+        mine = [run for run in runs if run.lane == number]
+        yield (*_head(_label(lane), took, name_width), *_row(_alive(lane, step_ns, plot), mine, drawn))
+
+
+def key(trace: Trace) -> str:
+    """The letters with the sums of their classes, the largest first. They add up to the window."""
+    wall_ns = trace.window.wall_ns
+    rows = sorted(trace.partition_by(["class"]), key=lambda row: -row["exclusive_ns"])
+    return ", ".join(
+        f"{LOOKS[known(row['class'])].letter} {CLASSES.get(row['class'], row['class'])} "
+        f"{units.duration(row['exclusive_ns'], trace.tick_ns)} ({units.share(row['exclusive_ns'] / wall_ns)})"
+        for row in rows
+        if row["exclusive_ns"]
+    )
+
+
+def _label(lane: Lane) -> str:
+    return f"{' ' * (_INDENT * min(lane.depth, _MAX_DEPTH))}{fitted(lane.name, _MAX_NAME_WIDTH)}"
+
+
+def _head(name: str, took: str, name_width: int) -> TextLine:
+    shortened = fitted(name, name_width)
+    return (f"{shortened}{' ' * (name_width - cells(shortened))}", ""), (f" {took:>{_AMOUNT}} ", "")
+
+
+def _axis(wall_ns: int, plot: int) -> str:
+    """Times above the columns that they belong to."""
+    count = max(plot // _TICK_WIDTH, 1)
+    labels = [units.duration(wall_ns * number // count) for number in range(count)]
+    labels[0] = "0 s"
+    columns = [plot * number // count for number in range(count)]
+    line = ""
+    for column, label in zip(columns, labels, strict=True):
+        line = f"{line.ljust(column)}{label}"
+    return line[:plot]
+
+
+def _alive(lane: Lane, step_ns: int, plot: int) -> list[bool]:
+    """The columns that a lifetime touches."""
+    found = [False] * plot
+    for start_ns, end_ns in lane.spans:
+        for column in range(min(start_ns // step_ns, plot - 1), min(end_ns // step_ns + 1, plot)):
+            found[column] = True
+    return found
+
+
+def _row(alive: Sequence[bool], runs: Sequence[Run], drawn: Symbols) -> TextLine:
+    """The columns as pieces of one style each."""
+    pieces: list[tuple[str, str]] = []
+    at = 0
+    for run in (*runs, Run(-1, "other", len(alive), len(alive))):
+        before = "".join(drawn.alive if each else " " for each in alive[at : run.begin])
+        pieces.append((before, "dim"))
+        look = LOOKS[run.cls]
+        pieces.append((look.letter * (run.end - run.begin), look.style))
+        at = run.end
+    return tuple(piece for piece in pieces if piece[0])
