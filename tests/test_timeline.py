@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,6 @@ def test_svg_is_well_formed_and_boxes_add_up(capture: Path) -> None:
         by_row.setdefault(y, []).append((x, width))
     for row in by_row.values():
         row.sort()
-        for (x, width), (following, _) in zip(row, row[1:], strict=False):
+        for (x, width), (following, _) in pairwise(row):
             assert x + width <= following + 0.2
     assert f"all: {units.duration(trace.window.wall_ns)}" in re.sub(r"<[^>]+>", "", to.getvalue().decode())

@@ -6,15 +6,14 @@ from tracealyze.render.terminal import cells
 from tracealyze.sanitize import shown
 
 _MAX_TEXT = 2_000
-_ELLIPSIS = "…"
 
 
-def fitted(text: str, width: int) -> str:
+def fitted(text: str, width: int, ellipsis: str = "…") -> str:
     """The text cut to this number of columns, where wide characters have two."""
     text = shown(text[:_MAX_TEXT])
     if cells(text) <= width:
         return text
     cut = text[:width]
-    while cells(cut) > width - 1:
+    while cut and cells(cut) > width - len(ellipsis):
         cut = cut[:-1]
-    return f"{cut}{_ELLIPSIS}"
+    return f"{cut}{ellipsis}"

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _AMOUNT = 9
 _MAX_NAME_WIDTH = 40
-_MIN_PLOT_WIDTH = 20
 _TICK_WIDTH = 12
 _PATH = "critical path"
 _INDENT = 2
@@ -28,18 +27,19 @@ _MAX_DEPTH = 6
 
 def text_chart(trace: Trace, found: Lanes, width: int, drawn: Symbols) -> Iterator[TextLine]:
     """The lines of the chart, none wider than `width` (at least 40): the axis, the path, then a line per lane."""
-    name_width = min(max([cells(_PATH), *(cells(_label(lane)) for lane in found.rows)]), _MAX_NAME_WIDTH, width // 3)
-    plot = max(width - name_width - _AMOUNT - 2, _MIN_PLOT_WIDTH)
+    longest = max([cells(_PATH), *(cells(_label(lane, drawn)) for lane in found.rows)])
+    name_width = min(longest, _MAX_NAME_WIDTH, width // 3)
+    plot = max(width - name_width - _AMOUNT - 2, 1)
     wall_ns = trace.window.wall_ns
     step_ns = max(-(-wall_ns // plot), 1)
     runs = list(path_runs(trace, found.lane_of, step_ns))
     yield ((" " * (name_width + _AMOUNT + 2), ""), (_axis(wall_ns, plot), "dim"))
     total = units.duration(wall_ns, trace.tick_ns)
-    yield (*_head(_PATH, total, name_width), *_row([False] * plot, runs, drawn))
+    yield (*_head(_PATH, total, name_width, drawn), *_row([False] * plot, runs, drawn))
     for number, lane in enumerate(found.rows):
         took = units.duration(lane.exclusive_ns, trace.tick_ns) if lane.exclusive_ns else ""
         mine = [run for run in runs if run.lane == number]
-        yield (*_head(_label(lane), took, name_width), *_row(_alive(lane, step_ns, plot), mine, drawn))
+        yield (*_head(_label(lane, drawn), took, name_width, drawn), *_row(_alive(lane, step_ns, plot), mine, drawn))
 
 
 def key(trace: Trace) -> str:
@@ -54,12 +54,12 @@ def key(trace: Trace) -> str:
     )
 
 
-def _label(lane: Lane) -> str:
-    return f"{' ' * (_INDENT * min(lane.depth, _MAX_DEPTH))}{fitted(lane.name, _MAX_NAME_WIDTH)}"
+def _label(lane: Lane, drawn: Symbols) -> str:
+    return f"{' ' * (_INDENT * min(lane.depth, _MAX_DEPTH))}{fitted(lane.name, _MAX_NAME_WIDTH, drawn.ellipsis)}"
 
 
-def _head(name: str, took: str, name_width: int) -> TextLine:
-    shortened = fitted(name, name_width)
+def _head(name: str, took: str, name_width: int, drawn: Symbols) -> TextLine:
+    shortened = fitted(name, name_width, drawn.ellipsis)
     return (f"{shortened}{' ' * (name_width - cells(shortened))}", ""), (f" {took:>{_AMOUNT}} ", "")
 
 
