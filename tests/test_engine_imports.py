@@ -16,7 +16,7 @@ LAYERS = [
     ["store"],
     ["ingest", "query", "waits"],
     ["critical_path", "logs"],
-    ["partition"],
+    ["partition", "picture"],
     ["table_support"],
     ["tables"],
     ["session"],

@@ -209,6 +209,11 @@ class Trace:
         largest unclaimed pieces, and the sum of all such pieces."""
 
     def gaps(self, selection: Selection, at_least_ns: int = 0) -> Table: ...
+    def pictures(self, selection: Selection, budget_bytes: int) -> list[dict[str, Any] | None]:
+        """Per window the data of a drawn timeline, in about so many bytes; None without a window. sections [{name,
+        rows, columns, raw_bytes, bytes}], limits {name: number}, folded_ns {class: ns}, classes, wake_kinds,
+        confidences."""
+
     def summary_rows(self) -> Table:
         """Rows of summary tables found in the captures: capture, syscall, calls, failed, total_ns."""
 

@@ -10,6 +10,7 @@ pub mod ingest;
 pub(crate) mod logs;
 pub(crate) mod parallel;
 pub mod partition;
+pub mod picture;
 #[cfg(feature = "python")]
 mod python;
 pub mod query;

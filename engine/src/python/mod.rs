@@ -6,6 +6,7 @@ mod errors;
 mod event_batches;
 mod filter;
 mod json;
+mod picture;
 mod requests;
 mod selection;
 mod syscalls;

@@ -3,6 +3,7 @@
 use super::capture::described;
 use super::event_batches::Events;
 use super::filter::Condition;
+use super::picture;
 use super::requests::{
     Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key, requested_threshold, scope, table,
 };
@@ -325,6 +326,17 @@ impl PyTrace {
             .map(|share| (share.total_ns, share.own_ns, share.traced.tracing_ns(), share.taken))
             .collect();
         Ok((shares, answer.1.into(), answer.2))
+    }
+
+    /// The data of drawn timelines, one per window: sections, limits, and sums of the tasks without a lane.
+    fn pictures<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &PySelection,
+        budget_bytes: usize,
+    ) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
+        let pictures = py.detach(|| self.0.pictures(&selection.0, budget_bytes))?;
+        pictures.iter().map(|each| each.as_ref().map(|each| picture::described(py, each)).transpose()).collect()
     }
 
     #[pyo3(signature = (selection, at_least_ns = 0))]

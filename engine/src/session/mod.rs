@@ -13,6 +13,7 @@ use crate::critical_path::trust::{self, Trust};
 use crate::critical_path::walk::{self, WalkListener};
 use crate::critical_path::window::{self, Window};
 use crate::partition::pieces::Pieces;
+use crate::picture::{Picture, picture};
 use crate::query::cache::QueryCache;
 use crate::query::selection::{Criteria, Selection};
 use crate::query::time_bounds::TimeBoundError;
@@ -102,6 +103,15 @@ impl Session {
             walk::walk(&self.trace, self.wakers(), window, listener);
         }
         Ok(())
+    }
+
+    /// The data of drawn timelines, one per window, each in about so many bytes; see [`crate::picture`].
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn pictures(&self, choice: &Criteria, budget_bytes: usize) -> Result<Vec<Option<Picture>>, TimeBoundError> {
+        let windows = self.windows(choice)?;
+        Ok(windows.iter().map(|window| picture(&self.trace, self.wakers(), window, budget_bytes)).collect())
     }
 
     /// The path by event, and the wait graph of processes.

@@ -34,6 +34,24 @@ pub enum WakeKind {
 }
 
 impl WakeKind {
+    /// All kinds, by number.
+    pub const ALL: [WakeKind; 14] = [
+        WakeKind::Child,
+        WakeKind::Vfork,
+        WakeKind::Signal,
+        WakeKind::Stream,
+        WakeKind::Terminal,
+        WakeKind::Futex,
+        WakeKind::Join,
+        WakeKind::Lock,
+        WakeKind::Drain,
+        WakeKind::Poll,
+        WakeKind::Message,
+        WakeKind::Beside,
+        WakeKind::Exit,
+        WakeKind::Watch,
+    ];
+
     /// The name in tables.
     pub fn name(self) -> &'static str {
         [

@@ -14,6 +14,7 @@ mod format_cases;
 mod formats;
 mod live;
 mod other_formats;
+mod picture;
 mod random;
 mod speculation;
 mod threshold;

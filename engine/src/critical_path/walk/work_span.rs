@@ -44,6 +44,13 @@ pub(crate) struct WorkPart {
 }
 
 impl WorkSpan {
+    /// The lifetime of a task, as if it worked all the time.
+    pub fn of_life(trace: &Trace, task: u32) -> WorkSpan {
+        let (start_ns, end_ns) = trace.tasks.get(task as usize).map_or((0, 0), |task| (task.birth_ns, task.end_ns()));
+        let rows = 0..trace.rows_of(task).len();
+        WorkSpan { task, start_ns, end_ns, tag: Tag::None, rows, floor_ns: start_ns }
+    }
+
     /// Upper bound of the number of rows it covers.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
