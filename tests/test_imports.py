@@ -32,6 +32,7 @@ LAYERS = [
     ["compare"],
     ["render"],
     ["picture"],
+    ["viewer"],
     ["page"],
     ["comparisons"],
     ["export"],

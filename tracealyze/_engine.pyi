@@ -209,6 +209,10 @@ class Trace:
         largest unclaimed pieces, and the sum of all such pieces."""
 
     def gaps(self, selection: Selection, at_least_ns: int = 0) -> Table: ...
+    def places(self, capture: int, lines: Sequence[tuple[int, int]]) -> list[tuple[int, int, int] | None]:
+        """Task, start and end of the events of these lines, each given by the position of its file in the capture and
+        its number; None for a line that begins no event."""
+
     def pictures(self, selection: Selection, budget_bytes: int) -> list[dict[str, Any] | None]:
         """Per window the data of a drawn timeline, in about so many bytes; None without a window. sections [{name,
         rows, columns, raw_bytes, bytes}], limits {name: number}, folded_ns {class: ns}, classes, wake_kinds,

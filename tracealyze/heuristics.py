@@ -178,6 +178,9 @@ Source: chosen."""
 MIN_STRETCH_SHARE: Final = 0.005
 """Minimum share of the window of a stretch that `critical-path` lists.
 Source: shares are printed in whole percent."""
+MIN_ICICLE_SHARE: Final = 0.0005
+"""Minimum share of the window of a node of the icicle; smaller ones are in one node per parent.
+Source: a node of this share is less than a pixel wide on a screen of 1,920 pixels."""
 MIN_FOLDED: Final = 3
 """Minimum number of siblings with the same command that `tree` combines in one row.
 Source: chosen. Two rows are as easy to read as one with a number."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os.path import isfile
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tracealyze import _engine, units
 from tracealyze.capture_input import capture_files
@@ -372,6 +372,16 @@ class TraceTables:
     def gaps_from(self, min_ns: int) -> Table:
         """Gaps of at least this length."""
         return self._table(lambda: self._source.gaps(self._selected, min_ns))
+
+    def pictures(self, budget_bytes: int) -> list[dict[str, Any] | None]:
+        """Per window the data of a drawn timeline in about so many bytes, as the engine has it; None without one."""
+        return translated(lambda: self._source.pictures(self._selected, budget_bytes))
+
+    def evidence(self, capture: int, places: Sequence[tuple[str, int]]) -> list[tuple[int, int, int] | None]:
+        """Task, start and end of the events of these lines, each with its file; None for a line without an event."""
+        files = list(self._all_captures[capture].files)
+        numbers = [(files.index(file) if file in files else 0, line) for file, line in places]
+        return self._source.places(capture, numbers)
 
     @property
     def is_summary_only(self) -> bool:

@@ -11,6 +11,7 @@
 pub mod cells;
 pub mod codec;
 pub mod columns;
+pub mod evidence;
 pub mod grid;
 pub mod intervals;
 pub mod lane;

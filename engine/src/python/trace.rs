@@ -18,6 +18,7 @@ use crate::ingest::merge;
 use crate::parallel;
 use crate::partition::group_by;
 use crate::partition::scope::GroupQuery;
+use crate::picture::evidence;
 use crate::query::filter::events::EventFilter;
 use crate::query::source_lines;
 use crate::query::time_bounds::TimeBoundError;
@@ -326,6 +327,12 @@ impl PyTrace {
             .map(|share| (share.total_ns, share.own_ns, share.traced.tracing_ns(), share.taken))
             .collect();
         Ok((shares, answer.1.into(), answer.2))
+    }
+
+    /// Task, start and end of the events of lines, each given by the position of its file and its number.
+    fn places(&self, py: Python<'_>, capture: u32, lines: Vec<(u32, u32)>) -> Vec<Option<(u32, i64, i64)>> {
+        let places = py.detach(|| evidence::places(self.0.trace(), capture, &lines));
+        places.into_iter().map(|place| place.map(|place| (place.task, place.start_ns, place.end_ns))).collect()
     }
 
     /// The data of drawn timelines, one per window: sections, limits, and sums of the tasks without a lane.

@@ -5,6 +5,7 @@ use engine::critical_path::segment::Segment;
 use engine::critical_path::walk::path;
 use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::picture::cells::{NO_TIME, cells};
+use engine::picture::evidence::{Place, places};
 use engine::picture::grid::Grid;
 use engine::picture::intervals::longest;
 use engine::picture::lane::LaneSource;
@@ -221,6 +222,13 @@ fn a_picture_without_a_budget_still_adds_up() {
         assert_eq!(decoded(&drawn, "path")["dur"].iter().sum::<i64>(), 100);
         assert!(limit(&drawn, "exact_calls") <= limit(&drawn, "calls"));
     }
+}
+
+#[test]
+fn a_line_of_evidence_has_the_time_of_its_event() {
+    let trace = build(vec![task(1).exec(0, 10, "/bin/a").call("read", 20, 60).exit(100)]);
+    let found = places(&trace, 0, &[(0, 2), (0, 9)]);
+    assert_eq!(found, [Some(Place { task: 0, start_ns: 20, end_ns: 60 }), None]);
 }
 
 #[test]

@@ -1,0 +1,149 @@
+"""The data of the page of a report: sums equal those of `summarize`, and sizes are bounded."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections import Counter
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conftest import SAMPLES
+
+import tracealyze
+from tracealyze.picture.looks import LOOKS
+from tracealyze.viewer.data import Section, data_sections
+
+SCHEMA = json.loads((Path(__file__).parent / "schemas" / "report.json").read_text(encoding="utf-8"))
+BUDGET = 200_000
+CAPTURES = [
+    SAMPLES / "ssh-login" / "ssh-login.truss",
+    SAMPLES / "shutdown" / "before.strace.xz",
+    SAMPLES / "jail-start" / "before.strace.xz",
+    SAMPLES / "kernel-shutdown" / "shutdown.log",
+]
+
+
+def meta(sections: list[Section]) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(sections[0].text)
+    return document
+
+
+def columns(sections: list[Section], name: str) -> dict[str, list[int]]:
+    """The columns of a section of the first capture."""
+    about = next(each for each in meta(sections)["captures"][0]["sections"] if each["name"] == name)
+    raw = inflated(sections, about)
+    numbers, number, shift = [], 0, 0
+    for byte in raw:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(number)
+            number, shift = 0, 0
+    assert len(numbers) == about["rows"] * len(about["columns"])
+    found = {}
+    for at, column in enumerate(about["columns"]):
+        values = numbers[at * about["rows"] : (at + 1) * about["rows"]]
+        signed = [value >> 1 ^ -(value & 1) for value in values]
+        found[column] = list(accumulate(signed)) if column.startswith("d_") else values
+    return found
+
+
+def inflated(sections: list[Section], about: dict[str, Any]) -> bytes:
+    block = base64.b64decode(next(each.text for each in sections if each.id == about["id"]), validate=True)
+    assert zlib.crc32(block) == about["crc32"]
+    raw = zlib.decompress(block, wbits=-15)
+    assert len(raw) == about["raw_bytes"]
+    return raw
+
+
+@pytest.fixture(params=CAPTURES, ids=lambda path: path.parent.name, scope="module")
+def trace(request: pytest.FixtureRequest) -> tracealyze.Trace:
+    return tracealyze.read(str(request.param))
+
+
+def test_the_document_matches_its_schema(trace: tracealyze.Trace) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(meta(data_sections(trace, BUDGET)), SCHEMA)
+
+
+def test_the_same_trace_gives_the_same_bytes(trace: tracealyze.Trace) -> None:
+    assert data_sections(trace, BUDGET) == data_sections(trace, BUDGET)
+
+
+@pytest.mark.parametrize("budget", [20_000, BUDGET])
+def test_the_path_sums_to_the_partition_by_class(trace: tracealyze.Trace, budget: int) -> None:
+    sections = data_sections(trace, budget)
+    path, names = columns(sections, "path"), [each["name"] for each in meta(sections)["classes"]]
+    sums: Counter[str] = Counter()
+    for dur_ns, number in zip(path["dur"], path["class"], strict=True):
+        sums[names[number]] += dur_ns
+    assert sums == {row["class"]: row["exclusive_ns"] for row in trace.partition_by(["class"])}
+    assert sum(sums.values()) == trace.window.wall_ns
+
+
+def test_lanes_list_each_task_with_its_time_on_the_path(trace: tracealyze.Trace) -> None:
+    tasks = columns(data_sections(trace, BUDGET), "tasks")
+    expected = {row["task"]: row["exclusive_ns"] for row in trace.tasks}
+    assert dict(zip(tasks["d_task"], tasks["on_path"], strict=True)) == expected
+
+
+def test_children_of_the_icicle_sum_to_their_parent(trace: tracealyze.Trace) -> None:
+    nodes = meta(data_sections(trace, BUDGET))["icicle"]
+    assert nodes[0] == [0, "", trace.window.wall_ns]
+    for at, (depth, _, exclusive_ns) in enumerate(nodes):
+        below = []
+        for child_depth, _, child_ns in nodes[at + 1 :]:
+            if child_depth <= depth:
+                break
+            if child_depth == depth + 1:
+                below.append(child_ns)
+        assert not below or sum(below) == exclusive_ns
+
+
+def test_sections_fit_their_budget(trace: tracealyze.Trace) -> None:
+    for budget in (40_000, 80_000, BUDGET):
+        assert sum(len(each.html()) for each in data_sections(trace, budget)) <= budget
+
+
+def test_each_timed_finding_has_a_stretch_in_the_window(trace: tracealyze.Trace) -> None:
+    findings = meta(data_sections(trace, BUDGET))["findings"]
+    assert findings
+    for finding in findings:
+        if finding["lines"]:
+            assert finding["stretches"]
+        for _, start_ns, end_ns in finding["stretches"]:
+            assert 0 <= start_ns <= end_ns <= trace.window.wall_ns
+
+
+def test_the_loop_of_the_login_spans_its_lines() -> None:
+    login = tracealyze.read(str(CAPTURES[0]))
+    finding = meta(data_sections(login, BUDGET))["findings"][0]
+    (task, start_ns, end_ns), *others = finding["stretches"]
+    assert not others
+    assert {row["task"]: row["pid"] for row in login.tasks}[task] == 12200
+    assert (end_ns - start_ns) / 1e9 == pytest.approx(9.9, abs=0.1)
+
+
+def test_hostile_names_cannot_end_an_element() -> None:
+    line = (
+        b'7 1700000000.000000 execve("/bin/</script><b>\\33[2J", ["x"], 0) = 0 <0.5>\n'
+        b"7 1700000001.000000 +++ exited with 0 +++\n"
+    )
+    sections = data_sections(tracealyze.read(line), BUDGET)
+    assert len(sections) > 1
+    assert not [each.id for each in sections if "<" in each.text or not each.text.isascii()]
+
+
+def test_a_capture_without_a_window_has_no_sections() -> None:
+    assert data_sections(tracealyze.read(b"read(3, 0x1, 1) = 0\nclose(3) = 0\n"), BUDGET) == []
+
+
+def test_each_class_of_the_engine_has_a_look() -> None:
+    picture = tracealyze.read(str(CAPTURES[0])).pictures(BUDGET)[0]
+    assert picture is not None
+    assert set(picture["classes"]) == set(LOOKS)

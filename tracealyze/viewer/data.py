@@ -1,0 +1,158 @@
+"""The data of a page: one JSON document, and sections of compressed columns that it lists.
+
+`tests/schemas/report.json` is the contract. A section is the base64 form of a raw deflate stream of variable-length
+integers (LEB128), column by column. Columns whose names begin with `d_` are differences with a sign (zigzag).
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from tracealyze.picture.looks import LOOKS, known
+from tracealyze.sanitize import shown
+from tracealyze.time_names import CLASSES
+from tracealyze.viewer.icicle import icicle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracealyze.findings.finding import Finding
+    from tracealyze.trace import Trace
+
+SCHEMA = "tracealyze.report/1"
+
+MAX_FINDINGS = 200
+_MAX_LINES = 1_000
+"""Lines of evidence of a finding that are placed in time."""
+_MAX_CHARACTERS = 400
+_CAPTURE_BYTES = 5_000
+"""Bytes of the description of a capture in the document, and of the elements of its sections."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A data block of the page: a script element that no browser runs."""
+
+    id: str
+    media_type: str
+    text: str
+    """Without `<`, so that it cannot end its element."""
+
+    def html(self) -> str:
+        """The element."""
+        return f'<script type="{self.media_type}" id="{self.id}">{self.text}</script>\n'
+
+
+def data_sections(trace: Trace, budget_bytes: int) -> list[Section]:
+    """The sections of all windows of a trace, in about `budget_bytes` of HTML; empty if there is no window."""
+    if not trace.window.wall_ns:
+        return []
+    about: dict[str, Any] = {
+        "schema": SCHEMA,
+        "classes": [],
+        "captures": [],
+        "findings": _findings(trace, trace.findings[:MAX_FINDINGS]),
+        "findings_total": len(trace.findings),
+        "icicle": icicle(trace),
+    }
+    windows = [each for each in trace.windows if each.wall_ns]
+    left = max(0, budget_bytes - len(_json(about)) - _CAPTURE_BYTES * len(windows))
+    # Base64 has four characters for three bytes.
+    pictures = trace.pictures(left * 3 // 4 // len(windows))
+    sections: list[Section] = []
+    for window, picture in zip(trace.windows, pictures, strict=True):
+        if picture is not None and window.capture is not None:
+            about["classes"] = _classes(picture["classes"])
+            about["captures"].append(_capture(trace, window.capture, picture))
+            sections += _blocks(window.capture, picture)
+    return [Section("tz-meta", "application/json", _json(about)), *sections]
+
+
+def _capture(trace: Trace, number: int, picture: dict[str, Any]) -> dict[str, Any]:
+    known = trace.capture_of(number)
+    members = ("name", "rows", "columns", "raw_bytes")
+    return {
+        "capture": number,
+        "name": shown(known.path if known else ""),
+        "tick_ns": known.tick_ns if known else 0,
+        "limits": picture["limits"],
+        "folded_ns": picture["folded_ns"],
+        "wake_kinds": picture["wake_kinds"],
+        "confidences": picture["confidences"],
+        "sections": [
+            {name: each[name] for name in members}
+            | {"id": _id(number, each["name"]), "codec": "deflate-raw", "crc32": crc32(each["bytes"])}
+            for each in picture["sections"]
+        ],
+    }
+
+
+def _classes(names: Sequence[str]) -> list[dict[str, str]]:
+    members = ("letter", "color", "hatch")
+    looks = {name: LOOKS[known(name)] for name in names}
+    return [
+        {"name": name, "title": CLASSES.get(name, name)} | {member: getattr(look, member) for member in members}
+        for name, look in looks.items()
+    ]
+
+
+def _id(number: int, name: str) -> str:
+    return f"tz-{number}-{name}"
+
+
+def _blocks(number: int, picture: dict[str, Any]) -> list[Section]:
+    return [
+        Section(_id(number, each["name"]), "application/octet-stream;base64", b64encode(each["bytes"]).decode())
+        for each in picture["sections"]
+    ]
+
+
+def _findings(trace: Trace, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Findings with the stretches that their evidence spans, by task."""
+    return [
+        {
+            "code": each.code,
+            "name": each.name,
+            "severity": str(each.severity),
+            "confidence": each.confidence,
+            "title": _text(each.diagnosis or each.title or each.message),
+            "impact_ns": each.impact_ns,
+            "capture": each.capture,
+            "pid": each.pid,
+            "lines": each.lines[:_MAX_LINES],
+            "stretches": _stretches(trace, each),
+        }
+        for each in findings
+    ]
+
+
+def _stretches(trace: Trace, finding: Finding) -> list[tuple[int, int, int]]:
+    """Task, start and end of the evidence of a finding, one stretch per task, in time since the start of the window."""
+    window = next((each for each in trace.windows if each.capture == finding.capture), None)
+    if window is None or window.start_ns is None or window.end_ns is None:
+        return []
+    spans: dict[int, tuple[int, int]] = {}
+    for place in trace.evidence(finding.capture, finding.places[:_MAX_LINES]):
+        if place is not None:
+            task, start_ns, end_ns = place
+            known = spans.get(task, (start_ns, end_ns))
+            spans[task] = (min(known[0], start_ns), max(known[1], end_ns))
+    return [
+        (task, max(start_ns, window.start_ns) - window.start_ns, min(end_ns, window.end_ns) - window.start_ns)
+        for task, (start_ns, end_ns) in sorted(spans.items(), key=lambda item: (item[1], item[0]))
+        if start_ns <= window.end_ns and end_ns >= window.start_ns
+    ]
+
+
+def _text(text: str) -> str:
+    whole = shown(text)
+    return whole if len(whole) <= _MAX_CHARACTERS else f"{whole[:_MAX_CHARACTERS]}…"
+
+
+def _json(value: object) -> str:
+    """JSON that cannot end a script element, in ASCII."""
+    return json.dumps(value, separators=(",", ":"), default=list).replace("<", "\\u003c")
