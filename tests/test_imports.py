@@ -36,6 +36,7 @@ LAYERS = [
     ["page"],
     ["comparisons"],
     ["export"],
+    ["capture"],
     ["commands"],
     ["cli"],
     ["__main__"],

@@ -18,6 +18,7 @@ from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mea
 from tracealyze.render import output
 
 COMMANDS = (
+    "record",
     "summarize",
     "timeline",
     "report",
@@ -57,6 +58,9 @@ class _Commands(Group):
         command.name = cmd_name
         command.help = _reflowed(command.help) if command.help else None
         command.examples = module.EXAMPLES
+        # After the name of a program, all words are its own.
+        if not getattr(module, "HAS_OPTIONS_ANYWHERE", True):
+            command.allow_interspersed_args = False
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -48,6 +48,18 @@ def read_duration(text: str) -> int:
         raise WrongUsage(f'"{text}" is not a duration; write 10ms or 1.5s.') from None
 
 
+def read_size(text: str) -> int:
+    """Bytes from a text like `256M`, `1G` (powers of 1024, as `ls -h` prints them), `10 MB` or `64KiB`."""
+    number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").rstrip()
+    unit = text.strip()[len(number) :].strip()
+    known = {name: size for name, (kind, size) in NAMED.items() if kind == "bytes"}
+    known |= {letter: 1024**power for power, letter in enumerate("KMGT", start=1)} | {"": 1}
+    try:
+        return round(float(number) * known[unit])
+    except (KeyError, ValueError, OverflowError):
+        raise WrongUsage(f'"{text}" is not a size; write 256M or 1G.') from None
+
+
 def exactly(digits: str, unit: str = "") -> int | float | None:
     """The value in ns, bytes or as a fraction, an integer if possible; None if it does not fit in 64 bits."""
     from decimal import Decimal

@@ -51,7 +51,7 @@ def command(
     elif each or form is Form.CSV:
         lost = sum(_show(trace, form, rows.top, full, number) for number, trace in enumerate(source.traces(chosen)))
     else:
-        lost = _overview(source.traces(chosen), form, rows.top, full)
+        lost = write_reports(source.traces(chosen), form, rows.top, full)
     source.must_be_complete(lost)
 
 
@@ -64,7 +64,7 @@ def _document(trace: Trace, full: bool) -> int:
     return losses.lost_lines(trace)
 
 
-def _overview(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
+def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
     """A line per capture and the report of the slowest one, or only the report of a single one."""
     from tracealyze.render import overview
 

@@ -1,0 +1,103 @@
+"""The file that `record` writes: text in frames, and metadata that other readers of zstd step over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tracealyze
+from tracealyze.capture.capture_file import CaptureFile, RingFile, read_metadata
+
+FACTS = {"record": 1, "argv": ["true"], "labels": {"version": "4.2"}}
+
+
+def _lines(first: int, last: int) -> bytes:
+    return b"".join(b"7 1700000000.%06d close(%d) = 0 <0.000001>\n" % (number, number) for number in range(first, last))
+
+
+def _calls(path: Path) -> list[int]:
+    return [int(text.split("(")[1].split(")")[0]) for text in tracealyze.read(path).quote(range(1, 100_000)) if text]
+
+
+def test_metadata_at_the_end_updates_that_at_the_start(tmp_path: Path) -> None:
+    capture = CaptureFile(str(tmp_path / "a.strace.zst"), FACTS)
+    capture.write(_lines(0, 100))
+    capture.close({"ended": "exit", "exit": 3})
+    assert read_metadata(str(tmp_path / "a.strace.zst")) == FACTS | {"ended": "exit", "exit": 3}
+    assert _calls(tmp_path / "a.strace.zst") == list(range(100))
+
+
+def test_complete_frames_are_readable_without_an_end(tmp_path: Path) -> None:
+    capture = CaptureFile(str(tmp_path / "a.strace.zst"), FACTS)
+    capture.write(_lines(0, 100))
+    capture.end_frame()
+    capture.write(_lines(100, 200))
+    assert read_metadata(str(tmp_path / "a.strace.zst")) == FACTS
+    assert _calls(tmp_path / "a.strace.zst") == list(range(100))
+    capture.close({})
+
+
+def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "a.strace.zst"
+    file.write_bytes(b"precious")
+    with pytest.raises(FileExistsError):
+        CaptureFile(str(file), FACTS)
+    with pytest.raises(FileExistsError):
+        RingFile(str(file), FACTS, 1 << 20)
+    assert file.read_bytes() == b"precious"
+    CaptureFile(str(file), FACTS, overwrites=True).close({})
+    assert read_metadata(str(file)) == FACTS
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"7 close(3) = 0\n" * 9, b"\x5c\x2a\x4d\x18\xff\xff\xff\x7f" + b"x" * 99]
+)
+def test_other_files_have_no_metadata(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a").write_bytes(content)
+    assert read_metadata(str(tmp_path / "a")) == {}
+
+
+def test_damaged_end_leaves_the_metadata_of_the_start(tmp_path: Path) -> None:
+    file = tmp_path / "a.strace.zst"
+    capture = CaptureFile(str(file), FACTS)
+    capture.write(_lines(0, 100))
+    capture.close({"ended": "exit"})
+    whole = file.read_bytes()
+    for size in range(len(whole) - 1, whole.index(b"tlzemeta") + 8, -7):
+        file.write_bytes(whole[:size])
+        assert read_metadata(str(file)) == FACTS
+
+
+def test_ring_keeps_the_last_lines_in_order(tmp_path: Path) -> None:
+    file = tmp_path / "a.strace.zst"
+    limit = 40_000
+    ring = RingFile(str(file), FACTS, limit)
+    for first in range(0, 60_000, 500):
+        ring.write(_lines(first, first + 500))
+    ring.close({"ended": "exit"})
+    kept = _calls(file)
+    assert kept == list(range(kept[0], 60_000))
+    assert kept[0] > 0
+    # One of eight parts may be empty, and one may exceed its size by a frame.
+    assert limit * 3 / 4 < file.stat().st_size < limit * 5 / 4
+    assert read_metadata(str(file))["dropped_parts"] > 0
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_parts_of_an_open_ring_are_readable(tmp_path: Path) -> None:
+    ring = RingFile(str(tmp_path / "a.strace.zst"), FACTS, 40_000)
+    for first in range(0, 60_000, 500):
+        ring.write(_lines(first, first + 500))
+    parts = sorted(tmp_path.glob("a-part*.strace.zst"), key=lambda file: file.stat().st_mtime_ns)
+    assert len(parts) > 2
+    assert all(read_metadata(str(part)) == FACTS for part in parts)
+    ring.close({})
+
+
+def test_size_includes_the_open_frame_near_a_limit(tmp_path: Path) -> None:
+    capture = CaptureFile(str(tmp_path / "a.strace.zst"), FACTS)
+    capture.write(_lines(0, 1000))
+    assert capture.size(1 << 30) < 500
+    assert capture.size(5000) > 1000
+    capture.close({})

@@ -1,0 +1,283 @@
+"""`record` traces programs here: their streams and exit status stay their own, and each end leaves a good file."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, heed_ctrl_c
+
+import tracealyze
+from tracealyze.capture import processes
+from tracealyze.capture.capture_file import read_metadata
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
+]
+
+_PATIENCE_S = 30.0
+_STEPS = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); sleep 0.1; done; echo end; exit 3"
+
+Record = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    """Start `record`; its file is a.zst in the folder of the test."""
+    started = []
+
+    def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+        done = subprocess.Popen(
+            [sys.executable, "-m", "tracealyze", "record", "-q", "-o", "a.zst", *arguments],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            cwd=tmp_path,
+            encoding="utf-8",
+            preexec_fn=heed_ctrl_c,
+            **pipes,
+        )
+        started.append(done)
+        return done
+
+    yield start
+    for each in started:
+        each.kill()
+        each.communicate()
+
+
+def _until(condition: Callable[[], Any], what: str) -> Any:
+    end = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"not within {_PATIENCE_S} s: {what}")
+
+
+def _command_of(recording: subprocess.Popen[str]) -> int:
+    """The traced command, once it is traced."""
+
+    def traced() -> int | None:
+        children = Path(f"/proc/{recording.pid}/task/{recording.pid}/children").read_text().split()
+        return next((int(pid) for pid in children if processes.tracer_of(int(pid))), None)
+
+    return int(_until(traced, "a traced command"))
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    return read_metadata(str(folder / "a.zst")) if (folder / "a.zst").exists() else {}
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), ("kill -KILL $$", -9)]
+)
+def test_exit_status_is_that_of_the_command(record: Record, tmp_path: Path, script: str, code: int) -> None:
+    recording = record("--", "sh", "-c", script)
+    recording.communicate()
+    assert recording.returncode == code
+    assert (_facts(tmp_path)["ended"], _facts(tmp_path)["exit"]) == ("exit", code)
+    assert _facts(tmp_path)["overhead_ns"] > 1000
+
+
+def test_streams_belong_to_the_command(record: Record) -> None:
+    recording = record("--", "sh", "-c", "cat; echo problem >&2")
+    out, err = recording.communicate("typed")
+    assert out == "typed"
+    assert err.splitlines()[0] == "problem"
+    assert err.splitlines()[1].startswith("Capture: a.zst")
+
+
+def test_descriptors_and_environment_are_untouched(tmp_path: Path) -> None:
+    script = "env -0 | sort -z | tr '\\0' '\\n' | grep -v ^PWD; ls /proc/self/fd"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    bare = subprocess.run(
+        ["sh", "-c", script], env=environment, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tracealyze", "record", "-q", "-o", "a.zst", "--", "sh", "-c", script],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout == bare.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_to_record_reach_the_command(record: Record, tmp_path: Path, number: signal.Signals) -> None:
+    recording = record("--", "sleep", "60")
+    _command_of(recording)
+    recording.send_signal(number)
+    recording.communicate(timeout=_PATIENCE_S)
+    assert recording.returncode == -number
+    assert tracealyze.read(tmp_path / "a.zst").totals["calls"] > 10
+
+
+def test_command_may_survive_a_signal(record: Record, tmp_path: Path) -> None:
+    recording = record("--", "sh", "-c", "trap 'echo cleaned; exit 5' TERM; while :; do sleep 0.1; done")
+    _command_of(recording)
+    _until(lambda: b"nanosleep" in _text(tmp_path), "the loop")
+    recording.terminate()
+    out, _ = recording.communicate(timeout=_PATIENCE_S)
+    assert (out, recording.returncode) == ("cleaned\n", 5)
+
+
+def _text(folder: Path) -> bytes:
+    done = subprocess.run(["zstdcat", folder / "a.zst"], capture_output=True, check=False)
+    return done.stdout
+
+
+@pytest.mark.parametrize("profile", ["full", "light"])
+def test_killed_record_leaves_a_readable_file(record: Record, tmp_path: Path, profile: str) -> None:
+    recording = record("--profile", profile, "--", "sh", "-c", _STEPS)
+    command = _command_of(recording)
+    tracer = processes.tracer_of(command)
+    _until(lambda: (tmp_path / "a.zst").stat().st_size > 2000, "a complete frame")
+    recording.kill()
+    _until(lambda: processes.status(tracer).get("State", "Z")[0] in "ZX", "the end of the tracer")
+    # With a filter of seccomp, calls fail without the tracer: the command has to end too.
+    if profile == "full":
+        assert processes.status(command)["TracerPid"] == "0"
+    else:
+        _until(lambda: processes.status(command).get("State", "Z")[0] in "ZX", "the end of the command")
+    out, err = recording.communicate(timeout=_PATIENCE_S)
+    assert err == ""
+    assert out == ("end\n" if profile == "full" else "")
+    assert tracealyze.read(tmp_path / "a.zst").totals["calls"] > 10
+    assert "ended" not in _facts(tmp_path)
+
+
+def test_time_limit_lets_the_command_go_on(record: Record, tmp_path: Path) -> None:
+    recording = record("--for", "1s", "--", "sh", "-c", _STEPS)
+    out, _ = recording.communicate(timeout=_PATIENCE_S)
+    assert (out, recording.returncode) == ("end\n", 3)
+    assert _facts(tmp_path)["ended"] == "time limit"
+    assert tracealyze.read(tmp_path / "a.zst").window.wall_ns < 3_000_000_000
+
+
+def test_size_limit_holds_to_within_a_buffer(record: Record, tmp_path: Path) -> None:
+    record("--max-size", "60K", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=40000").communicate()
+    assert _facts(tmp_path)["ended"] == "size limit"
+    assert 60 * 1024 <= (tmp_path / "a.zst").stat().st_size < 250 * 1024
+
+
+def test_trigger_ends_the_capture_after_its_event(record: Record, tmp_path: Path) -> None:
+    script = "sleep 0.1; sleep 0.6; sleep 30"
+    recording = record("--trigger", 'syscall ~ "nanosleep" and dur_ns > 500ms', "--", "sh", "-c", script)
+    _until(lambda: _facts(tmp_path).get("trigger"), "the trigger")
+    recording.terminate()
+    recording.communicate(timeout=_PATIENCE_S)
+    assert _facts(tmp_path)["ended"] == "trigger"
+    assert "nanosleep" in _facts(tmp_path)["trigger"]
+
+
+@pytest.mark.parametrize("profile", ["full", "light", "files", "net", "stacks"])
+def test_profiles_relate_processes_and_stay_exact(record: Record, tmp_path: Path, profile: str) -> None:
+    record("--profile", profile, "--", "sh", "-c", "sleep 0.2; exit 0").communicate()
+    trace = tracealyze.read(tmp_path / "a.zst")
+    assert trace.captures[0].losses == ()
+    assert trace.captures[0].dur_kind == "exact"
+    assert trace.totals["processes"] == 2
+    assert trace.window.wall_ns > 200_000_000
+
+
+def _sleeper() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"], start_new_session=True)
+
+
+@pytest.mark.parametrize("end", ["interrupt", "time limit", "killed", "exit"])
+def test_running_process_is_released_at_the_end(record: Record, tmp_path: Path, end: str) -> None:
+    server = _sleeper()
+    try:
+        recording = record("--pid", str(server.pid), *(["--for", "1s"] if end == "time limit" else []))
+        _until(lambda: processes.tracer_of(server.pid), "an attached tracer")
+        _until(lambda: (tmp_path / "a.zst").stat().st_size > 2000, "a complete frame")
+        if end == "interrupt":
+            recording.send_signal(signal.SIGINT)
+        elif end == "killed":
+            recording.kill()
+        elif end == "exit":
+            server.kill()
+        recording.communicate(timeout=_PATIENCE_S)
+        assert recording.returncode == (-9 if end == "killed" else 0)
+        if end != "exit":
+            _until(lambda: not processes.tracer_of(server.pid), "a released process")
+            assert server.poll() is None
+        assert _facts(tmp_path).get("ended", "killed") == end
+        assert tracealyze.read(tmp_path / "a.zst").totals["calls"] > 10
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def _on_a_terminal(arguments: Sequence[str], folder: Path, act: Callable[[int, int], None]) -> tuple[int, str]:
+    """Run `record` as the foreground job of a terminal. `act` gets its process id and the terminal."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(folder)
+        os.environ["PYTHONPATH"] = str(ROOT)
+        words = [sys.executable, "-m", "tracealyze", "record", "-q", "-o", "a.zst", *arguments]
+        os.execv(sys.executable, words)
+    act(pid, terminal)
+    text = b""
+    while select.select([terminal], [], [], _PATIENCE_S)[0]:
+        try:
+            text += os.read(terminal, 4096)
+        except OSError:
+            break
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status), text.decode()
+
+
+def test_ctrl_c_on_a_terminal_ends_command_and_capture(tmp_path: Path) -> None:
+    def press(pid: int, terminal: int) -> None:
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        _until(lambda: any(processes.tracer_of(int(each)) for each in children.read_text().split()), "a traced command")
+        _until(lambda: b"nanosleep" in _text(tmp_path), "the sleep")
+        os.write(terminal, b"\x03")
+
+    code, _ = _on_a_terminal(["--", "sleep", "60"], tmp_path, press)
+    assert code == -signal.SIGINT
+    assert _facts(tmp_path)["exit"] == -signal.SIGINT
+    assert "SIGINT" in _text(tmp_path).decode()
+
+
+def test_command_on_a_terminal_is_interrupted_once(tmp_path: Path) -> None:
+    def press(_: int, terminal: int) -> None:
+        _until(lambda: b"wait4(" in _text(tmp_path), "the shell waits")
+        os.write(terminal, b"\x03")
+
+    script = "trap 'echo caught' INT; sleep 60; sleep 0.3; exit 4"
+    code, text = _on_a_terminal(["--", "sh", "-c", script], tmp_path, press)
+    assert code == 4
+    assert text.count("caught") == 1
+
+
+def test_existing_file_is_refused(record: Record, tmp_path: Path) -> None:
+    (tmp_path / "a.zst").write_text("precious")
+    recording = record("--", "true")
+    _, err = recording.communicate()
+    assert recording.returncode == 2
+    assert "exists" in err
+    assert (tmp_path / "a.zst").read_text() == "precious"
+
+
+@pytest.mark.parametrize(("program", "code"), [("no-such-program", 127), ("/etc/passwd", 126)])
+def test_missing_program_is_named_as_by_a_shell(record: Record, tmp_path: Path, program: str, code: int) -> None:
+    recording = record("--", program)
+    _, err = recording.communicate()
+    assert recording.returncode == code
+    assert program in err
+    assert not (tmp_path / "a.zst").exists()

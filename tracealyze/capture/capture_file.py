@@ -1,0 +1,173 @@
+"""A compressed capture with metadata in skippable frames, which all readers of zstd step over."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+FRAME_BYTES = 8 << 20
+"""Text per compressed frame. A file that ends within a frame loses what that frame contains."""
+
+_MAGIC = 0x184D2A5C
+_HEAD = struct.Struct("<II")
+_TAIL = struct.Struct("<I8s")
+_MARK = b"tlzemeta"
+_MAX_METADATA = 1 << 20
+_RING_PARTS = 8
+
+
+class CaptureFile:
+    """Compresses text as it comes. Frames that are complete stay readable if the writer is killed."""
+
+    def __init__(self, path: str, facts: Mapping[str, Any], *, overwrites: bool = False) -> None:
+        self._path, self._facts = path, facts
+        self._stream: Any = None
+        self._in_frame = 0
+        self._file = open(path, "wb" if overwrites else "xb")  # noqa: SIM115
+        write_metadata(self._file, facts)
+        self._file.flush()
+
+    def write(self, text: bytes) -> None:
+        if self._stream is None:
+            import pyarrow
+
+            self._sink = pyarrow.BufferOutputStream()
+            self._stream = pyarrow.CompressedOutputStream(self._sink, "zstd")
+        self._stream.write(text)
+        self._in_frame += len(text)
+        if self._in_frame >= FRAME_BYTES:
+            self.end_frame()
+
+    def end_frame(self) -> None:
+        """Complete the frame, so that everything written so far can be read."""
+        if self._stream is not None:
+            self._stream.close()
+            self._write_frame(self._sink.getvalue())
+            self._stream, self._in_frame = None, 0
+
+    def _write_frame(self, frame: Any) -> None:
+        self._file.write(frame)
+        self._file.flush()
+
+    def size(self, limit: int) -> int:
+        """Bytes in the file, compared with a limit: the open frame is completed if it may exceed that."""
+        if self._file.tell() + self._in_frame >= limit:
+            self.end_frame()
+        return self._file.tell()
+
+    def add_facts(self, facts: Mapping[str, Any]) -> None:
+        """Facts that are known now; later ones have to repeat them."""
+        self.end_frame()
+        write_metadata(self._file, facts)
+        self._file.flush()
+
+    def close(self, facts: Mapping[str, Any]) -> None:
+        self.add_facts(facts)
+        self._file.close()
+
+    def discard(self) -> None:
+        """Remove the file: there is nothing in it."""
+        self._file.close()
+        os.unlink(self._path)
+
+
+class RingFile(CaptureFile):
+    """Keeps the last part of a capture, in several files that `close` joins. Each of them can be read."""
+
+    def __init__(self, path: str, facts: Mapping[str, Any], max_bytes: int, *, overwrites: bool = False) -> None:
+        self._name, self._part_bytes = path, max_bytes // _RING_PARTS
+        self._parts: deque[str] = deque()
+        self._number, self.dropped_parts, self._has_frame = 0, 0, False
+        # Reserves the name, and shows at once that it cannot be written.
+        with open(path, "wb" if overwrites else "xb"):
+            super().__init__(self._next_part(), facts, overwrites=True)
+
+    def _next_part(self) -> str:
+        self._number += 1
+        name = Path(self._name)
+        stem, _, suffix = name.name.partition(".")
+        self._parts.append(str(name.with_name(f"{stem}-part{self._number}.{suffix or 'zst'}")))
+        return self._parts[-1]
+
+    def write(self, text: bytes) -> None:
+        super().write(text)
+        if self._file.tell() + self._in_frame >= self._part_bytes:
+            self.end_frame()
+
+    def _write_frame(self, frame: Any) -> None:
+        if self._has_frame and self._file.tell() + len(frame) > self._part_bytes:
+            self._rotate()
+        super()._write_frame(frame)
+        self._has_frame = True
+
+    def _rotate(self) -> None:
+        self._file.close()
+        self._path = self._next_part()
+        self._file = open(self._path, "wb")  # noqa: SIM115
+        write_metadata(self._file, self._facts)
+        while len(self._parts) > _RING_PARTS:
+            os.unlink(self._parts.popleft())
+            self.dropped_parts += 1
+
+    def close(self, facts: Mapping[str, Any]) -> None:
+        super().close({})
+        with open(self._parts[0], "ab") as joined:
+            for part in list(self._parts)[1:]:
+                with open(part, "rb") as file:
+                    shutil.copyfileobj(file, joined)
+                os.unlink(part)
+            write_metadata(joined, {**facts, "dropped_parts": self.dropped_parts})
+        os.replace(self._parts[0], self._name)
+
+    def discard(self) -> None:
+        super().discard()
+        os.unlink(self._name)
+
+
+def write_metadata(file: BinaryIO, facts: Mapping[str, Any]) -> None:
+    text = json.dumps(facts).encode()
+    file.write(_HEAD.pack(_MAGIC, len(text) + _TAIL.size) + text + _TAIL.pack(len(text), _MARK))
+
+
+def read_metadata(path: str) -> dict[str, Any]:
+    """The facts at the beginning, updated by those at the end; empty for captures made otherwise."""
+    with open(path, "rb") as file:
+        facts = _first_facts(file)
+        if facts:
+            facts |= _last_facts(file)
+    return facts
+
+
+def _first_facts(file: BinaryIO) -> dict[str, Any]:
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return {}
+    magic, size = _HEAD.unpack(head)
+    if magic != _MAGIC or not _TAIL.size <= size <= _MAX_METADATA:
+        return {}
+    body = file.read(size)
+    return _facts(body[: -_TAIL.size]) if body.endswith(_MARK) else {}
+
+
+def _last_facts(file: BinaryIO) -> dict[str, Any]:
+    end = file.seek(0, 2)
+    file.seek(end - _TAIL.size)
+    size, mark = _TAIL.unpack(file.read(_TAIL.size))
+    if mark != _MARK or not 0 < size <= min(_MAX_METADATA, end - _TAIL.size):
+        return {}
+    file.seek(end - _TAIL.size - size)
+    return _facts(file.read(size))
+
+
+def _facts(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,87 @@
+"""Starts the tracer on a command, which stays a child of this process, or on processes that run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from tracealyze.capture.tracer import Tracer
+
+PIPE_BYTES = 1 << 20
+"""A tracer that need not wait for the reader takes 2.1 instead of 2.4 s for 20,000 calls; a file takes 1.6 s."""
+
+_HANDLED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
+
+
+class Pipe:
+    """What the tracer writes. It opens the pipe by name, so that the command does not inherit it."""
+
+    def __init__(self) -> None:
+        self.readable, self._writable = os.pipe()
+        self.name = f"/proc/{os.getpid()}/fd/{self._writable}"
+        with suppress(OSError):
+            # Not permitted above /proc/sys/fs/pipe-max-size.
+            fcntl.fcntl(self.readable, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+    def release(self) -> None:
+        """From now on, reading ends when the tracer does."""
+        if self._writable >= 0:
+            os.close(self._writable)
+            self._writable = -1
+
+
+def block_signals() -> set[Any]:
+    """Keep signals to this process pending, so that none is lost before the command runs. Returns the mask before."""
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED))
+
+
+def next_signal() -> signal.struct_siginfo | None:
+    """A pending signal."""
+    return signal.sigtimedwait(_HANDLED, 0)
+
+
+def is_from_terminal(received: signal.struct_siginfo) -> bool:
+    """Whether the kernel sent the signal: then the command, in the same process group, has it too."""
+    return received.si_code > 0
+
+
+def start_command(tracer: Tracer, flags: Sequence[str], command: Sequence[str], pipe: Pipe, mask: set[Any]) -> int:
+    """Returns the process id of the command, whose parent, streams, descriptors and environment are its own."""
+    arguments = [tracer.path, *tracer.daemonized(), *flags, "-o", pipe.name, "--", *command]
+    return os.posix_spawn(tracer.path, arguments, _environment(), setsigmask=mask, setsigdef=_ignored_by_python())
+
+
+def attach(tracer: Tracer, flags: Sequence[str], pids: Sequence[int], pipe: Pipe, messages: int) -> int:
+    """Returns the process id of the tracer, which is in a session of its own."""
+    targets = [word for pid in pids for word in ("-p", str(pid))]
+    return os.posix_spawn(
+        tracer.path,
+        [tracer.path, "-q", *flags, "-o", pipe.name, *targets],
+        _environment(),
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, messages, 2),
+            (os.POSIX_SPAWN_DUP2, messages, 1),
+        ],
+        setsid=True,
+        setsigmask=[],
+        setsigdef=[*_ignored_by_python(), *_HANDLED],
+    )
+
+
+def _ignored_by_python() -> list[signal.Signals]:
+    return [signal.SIGPIPE, signal.SIGXFSZ]
+
+
+def _environment() -> Mapping[bytes, bytes]:
+    """The environment that this process was started with: Python may have set LC_CTYPE since."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            pairs = (entry.partition(b"=") for entry in file.read().split(b"\0") if entry)
+            return {name: value for name, _, value in pairs}
+    except OSError:
+        return os.environb

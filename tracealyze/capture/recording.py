@@ -1,0 +1,257 @@
+"""Runs the tracer on a command or on processes, and compresses what it prints until an end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from tracealyze.capture import launch, overhead, processes
+from tracealyze.capture.capture_file import CaptureFile, RingFile
+from tracealyze.capture.guard import Guard
+from tracealyze.capture.tracer import Profile, Tracer, has_filter
+from tracealyze.errors import UnusableInput
+
+if TYPE_CHECKING:
+    from tracealyze.capture.trigger import Trigger
+
+READABLE_AFTER_S = 1.0
+"""Upper bound on the age of text that is lost if `record` is killed."""
+
+_READ_BYTES = launch.PIPE_BYTES
+_PAUSE_S = 0.02
+"""Time without reading while the pipe is far from full: waking the reader for each line slows the tracer down."""
+_POLL_S = 0.1
+_NOTE_AFTER_S = 2.0
+
+
+class Ended(StrEnum):
+    """Why a capture ends."""
+
+    EXIT = "exit"
+    """All traced processes exited."""
+    TIME = "time limit"
+    SIZE = "size limit"
+    TRIGGER = "trigger"
+    INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop before the processes exit, and how much to keep."""
+
+    for_s: float | None = None
+    max_bytes: int | None = None
+    ring_bytes: int | None = None
+    trigger: Trigger | None = None
+    after_s: float = 0.0
+
+    @property
+    def may_end_early(self) -> bool:
+        """Whether processes may outlive the tracing."""
+        return self.for_s is not None or self.max_bytes is not None or self.trigger is not None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a recording ended."""
+
+    ended: Ended
+    status: int | None = None
+    """Exit status of the command, negative for a signal; None if there is no command."""
+    dropped: bool = False
+    """Whether the ring has dropped the beginning."""
+
+
+@dataclass
+class Recording:
+    """One capture while it is made."""
+
+    tracer: Tracer
+    profile: Profile
+    path: str
+    limits: Limits = field(default_factory=Limits)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    overwrites: bool = False
+    note: Callable[[str], object] = len
+    """Called with a sentence for the user."""
+
+    def of_command(self, command: Sequence[str]) -> Outcome:
+        """Run a command and trace it with its children. What it leaves running is traced until it exits."""
+        flags = self.tracer.flags(self.profile, may_filter=not self.limits.may_end_early)
+        capture, pipe = self._begin(flags, {"argv": list(command)}), launch.Pipe()
+        mask = launch.block_signals()
+        guard = Guard(pipe, kills=has_filter(flags))
+        try:
+            pid = launch.start_command(self.tracer, flags, command, pipe, mask)
+            watch = _Watch(self, capture, pipe, has_filter(flags), command=pid)
+            ended = watch.until_the_end()
+        finally:
+            guard.release()
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        status = watch.status
+        if not watch.has_text:
+            capture.discard()
+            raise UnusableInput(f"the tracer wrote nothing, and the command ended with {_shown(status)}.")
+        return self._end(capture, ended, status)
+
+    def of_pids(self, pids: Sequence[int]) -> Outcome:
+        """Trace processes that run already, with the children that they create."""
+        flags = self.tracer.flags(self.profile, may_filter=False)
+        capture, pipe = self._begin(flags, {"pids": list(pids)}), launch.Pipe()
+        mask = launch.block_signals()
+        guard = Guard(pipe, kills=False)
+        with TemporaryFile() as messages:
+            try:
+                pid = launch.attach(self.tracer, flags, pids, pipe, messages.fileno())
+                watch = _Watch(self, capture, pipe, False, attached=pid)
+                ended = watch.until_the_end()
+            finally:
+                guard.release()
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            messages.seek(0)
+            text = messages.read().decode(errors="replace").strip()
+        if not watch.has_text and watch.status:
+            capture.discard()
+            raise UnusableInput(f"{(text.splitlines() or ['strace failed'])[0].removeprefix('strace: ')}.")
+        return self._end(capture, ended, None)
+
+    def _begin(self, flags: Sequence[str], target: Mapping[str, Any]) -> CaptureFile:
+        """Create the file. Before, trace a small program: this shows whether anything can be traced here."""
+        facts: dict[str, Any] = {
+            "record": 1,
+            "profile": self.profile.value,
+            **target,
+            "flags": list(flags),
+            "tracer": self.tracer.version,
+            "overhead_ns": overhead.measured_ns(self.tracer, flags),
+            "kernel": platform.release(),
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "started": round(time.time(), 3),
+            "labels": dict(self.labels),
+        }
+        # Loaded now, so that it does not take time from the command.
+        import pyarrow  # noqa: F401
+
+        if self.limits.ring_bytes is None:
+            return CaptureFile(self.path, facts, overwrites=self.overwrites)
+        return RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites)
+
+    def _end(self, capture: CaptureFile, ended: Ended, status: int | None) -> Outcome:
+        capture.close(self.facts_at_the_end(ended) | {"exit": status})
+        return Outcome(ended, status, isinstance(capture, RingFile) and capture.dropped_parts > 0)
+
+    def facts_at_the_end(self, ended: Ended) -> dict[str, Any]:
+        """Metadata that is known when nothing is traced any more."""
+        fired = self.limits.trigger.fired if self.limits.trigger is not None else None
+        return {"ended": ended.value} | ({"trigger": fired} if fired is not None else {})
+
+
+def _shown(status: int | None) -> str:
+    return f"signal {-status}" if status is not None and status < 0 else f"status {status}"
+
+
+class _Watch:
+    """Copies from the tracer to the file, and looks after signals, the command and the limits meanwhile."""
+
+    def __init__(
+        self, recording: Recording, capture: CaptureFile, pipe: launch.Pipe, filters: bool, **child: int
+    ) -> None:
+        self._recording, self._limits = recording, recording.limits
+        self._capture, self._pipe, self._filters = capture, pipe, filters
+        self._command, self._attached = child.get("command"), child.get("attached")
+        self._begun_s = self._due_s = time.monotonic()
+        self._exited_s: float | None = None
+        self._stop_s: float | None = None
+        self._has_noted = False
+        self.status: int | None = None
+        self.has_text = False
+
+    def until_the_end(self) -> Ended:
+        """Returns why it ended. Then nothing is traced, and the command has exited."""
+        ended = self._copy()
+        if ended is not Ended.EXIT:
+            processes.end_tracing(self._pipe.readable, kills=self._filters, take=self._capture.write)
+            self._capture.add_facts(self._recording.facts_at_the_end(ended))
+        while self.status is None:
+            # The command goes on without a tracer; signals to this process are still for it.
+            self._handle_signals()
+            self._reap()
+            time.sleep(_PAUSE_S)
+        return ended
+
+    def _copy(self) -> Ended:
+        while True:
+            ready, _, _ = select.select([self._pipe.readable], [], [], _POLL_S)
+            if ready and not self._read():
+                return Ended.EXIT
+            self._reap()
+            now_s = time.monotonic()
+            if now_s >= self._due_s + READABLE_AFTER_S:
+                self._capture.end_frame()
+                self._due_s = now_s
+            if ended := self._handle_signals() or self._limit(now_s):
+                return ended
+            self._note_what_is_left(now_s)
+
+    def _read(self) -> bool:
+        """Whether the tracer still writes."""
+        text = os.read(self._pipe.readable, _READ_BYTES)
+        if not text:
+            return False
+        if not self.has_text:
+            self.has_text = True
+            self._pipe.release()
+        self._capture.write(text)
+        if self._limits.trigger is not None:
+            self._limits.trigger.add(text)
+        if len(text) < _READ_BYTES // 4:
+            time.sleep(_PAUSE_S)
+        return True
+
+    def _reap(self) -> None:
+        child = self._command or self._attached
+        if self.status is not None or child is None:
+            return
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            self.status = os.waitstatus_to_exitcode(status)
+            self._exited_s = time.monotonic()
+            # A tracer that never opened the pipe cannot close it.
+            self._pipe.release()
+
+    def _handle_signals(self) -> Ended | None:
+        """Pass signals on to the command. Without one, they end the capture."""
+        while received := launch.next_signal():
+            if self._command is None or self.status is not None:
+                return Ended.INTERRUPT
+            if not launch.is_from_terminal(received):
+                os.kill(self._command, received.si_signo)
+        return None
+
+    def _limit(self, now_s: float) -> Ended | None:
+        limits = self._limits
+        if limits.for_s is not None and now_s >= self._begun_s + limits.for_s:
+            return Ended.TIME
+        if limits.max_bytes is not None and self._capture.size(limits.max_bytes) >= limits.max_bytes:
+            return Ended.SIZE
+        if limits.trigger is not None and self._stop_s is None and limits.trigger.has_fired(now_s):
+            self._stop_s = now_s + limits.after_s
+        return Ended.TRIGGER if self._stop_s is not None and now_s >= self._stop_s else None
+
+    def _note_what_is_left(self, now_s: float) -> None:
+        """The shell's prompt does not come back while processes that the command left are traced: show why."""
+        if self._command is None or self._exited_s is None or self._has_noted or now_s < self._exited_s + _NOTE_AFTER_S:
+            return
+        self._has_noted = True
+        self._recording.note(
+            "The command has exited; processes that it started are still traced. Ctrl-C ends the capture."
+        )

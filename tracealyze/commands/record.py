@@ -1,0 +1,206 @@
+"""record: run a program under the tracer of this machine, and show where its time went."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracealyze import units
+from tracealyze.capture.tracer import Profile, find
+from tracealyze.commands._options import CaptureOptions, RuleOptions
+from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.render import output
+from tracealyze.render.forms import Form
+
+if TYPE_CHECKING:
+    from tracealyze.capture.recording import Limits, Outcome
+
+EXAMPLES = (
+    "tracealyze record -- ./slow-program --its-options",
+    "tracealyze record --pid 4711 --for 30s",
+    "tracealyze record --profile light -o login.strace.zst -- ssh host true",
+    "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
+)
+HAS_OPTIONS_ANYWHERE = False
+
+_TOP = 10
+_MIN_RING_BYTES = 1 << 20
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+"""Exit codes of shells."""
+
+
+def command(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[--] COMMAND [ARGUMENT]...", help="The program to run.", show_default=False),
+    ] = None,
+    pids: Annotated[
+        list[str] | None,
+        typer.Option("--pid", metavar="PID[,PID...]", help="Trace these processes, which run already."),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write. Default: NAME.strace.zst in this directory."
+        ),
+    ] = None,
+    profile: Annotated[
+        Profile,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="What to trace. full: all calls. light: without calls that neither wait nor have a target. files, "
+            "net: only calls of this kind. stacks: all calls, with the stack of each.",
+        ),
+    ] = Profile.FULL,
+    time_limit: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TIME", help="Stop after this time, such as 30s. The program goes on."),
+    ] = None,
+    max_size: Annotated[
+        str | None, typer.Option("--max-size", metavar="SIZE", help="Stop when the file has this size, such as 1G.")
+    ] = None,
+    ring: Annotated[
+        str | None, typer.Option("--ring", metavar="SIZE", help="Keep only the last part of the capture, such as 256M.")
+    ] = None,
+    trigger: Annotated[
+        str | None,
+        typer.Option(
+            "--trigger",
+            metavar="EXPR",
+            help="Stop after an event that matches a condition (as --where of other commands), such as 'dur_ns >= 2s'. "
+            "It is checked once per second.",
+        ),
+    ] = None,
+    after: Annotated[str, typer.Option("--after", metavar="TIME", help="Time to go on after the trigger.")] = "1s",
+    labels: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="KEY=VALUE", help="Store this in the file. Repeatable."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
+) -> int:
+    """Capture a program or running processes, and show the report.
+
+    The program runs under strace, with its own standard input and output. Its exit status is that of this command. The
+    report goes to standard error. Ctrl-C ends the program, or the capture of running processes."""
+    from tracealyze.capture.recording import Recording
+
+    wanted = _pids(pids or ())
+    if bool(program) == bool(wanted):
+        raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
+    tracer = find(attaches=bool(wanted))
+    if program and (code := _why_not(program[0])):
+        return code
+    file = path or _free_name(os.path.basename(program[0]) if program else f"pid{wanted[0]}")
+    recording = Recording(
+        tracer,
+        profile,
+        file,
+        _limits(time_limit, max_size, ring, trigger, after),
+        _labelled(labels or ()),
+        force,
+        output.note,
+    )
+    try:
+        outcome = recording.of_command(program) if program else recording.of_pids(wanted)
+    except FileExistsError:
+        raise WrongUsage(f"{file} exists. Name another file with -o, or use --force to overwrite it.") from None
+    except OSError as error:
+        raise UnusableInput(f"{file}: {error.strerror or error}.") from error
+    output.note(_written(file, outcome))
+    if not quiet:
+        _report(file)
+    return _exit_code(outcome)
+
+
+def _pids(texts: Sequence[str]) -> list[int]:
+    words = [word.strip() for text in texts for word in text.split(",")]
+    for word in words:
+        if not word.isdecimal():
+            raise WrongUsage(
+                f'--pid: "{word}" is not a process id; write --pid 12200, or --pid 12200,12186 for several.'
+            )
+        if not os.path.exists(f"/proc/{word}"):
+            raise UnusableInput(f"there is no process {word}.")
+    return [int(word) for word in words]
+
+
+def _why_not(name: str) -> int | None:
+    """The exit code of a shell if there is no such program."""
+    if shutil.which(name):
+        return None
+    exists = os.path.exists(name) and os.sep in name
+    output.note(f"tracealyze: {name}: {'permission denied' if exists else 'command not found'}.")
+    return _NOT_EXECUTABLE if exists else _NOT_FOUND
+
+
+def _free_name(name: str) -> str:
+    numbered = (f"{name}{f'-{number}' if number > 1 else ''}.strace.zst" for number in range(1, sys.maxsize))
+    return next(file for file in numbered if not os.path.lexists(file))
+
+
+def _limits(time_limit: str | None, max_size: str | None, ring: str | None, trigger: str | None, after: str) -> Limits:
+    from tracealyze.capture.recording import Limits
+    from tracealyze.capture.trigger import Trigger
+    from tracealyze.expression import parse
+
+    ring_bytes = units.read_size(ring) if ring else None
+    if ring_bytes is not None and ring_bytes < _MIN_RING_BYTES:
+        raise WrongUsage(f"--ring {ring}: the minimum is 1M.")
+    if ring_bytes is not None and max_size:
+        raise WrongUsage("--ring keeps the size of the file constant, so --max-size has no effect. Use one of them.")
+    condition = parse(trigger, "events", kind="condition", origin="--trigger") if trigger else None
+    return Limits(
+        for_s=units.read_duration(time_limit) / units.S if time_limit else None,
+        max_bytes=units.read_size(max_size) if max_size else None,
+        ring_bytes=ring_bytes,
+        trigger=Trigger(condition) if condition else None,
+        after_s=units.read_duration(after) / units.S,
+    )
+
+
+def _labelled(texts: Sequence[str]) -> dict[str, str]:
+    for text in texts:
+        if not text.partition("=")[0] or "=" not in text:
+            raise WrongUsage(f'--label: "{text}" is not KEY=VALUE; write --label version=4.2.')
+    return {key: value for key, _, value in (text.partition("=") for text in texts)}
+
+
+def _written(file: str, outcome: Outcome) -> str:
+    from tracealyze.capture.recording import Ended
+
+    why = "" if outcome.ended is Ended.EXIT else f", ended by {outcome.ended.value}"
+    kept = ", only the last part (--ring)" if outcome.dropped else ""
+    return f"Capture: {file} ({units.size(os.path.getsize(file))}{why}{kept})"
+
+
+def _report(file: str) -> None:
+    """Write the report to standard error: standard output is the command's."""
+    from tracealyze.commands.summarize import write_reports
+
+    with redirect_stdout(sys.stderr):
+        source = CaptureOptions(captures=[file])
+        write_reports(source.traces(RuleOptions().chosen()), Form.TABLE, _TOP, False)
+
+
+def _exit_code(outcome: Outcome) -> int:
+    """The exit code of the command. A command that a signal ended is followed by that signal."""
+    status = outcome.status or 0
+    if status >= 0:
+        return status
+    output.flush(sys.stdout)
+    output.flush(sys.stderr)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if -status not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+    return 128 - status
