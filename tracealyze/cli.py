@@ -19,6 +19,7 @@ from tracealyze.render import output
 
 COMMANDS = (
     "record",
+    "doctor",
     "summarize",
     "timeline",
     "report",

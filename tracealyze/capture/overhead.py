@@ -11,8 +11,9 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from tracealyze.capture.evidence import gather
+from tracealyze.capture.obstacles import CannotTrace, obstacles_of, plain
 from tracealyze.capture.tracer import Tracer
-from tracealyze.errors import UnusableInput
 
 _COPIES = 500
 """Bytes that dd copies one by one: 1,000 calls, 20 to 50 ms under a tracer."""
@@ -23,7 +24,7 @@ _TIME_LIMIT_S = 20
 def measured_ns(tracer: Tracer, flags: Sequence[str]) -> int | None:
     """The median time from one traced call to the next, in a program that does nothing between two calls.
 
-    None if the machine has no dd. Raises `UnusableInput` if nothing can be traced here."""
+    None if the machine has no dd. Raises `CannotTrace` if nothing can be traced here."""
     program = shutil.which("dd")
     if program is None:
         return None
@@ -41,7 +42,10 @@ def measured_ns(tracer: Tracer, flags: Sequence[str]) -> int | None:
     stamps_ns = [int(seconds) * 10**9 + int(part.ljust(9, b"0")) for seconds, part in _CALL.findall(text)]
     if len(stamps_ns) < _COPIES:
         message = done.stderr.decode(errors="replace").strip().splitlines() or ["it wrote no trace"]
-        raise UnusableInput(f"strace cannot trace a program here: {message[0].removeprefix('strace: ')}.")
+        raise CannotTrace(
+            f"strace cannot trace a program here: {plain(message[0])}.",
+            obstacles_of("\n".join(message), gather()),
+        )
     return round(median(later - earlier for earlier, later in pairwise(stamps_ns)))
 
 

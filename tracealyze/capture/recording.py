@@ -14,6 +14,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.capture import launch, overhead, processes
+from tracealyze.capture.attaching import refusal_of
 from tracealyze.capture.capture_file import CaptureFile, RingFile
 from tracealyze.capture.guard import Guard
 from tracealyze.capture.tracer import Profile, Tracer, has_filter
@@ -120,7 +121,7 @@ class Recording:
             text = messages.read().decode(errors="replace").strip()
         if not watch.has_text and watch.status:
             capture.discard()
-            raise UnusableInput(f"{(text.splitlines() or ['strace failed'])[0].removeprefix('strace: ')}.")
+            raise refusal_of(text, pids)
         return self._end(capture, ended, None)
 
     def _begin(self, flags: Sequence[str], target: Mapping[str, Any]) -> CaptureFile:

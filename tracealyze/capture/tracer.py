@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tracealyze.capture.evidence import gather
+from tracealyze.capture.obstacles import CannotTrace, missing_strace
+from tracealyze.capture_input.recapture import whole_command
 from tracealyze.errors import WrongUsage
 
 
@@ -37,39 +39,15 @@ _CALLS = {
     Profile.NET: "%network,%process,?poll,?ppoll,?select,?pselect6,?epoll_wait,?epoll_pwait,?read,?write,?close",
 }
 
-INSTALL = (
-    ("apt-get", "apt-get install strace"),
-    ("dnf", "dnf install strace"),
-    ("yum", "yum install strace"),
-    ("apk", "apk add strace"),
-    ("zypper", "zypper install strace"),
-    ("pacman", "pacman -S strace"),
-    ("emerge", "emerge dev-debug/strace"),
-)
-"""Package managers and the command that installs strace."""
-
-
-@dataclass(frozen=True)
-class _System:
-    """Another system: its tracer on a command, and on processes that run."""
-
-    command: str
-    pids: str
-    note: str = ""
-
-
 _ELSEWHERE = {
-    "darwin": _System(
-        "sudo dtruss -f -d -e -o COMMAND 2> FILE",
-        "sudo dtruss -f -d -e -o -p PID 2> FILE",
-        " Programs of the system yield no lines while System Integrity Protection is on.",
-    ),
-    "freebsd": _System("truss -f -H -D -d -o FILE COMMAND", "truss -f -H -D -d -o FILE -p PID"),
-    "openbsd": _System("ktrace -i -f ktrace.out COMMAND; kdump -H -T -f ktrace.out > FILE", "ktrace -i -p PID"),
-    "netbsd": _System("ktrace -i -f ktrace.out COMMAND; kdump -H -T -f ktrace.out > FILE", "ktrace -i -p PID"),
-    "sunos": _System("truss -f -l -d -D -E -o FILE COMMAND", "truss -f -l -d -D -E -o FILE -p PID"),
-    "aix": _System("truss -f -l -d -D -o FILE COMMAND", "truss -f -l -d -D -o FILE -p PID"),
+    "darwin": "dtruss",
+    "freebsd": "truss-freebsd",
+    "openbsd": "kdump",
+    "netbsd": "kdump",
+    "sunos": "truss-solaris",
+    "aix": "truss-aix",
 }
+_NOTES = {"darwin": " Programs of the system yield no lines while System Integrity Protection is on."}
 
 
 @dataclass(frozen=True)
@@ -103,9 +81,13 @@ class Tracer:
             return ["--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns"]
         return ["-ttt", "-T"]
 
+    @property
+    def has_stacks(self) -> bool:
+        """Whether it was built with a library that unwinds stacks: only then the help lists the option."""
+        return "-k, --stack-traces" in self.help or "\n  -k " in self.help
+
     def _stacks(self) -> str:
-        # The help lists the option only where strace was built with a library that unwinds stacks.
-        if "-k, --stack-traces" not in self.help and "\n  -k " not in self.help:
+        if not self.has_stacks:
             raise WrongUsage("--profile stacks: this strace was built without stack traces (-k).")
         return "-k"
 
@@ -117,26 +99,17 @@ def has_filter(flags: Sequence[str]) -> bool:
 
 def find(*, attaches: bool = False) -> Tracer:
     """The strace in PATH; elsewhere an error with the command of that system."""
-    for system, its in _ELSEWHERE.items():
+    for system, tracer in _ELSEWHERE.items():
         if sys.platform.startswith(system):
-            command = its.pids if attaches else its.command
+            command = whole_command(tracer, attaches=attaches)
             raise WrongUsage(
-                f"record runs strace, which this system does not have. Run: {command}{its.note} "
+                f"record runs strace, which this system does not have. Run: {command}{_NOTES.get(system, '')} "
                 "Then: tracealyze summarize FILE"
             )
     path = shutil.which("strace")
     if path is None:
-        raise WrongUsage(f"strace is not installed. {how_to_install()}")
+        raise CannotTrace("strace is not installed.", [missing_strace(gather())])
     return Tracer(path, _output(path, "-V").partition("\n")[0], _output(path, "-h"))
-
-
-def how_to_install() -> str:
-    """The command of this system's package manager, or of the usual ones."""
-    here = next((command for manager, command in INSTALL if shutil.which(manager)), None)
-    sudo = "sudo " if os.geteuid() else ""
-    if here:
-        return f"Run: {sudo}{here}"
-    return "Debian, Ubuntu: apt-get install strace. Fedora: dnf install strace. Alpine: apk add strace."
 
 
 def _output(*command: str) -> str:

@@ -83,9 +83,25 @@ _ADVICE: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+_COMMANDS: Mapping[str, tuple[str, str]] = {
+    "strace": ("strace -f -ttt -T -y -o FILE COMMAND", "strace -f -ttt -T -y -o FILE -p PID"),
+    "ltrace": ("ltrace -S -f -ttt -T -o FILE COMMAND", "ltrace -S -f -ttt -T -o FILE -p PID"),
+    "perf-trace": ("perf trace -o FILE -- COMMAND", "perf trace -o FILE -p PID"),
+    "kdump": ("ktrace -i COMMAND; kdump -H -T > FILE", "ktrace -i -p PID; ktrace -C; kdump -H -T > FILE"),
+    "dtruss": ("sudo dtruss -f -d -e -o COMMAND 2> FILE", "sudo dtruss -f -d -e -o -p PID 2> FILE"),
+    "truss-freebsd": ("truss -f -H -D -d -o FILE COMMAND", "truss -f -H -D -d -o FILE -p PID"),
+    "truss-solaris": ("truss -f -l -d -D -E -o FILE COMMAND", "truss -f -l -d -D -E -o FILE -p PID"),
+    "truss-aix": ("truss -f -l -d -D -o FILE COMMAND", "truss -f -l -d -D -o FILE -p PID"),
+}
+
 _UNKNOWN = {lack: f"{_ADVICE['strace'][lack]} or the like" for lack in LACKS}
 
 
 def recapture(tracer: str, lack: str) -> str:
     """The command or option that avoids a lack of captures of a tracer."""
     return _ADVICE.get(tracer, _UNKNOWN)[lack]
+
+
+def whole_command(tracer: str, *, attaches: bool = False) -> str:
+    """The command of a tracer that lacks nothing, on a COMMAND or a PID; empty for logs."""
+    return _COMMANDS.get(tracer, ("", ""))[attaches]

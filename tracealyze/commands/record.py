@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze import units
+from tracealyze.capture.remarks import remarks
 from tracealyze.capture.tracer import Profile, find
 from tracealyze.commands._options import CaptureOptions, RuleOptions
 from tracealyze.errors import UnusableInput, WrongUsage
@@ -100,6 +101,8 @@ def command(
     tracer = find(attaches=bool(wanted))
     if program and (code := _why_not(program[0])):
         return code
+    for remark in remarks(shutil.which(program[0]) or "", program[0], is_root=not os.geteuid()) if program else ():
+        output.note(remark)
     file = path or _free_name(os.path.basename(program[0]) if program else f"pid{wanted[0]}")
     recording = Recording(
         tracer,

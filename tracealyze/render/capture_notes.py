@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.capture_input.recapture import CHILDREN, EVENTS, LOSSES, THREADS, TIMES, recapture
+from tracealyze.capture_input.recapture import CHILDREN, DURATIONS, EVENTS, LOSSES, THREADS, TIMES, recapture
 from tracealyze.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
 from tracealyze.sanitize import shown
 
@@ -72,6 +72,21 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
     if totals.get("calls"):
         yield verdict_line(capture)
     yield from caveats(capture)
+
+
+def lacks_of(capture: Capture, window: Window) -> Iterator[str]:
+    """What a capture cannot show, one sentence each, with the option that avoids it where one does."""
+    if _is_table_only(capture) or window.reason is not None:
+        yield from window_lines(window, capture)
+    elif capture.dur_kind == "gap":
+        yield f"There are no system calls. {_TIMES['gap']}"
+    elif capture.dur_kind in ("none", "upper-bound"):
+        yield f"{_TIMES[capture.dur_kind]} Capture with {recapture(capture.format, DURATIONS)}."
+    if capture.has.get("events") and (missing := _missing_ids(capture)) and capture.dur_kind != "gap":
+        yield f"{missing[0].upper()}{missing[1:]}. Capture with {recapture(capture.format, THREADS)}."
+    if capture.losses:
+        yield losses_line(capture)
+    yield from caveats(capture, with_wrapping=False)
 
 
 def verdict_line(capture: Capture) -> str:
