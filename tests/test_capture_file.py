@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from conftest import Run
 
 import tracealyze
-from tracealyze.capture.capture_file import CaptureFile, RingFile, read_metadata
+from tracealyze.capture.capture_file import CaptureFile, RingFile
+from tracealyze.capture_input.recorded import Recorded, metadata_frame, read_metadata, recorded
 
 FACTS = {"record": 1, "argv": ["true"], "labels": {"version": "4.2"}}
 
@@ -101,3 +105,57 @@ def test_size_includes_the_open_frame_near_a_limit(tmp_path: Path) -> None:
     assert capture.size(1 << 30) < 500
     assert capture.size(5000) > 1000
     capture.close({})
+
+
+def _made(folder: Path, name: str, **facts: Any) -> Path:
+    file = folder / name
+    ring = CaptureFile(str(file), FACTS | facts)
+    ring.write(b'7 1700000000.000000 execve("/bin/a", ["a"], []) = 0 <0.000001>\n' + _lines(1, 200))
+    ring.write(b"7 1700000001.000000 +++ exited with 0 +++\n")
+    ring.close({"ended": "exit"})
+    return file
+
+
+def test_report_shows_how_a_capture_was_recorded(tmp_path: Path, run: Run) -> None:
+    file = _made(tmp_path, "a.strace.zst", profile="light", tracer="strace -- version 6.1", overhead_ns=31_000, cores=2)
+    words = " ".join(run("summarize", file, "--full").stdout.split())
+    assert "Recorded with profile light, strace 6.1, 31.0 µs per traced call, 2 cores, version=4.2." in words
+    found = json.loads(run("summarize", file, "--json").stdout)["captures"][0]["recorded"]
+    assert (found["profile"], found["overhead_ns"], found["ended"]) == ("light", 31_000, "exit")
+
+
+def test_plain_captures_have_no_record_of_their_making(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "a.strace").write_bytes(_lines(0, 9))
+    assert "recorded" not in json.loads(run("summarize", tmp_path / "a.strace", "--json").stdout)["captures"][0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"ended": "time limit"}, "It was ended by time limit."),
+        ({}, "The recording was killed"),
+        ({"ended": "exit", "dropped_parts": 3}, "Only the last part was kept"),
+    ],
+)
+def test_early_end_is_reported(facts: dict[str, Any], words: str) -> None:
+    assert words in Recorded.of(facts).sentence()
+
+
+def test_metadata_of_other_types_is_ignored(tmp_path: Path) -> None:
+    file = tmp_path / "a.strace.zst"
+    facts = {"profile": ["x"], "cores": "many", "overhead_ns": True, "labels": 3, "ended": "\x1b[31mred"}
+    file.write_bytes(metadata_frame(facts) + _made(tmp_path, "b.strace.zst").read_bytes())
+    made = recorded(tracealyze.read(file).captures[0])
+    assert made is not None
+    assert (made.profile, made.cores, made.overhead_ns, made.labels) == ("", 0, 0, {})
+    assert "\x1b" not in Recorded.of(facts).sentence()
+
+
+def test_gate_refuses_to_compare_two_profiles(tmp_path: Path, run: Run) -> None:
+    full, light = (_made(tmp_path, f"{name}.strace.zst", profile=name) for name in ("full", "light"))
+    baseline = tmp_path / "baseline.json"
+    assert run("baseline", "create", full, "-o", baseline).returncode == 0
+    assert run("check", full, "--baseline", baseline).returncode == 0
+    done = run("check", light, "--baseline", baseline)
+    assert done.returncode == 2
+    assert "recorded with --profile full, this capture with light" in " ".join((done.stdout + done.stderr).split())

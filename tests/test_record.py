@@ -19,7 +19,7 @@ from conftest import ROOT, heed_ctrl_c
 
 import tracealyze
 from tracealyze.capture import processes
-from tracealyze.capture.capture_file import read_metadata
+from tracealyze.capture_input.recorded import read_metadata
 
 pytestmark = [
     pytest.mark.live,

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import bounded, verdict
+from tracealyze.capture_input.recorded import recorded
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture, Window
@@ -143,7 +144,7 @@ class Summary:
         more = self._more
         parts: dict[str, Any] = {
             "schema": SCHEMA,
-            "captures": [asdict(each) for each in self.captures],
+            "captures": [_capture(each) for each in self.captures],
             "window": asdict(self.window),
             "totals": self.totals,
             "impact_ns": list(self.saving_ns),
@@ -220,6 +221,11 @@ def _of_tables(trace: TraceTables) -> list[Row]:
             into["total_ns"] = (into["total_ns"] or 0) + row["total_ns"]
             into["mean_ns"] = into["total_ns"] // max(into["calls"], 1)
     return sorted(sums.values(), key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))
+
+
+def _capture(capture: Capture) -> dict[str, Any]:
+    made = recorded(capture)
+    return asdict(capture) | ({"recorded": asdict(made)} if made else {})
 
 
 def _kept(row: Row, keys: tuple[str, ...]) -> dict[str, Any]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import struct
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tracealyze.capture_input.recorded import metadata_frame
+
 FRAME_BYTES = 8 << 20
 """Text per compressed frame. A file that ends within a frame loses what that frame contains."""
 
-_MAGIC = 0x184D2A5C
-_HEAD = struct.Struct("<II")
-_TAIL = struct.Struct("<I8s")
-_MARK = b"tlzemeta"
-_MAX_METADATA = 1 << 20
 _RING_PARTS = 8
 
 
@@ -131,43 +126,4 @@ class RingFile(CaptureFile):
 
 
 def write_metadata(file: BinaryIO, facts: Mapping[str, Any]) -> None:
-    text = json.dumps(facts).encode()
-    file.write(_HEAD.pack(_MAGIC, len(text) + _TAIL.size) + text + _TAIL.pack(len(text), _MARK))
-
-
-def read_metadata(path: str) -> dict[str, Any]:
-    """The facts at the beginning, updated by those at the end; empty for captures made otherwise."""
-    with open(path, "rb") as file:
-        facts = _first_facts(file)
-        if facts:
-            facts |= _last_facts(file)
-    return facts
-
-
-def _first_facts(file: BinaryIO) -> dict[str, Any]:
-    head = file.read(_HEAD.size)
-    if len(head) < _HEAD.size:
-        return {}
-    magic, size = _HEAD.unpack(head)
-    if magic != _MAGIC or not _TAIL.size <= size <= _MAX_METADATA:
-        return {}
-    body = file.read(size)
-    return _facts(body[: -_TAIL.size]) if body.endswith(_MARK) else {}
-
-
-def _last_facts(file: BinaryIO) -> dict[str, Any]:
-    end = file.seek(0, 2)
-    file.seek(end - _TAIL.size)
-    size, mark = _TAIL.unpack(file.read(_TAIL.size))
-    if mark != _MARK or not 0 < size <= min(_MAX_METADATA, end - _TAIL.size):
-        return {}
-    file.seek(end - _TAIL.size - size)
-    return _facts(file.read(size))
-
-
-def _facts(text: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    file.write(metadata_frame(facts))

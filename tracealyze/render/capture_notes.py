@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.capture_input.recapture import CHILDREN, DURATIONS, EVENTS, LOSSES, THREADS, TIMES, recapture
+from tracealyze.capture_input.recorded import recorded
 from tracealyze.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
 from tracealyze.sanitize import shown
 
@@ -68,6 +69,8 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
         extra = totals["threads"] - totals["processes"]
         facts += [f"{units.counted(extra, 'more thread')}"] if extra > 0 else []
     yield ", ".join(facts) + "."
+    if made := recorded(capture):
+        yield made.sentence()
     yield losses_line(capture)
     if totals.get("calls"):
         yield verdict_line(capture)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tracealyze.capture_input.recorded import recorded
 from tracealyze.heuristics import MIN_PROGRAM_CALLS
 from tracealyze.program_names import short
 
@@ -38,6 +39,8 @@ class HowCaptured:
     """Whether single calls are included, and not only a summary table (-c)."""
     chosen: str = ""
     """The selection, as command-line options; without those that differ between runs anyway."""
+    profile: str = ""
+    """The profile of `record`; empty for captures made otherwise."""
     ends: tuple[str, ...] = ()
     """The distinct exit statuses of the program that the tracer started; an empty text if the exit is not shown."""
 
@@ -64,6 +67,7 @@ class HowCaptured:
             seen=tuple(sorted(capture.families)) if filtered else (),
             events=bool(capture.has.get("events")),
             chosen=_chosen(trace.selection),
+            profile=made.profile if (made := recorded(capture)) else "",
         )
 
     def counts_differ(self, other: HowCaptured, them: str = "the baseline") -> list[str]:
@@ -71,6 +75,8 @@ class HowCaptured:
         why = [f"{them} is {other.format}, this capture is {self.format}"] if self.format != other.format else []
         if self.chosen != other.chosen:
             why.append(f"{them} covers {other.chosen or 'all events'}, this capture {self.chosen or 'all events'}")
+        if self.profile and other.profile and self.profile != other.profile:
+            why.append(f"{them} was recorded with --profile {other.profile}, this capture with {self.profile}")
         if self.events != other.events:
             why.append(f"{them if self.events else 'this capture'} has only a summary table (-c)")
         if self.follows is not None and other.follows is not None and self.follows != other.follows:

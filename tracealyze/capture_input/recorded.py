@@ -1,0 +1,116 @@
+"""What `record` stores in a capture about how it was made: JSON in skippable frames of zstd."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tracealyze import units
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.capture_input.capture_info import Capture
+
+_MAGIC = 0x184D2A5C
+_HEAD = struct.Struct("<II")
+_TAIL = struct.Struct("<I8s")
+_MARK = b"tlzemeta"
+_MAX_BYTES = 1 << 20
+_MAX_LABELS = 8
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How `record` made a capture. Fields that a file lacks, or has in another type, are empty."""
+
+    profile: str = ""
+    tracer: str = ""
+    flags: list[Any] = field(default_factory=list)
+    kernel: str = ""
+    cores: int = 0
+    overhead_ns: int = 0
+    """Median time that a traced call took, measured before the capture; 0 if unknown."""
+    ended: str = ""
+    """Why the capture ended; empty if `record` was killed."""
+    dropped_parts: int = 0
+    """Number of parts at the beginning that the ring has dropped."""
+    labels: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Recorded:
+        """From metadata, of which nothing is trusted."""
+        empty = cls()
+        known: dict[str, Any] = {
+            name: value for name, value in facts.items() if type(value) is type(getattr(empty, name, None))
+        }
+        return cls(**known)
+
+    def sentence(self) -> str:
+        """For the report."""
+        parts = [f"profile {self.profile or 'unknown'}", self.tracer.replace(" -- version", "")]
+        parts += [f"{units.duration(self.overhead_ns)} per traced call"] if self.overhead_ns > 0 else []
+        parts += [units.counted(self.cores, "core")] if self.cores > 0 else []
+        parts += [f"{key}={value}" for key, value in list(self.labels.items())[:_MAX_LABELS]]
+        end = f" It was ended by {self.ended}." if self.ended not in ("", "exit") else ""
+        end = end or ("" if self.ended else " The recording was killed: its last second may be missing.")
+        dropped = " Only the last part was kept (--ring)." if self.dropped_parts else ""
+        return shown(f"Recorded with {', '.join(filter(None, parts))}.{end}{dropped}")
+
+
+def recorded(capture: Capture) -> Recorded | None:
+    """How a capture was made, if `record` made it and the file can still be read."""
+    if len(capture.files) > 1 or not os.path.isfile(capture.path):
+        return None
+    try:
+        facts = read_metadata(capture.path)
+    except OSError:
+        return None
+    return Recorded.of(facts) if facts else None
+
+
+def metadata_frame(facts: Mapping[str, Any]) -> bytes:
+    """A frame that readers of zstd step over."""
+    text = json.dumps(facts).encode()
+    return _HEAD.pack(_MAGIC, len(text) + _TAIL.size) + text + _TAIL.pack(len(text), _MARK)
+
+
+def read_metadata(path: str) -> dict[str, Any]:
+    """The facts at the beginning, updated by those at the end; empty for captures made otherwise."""
+    with open(path, "rb") as file:
+        facts = _first_facts(file)
+        if facts:
+            facts |= _last_facts(file)
+    return facts
+
+
+def _first_facts(file: BinaryIO) -> dict[str, Any]:
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return {}
+    magic, size = _HEAD.unpack(head)
+    if magic != _MAGIC or not _TAIL.size <= size <= _MAX_BYTES:
+        return {}
+    body = file.read(size)
+    return _facts(body[: -_TAIL.size]) if body.endswith(_MARK) else {}
+
+
+def _last_facts(file: BinaryIO) -> dict[str, Any]:
+    end = file.seek(0, os.SEEK_END)
+    file.seek(end - _TAIL.size)
+    size, mark = _TAIL.unpack(file.read(_TAIL.size))
+    if mark != _MARK or not 0 < size <= min(_MAX_BYTES, end - _TAIL.size):
+        return {}
+    file.seek(end - _TAIL.size - size)
+    return _facts(file.read(size))
+
+
+def _facts(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
