@@ -24,7 +24,7 @@ _AMOUNTS = 100
 _ROW = 18
 _AXIS = 24
 _MAX_DEPTH = 12
-_MAX_TICKS = 8
+_TICKS = 8
 _NAME_CELLS = 44
 
 _LIFE = "#8a8a8a"
@@ -106,7 +106,7 @@ def _tick_ns(wall_ns: int) -> int:
     unit = 1
     while True:
         for factor in (1, 2, 5):
-            if wall_ns <= factor * unit * _MAX_TICKS:
+            if wall_ns <= factor * unit * _TICKS:
                 return factor * unit
         unit *= 10
 
