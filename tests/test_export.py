@@ -13,9 +13,12 @@ from conftest import SAMPLES, Run, captures_of_samples
 
 import tracealyze
 from tracealyze.export import FORMATS, writer
+from tracealyze.export.owners import FIRST_SYNTHETIC
+from tracealyze.export.slices import Slices
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 SHUTDOWN = SAMPLES / "shutdown" / "before.strace.xz"
+PATH_PID = FIRST_SYNTHETIC - 1
 HOSTILE = "a;b 1</script>\\33[2J\\342\\200\\256 9"
 
 
@@ -207,6 +210,85 @@ def test_captures_without_a_window_export_what_they_have(content: str, value: in
     for name in FORMATS:
         done = run("export", file, "--to", name, "-o", tmp_path / name)
         assert done.returncode == 0, done.stderr
+
+
+def calls_of(trace: tracealyze.Trace) -> list[dict[str, Any]]:
+    """The calls with a start and a duration."""
+    return [row for row in trace.events.dicts() if row["kind"] == "call" and row["dur_ns"] is not None]
+
+
+@pytest.mark.parametrize("capture", captures_of_samples()[::2], ids=lambda path: path.name)
+def test_chrome_has_each_call_once_and_no_overlap(capture: Path, tmp_path: Path) -> None:
+    trace = tracealyze.read(capture)
+    document = json.loads(exported(trace, "chrome", tmp_path / "trace.json"))
+    slices = [each for each in document["traceEvents"] if each["ph"] == "X"]
+    calls = [each for each in slices if each["cat"] == "call"]
+    assert len(calls) == len(calls_of(trace))
+    assert sum(round(each["dur"] * 1000) for each in calls) == sum(row["dur_ns"] for row in calls_of(trace))
+    path = [each for each in slices if each["pid"] == PATH_PID]
+    assert sum(round(each["dur"] * 1000) for each in path) == trace.window.wall_ns
+    ends: dict[int, int] = {}
+    for each in sorted(slices, key=lambda each: (each["ts"], -each["dur"])):
+        begin, end = round(each["ts"] * 1000), round((each["ts"] + each["dur"]) * 1000)
+        assert begin >= ends.get(each["tid"], begin) or end <= ends[each["tid"]]
+        ends[each["tid"]] = max(end, ends.get(each["tid"], end))
+    named = {each["pid"] for each in document["traceEvents"] if each["name"] == "process_name"}
+    assert {each["pid"] for each in slices} <= named
+    assert document["otherData"]["notes"]
+
+
+@pytest.mark.parametrize("capture", captures_of_samples()[::2], ids=lambda path: path.name)
+def test_perfetto_slices_end_and_have_the_time_of_calls(capture: Path, tmp_path: Path) -> None:
+    trace = tracealyze.read(capture)
+    packets = [dict(fields(packet)) for _, packet in fields(exported(trace, "perfetto", tmp_path / "trace"))]
+    open_at: dict[int, list[int]] = {}
+    sums: dict[int, int] = {}
+    for packet in packets:
+        if 11 not in packet:
+            continue
+        event = dict(fields(packet[11]))
+        if event[9] == 1:
+            open_at.setdefault(event[11], []).append(packet[8])
+        elif event[9] == 2:
+            sums[event[11]] = sums.get(event[11], 0) + packet[8] - open_at[event[11]].pop()
+    assert not any(open_at.values())
+    assert sums.pop(11) == sums.pop(12) == trace.window.wall_ns
+    assert sum(sums.values()) == sum(row["dur_ns"] for row in calls_of(trace))
+    tracks = [dict(fields(packet[60])) for packet in packets if 60 in packet]
+    assert len([track for track in tracks if 4 in track]) == len(trace.tasks)
+    assert len({track[1] for track in tracks}) == len(tracks)
+
+
+def test_merged_slices_keep_number_and_time() -> None:
+    trace = tracealyze.read(SHUTDOWN)
+    calls = calls_of(trace)
+    found = list(Slices(trace, max_slices=1_000))
+    assert len(found) <= 1_200
+    assert sum(each.calls for each in found) == len(calls)
+    assert sum(each.total_ns for each in found) == sum(row["dur_ns"] for row in calls)
+    merged = [each for each in found if each.calls > 1]
+    assert merged
+    assert all(each.facts["total_ns"] == each.total_ns <= each.end_ns - each.start_ns for each in merged)
+
+
+def test_reused_ids_are_processes_of_their_own(tmp_path: Path) -> None:
+    lines = ['1000 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffd /* 9 vars */) = 0 <0.000100>']
+    for at in (1, 2):
+        lines += [
+            f"1000 170000000{at}.000000 vfork() = 2000 <0.000050>",
+            f'2000 170000000{at}.000100 execve("/bin/tool{at}", ["tool{at}"], 0x7ffd /* 9 vars */) = 0 <0.000100>',
+            f"2000 170000000{at}.100000 exit_group(0) = ?",
+            f"2000 170000000{at}.100100 +++ exited with 0 +++",
+            f"1000 170000000{at}.100200 wait4(-1, NULL, 0, NULL) = 2000 <0.000010>",
+        ]
+    file = tmp_path / "reuse.strace"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    trace = tracealyze.read(file)
+    document = json.loads(exported(trace, "chrome", tmp_path / "trace.json"))
+    names = {each["args"]["name"]: each["pid"] for each in document["traceEvents"] if each["name"] == "process_name"}
+    assert names["tool1"] == 2000
+    assert names["tool2"] == FIRST_SYNTHETIC
+    assert any("reused" in note for note in document["otherData"]["notes"])
 
 
 def test_nothing_selected_is_an_error(run: Run) -> None:

@@ -29,6 +29,8 @@ class Format:
 
 
 FORMATS = {
+    "perfetto": Format("perfetto-trace"),
+    "chrome": Format("trace.json", is_text=True),
     "folded": Format("folded", is_text=True),
     "speedscope": Format("speedscope.json", is_text=True),
     "pprof": Format("pb.gz"),

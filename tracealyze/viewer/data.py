@@ -124,13 +124,13 @@ def _findings(trace: Trace, findings: Sequence[Finding]) -> list[dict[str, Any]]
             "capture": each.capture,
             "pid": each.pid,
             "lines": each.lines[:_MAX_LINES],
-            "stretches": _stretches(trace, each),
+            "stretches": stretches_of(trace, each),
         }
         for each in findings
     ]
 
 
-def _stretches(trace: Trace, finding: Finding) -> list[tuple[int, int, int]]:
+def stretches_of(trace: Trace, finding: Finding) -> list[tuple[int, int, int]]:
     """Task, start and end of the evidence of a finding, one stretch per task, in time since the start of the window."""
     window = next((each for each in trace.windows if each.capture == finding.capture), None)
     if window is None or window.start_ns is None or window.end_ns is None:
