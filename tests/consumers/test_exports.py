@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, SAMPLES
+from trace_processor import answers
 
 import tracealyze
 from tracealyze.export import writer
+from tracealyze.export.owners import FIRST_SYNTHETIC
 
 pytestmark = pytest.mark.consumers
 
@@ -43,6 +45,44 @@ def test_pprof_has_the_time_of_the_window(trace: tracealyze.Trace, tmp_path: Pat
     assert sum(int(ns) for _, ns in samples) == trace.window.wall_ns
     assert sum(int(calls) for calls, _ in samples) == sum(trace.partition["calls"])
     assert "calls/count wall/nanoseconds" in raw
+
+
+ERRORS = "select name, value from stats where severity = 'error' and value > 0"
+CALLS = "select count(*), sum(dur) from slice join thread_track on slice.track_id = thread_track.id where dur > 0"
+
+
+def calls_of(trace: tracealyze.Trace) -> list[int]:
+    """The durations of all calls that have one."""
+    return [row["dur_ns"] for row in trace.events.dicts() if row["kind"] == "call" and row["dur_ns"]]
+
+
+def test_perfetto_has_calls_parents_and_the_path(trace: tracealyze.Trace, tmp_path: Path) -> None:
+    file = exported(trace, "perfetto", tmp_path / "trace.pftrace")
+    track = (
+        "select t.name, sum(s.dur) from slice s join track t on s.track_id = t.id where t.name is not null group by 1"
+    )
+    parents = "select p.pid, q.pid from process p left join process q on p.parent_upid = q.upid where p.pid > 0"
+    errors, calls, tracks, tree = answers(file, [ERRORS, CALLS, track, parents])
+    assert errors == []
+    assert calls == [(len(calls_of(trace)), sum(calls_of(trace)))]
+    wall_ns = trace.window.wall_ns
+    assert {(name, ns) for name, ns in tracks if name != "Findings"} == {
+        ("Critical path", wall_ns),
+        ("Class of time", wall_ns),
+    }
+    expected = {row["pid"]: row["parent_pid"] for row in trace.processes}
+    assert {pid: parent if parent in expected else None for pid, parent in tree if pid in expected} == expected
+
+
+def test_perfetto_reads_the_chrome_file(trace: tracealyze.Trace, tmp_path: Path) -> None:
+    file = exported(trace, "chrome", tmp_path / "trace.json")
+    threads = "slice join thread_track t on slice.track_id = t.id join thread using (utid)"
+    path = f"select sum(dur) from {threads} where tid = {FIRST_SYNTHETIC - 1}"
+    errors, calls, on_path = answers(file, [ERRORS, CALLS, path])
+    assert errors == []
+    wall_ns = trace.window.wall_ns
+    assert on_path == [(wall_ns,)]
+    assert calls[0][1] - wall_ns == sum(calls_of(trace))
 
 
 def test_speedscope_accepts_the_file(trace: tracealyze.Trace, tmp_path: Path) -> None:
