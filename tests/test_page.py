@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import re
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from tracealyze.page import document
 from tracealyze.picture.boot_chart import boot_chart
 from tracealyze.picture.lanes import MAX_LANES, lanes
 from tracealyze.render.report import headline
+from tracealyze.viewer import bundle
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 SHUTDOWN = [SAMPLES / "shutdown" / f"{name}.strace.xz" for name in ("before", "after", "parallel")]
@@ -31,7 +34,7 @@ VOID = {"meta", "br", "img", "link", "rect", "path", "input"}
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "article", "footer", "figure"),
     *("figcaption", "h1", "h2", "h3", "p", "ul", "li", "dl", "dt", "dd", "pre", "div", "span"),
-    *("table", "thead", "tbody", "tr", "th", "td", "svg", "g", "defs", "pattern", "path", "rect", "text"),
+    *("table", "thead", "tbody", "tr", "th", "td", "svg", "g", "defs", "pattern", "path", "rect", "text", "script"),
 }
 
 
@@ -44,6 +47,7 @@ class Outline(HTMLParser):
         self.elements: set[str] = set()
         self.attributes: list[tuple[str, str | None]] = []
         self.texts: list[str] = []
+        self.scripts: list[str] = []
         self.feed(page)
         self.close()
         assert not self.open
@@ -61,7 +65,9 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
+        if self.open[-1:] == ["script"]:
+            self.scripts.append(data)
+        elif self.open[-1:] != ["style"]:
             self.texts.append(data)
 
 
@@ -76,7 +82,9 @@ def checked(page: str) -> Outline:
     assert outline.elements <= ELEMENTS
     names = {name for name, _ in outline.attributes}
     assert not {name for name in names if name.startswith("on")} | (names & {"src", "href", "action", "style"})
-    assert set(re.findall(r'https?://[^"\s<]+', page.split("<body>")[1])) <= {"http://www.w3.org/2000/svg"}
+    # Names of namespaces, which nothing loads; those of the viewer come with its library.
+    namespaces = {f"http://www.w3.org/{name}" for name in ("2000/svg", "1999/xhtml", "1998/Math/MathML")}
+    assert set(re.findall(r'https?://[^"\s<]+', page.split("<body>")[1])) <= namespaces
     idents = [value for name, value in outline.attributes if name == "id"]
     assert len(idents) == len(set(idents))
     return outline
@@ -95,6 +103,16 @@ def test_pages_of_samples_are_complete(capture: Path) -> None:
         assert finding.message in text
     assert len(page.encode()) <= 300_000
     assert page == page_of(capture)
+
+
+def test_the_policy_allows_only_the_viewer_to_run() -> None:
+    page = page_of(SSH)
+    scripts = re.findall(r"<script(?: type=\"([^\"]+)\")?[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert [text for kind, text in scripts if not kind] == [bundle.script()]
+    assert {kind for kind, _ in scripts} == {"", "application/json", "application/octet-stream;base64"}
+    digest = base64.b64encode(hashlib.sha256(bundle.script().encode()).digest()).decode()
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert [each.split("script-src ")[1] for each in policy] == [f"'sha256-{digest}'"]
 
 
 @pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)

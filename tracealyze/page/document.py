@@ -1,4 +1,7 @@
-"""The report as one HTML file: complete without scripts and network, the same bytes for the same capture."""
+"""The report as one HTML file: complete without scripts and network, the same bytes for the same capture.
+
+Where scripts run, the viewer replaces the static timeline.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,19 @@ from tracealyze.page.markup import element, escaped
 from tracealyze.page.sections import Part
 from tracealyze.render.capture_notes import name_of_capture
 from tracealyze.render.report import headline
+from tracealyze.viewer import bundle
+from tracealyze.viewer.data import Section, data_sections
 
 if TYPE_CHECKING:
     from tracealyze.compare.diff import Diff
     from tracealyze.summary import Summary
     from tracealyze.trace import Trace
+
+_MAX_BYTES = 1_950_000
+"""Size of a page."""
+_MAX_SMALL_CALLS = 60_000
+_MAX_SMALL_BYTES = 295_000
+"""Size of the page of a capture of up to so many calls: it can be attached to a ticket."""
 
 Analyzed = tuple["Trace", "Summary"]
 """A trace and its summary."""
@@ -29,7 +40,13 @@ def of_captures(runs: Sequence[Analyzed], top: int) -> str:
     """The page of a capture. Of several, it lists all and describes the slowest."""
     chosen = max(runs, key=lambda run: (run[1].window.wall_ns, run[1].totals.get("calls", 0)))
     listed = "" if len(runs) == 1 else _runs(runs)
-    return _page(name_of_capture(chosen[1].captures[0]), listed + sections.whole(Part(*chosen, top)))
+    part = Part(*chosen, top)
+    body = listed + sections.whole(part)
+    is_small = part.summary.totals["calls"] <= _MAX_SMALL_CALLS
+    static_bytes = len(body.encode()) + len(bundle.script().encode()) + len(_style().encode())
+    budget = (_MAX_SMALL_BYTES if is_small else _MAX_BYTES) - static_bytes
+    data = data_sections(part.trace, budget, sections.articles(part))
+    return _page(name_of_capture(chosen[1].captures[0]), body, data)
 
 
 def of_steps(steps: Sequence[Analyzed], found: Diff, top: int) -> str:
@@ -49,16 +66,23 @@ def _runs(runs: Sequence[Analyzed]) -> str:
 @cache
 def _style() -> str:
     text = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
-    return " ".join(text.split())
+    return f"{' '.join(text.split())} {bundle.style()}"
 
 
-def _page(title: str, body: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
+def _page(title: str, body: str, data: Sequence[Section] = ()) -> str:
+    scripts = "".join(section.html() for section in data) + (f"<script>{bundle.script()}</script>\n" if data else "")
+    policy = f"default-src 'none'; style-src '{_digest(_style())}'"
+    if data:
+        policy += f"; script-src '{_digest(bundle.script())}'"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{digest}'\">\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="generator" content="tracealyze {_engine.__version__}">\n'
         f"<title>{escaped(title)}</title>\n<style>{_style()}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{body}</main>\n{scripts}</body>\n</html>\n"
     )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

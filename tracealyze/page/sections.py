@@ -19,6 +19,7 @@ from tracealyze.render.report import blocked_on, endings, headline
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
     from tracealyze.summary import Summary
     from tracealyze.trace import Trace
 
@@ -97,6 +98,11 @@ def findings(part: Part) -> Iterator[str]:
     for text in endings(part.trace, part.summary)[:1]:
         yield element("p", text, class_="remark")
     yield "</section>\n"
+
+
+def articles(part: Part) -> dict[str, Finding]:
+    """The findings that have an element, by its id."""
+    return {f"{part.prefix}-finding-{at}": group.first for at, group in enumerate(part.groups[:_MAX_FINDINGS], start=1)}
 
 
 def _finding(part: Part, group: FindingGroup, quoted: finding_block.Quoted, number: int) -> Iterator[str]:

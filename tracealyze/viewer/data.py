@@ -18,13 +18,15 @@ from tracealyze.time_names import CLASSES
 from tracealyze.viewer.icicle import icicle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tracealyze.findings.finding import Finding
     from tracealyze.trace import Trace
 
 SCHEMA = "tracealyze.report/1"
 
+_LANE_TITLES = {"child": "blocked on a child", "gap": "silence, or lines left out", "external": "outside the capture"}
+"""Classes that mean less in a lane than on the critical path: the path continues in the child that a task waits for."""
 MAX_FINDINGS = 200
 _MAX_LINES = 1_000
 """Lines of evidence of a finding that are placed in time."""
@@ -47,15 +49,17 @@ class Section:
         return f'<script type="{self.media_type}" id="{self.id}">{self.text}</script>\n'
 
 
-def data_sections(trace: Trace, budget_bytes: int) -> list[Section]:
-    """The sections of all windows of a trace, in about `budget_bytes` of HTML; empty if there is no window."""
+def data_sections(trace: Trace, budget_bytes: int, articles: Mapping[str, Finding] | None = None) -> list[Section]:
+    """The sections of all windows of a trace, in at most `budget_bytes` of HTML; empty if there is no window.
+
+    `articles` are the findings that the page describes, by the ids of their elements."""
     if not trace.window.wall_ns:
         return []
     about: dict[str, Any] = {
         "schema": SCHEMA,
         "classes": [],
         "captures": [],
-        "findings": _findings(trace, trace.findings[:MAX_FINDINGS]),
+        "findings": _findings(trace, trace.findings[:MAX_FINDINGS], articles or {}),
         "findings_total": len(trace.findings),
         "icicle": icicle(trace),
     }
@@ -92,12 +96,12 @@ def _capture(trace: Trace, number: int, picture: dict[str, Any]) -> dict[str, An
 
 
 def _classes(names: Sequence[str]) -> list[dict[str, str]]:
-    members = ("letter", "color", "hatch")
-    looks = {name: LOOKS[known(name)] for name in names}
-    return [
-        {"name": name, "title": CLASSES.get(name, name)} | {member: getattr(look, member) for member in members}
-        for name, look in looks.items()
-    ]
+    classes = []
+    for name in names:
+        look, title = LOOKS[known(name)], CLASSES.get(name, name)
+        titles = {"title": title, "lane_title": _LANE_TITLES.get(name, title)}
+        classes.append({"name": name, **titles, "letter": look.letter, "color": look.color, "hatch": look.hatch})
+    return classes
 
 
 def _id(number: int, name: str) -> str:
@@ -111,7 +115,7 @@ def _blocks(number: int, picture: dict[str, Any]) -> list[Section]:
     ]
 
 
-def _findings(trace: Trace, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def _findings(trace: Trace, findings: Sequence[Finding], articles: Mapping[str, Finding]) -> list[dict[str, Any]]:
     """Findings with the stretches that their evidence spans, by task."""
     return [
         {
@@ -124,6 +128,7 @@ def _findings(trace: Trace, findings: Sequence[Finding]) -> list[dict[str, Any]]
             "capture": each.capture,
             "pid": each.pid,
             "lines": each.lines[:_MAX_LINES],
+            "article": next((ident for ident, finding in articles.items() if finding == each), None),
             "stretches": stretches_of(trace, each),
         }
         for each in findings

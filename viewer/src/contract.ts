@@ -1,0 +1,51 @@
+/** The document `tz-meta`; see tests/schemas/report.json. */
+export interface Meta {
+  schema: string;
+  classes: ClassLook[];
+  captures: CaptureMeta[];
+  findings: Finding[];
+  icicle: [depth: number, name: string, ns: number][];
+}
+
+export interface ClassLook {
+  name: string;
+  /** What time of this class is on the critical path, and in a lane. */
+  title: string;
+  lane_title: string;
+  letter: string;
+  color: string;
+  hatch: string;
+}
+
+export interface CaptureMeta {
+  capture: number;
+  name: string;
+  tick_ns: number;
+  limits: Record<string, number>;
+  folded_ns: Record<string, number>;
+  wake_kinds: string[];
+  confidences: string[];
+  sections: SectionMeta[];
+}
+
+export interface SectionMeta {
+  name: string;
+  rows: number;
+  columns: string[];
+  raw_bytes: number;
+  id: string;
+  codec: string;
+  crc32: number;
+}
+
+export interface Finding {
+  code: string;
+  name: string;
+  severity: string;
+  title: string;
+  capture: number;
+  pid: number | null;
+  lines: number[];
+  stretches: [task: number, startNs: number, endNs: number][];
+  article?: string | null;
+}

@@ -1,0 +1,92 @@
+import { useState } from "preact/hooks";
+import type { ClassLook } from "./contract.ts";
+import { duration } from "./view.ts";
+
+export interface Node {
+  depth: number;
+  name: string;
+  ns: number;
+  /** Start, in the time of all nodes before it. */
+  fromNs: number;
+  cls: string;
+}
+
+/** Nodes with their places: the children of a node lie side by side below it, from its start. */
+export function placed(nodes: readonly [number, string, number][], classes: readonly ClassLook[]): Node[] {
+  const ends: number[] = [0];
+  let cls = "";
+  return nodes.map(([depth, name, ns]) => {
+    const fromNs = ends[depth];
+    ends[depth] = fromNs + ns;
+    ends[depth + 1] = fromNs;
+    if (depth === 1) cls = name;
+    const title = depth === 1 ? classes.find((look) => look.name === name)?.title : undefined;
+    return { depth, name: title ?? name, ns, fromNs, cls };
+  });
+}
+
+const ROW = 20;
+
+export function Icicle({ nodes, classes }: { nodes: Node[]; classes: ClassLook[] }) {
+  const [chosen, choose] = useState(0);
+  const root = nodes[chosen];
+  const inside = nodes
+    .map((node, at) => ({ node, at }))
+    .filter(
+      ({ node }) =>
+        node.fromNs + node.ns > root.fromNs && node.fromNs < root.fromNs + root.ns && node.depth >= root.depth,
+    )
+    .filter(({ node, at }) => at === chosen || node.depth > root.depth)
+    .filter(({ node }) => node.ns / root.ns > 0.002);
+  const look = (node: Node) => classes.find((each) => each.name === node.cls)?.color ?? "#6b7177";
+  const total = nodes[0].ns;
+  return (
+    <section class="tz-icicle" aria-label="Where the time went">
+      <p class="tz-note">
+        {root.depth ? root.name : "Critical path"} {duration(root.ns)} = {((100 * root.ns) / total).toFixed(1)}%, by
+        class, program, process, call and target. Select a box to enlarge it
+        {chosen ? "; select the top box to go back" : ""}.
+      </p>
+      <div style={{ position: "relative", height: `${(6 - root.depth) * ROW}px` }}>
+        {inside.map(({ node, at }) => {
+          const from = Math.max(0, (node.fromNs - root.fromNs) / root.ns);
+          const wide = Math.min(1 - from, node.ns / root.ns);
+          const text = `${node.name || "all"}: ${duration(node.ns)}, ${((100 * node.ns) / total).toFixed(1)}%`;
+          return (
+            <button
+              type="button"
+              key={at}
+              title={text}
+              aria-label={text}
+              tabIndex={wide > 0.02 ? 0 : -1}
+              onClick={() => choose(at === chosen ? parentOf(nodes, at) : at)}
+              style={{
+                position: "absolute",
+                left: `${100 * from}%`,
+                width: `calc(${100 * wide}% - 1px)`,
+                top: `${(node.depth - root.depth) * ROW}px`,
+                height: `${ROW - 1}px`,
+                background: look(node),
+                color: "#fff",
+                border: "0",
+                padding: "0 .25rem",
+                font: "12px system-ui, sans-serif",
+                textAlign: "left",
+                overflow: "hidden",
+                whiteSpace: "nowrap",
+                cursor: "pointer",
+              }}
+            >
+              {wide > 0.02 ? `${node.name || "all"} ${duration(node.ns)}` : ""}
+            </button>
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+export function parentOf(nodes: readonly Node[], at: number): number {
+  for (let up = at - 1; up >= 0; up--) if (nodes[up].depth < nodes[at].depth) return up;
+  return 0;
+}

@@ -1,0 +1,159 @@
+import { cellAt, type Level, type Model, NO_CELL } from "./model.ts";
+import { isBeyond, levelFor, type Range, type Row } from "./view.ts";
+
+/** Nothing is alive in this pixel. */
+export const EMPTY = 255;
+
+/** Colours of a class as a tile of 6 x 6 pixels, and of the page. */
+export interface Palette {
+  tiles: Uint32Array;
+  page: number;
+  stripe: number;
+}
+
+const TILE = 6;
+
+/** Pixels as `ImageData` stores them on little-endian machines. */
+export function pixel(color: string, paper: string, share: number): number {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const [ink, back] = [color, paper].map((each) => Number.parseInt(each.slice(at, at + 2), 16));
+    return Math.round(ink * share + back * (1 - share));
+  });
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+export function paletteOf(looks: readonly { color: string; hatch: string }[], paper: string, stripe: string): Palette {
+  const tiles = new Uint32Array((looks.length + 1) * TILE * TILE);
+  [...looks, { color: stripe, hatch: "" }].forEach((look, number) => {
+    for (let y = 0; y < TILE; y++) {
+      for (let x = 0; x < TILE; x++) {
+        tiles[(number * TILE + y) * TILE + x] = pixel(look.color, paper, isHatched(look.hatch, x, y) ? 0.35 : 1);
+      }
+    }
+  });
+  return { tiles, page: pixel(paper, paper, 1), stripe: pixel(stripe, paper, 1) };
+}
+
+/** The hatches of the static picture, as paths in a square of 6. */
+function isHatched(hatch: string, x: number, y: number): boolean {
+  return (
+    (hatch.includes("M0 6L6 0") && (x + y) % TILE === TILE - 1) ||
+    (hatch.includes("M0 0L6 6") && x === y) ||
+    (hatch.includes("H6") && y === 3) ||
+    (hatch.includes("V6") && x === 3)
+  );
+}
+
+/** The class of each pixel of a row. */
+export function strip(model: Model, row: Row, range: Range, classes: Uint8Array): void {
+  classes.fill(EMPTY);
+  const pixels = classes.length;
+  const perPixel = (range.toNs - range.fromNs) / pixels;
+  const level = model.levels[levelFor(model.levels, range, model.wallNs, pixels)];
+  const usesExact = isBeyond(model.levels, range, model.wallNs, pixels) || model.exact.isComplete;
+  for (let at = firstLane(model, row, range.fromNs - perPixel); at < row.lanes.length; at++) {
+    const number = row.lanes[at];
+    const lane = model.lanes[number];
+    if (lane.birthNs > range.toNs) break;
+    const from = Math.max(0, Math.floor((Math.max(0, lane.birthNs) - range.fromNs) / perPixel));
+    const to = Math.min(
+      pixels,
+      Math.max(from + 1, Math.ceil((Math.min(lane.endNs, model.wallNs) - range.fromNs) / perPixel)),
+    );
+    if (to <= 0 || from >= pixels) continue;
+    paintCells(model, level, number, range, perPixel, from, to, classes);
+    if (usesExact) paintExact(model, number, range, perPixel, from, to, classes);
+  }
+}
+
+/** The first lane of a row that may end after a moment. Lanes of a row do not overlap. */
+function firstLane(model: Model, row: Row, atNs: number): number {
+  let [from, to] = [0, row.lanes.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (model.lanes[row.lanes[middle]].endNs < atNs) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function paintCells(
+  model: Model,
+  level: Level,
+  lane: number,
+  range: Range,
+  perPixel: number,
+  from: number,
+  to: number,
+  classes: Uint8Array,
+): void {
+  if (!level) {
+    classes.fill(model.classes.length, from, to);
+    return;
+  }
+  const perColumn = model.wallNs / level.columns;
+  for (let x = from; x < to; x++) {
+    const column = Math.floor((range.fromNs + (x + 0.5) * perPixel) / perColumn);
+    const inside = Math.min(Math.max(column, level.first[lane]), level.last[lane]);
+    const cell = cellAt(level, lane, inside);
+    classes[x] = cell === NO_CELL ? model.classes.length : cell;
+  }
+}
+
+/** Calls that are wider than a pixel, at their exact places; with all calls known, the time between them too. */
+function paintExact(
+  model: Model,
+  lane: number,
+  range: Range,
+  perPixel: number,
+  from: number,
+  to: number,
+  classes: Uint8Array,
+): void {
+  const { exact } = model;
+  const isAlone = exact.isComplete && perPixel < model.wallNs / (model.levels.at(-1)?.columns ?? 1);
+  if (isAlone) classes.fill(0, from, to);
+  for (let at = firstExact(model, lane, range.fromNs); at < exact.first[lane + 1]; at++) {
+    if (exact.startNs[at] >= range.toNs) break;
+    const start = (exact.startNs[at] - range.fromNs) / perPixel;
+    const end = (exact.endNs[at] - range.fromNs) / perPixel;
+    if (end - start >= 1 || isAlone) {
+      classes.fill(
+        exact.class[at],
+        Math.max(from, Math.round(start)),
+        Math.min(to, Math.max(Math.round(start) + 1, Math.round(end))),
+      );
+    }
+  }
+}
+
+export function firstExact(model: Model, lane: number, atNs: number): number {
+  const { exact } = model;
+  let [from, to] = [exact.first[lane], exact.first[lane + 1]];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (exact.endNs[middle] <= atNs) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** Copies a strip into some lines of an image. */
+export function blit(
+  image: Uint32Array,
+  width: number,
+  left: number,
+  top: number,
+  height: number,
+  classes: Uint8Array,
+  palette: Palette,
+): void {
+  for (let y = 0; y < height; y++) {
+    const line = (top + y) * width + left;
+    const tile = (y % TILE) * TILE;
+    for (let x = 0; x < classes.length; x++) {
+      const cls = classes[x];
+      if (cls !== EMPTY) image[line + x] = palette.tiles[cls * TILE * TILE + tile + (x % TILE)];
+    }
+  }
+}

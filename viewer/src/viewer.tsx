@@ -1,0 +1,726 @@
+import { Component, createRef, render } from "preact";
+import type { Meta } from "./contract.ts";
+import { AXIS, drawLanes, drawMini, MINI, moment, namesWidth, ROW, type Scene, type Theme, visible } from "./draw.ts";
+import { Icicle, type Node, placed } from "./icicle.tsx";
+import { exactAt, type Lane, type Model, modelOf, pathAt } from "./model.ts";
+import { paletteOf } from "./raster.ts";
+import { laneOf, type Sums, sumsOf } from "./sums.ts";
+import { makeSortable } from "./tables.ts";
+import {
+  clamped,
+  duration,
+  hashOf,
+  laneAt,
+  linkOf,
+  MODES,
+  type Mode,
+  nameOf,
+  type Range,
+  type Row,
+  rowOfLane,
+  rowsOf,
+  searched,
+  zoomed,
+} from "./view.ts";
+
+const MODE_NAMES: Record<Mode, string> = {
+  tree: "tree",
+  packed: "packed",
+  path: "critical path only",
+  program: "by program",
+};
+const MAX_LISTED = 60;
+const KEYS: [string, string][] = [
+  ["← → or A D", "move in time"],
+  ["+ − or W S", "zoom in and out"],
+  ["0", "show the whole window"],
+  ["↑ ↓", "go to another lane"],
+  ["n, p", "next and previous finding"],
+  ["Enter", "zoom to the finding"],
+  ["[ ]", "previous and next stretch of the critical path"],
+  ["b", "select the visible time and sum it"],
+  ["Esc", "end the selection"],
+  ["m", "other rows"],
+  ["/", "search"],
+  ["Drag", "move; with Shift, or on the axis: select"],
+  ["Wheel", "zoom, once the timeline has the focus; Ctrl and wheel always"],
+  ["?", "this list"],
+];
+
+interface State {
+  range: Range;
+  top: number;
+  mode: Mode;
+  focusRow: number;
+  finding: number | null;
+  selection: Range | null;
+  atNs: number;
+  search: string;
+  hit: number;
+  isHelpOpen: boolean;
+  isIcicleOpen: boolean;
+  message: string;
+}
+
+class App extends Component<{ model: Model }, State> {
+  lanesRef = createRef<HTMLCanvasElement>();
+  miniRef = createRef<HTMLCanvasElement>();
+  boxRef = createRef<HTMLDivElement>();
+  searchRef = createRef<HTMLInputElement>();
+  rows: Row[] = [];
+  rowOf: Int32Array = new Int32Array();
+  rowsMode: Mode | null = null;
+  hits: number[] = [];
+  nodes: Node[] = placed(this.props.model.meta.icicle, this.props.model.classes);
+  pointers = new Map<number, PointerEvent>();
+  drag: { kind: "pan" | "select" | "mini"; fromNs: number; range: Range; top: number; x: number; y: number } | null =
+    null;
+  theme = themeOf(this.props.model);
+  state: State = this.started();
+  frame = 0;
+
+  get minNs() {
+    return Math.min(this.props.model.wallNs, Math.max(200, this.props.model.capture.tick_ns));
+  }
+
+  started(): State {
+    const { model } = this.props;
+    const link = linkOf(location.hash);
+    const whole = { fromNs: 0, toNs: model.wallNs };
+    const mode = link.mode ?? (model.lanes.length > 300 ? "packed" : "tree");
+    this.arrange(mode);
+    const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
+    const focusRow = lane === undefined ? 0 : Math.max(0, this.rowOf[lane]);
+    const finding = link.finding !== null && link.finding < model.findings.length ? link.finding : null;
+    return {
+      range: link.range ? clamped(link.range, model.wallNs, this.minNs) : whole,
+      top: Math.max(0, (focusRow - 4) * ROW),
+      mode,
+      focusRow,
+      finding,
+      selection: null,
+      atNs: link.range ? (link.range.fromNs + link.range.toNs) / 2 : 0,
+      search: "",
+      hit: 0,
+      isHelpOpen: false,
+      isIcicleOpen: false,
+      message: "",
+    };
+  }
+
+  arrange(mode: Mode) {
+    if (this.rowsMode === mode) return;
+    this.rows = rowsOf(this.props.model.lanes, mode);
+    this.rowOf = rowOfLane(this.rows, this.props.model.lanes.length);
+    this.rowsMode = mode;
+  }
+
+  componentDidMount() {
+    const redraw = () => this.forceUpdate();
+    new ResizeObserver(redraw).observe(this.boxRef.current!);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.theme = themeOf(this.props.model);
+      redraw();
+    });
+    addEventListener("hashchange", () => location.hash !== this.hash() && this.setState(this.started()));
+    this.boxRef.current!.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.paint();
+  }
+
+  componentDidUpdate(_: unknown, before: State) {
+    this.paint();
+    const { range, finding, mode, focusRow } = this.state;
+    if (before.range !== range || before.finding !== finding || before.mode !== mode || before.focusRow !== focusRow) {
+      history.replaceState(null, "", this.hash());
+    }
+  }
+
+  hash() {
+    const { range, finding, mode, focusRow } = this.state;
+    const { wallNs, lanes } = this.props.model;
+    const isWhole = range.fromNs <= 0 && range.toNs >= wallNs;
+    const lane = lanes[this.rows[focusRow]?.lanes[0]];
+    return hashOf({ range: isWhole ? null : range, task: focusRow && lane ? lane.task : null, finding, mode });
+  }
+
+  scene(): Scene {
+    const { model } = this.props;
+    const { range, top, focusRow, finding, selection } = this.state;
+    return {
+      model,
+      rows: this.rows,
+      rowOf: this.rowOf,
+      range,
+      top,
+      focusRow,
+      finding,
+      selection,
+      hits: new Set(this.hits),
+      theme: this.theme,
+    };
+  }
+
+  paint() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      if (!this.lanesRef.current || !this.miniRef.current) return;
+      performance.mark("tz-paint");
+      const scene = this.scene();
+      drawLanes(this.lanesRef.current, scene);
+      drawMini(this.miniRef.current, scene);
+      performance.measure("tz-frame", "tz-paint");
+    });
+  }
+
+  get height() {
+    return AXIS + Math.min(Math.max(this.rows.length, 3) * ROW, Math.max(200, Math.min(480, innerHeight * 0.55)));
+  }
+
+  get maxTop() {
+    return Math.max(0, this.rows.length * ROW - (this.height - AXIS));
+  }
+
+  move(range: Range) {
+    this.setState({ range: clamped(range, this.props.model.wallNs, this.minNs) });
+  }
+
+  zoom(factor: number, aroundNs?: number) {
+    const { range } = this.state;
+    const around = aroundNs ?? (range.fromNs + range.toNs) / 2;
+    this.setState({ range: zoomed(range, factor, around, this.props.model.wallNs, this.minNs) });
+  }
+
+  pan(share: number) {
+    const { fromNs, toNs } = this.state.range;
+    const by = share * (toNs - fromNs);
+    this.move({ fromNs: fromNs + by, toNs: toNs + by });
+  }
+
+  /** A row comes into view. */
+  focus(row: number, more: Partial<State> = {}) {
+    const focusRow = Math.min(Math.max(row, 0), this.rows.length - 1);
+    const [y, tall] = [focusRow * ROW, this.height - AXIS];
+    const top = Math.min(Math.max(this.state.top, y + 2 * ROW - tall), Math.max(0, y - ROW));
+    this.setState({ ...more, focusRow, top: Math.min(Math.max(top, 0), this.maxTop) });
+  }
+
+  focusLane(lane: number, more: Partial<State> = {}) {
+    if (this.rowOf[lane] < 0) {
+      this.arrange("tree");
+      more = { ...more, mode: "tree" };
+    }
+    this.focus(this.rowOf[lane], more);
+  }
+
+  showFinding(number: number, zooms: boolean) {
+    const { model } = this.props;
+    const finding = model.findings[number];
+    if (!finding) return;
+    const [task, fromNs, toNs] = finding.stretches[0] ?? [-1, 0, model.wallNs];
+    const margin = Math.max((toNs - fromNs) * 0.08, this.minNs);
+    const ends = finding.stretches.filter((stretch) => stretch[0] === task).map((stretch) => stretch[2]);
+    const [from, to] = [Math.max(0, fromNs - margin), Math.min(model.wallNs, Math.max(toNs, ...ends) + margin)];
+    const range = clamped({ fromNs: from, toNs: to }, model.wallNs, this.minNs);
+    const message = `Finding ${number + 1} of ${model.findings.length}: ${finding.title}`;
+    const more: Partial<State> = { finding: number, message, atNs: fromNs, ...(zooms ? { range } : {}) };
+    const lane = model.laneOfTask.get(task);
+    if (lane === undefined) this.setState({ ...more } as State);
+    else this.focusLane(lane, more);
+  }
+
+  stepPath(by: number) {
+    const { path, lanes, strings } = this.props.model;
+    const row = Math.min(Math.max(pathAt(path, this.state.atNs) + by, 0), path.startNs.length - 1);
+    const [fromNs, toNs] = [path.startNs[row], path.endNs[row]];
+    const { range } = this.state;
+    const lane = laneOf(path, row);
+    const call = strings[path.call[row]] || this.props.model.classes[path.class[row]].title;
+    const message = `Critical path, ${moment(fromNs, range)}: ${lane < 0 ? "several tasks" : nameOf(lanes[lane])}, ${call}, ${duration(toNs - fromNs)}`;
+    const length = range.toNs - range.fromNs;
+    const isVisible = fromNs >= range.fromNs && fromNs < range.toNs;
+    const more: Partial<State> = { atNs: fromNs, selection: { fromNs, toNs }, message };
+    if (!isVisible)
+      more.range = clamped(
+        { fromNs: fromNs - length / 2, toNs: fromNs + length / 2 },
+        this.props.model.wallNs,
+        this.minNs,
+      );
+    if (lane < 0) this.setState(more as State);
+    else this.focusLane(lane, more);
+  }
+
+  key = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { model } = this.props;
+    const { finding, focusRow } = this.state;
+    const count = model.findings.length;
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => this.pan(-0.15),
+      a: () => this.pan(-0.15),
+      ArrowRight: () => this.pan(0.15),
+      d: () => this.pan(0.15),
+      w: () => this.zoom(0.7),
+      "+": () => this.zoom(0.7),
+      "=": () => this.zoom(0.7),
+      s: () => this.zoom(1 / 0.7),
+      "-": () => this.zoom(1 / 0.7),
+      "0": () => this.move({ fromNs: 0, toNs: model.wallNs }),
+      ArrowUp: () => this.focus(focusRow - 1),
+      ArrowDown: () => this.focus(focusRow + 1),
+      PageUp: () => this.focus(focusRow - 15),
+      PageDown: () => this.focus(focusRow + 15),
+      Home: () => this.focus(0),
+      End: () => this.focus(this.rows.length - 1),
+      n: () => count && this.showFinding(finding === null ? 0 : (finding + 1) % count, false),
+      p: () => count && this.showFinding(finding === null ? count - 1 : (finding + count - 1) % count, false),
+      Enter: () => count && this.showFinding(finding ?? 0, true),
+      "[": () => this.stepPath(-1),
+      "]": () => this.stepPath(1),
+      b: () => this.setState({ selection: this.state.range, message: "" }),
+      m: () => this.setMode(MODES[(MODES.indexOf(this.state.mode) + 1) % MODES.length]),
+      "/": () => this.searchRef.current?.focus(),
+      "?": () => this.setState({ isHelpOpen: !this.state.isHelpOpen }),
+      Escape: () => this.setState({ selection: null, isHelpOpen: false }),
+    };
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  };
+
+  setMode(mode: Mode) {
+    const lane = this.rows[this.state.focusRow]?.lanes[0] ?? 0;
+    this.arrange(mode);
+    this.setState({ mode, top: 0 });
+    this.focus(Math.max(0, this.rowOf[lane]), { mode, message: `Rows: ${MODE_NAMES[mode]}, ${this.rows.length}` });
+  }
+
+  timeAt(event: { clientX: number }): number {
+    const box = this.lanesRef.current!.getBoundingClientRect();
+    const left = namesWidth(box.width);
+    const { fromNs, toNs } = this.state.range;
+    return fromNs + ((event.clientX - box.left - left) / (box.width - left)) * (toNs - fromNs);
+  }
+
+  wheel(event: WheelEvent) {
+    const hasFocus = this.boxRef.current!.contains(document.activeElement);
+    const isZoom =
+      event.ctrlKey ||
+      event.metaKey ||
+      (hasFocus && Math.abs(event.deltaY) > Math.abs(event.deltaX) && !event.shiftKey);
+    if (isZoom) {
+      event.preventDefault();
+      this.zoom(Math.exp(Math.min(Math.max(event.deltaY, -60), 60) * 0.005), this.timeAt(event));
+    } else if (event.deltaX || event.shiftKey) {
+      event.preventDefault();
+      this.pan((event.deltaX || event.deltaY) / 800);
+    } else if (this.maxTop && this.state.top + event.deltaY > 0 && this.state.top + event.deltaY < this.maxTop) {
+      event.preventDefault();
+      this.setState({ top: this.state.top + event.deltaY });
+    }
+  }
+
+  down = (event: PointerEvent) => {
+    this.pointers.set(event.pointerId, event);
+    (event.currentTarget as Element).setPointerCapture?.(event.pointerId);
+    const box = this.lanesRef.current!.getBoundingClientRect();
+    const isSelect = event.shiftKey || event.clientY - box.top < AXIS;
+    const { range, top } = this.state;
+    this.drag = {
+      kind: isSelect ? "select" : "pan",
+      fromNs: this.timeAt(event),
+      range,
+      top,
+      x: event.clientX,
+      y: event.clientY,
+    };
+  };
+
+  moved = (event: PointerEvent) => {
+    const last = this.pointers.get(event.pointerId);
+    if (!last || !this.drag) return;
+    if (this.pointers.size === 2) {
+      const [a, b] = [...this.pointers.values()];
+      const before = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+      this.pointers.set(event.pointerId, event);
+      const [c, d] = [...this.pointers.values()];
+      const after = Math.hypot(c.clientX - d.clientX, c.clientY - d.clientY);
+      this.zoom(before / Math.max(1, after), this.timeAt({ clientX: (c.clientX + d.clientX) / 2 }));
+      return;
+    }
+    this.pointers.set(event.pointerId, event);
+    if (this.drag.kind === "select") {
+      const [fromNs, toNs] = [this.drag.fromNs, this.timeAt(event)].sort((a, b) => a - b);
+      const { wallNs } = this.props.model;
+      if (toNs > 0 && fromNs < wallNs)
+        this.setState({ selection: { fromNs: Math.max(0, fromNs), toNs: Math.min(wallNs, toNs) } });
+      return;
+    }
+    const { range, top, x, y } = this.drag;
+    const width = this.lanesRef.current!.clientWidth;
+    const by = ((x - event.clientX) / (width - namesWidth(width))) * (range.toNs - range.fromNs);
+    this.move({ fromNs: range.fromNs + by, toNs: range.toNs + by });
+    this.setState({ top: Math.min(Math.max(top + y - event.clientY, 0), this.maxTop) });
+  };
+
+  up = (event: PointerEvent) => {
+    this.pointers.delete(event.pointerId);
+    if (this.drag && Math.hypot(event.clientX - this.drag.x, event.clientY - this.drag.y) < 4) this.click(event);
+    this.drag = null;
+  };
+
+  click(event: PointerEvent) {
+    const box = this.lanesRef.current!.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top - AXIS + this.state.top) / ROW);
+    if (row < 0 || row >= this.rows.length) return;
+    const atNs = this.timeAt(event);
+    const { model } = this.props;
+    const over = model.findings.findIndex((finding) =>
+      finding.stretches.some(
+        ([task, from, to]) => this.rowOf[model.laneOfTask.get(task) ?? -1] === row && from <= atNs && atNs <= to,
+      ),
+    );
+    this.focus(row, { atNs, finding: over < 0 ? null : over, message: "" });
+    articleOf(model, over)?.scrollIntoView({ block: "nearest" });
+  }
+
+  overMini = (event: PointerEvent) => {
+    if (event.type === "pointermove" && !event.buttons) return;
+    (event.currentTarget as Element).setPointerCapture?.(event.pointerId);
+    const box = this.miniRef.current!.getBoundingClientRect();
+    const left = namesWidth(box.width);
+    const atNs = ((event.clientX - box.left - left) / (box.width - left)) * this.props.model.wallNs;
+    const { fromNs, toNs } = this.state.range;
+    this.move({ fromNs: atNs - (toNs - fromNs) / 2, toNs: atNs + (toNs - fromNs) / 2 });
+  };
+
+  find = (text: string) => {
+    this.hits = searched(this.props.model.lanes, text);
+    this.setState({ search: text, hit: 0 });
+    if (this.hits.length) this.focusLane(this.hits[0], { search: text, hit: 0 });
+  };
+
+  nextHit(by: number) {
+    if (!this.hits.length) return;
+    const hit = (this.state.hit + by + this.hits.length) % this.hits.length;
+    const lane = this.props.model.lanes[this.hits[hit]];
+    const { range } = this.state;
+    const isVisible = lane.endNs >= range.fromNs && lane.birthNs <= range.toNs;
+    const length = range.toNs - range.fromNs;
+    const around = clamped(
+      { fromNs: lane.birthNs - length / 2, toNs: lane.birthNs + length / 2 },
+      this.props.model.wallNs,
+      this.minNs,
+    );
+    this.focusLane(this.hits[hit], { hit, message: nameOf(lane), ...(isVisible ? {} : { range: around }) });
+  }
+
+  render() {
+    const { model } = this.props;
+    const { mode, search, hit, isHelpOpen, isIcicleOpen, message, selection, focusRow, range } = this.state;
+    const { limits } = model.capture;
+    return (
+      <div class="tz">
+        <div class="tz-bar">
+          <input
+            ref={this.searchRef}
+            type="search"
+            placeholder="Search program, argument, pid"
+            aria-label="Search program, argument or process id"
+            value={search}
+            onInput={(event) => this.find(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") this.nextHit(event.shiftKey ? -1 : 1);
+              if (event.key === "Escape") this.boxRef.current?.focus();
+            }}
+          />
+          <span class="tz-note" role="status">
+            {search ? (this.hits.length ? `${hit + 1} of ${this.hits.length}` : "none") : ""}
+          </span>
+          <label>
+            Rows{" "}
+            <select value={mode} onChange={(event) => this.setMode(event.currentTarget.value as Mode)}>
+              {MODES.map((each) => (
+                <option key={each} value={each}>
+                  {MODE_NAMES[each]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="button" aria-label="Zoom in" onClick={() => this.zoom(0.5)}>
+            +
+          </button>
+          <button type="button" aria-label="Zoom out" onClick={() => this.zoom(2)}>
+            −
+          </button>
+          <button type="button" onClick={() => this.move({ fromNs: 0, toNs: model.wallNs })}>
+            Whole
+          </button>
+          <button
+            type="button"
+            aria-expanded={isIcicleOpen}
+            onClick={() => this.setState({ isIcicleOpen: !isIcicleOpen })}
+          >
+            Where the time went
+          </button>
+          <button type="button" aria-expanded={isHelpOpen} onClick={() => this.setState({ isHelpOpen: !isHelpOpen })}>
+            Keys ?
+          </button>
+          <span class="tz-note">
+            {moment(range.fromNs, range)} to {moment(range.toNs, range)} ({duration(range.toNs - range.fromNs)})
+          </span>
+        </div>
+        <div class="tz-mini" onPointerDown={this.overMini} onPointerMove={this.overMini}>
+          <canvas ref={this.miniRef} style={{ height: `${MINI}px` }} />
+        </div>
+        <div
+          ref={this.boxRef}
+          class={`tz-lanes${this.drag ? " tz-drag" : ""}`}
+          tabIndex={0}
+          role="application"
+          aria-label="Timeline. Press ? for the keys."
+          aria-describedby="tz-list"
+          onKeyDown={this.key}
+          onPointerDown={this.down}
+          onPointerMove={this.moved}
+          onPointerUp={this.up}
+          onPointerCancel={this.up}
+        >
+          <canvas ref={this.lanesRef} style={{ height: `${this.height}px` }} />
+        </div>
+        {isHelpOpen && <Help close={() => this.setState({ isHelpOpen: false })} />}
+        <p class="tz-note" role="status" aria-live="polite" id="tz-message">
+          {message || this.about(limits)}
+        </p>
+        {this.list()}
+        {isIcicleOpen && <Icicle nodes={this.nodes} classes={model.classes} />}
+        <div class="tz-under">
+          <SumTable
+            model={model}
+            sums={sumsOf(model, selection ?? range)}
+            range={selection ?? range}
+            isSelection={selection !== null}
+          />
+          <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} />
+        </div>
+      </div>
+    );
+  }
+
+  laneOfFocus(row: number): Lane | null {
+    const found = this.rows[row];
+    if (!found) return null;
+    const tolerance = (this.state.range.toNs - this.state.range.fromNs) / 200;
+    const lane = laneAt(this.props.model.lanes, found, this.state.atNs, tolerance);
+    return this.props.model.lanes[lane < 0 ? found.lanes[0] : lane];
+  }
+
+  about(limits: Record<string, number>): string {
+    const { model } = this.props;
+    const tasks = limits.tasks.toLocaleString("en");
+    const parts = [
+      limits.lanes === limits.tasks
+        ? `Each task has a lane: ${tasks}`
+        : `${limits.lanes.toLocaleString("en")} of ${tasks} tasks have a lane`,
+    ];
+    const foldedNs = Object.values(model.capture.folded_ns).reduce((sum, ns) => sum + ns, 0);
+    if (foldedNs) parts.push(`the others live for ${duration(foldedNs)} in all`);
+    if (!model.exact.isComplete) {
+      parts.push(
+        `${limits.exact_calls.toLocaleString("en")} of ${limits.calls.toLocaleString("en")} calls are drawn exactly, the rest as the class with most time`,
+      );
+    }
+    if (model.movedNs)
+      parts.push(`short stretches of the critical path are drawn within ${duration(model.movedNs)} of their place`);
+    return `${parts.join("; ")}.`;
+  }
+
+  /** The visible rows as text, for screen readers. */
+  list() {
+    const { model } = this.props;
+    const [first, end] = visible({ rows: this.rows, top: this.state.top }, this.height);
+    const sentence = (row: Row) => {
+      const lane = model.lanes[row.lanes[0]];
+      if (row.lanes.length > 1) return `${row.name}: ${row.lanes.length} tasks`;
+      return `${nameOf(lane)}, ${moment(lane.birthNs, { fromNs: 0, toNs: model.wallNs })} for ${duration(lane.endNs - lane.birthNs)}, on the critical path for ${duration(lane.onPathNs)}`;
+    };
+    return (
+      <ul class="tz-hidden" id="tz-list" aria-label={`Visible lanes, ${first + 1} to ${end} of ${this.rows.length}`}>
+        {this.rows.slice(first, Math.min(end, first + MAX_LISTED)).map((row) => (
+          <li key={row.lanes[0]}>{sentence(row)}</li>
+        ))}
+      </ul>
+    );
+  }
+}
+
+function Help({ close }: { close: () => void }) {
+  return (
+    <div class="tz-help" role="dialog" aria-label="Keys">
+      <dl>{KEYS.flatMap(([key, what]) => [<dt key={key}>{key}</dt>, <dd key={what}>{what}</dd>])}</dl>
+      <button type="button" onClick={close}>
+        Close
+      </button>
+    </div>
+  );
+}
+
+function SumTable({
+  model,
+  sums,
+  range,
+  isSelection,
+}: {
+  model: Model;
+  sums: Sums;
+  range: Range;
+  isSelection: boolean;
+}) {
+  const share = (ns: number) => `${((100 * ns) / Math.max(1, sums.totalNs)).toFixed(1)}%`;
+  return (
+    <section aria-label="Sums">
+      <h3>
+        Critical path in the {isSelection ? "selection" : "visible time"}: {duration(sums.totalNs)}
+      </h3>
+      <table id="tz-sums" data-ns={sums.totalNs}>
+        <tbody>
+          {sums.classes.map(({ name, ns }) => {
+            const look = model.classes.find((each) => each.name === name)!;
+            return (
+              <tr key={name} data-class={name} data-ns={ns}>
+                <td>
+                  <span class="tz-swatch" style={{ background: look.color }} /> {look.letter}
+                </td>
+                <td>{look.title}</td>
+                <td class="n">{duration(ns)}</td>
+                <td class="n">{share(ns)}</td>
+              </tr>
+            );
+          })}
+          {sums.lanes.slice(0, 5).map(({ lane, ns }) => (
+            <tr key={lane}>
+              <td />
+              <td>{lane < 0 ? "other tasks" : nameOf(model.lanes[lane])}</td>
+              <td class="n">{duration(ns)}</td>
+              <td class="n">{share(ns)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="tz-note">
+        {moment(range.fromNs, range)} to {moment(range.toNs, range)};{" "}
+        {sums.errorNs ? `each sum is accurate to ±${duration(sums.errorNs)}.` : "exact."}
+      </p>
+    </section>
+  );
+}
+
+function Detail({ model, lane, atNs }: { model: Model; lane: Lane | null; atNs: number }) {
+  if (!lane) return null;
+  const at = exactAt(model.exact, lane.number, atNs);
+  const call = at < 0 ? "" : `${model.strings[model.exact.call[at]]} ${model.strings[model.exact.target[at]]}`;
+  const id = lane.tid < 0 ? "" : ` --pid ${lane.pid}`;
+  const start = model.capture.limits.start_ns;
+  const [from, to] = [Math.max(0, lane.birthNs), Math.min(model.wallNs, lane.endNs)];
+  return (
+    <section aria-label="Lane">
+      <h3>{nameOf(lane)}</h3>
+      {lane.argv && <p>{lane.argv}</p>}
+      <p>
+        From {moment(from, { fromNs: 0, toNs: model.wallNs })} for {duration(to - from)}:{" "}
+        {lane.calls.toLocaleString("en")} calls, {lane.ending}; on the critical path for {duration(lane.onPathNs)}.
+        First line: {lane.line}.
+      </p>
+      {at >= 0 && (
+        <p>
+          At {moment(atNs, { fromNs: atNs, toNs: atNs + 1e6 })}: {call.trim()},{" "}
+          {duration(model.exact.endNs[at] - model.exact.startNs[at])}, line {model.exact.line[at]}
+        </p>
+      )}
+      <p>
+        Its time:{" "}
+        {model.classes
+          .map((look, cls) => ({ look, ns: lane.sumsNs[cls] }))
+          .filter(({ ns }) => ns > 0)
+          .sort((a, b) => b.ns - a.ns)
+          .map(({ look, ns }) => `${look.lane_title} ${duration(ns)}`)
+          .join(", ") || "0 s"}
+      </p>
+      <p class="tz-note" data-start={start}>
+        <code>{`tracealyze events ${model.capture.name}${id}`}</code>
+      </p>
+    </section>
+  );
+}
+
+function themeOf(model: Model): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string, otherwise: string) => hex(style.getPropertyValue(name).trim()) ?? otherwise;
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const paper = color("--paper", isDark ? "#14171a" : "#ffffff");
+  return {
+    ink: color("--ink", isDark ? "#e4e6e9" : "#1c1f23"),
+    dim: color("--dim", isDark ? "#a3a9b0" : "#5b6168"),
+    rule: color("--rule", isDark ? "#363b41" : "#d9dcdf"),
+    bad: color("--bad", isDark ? "#ff8a80" : "#b3261e"),
+    accent: isDark ? "#6db3f2" : "#1f6fb8",
+    paper,
+    palette: paletteOf(model.classes, paper, isDark ? "#4a5058" : "#c3c8ce"),
+  };
+}
+
+function hex(color: string): string | null {
+  if (/^#[0-9a-f]{6}$/i.test(color)) return color;
+  return /^#[0-9a-f]{3}$/i.test(color) ? `#${[...color.slice(1)].map((digit) => digit + digit).join("")}` : null;
+}
+
+function articleOf(model: Model, finding: number): HTMLElement | null {
+  const id = model.findings[finding]?.article;
+  return id ? document.getElementById(id) : null;
+}
+
+/** Each finding of the page gets a button that shows it in the timeline. */
+function linkFindings(model: Model, app: App): void {
+  model.findings.forEach((finding, number) => {
+    const heading = articleOf(model, number)?.querySelector("h3");
+    if (!heading || !finding.stretches.length || heading.querySelector(".tz-show")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "tz-show";
+    button.textContent = "Show in the timeline";
+    button.addEventListener("click", () => {
+      app.showFinding(number, true);
+      document.getElementById("timeline")?.scrollIntoView({ block: "start" });
+      app.boxRef.current?.focus({ preventScroll: true });
+    });
+    heading.append(button);
+  });
+}
+
+async function start(): Promise<void> {
+  document.querySelectorAll("table").forEach(makeSortable);
+  const about = document.getElementById("tz-meta");
+  const section = document.getElementById("timeline");
+  if (!about || !section || typeof DecompressionStream === "undefined") return;
+  const meta: Meta = JSON.parse(about.textContent ?? "");
+  const model = await modelOf(meta, 0, (id) => document.getElementById(id)?.textContent ?? "");
+  // A log has one lane without calls: its stretches in the static picture show more.
+  const draws = model.capture.limits.calls > 0;
+  if (draws) replace(section, model);
+  document.documentElement.dataset.tz = draws ? "ready" : "static";
+  performance.mark("tz-ready");
+}
+
+/** The static picture stays for printing, and because the key above it refers to its hatches. */
+function replace(section: HTMLElement, model: Model): void {
+  const figure = section.querySelector("figure");
+  const root = document.createElement("div");
+  section.insertBefore(root, figure);
+  const made = createRef<App>();
+  render(<App model={model} ref={made} />, root);
+  figure?.classList.add("tz-static");
+  figure?.setAttribute("inert", "");
+  if (made.current) linkFindings(model, made.current);
+}
+
+start().catch((error: unknown) => console.error("The timeline stays static:", error));

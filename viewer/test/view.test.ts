@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
+import { placed } from "../src/icicle.tsx";
+import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
+import { EMPTY, paletteOf, pixel, strip } from "../src/raster.ts";
+import { sumsOf } from "../src/sums.ts";
+import { compared, numberOf } from "../src/tables.ts";
+import {
+  clamped,
+  duration,
+  hashOf,
+  isBeyond,
+  laneAt,
+  levelFor,
+  linkOf,
+  rowOfLane,
+  rowsOf,
+  searched,
+  zoomed,
+} from "../src/view.ts";
+
+function lane(number: number, birthNs: number, endNs: number, more: Partial<Lane> = {}): Lane {
+  const known = {
+    task: number,
+    pid: 100 + number,
+    tid: 100 + number,
+    parent: -1,
+    depth: 0,
+    isThread: false,
+    program: "/bin/a",
+  };
+  const rest = { argv: "a b", ending: "", line: 1, calls: 1, onPathNs: 0, row: 0, sumsNs: [] };
+  return { number, birthNs, endNs, ...known, ...rest, ...more };
+}
+
+/** Two lanes: one calls class 1 from 10 to 60 and class 2 from 60 to 80, the other lives from 100 to 200. */
+function model(): Model {
+  const lanes = [lane(0, 0, 100, { onPathNs: 100 }), lane(1, 100, 200, { onPathNs: 60, program: "/bin/b" })];
+  const looks = ["user", "disk", "sleep"].map((name) => ({
+    name,
+    title: name,
+    lane_title: name,
+    letter: "x",
+    color: "#102030",
+    hatch: "",
+  }));
+  const numbers = (...values: number[]) => Float64Array.from(values);
+  const none = numbers(0, 0, 0, 0);
+  return {
+    meta: { schema: "", classes: looks, captures: [], findings: [], icicle: [] },
+    capture: {
+      capture: 0,
+      name: "c",
+      tick_ns: 1,
+      limits: {},
+      folded_ns: {},
+      wake_kinds: [],
+      confidences: [],
+      sections: [],
+    },
+    classes: looks,
+    wallNs: 200,
+    movedNs: 0,
+    lanes,
+    laneOfTask: new Map([
+      [0, 0],
+      [1, 1],
+    ]),
+    strings: [""],
+    path: {
+      startNs: numbers(0, 10, 100, 160),
+      endNs: numbers(10, 100, 160, 200),
+      lane: Int32Array.of(0, 0, 1, -1),
+      class: numbers(0, 1, 2, 0),
+      what: none,
+      call: none,
+      target: none,
+      line: none,
+      pieces: none,
+      flags: none,
+    },
+    exact: {
+      first: Int32Array.of(0, 2, 2),
+      startNs: numbers(10, 60),
+      endNs: numbers(60, 80),
+      class: numbers(1, 2),
+      call: none,
+      target: none,
+      line: none,
+      isComplete: true,
+    },
+    wakes: [],
+    overview: [],
+    levels: [],
+    findings: [],
+  };
+}
+
+test("numbers of several bytes are read in order", () => {
+  const reader = new Reader(Uint8Array.of(0x05, 0xe5, 0x8e, 0x26));
+  assert.deepEqual([reader.number(), reader.number()], [5, 624485]);
+  assert.throws(() => reader.number(), /too early/);
+});
+
+test("differences add up with their signs", () => {
+  assert.deepEqual([0, 1, 2, 3].map(signed), [0, -1, 1, -2]);
+  const section = { name: "s", rows: 3, columns: ["d_at", "dur"], raw_bytes: 6, id: "", codec: "", crc32: 0 };
+  const columns = columnsOf(Uint8Array.of(4, 1, 2, 7, 8, 9), section);
+  assert.deepEqual([...columns.at], [2, 1, 2]);
+  assert.deepEqual([...columns.dur], [7, 8, 9]);
+  assert.throws(() => columnsOf(Uint8Array.of(4, 1, 2, 7, 8, 9, 9), section), /more than its columns/);
+});
+
+test("texts have their control characters escaped", () => {
+  assert.deepEqual(stringsOf(Uint8Array.of(0, 2, 0x1b, 0x61), 2), ["", "\\x1ba"]);
+  assert.equal(shown("a\u202eb"), "a\\u202eb");
+  assert.equal(shown("\u{1f600}é"), "\u{1f600}é");
+});
+
+test("the coarsest level with cells of a pixel is used", () => {
+  const levels = [1024, 8192].map((columns) => levelOf([], 1_000_000, columns, new Uint8Array()));
+  const range = (toNs: number) => ({ fromNs: 0, toNs });
+  assert.equal(levelFor(levels, range(1_000_000), 1_000_000, 1000), 0 + 0);
+  assert.equal(levelFor(levels, range(500_000), 1_000_000, 1000), 1);
+  assert.equal(isBeyond(levels, range(500_000), 1_000_000, 1000), false);
+  assert.equal(isBeyond(levels, range(100_000), 1_000_000, 1000), true);
+});
+
+test("cells of a lane start with a new byte", () => {
+  const lanes = [lane(0, 0, 3), lane(1, 2, 4)];
+  const level = levelOf(lanes, 4, 4, Uint8Array.of(0x21, 0x03, 0x54));
+  const cells = (number: number) => [0, 1, 2, 3].map((column) => cellAt(level, number, column));
+  assert.deepEqual(cells(0), [1, 2, 3, 15]);
+  assert.deepEqual(cells(1), [15, 15, 4, 5]);
+  assert.throws(() => levelOf(lanes, 4, 4, Uint8Array.of(1)), /instead of 3/);
+});
+
+test("zooming keeps the moment under the pointer", () => {
+  const range = zoomed({ fromNs: 0, toNs: 100 }, 0.5, 20, 100, 1);
+  assert.deepEqual(range, { fromNs: 10, toNs: 60 });
+  assert.deepEqual(zoomed(range, 100, 20, 100, 1), { fromNs: 0, toNs: 100 });
+  assert.deepEqual(clamped({ fromNs: 90, toNs: 130 }, 100, 1), { fromNs: 60, toNs: 100 });
+});
+
+test("sums of a part are clipped, and of the whole complete", () => {
+  const part = sumsOf(model(), { fromNs: 50, toNs: 120 });
+  assert.deepEqual(part.classes, [
+    { name: "disk", ns: 50 },
+    { name: "sleep", ns: 20 },
+  ]);
+  assert.deepEqual(part.lanes, [
+    { lane: 0, ns: 50 },
+    { lane: 1, ns: 20 },
+  ]);
+  const whole = sumsOf(model(), { fromNs: 0, toNs: 200 });
+  assert.equal(whole.totalNs, 200);
+  assert.deepEqual(whole.lanes, [
+    { lane: 0, ns: 100 },
+    { lane: 1, ns: 60 },
+    { lane: -1, ns: 40 },
+  ]);
+});
+
+test("a stretch of several tasks is charged to none of them", () => {
+  const merged = model();
+  merged.path.flags = Float64Array.of(0, 8, 0, 0);
+  assert.deepEqual(sumsOf(merged, { fromNs: 0, toNs: 120 }).lanes, [
+    { lane: -1, ns: 90 },
+    { lane: 1, ns: 20 },
+    { lane: 0, ns: 10 },
+  ]);
+});
+
+test("sums of merged stretches state their error", () => {
+  const merged = { ...model(), movedNs: 7 };
+  assert.equal(sumsOf(merged, { fromNs: 50, toNs: 120 }).errorNs, 14);
+  assert.equal(sumsOf(merged, { fromNs: 0, toNs: 200 }).errorNs, 0);
+});
+
+test("a call and a stretch are found at a moment", () => {
+  const { exact, path } = model();
+  assert.deepEqual(
+    [9, 10, 59, 60, 80].map((at) => exactAt(exact, 0, at)),
+    [-1, 0, 0, 1, -1],
+  );
+  assert.deepEqual(
+    [0, 10, 199, 500].map((at) => pathAt(path, at)),
+    [0, 1, 3, 3],
+  );
+});
+
+test("rows have each lane once in every mode but the path", () => {
+  const lanes = [...model().lanes, lane(2, 50, 60, { row: 1 })];
+  for (const mode of ["tree", "packed", "program"] as const) {
+    const numbers = rowsOf(lanes, mode).flatMap((row) => [...row.lanes]);
+    assert.deepEqual(numbers.sort(), [0, 1, 2]);
+  }
+  assert.deepEqual(
+    rowsOf(lanes, "path").map((row) => [...row.lanes]),
+    [[0], [1]],
+  );
+  assert.deepEqual([...rowOfLane(rowsOf(lanes, "packed"), 3)], [0, 0, 1]);
+});
+
+test("a click finds the lane that lives at that moment", () => {
+  const { lanes } = model();
+  const [row] = rowsOf(lanes, "packed");
+  assert.deepEqual(
+    [50, 150, 250].map((at) => laneAt(lanes, row, at, 0)),
+    [0, 1, -1],
+  );
+  assert.equal(laneAt(lanes, row, 205, 10), 1);
+});
+
+test("pixels show the exact calls, and nothing outside a life", () => {
+  const drawn = model();
+  const classes = new Uint8Array(20);
+  strip(drawn, rowsOf(drawn.lanes, "tree")[0], { fromNs: 0, toNs: 200 }, classes);
+  assert.deepEqual([...classes], [0, 1, 1, 1, 1, 1, 2, 2, 0, 0, ...Array(10).fill(EMPTY)]);
+});
+
+test("hatches mix the colour with the page", () => {
+  const { tiles } = paletteOf([{ color: "#000000", hatch: "M0 3H6" }], "#ffffff", "#cccccc");
+  assert.equal(tiles[0], pixel("#000000", "#ffffff", 1));
+  assert.equal(tiles[3 * 6], pixel("#000000", "#ffffff", 0.35));
+});
+
+test("a search needs all words, or an id", () => {
+  const { lanes } = model();
+  assert.deepEqual(searched(lanes, "BIN b"), [0, 1]);
+  assert.deepEqual(searched(lanes, "101"), [1]);
+  assert.deepEqual(searched(lanes, "10"), []);
+  assert.deepEqual(searched(lanes, " "), []);
+});
+
+test("links survive, and others are ignored", () => {
+  const link = { range: { fromNs: 5, toNs: 9 }, task: 3, finding: 1, mode: "packed" as const };
+  assert.deepEqual(linkOf(hashOf(link)), link);
+  assert.deepEqual(linkOf("#t=9..5&task=x&view=%3Cb%3E"), { range: null, task: null, finding: null, mode: null });
+});
+
+test("durations are those of the report", () => {
+  assert.deepEqual([0, 7, 1_500, 59_000_000, 431_000_000, 11_420_000_000].map(duration), [
+    "0 s",
+    "7 ns",
+    "1.50 µs",
+    "59.0 ms",
+    "431 ms",
+    "11.42 s",
+  ]);
+});
+
+test("cells of tables sort by their amounts", () => {
+  assert.deepEqual(["431 ms", "1.52 s", "12%", "4,103", "x"].map(numberOf), [0.431, 1.52, 12, 4103, null]);
+  assert.deepEqual(["b", "431 ms", "1.52 s", "a"].sort(compared), ["1.52 s", "431 ms", "a", "b"]);
+});
+
+test("children of the icicle lie inside their parent", () => {
+  const nodes = placed(
+    [
+      [0, "", 10],
+      [1, "disk", 6],
+      [2, "a", 4],
+      [2, "b", 2],
+      [1, "user", 4],
+      [2, "c", 4],
+    ],
+    model().classes,
+  );
+  assert.deepEqual(
+    nodes.map((node) => node.fromNs),
+    [0, 0, 0, 4, 6, 6],
+  );
+  assert.deepEqual(nodes.map((node) => node.cls).slice(1), ["disk", "disk", "disk", "user", "user"]);
+});
