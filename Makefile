@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser viewer field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -48,6 +48,9 @@ test-browser: setup ## Open reports in Chromium and Firefox, driven through Node
 
 viewer: ## Build the script of the report from viewer/, after its checks and tests (needs Node)
 	cd viewer && npm ci --silent --no-audit --no-fund && npm run --silent check && npm test --silent && npm run --silent build
+
+pictures: setup ## Make the pictures of the documents anew (needs Chromium)
+	$(PYTHON) docs/pictures/make.py
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py

@@ -153,22 +153,25 @@ function drawLabels(
   let drawn = 0;
   for (let row = first; row < end && drawn < 400; row++) {
     for (const lane of scene.rows[row].lanes.length > 50 ? [] : scene.rows[row].lanes) {
-      for (let at = firstExact(model, lane, range.fromNs); at < model.exact.first[lane + 1] && drawn < 400; at++) {
+      const from = firstExact(model, lane, range.fromNs);
+      // So many calls are narrower than their names; the bars show their classes.
+      if (firstExact(model, lane, range.toNs) - from > 1000) continue;
+      for (let at = from; at < model.exact.first[lane + 1] && drawn < 400; at++) {
         if (model.exact.startNs[at] >= range.toNs) break;
         if (model.exact.endNs[at] - model.exact.startNs[at] < 16 * perPixel) continue;
-        const from = Math.max(left, xOf(scene, model.exact.startNs[at], left, width));
-        const to = Math.min(width, xOf(scene, model.exact.endNs[at], left, width));
+        const x = Math.max(left, xOf(scene, model.exact.startNs[at], left, width));
+        const end = Math.min(width, xOf(scene, model.exact.endNs[at], left, width));
         const look = model.classes[model.exact.class[at]];
         const call = model.strings[model.exact.call[at]];
-        const text = widthOf(context, call) + 10 < to - from ? call : look.letter;
-        if (to - from < 14) continue;
+        const text = widthOf(context, call) + 10 < end - x ? call : look.letter;
+        if (end - x < 14) continue;
         drawn++;
         const y = yOf(scene, row) + 3 + BAR / 2;
         const wide = widthOf(context, text);
         context.fillStyle = look.color;
-        context.fillRect(from + 3, y - BAR / 2 + 1, wide + 4, BAR - 2);
+        context.fillRect(x + 3, y - BAR / 2 + 1, wide + 4, BAR - 2);
         context.fillStyle = "#ffffff";
-        context.fillText(text, from + 5, y + 0.5);
+        context.fillText(text, x + 5, y + 0.5);
       }
     }
   }
