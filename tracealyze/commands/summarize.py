@@ -10,8 +10,9 @@ import typer
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
+from tracealyze.errors import WrongUsage
 from tracealyze.render import output
-from tracealyze.render.forms import Form
+from tracealyze.render.forms import BRIEF_TOKENS, MIN_BRIEF_TOKENS, Form
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
@@ -23,6 +24,7 @@ EXAMPLES = (
     "tracealyze summarize --pid 4711 --from +2 --to +5 trace.out",
     "tracealyze summarize trace.out --format markdown > ticket.md",
     "tracealyze summarize 'run*.strace'",
+    "tracealyze summarize trace.out --brief",
 )
 
 
@@ -41,12 +43,33 @@ def command(
     each: Annotated[
         bool, typer.Option("--each", help="With several captures or runs, show the report of each, not of the slowest.")
     ] = False,
+    is_brief: Annotated[
+        bool,
+        typer.Option(
+            "--brief",
+            help="A short report for a ticket or a language model: causes, numbers and next commands, "
+            "without names, paths and messages of the trace.",
+        ),
+    ] = False,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            "--max-tokens",
+            metavar="N",
+            min=MIN_BRIEF_TOKENS,
+            help="With --brief: its maximum length, in tokens of three bytes.",
+        ),
+    ] = BRIEF_TOKENS,
 ) -> None:
     """Explain where the time went: diagnosis, findings, critical path."""
     form, chosen = rows.form, rules.chosen()
     if source.condition is not None:
         output.note("--where filters the events counted below; the time breakdown still covers the whole window.")
-    if form is Form.JSON:
+    if is_brief:
+        if form not in (Form.TABLE, Form.MARKDOWN):
+            raise WrongUsage(f"--brief is text: use it without --format {form}.")
+        lost = _brief(source.traces(chosen), max_tokens)
+    elif form is Form.JSON:
         lost = _document(source.trace(rules=chosen), full)
     elif each or form is Form.CSV:
         lost = sum(_show(trace, form, rows.top, full, number) for number, trace in enumerate(source.traces(chosen)))
@@ -62,6 +85,20 @@ def _document(trace: Trace, full: bool) -> int:
         summary = trace.summary()
     json.write_parts(summary.parts(full=full))
     return losses.lost_lines(trace)
+
+
+def _brief(traces: Iterable[Trace], max_tokens: int) -> int:
+    """The short report of each capture."""
+    from tracealyze.render.brief import brief
+
+    lost = 0
+    for number, trace in enumerate(traces):
+        with analyzing():
+            text = brief(trace, max_tokens)
+        output.write("\n" if number else "")
+        output.write(text)
+        lost += losses.lost_lines(trace)
+    return lost
 
 
 def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:

@@ -6,9 +6,9 @@ little of its time is not reported by itself: the finding that took most of it l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.findings import messages
@@ -42,7 +42,11 @@ class Diagnosis:
     """The largest pieces of it."""
 
 
-def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
+Worded: TypeAlias = Callable[["Row"], "Row"]
+"""Replaces values of a row in messages, such as the names of files."""
+
+
+def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None = None) -> Diagnosis:
     """What these rules find, by severity and then by impact. Rules that lead follow what they do not put in doubt."""
     single = [rule for rule in rules if rule.table not in MULTI_CAPTURE]
     tables = tables_of(trace, single)
@@ -58,7 +62,8 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
             owner.also.append(each.match.rule.name)
             owner.remarks += [each.match] if each.match.rule.remark else []
             owner.inherited_ns += each.ceded_ns
-    findings = [_finding(trace, each) for each in claimed if each.is_finding]
+    reported = [each if worded is None else each.worded(worded) for each in claimed if each.is_finding]
+    findings = [_finding(trace, each) for each in reported]
     leading = {rule.name for rule in rules if rule.leads}
     findings.sort(key=lambda finding: _order(trace, finding, finding.name in leading))
     return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))
@@ -84,6 +89,11 @@ class _ClaimedMatch:
     """Those of them with a remark in their rule."""
     inherited_ns: int = 0
     """Impact of other matches that are reported as part of this one."""
+
+    def worded(self, worded: Worded) -> _ClaimedMatch:
+        """The same match with other words in its messages."""
+        match, *remarks = (replace(each, row=worded(each.row)) for each in (self.match, *self.remarks))
+        return replace(self, match=match, remarks=remarks)
 
     @property
     def is_finding(self) -> bool:

@@ -10,3 +10,8 @@ class Form(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+
+
+BRIEF_TOKENS = 2000
+"""Default length of a short report: most language models warn or truncate well above it."""
+MIN_BRIEF_TOKENS = 200
