@@ -216,9 +216,20 @@ def _run() -> int:
     except Exception as error:
         if os.environ.get("TRACEALYZE_DEBUG"):
             raise
-        what = f"{type(error).__name__}: {error}"
-        advice = "Please report it; TRACEALYZE_DEBUG=1 shows where it happened."
-        return _report([f"This is a bug in tracealyze: {what}. {advice}"], ExitCode.BUG)
+        return _unexpected(error)
+
+
+_DATA_PACKAGES = ("numpy", "pandas", "pyarrow")
+"""Packages that only some commands need, so that an install for reports can leave them out."""
+
+
+def _unexpected(error: Exception) -> int:
+    if isinstance(error, ModuleNotFoundError) and error.name in _DATA_PACKAGES:
+        lacks = f"this needs the package {error.name}, which is not installed."
+        return _report([f"{lacks} Run: python3 -m pip install {error.name}"], ExitCode.WRONG_USAGE)
+    what = f"{type(error).__name__}: {error}"
+    advice = "Please report it; TRACEALYZE_DEBUG=1 shows where it happened."
+    return _report([f"This is a bug in tracealyze: {what}. {advice}"], ExitCode.BUG)
 
 
 def _unwritable(error: OSError) -> int:

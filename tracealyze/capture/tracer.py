@@ -106,6 +106,11 @@ def find(*, attaches: bool = False) -> Tracer:
                 f"record runs strace, which this system does not have. Run: {command}{_NOTES.get(system, '')} "
                 "Then: tracealyze summarize FILE"
             )
+    if sys.platform == "win32":
+        raise WrongUsage(
+            "record runs strace, which Windows does not have. For a capture of another system: tracealyze "
+            "summarize FILE"
+        )
     path = shutil.which("strace")
     if path is None:
         raise CannotTrace("strace is not installed.", [missing_strace(gather())])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import signal
 import sys
@@ -93,12 +92,13 @@ def command(
 
     The program runs under strace, with its own standard input and output. Its exit status is that of this command. The
     report goes to standard error. Ctrl-C ends the program, or the capture of running processes."""
+    if bool(program) == bool(pids):
+        raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
+    tracer = find(attaches=bool(pids))
+    # Needs modules that only Unix has.
     from tracealyze.capture.recording import Recording
 
     wanted = _pids(pids or ())
-    if bool(program) == bool(wanted):
-        raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
-    tracer = find(attaches=bool(wanted))
     if program and (code := _why_not(program[0])):
         return code
     for remark in remarks(shutil.which(program[0]) or "", program[0], is_root=not os.geteuid()) if program else ():
@@ -200,6 +200,8 @@ def _exit_code(outcome: Outcome) -> int:
     status = outcome.status or 0
     if status >= 0:
         return status
+    import resource
+
     output.flush(sys.stdout)
     output.flush(sys.stderr)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

@@ -34,10 +34,14 @@ _MAX_ROWS_AT_ONCE = 2_000
 def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterator[Sequence[Row]]:
     table = trace.events_of(columns, limit)
     if len(table) <= _MAX_ROWS_AT_ONCE:
-        yield list(table)
+        yield table.head(len(table))
         return
-    import pyarrow
-
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        # An install without the data packages: it works, and takes the memory of all rows.
+        yield table.head(len(table))
+        return
     for batch in pyarrow.RecordBatchReader.from_stream(table):
         yield batch.to_pylist()
 
