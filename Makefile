@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures site field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -51,6 +51,13 @@ viewer: ## Build the script of the report from viewer/, after its checks and tes
 
 pictures: setup ## Make the pictures of the documents anew (needs Chromium)
 	$(PYTHON) docs/pictures/make.py
+
+site: setup ## Build the documentation as a site in .cache/site, with warnings as errors
+	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["project"]["optional-dependencies"]["docs"], sep="\n")' > $(STAMPS)/docs.txt
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement $(STAMPS)/docs.txt
+	$(PYTHON) docs/site/build.py .cache/site
+	$(PYTHON) -m pytest -m site tests/test_site.py
+	@echo 'The site is .cache/site/index.html'
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py

@@ -13,8 +13,9 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from conftest import Run
+from conftest import SAMPLES, Run
 
+from tracealyze.addresses import SITE
 from tracealyze.render.gate import FORMS
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -101,6 +102,15 @@ def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
     for name in ("missing", "unlike"):
         [without] = document(report / f"{name}.sarif")["runs"]
         assert without["invocations"][0]["executionSuccessful"] is False
+
+
+def test_sarif_leads_to_the_page_of_each_rule(run: Run) -> None:
+    """Viewers show the link next to the result: this is how users find what a finding means."""
+    capture = SAMPLES / "ssh-login" / "ssh-login.truss"
+    done = run("check", capture, "--fail-on", "error", "--budget", "processes <= 2", "--output", "sarif")
+    [sarif] = json.loads(done.stdout)["runs"]
+    pages = {rule["id"]: rule["helpUri"] for rule in sarif["tool"]["driver"]["rules"]}
+    assert pages == {"processes": f"{SITE}gate.html", "finding[hot-loop]": f"{SITE}rules/hot-loop.html"}
 
 
 def test_github_commands_are_one_line_and_within_the_limit(report: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from importlib import import_module
@@ -15,7 +16,9 @@ from conftest import ROOT, Run
 from tracealyze.findings.rule_file import KEYS, PLACEHOLDERS
 from tracealyze.findings.rule_set import rules
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+INDEX_OF_SITE = ROOT / "docs" / "site" / "index.md"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *TUTORIALS, INDEX_OF_SITE]
 DOCUMENTS = [*PAGES, *sorted((ROOT / "samples").glob("*/README.md"))]
 
 
@@ -28,7 +31,13 @@ def shown_commands(document: Path) -> list[str]:
     return prompted + indented
 
 
-COMMANDS = [(document, command) for document in DOCUMENTS for command in shown_commands(document)]
+# On these pages, each command has its output below it, which another test compares.
+COMMANDS = [
+    (document, command)
+    for document in DOCUMENTS
+    if document not in (*TUTORIALS, INDEX_OF_SITE)
+    for command in shown_commands(document)
+]
 
 
 @pytest.mark.parametrize(("document", "command"), COMMANDS, ids=lambda case: str(case)[-60:])
@@ -42,19 +51,48 @@ def test_commands_in_documents_work(document: Path, command: str, run: Run) -> N
             return
 
 
+_CONSOLE = re.compile(r"(?<=```console\n)\$ tracealyze .*?(?=```)", re.DOTALL)
+
+
 def shown_output(document: Path) -> list[tuple[str, list[str]]]:
     """Commands after a prompt in console blocks, with the output shown below each."""
-    blocks = re.findall(r"```console\n(.*?)```", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = _CONSOLE.findall(document.read_text(encoding="utf-8"))
     pieces = [piece.splitlines() for block in blocks for piece in re.split(r"(?m)^\$ ", block)]
-    return [(lines[0], lines[1:]) for lines in pieces if len(lines) > 1 and lines[0].startswith("tracealyze ")]
+    shown = [(lines[0], lines[1:]) for lines in pieces if lines and lines[0].startswith("tracealyze ")]
+    return [(command, lines) for command, lines in shown if lines or document in (*TUTORIALS, INDEX_OF_SITE)]
 
 
-def test_shown_output_is_what_the_command_prints(run: Run) -> None:
-    shown = [each for page in PAGES for each in shown_output(page)]
-    assert len(shown) >= 2
-    for command, lines in shown:
-        printed = run(*shlex.split(command)[1:]).stdout.splitlines()
-        assert [line.rstrip() for line in printed] == lines, command
+def printed_lines(command: str, run: Run) -> list[str]:
+    """The standard output of a command, or the part of it that `head` or `tail` leaves."""
+    call, _, part = command.partition(" | ")
+    done = run(*shlex.split(call)[1:])
+    assert done.returncode == 0 or call.startswith("tracealyze check "), done.stderr
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    if not part:
+        return lines
+    end, number = part.split(" -n ")
+    return {"head": lines[: int(number)], "tail": lines[-int(number) :]}[end]
+
+
+WITH_OUTPUT = [page for page in PAGES if shown_output(page)]
+
+
+@pytest.mark.parametrize("page", WITH_OUTPUT, ids=lambda page: page.stem)
+def test_shown_output_is_what_the_command_prints(page: Path, run: Run) -> None:
+    """TRACEALYZE_BLESS=1 writes the output into the pages."""
+    for command, lines in shown_output(page):
+        printed = printed_lines(command, run)
+        if os.environ.get("TRACEALYZE_BLESS"):
+            before, after = ("\n".join([f"$ {command}", *each]) + "\n```" for each in (lines, printed))
+            text = page.read_text(encoding="utf-8")
+            assert before in text, f"one command per block with output: {command}"
+            page.write_text(text.replace(before, after), encoding="utf-8")
+        else:
+            assert printed == lines, command
+
+
+def test_stories_have_a_tutorial_each() -> None:
+    assert {page.stem for page in TUTORIALS} == {file.parent.name for file in (ROOT / "samples").glob("*/README.md")}
 
 
 def python_blocks() -> list[tuple[str, str]]:

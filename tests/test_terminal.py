@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import SAMPLES, Run
 
+from tracealyze.render import output
 from tracealyze.render.finding_block import STYLES
 from tracealyze.render.processes import command_of
 from tracealyze.render.terminal import Terminal, cells
@@ -109,3 +110,38 @@ def test_full_report_mentions_no_normal_facts(run: Run) -> None:
     printed = run("summarize", "--full", SSH).stdout
     assert "Tracing overhead unknown." in printed
     assert not re.search("thread ids present|not cut|capture complete|no filter", printed)
+
+
+_TERMINALS = [
+    ({"TERM": "xterm-kitty"}, True),
+    ({"TERM": "xterm-256color", "VTE_VERSION": "7002"}, True),
+    ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode"}, True),
+    ({"TERM": "xterm-256color"}, False),
+    ({"TERM": "xterm-256color", "VTE_VERSION": "4205"}, False),
+    ({"TERM": "tmux-256color", "VTE_VERSION": "7002"}, False),
+    ({"TERM": "tmux-256color", "FORCE_HYPERLINK": "1"}, True),
+    ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, False),
+    ({"TERM": "xterm-kitty", "CI": "true"}, False),
+    ({"TERM": "linux", "WT_SESSION": "1"}, False),
+    ({"TERM": "dumb"}, False),
+]
+
+
+@pytest.mark.parametrize(("variables", "expected"), _TERMINALS, ids=lambda value: str(value)[:50])
+def test_links_appear_in_terminals_that_are_known_to_support_them(
+    variables: dict[str, str], expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TERM_PROGRAM", "VTE_VERSION", "FORCE_HYPERLINK", *output._WITH_LINKS):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert output.has_links() is expected
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False)
+    assert not output.has_links()
+
+
+def test_links_are_never_in_pipes(run: Run) -> None:
+    done = run("explain", "hot-loop", "--color", "always", TERM="xterm-kitty", FORCE_HYPERLINK="1", FORCE_COLOR="1")
+    assert "\x1b[1m" in done.stdout
+    assert "\x1b]8;" not in done.stdout

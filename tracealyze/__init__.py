@@ -33,7 +33,7 @@ All modules of the package are internal and may change. See docs/python.md.
 
 from pathlib import Path
 
-if not list(Path(__file__).parent.glob("_engine.*.so")):
+if not any(file.suffix in (".so", ".pyd") for file in Path(__file__).parent.glob("_engine.*")):
     raise ImportError(
         f"{Path(__file__).parent} is the source code of tracealyze without its compiled engine: "
         "start Python in another directory to use an installed tracealyze, or run `pip install --editable .` in "

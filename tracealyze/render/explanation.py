@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, assert_never
 
 from tracealyze import units
+from tracealyze.addresses import rule_page
 from tracealyze.findings.finding import SEVERITIES, Severity
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.render import output
@@ -80,7 +81,7 @@ def _which_groups(rule: Rule) -> str:
 
 def _as_text(rule: Rule) -> None:
     terminal = Terminal()
-    terminal.line((f"{rule.code} {rule.name}", "bold"))
+    terminal.line((f"{rule.code} {rule.name}", terminal.linked("bold", rule_page(rule.name, rule.code))))
     terminal.paragraph(shown(rule.title))
     for heading, paragraphs in parts(rule):
         terminal.line()

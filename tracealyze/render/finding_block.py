@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import units
+from tracealyze.addresses import rule_page
 from tracealyze.findings.basis import Basis
 from tracealyze.heuristics import MIN_TRACING_SHARE
 from tracealyze.render import evidence
@@ -112,7 +113,7 @@ def show(terminal: Terminal, trace: Trace, group: FindingGroup, quoted: Quoted, 
 def _title(terminal: Terminal, trace: Trace, group: FindingGroup, page: int) -> None:
     finding, worth = group.first, saving(trace, group)
     code, title = f"{finding.severity}[{finding.code}]", f": {title_of(finding)}"
-    style = STYLES.get(finding.severity, "bold")
+    style = terminal.linked(STYLES.get(finding.severity, "bold"), rule_page(finding.name, finding.code))
     rest = page - cells(code) - cells(title)
     if cells(worth) + 2 <= rest:
         terminal.line((code, style), (title, "bold"), (worth.rjust(rest) if worth else "", "bold"))

@@ -55,6 +55,38 @@ def must_have_colors() -> bool | None:
     return True if _color is Color.ALWAYS or (_color is Color.AUTO and is_forced) else None
 
 
+_WITH_LINKS = (
+    *("DOMTERM", "GHOSTTY_RESOURCES_DIR", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WEZTERM_PANE", "WT_SESSION"),
+    "ALACRITTY_WINDOW_ID",
+)
+_PROGRAMS_WITH_LINKS = ("Hyper", "Tabby", "WezTerm", "ghostty", "iTerm.app", "rio", "vscode", "zed")
+_TERMS_WITH_LINKS = ("alacritty", "contour", "foot", "rio", "wezterm", "xterm-ghostty", "xterm-kitty")
+# VTE prints a wrong character in versions before this one: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
+_MIN_VTE_VERSION = 5000
+
+
+def has_links() -> bool:
+    """Whether standard output is a terminal that is known to support hyperlinks (OSC 8).
+
+    FORCE_HYPERLINK=1 or 0 decides for terminals that are not known. In a pipe there are none."""
+    if not sys.stdout.isatty() or not has_styles():
+        return False
+    variables = os.environ
+    if forced := variables.get("FORCE_HYPERLINK"):
+        return forced != "0"
+    term = variables.get("TERM", "")
+    # tmux and screen show what is inside of them, and pass links on only in recent versions.
+    if variables.get("CI") or term in ("", "dumb", "linux") or term.startswith(("screen", "tmux")):
+        return False
+    vte = variables.get("VTE_VERSION", "")
+    return (
+        term.startswith(_TERMS_WITH_LINKS)
+        or variables.get("TERM_PROGRAM") in _PROGRAMS_WITH_LINKS
+        or (vte.isdecimal() and int(vte) >= _MIN_VTE_VERSION)
+        or any(variables.get(name) for name in _WITH_LINKS)
+    )
+
+
 def write(text: str) -> None:
     """Write text to standard output, unchanged."""
     sys.stdout.write(text)

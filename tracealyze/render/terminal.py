@@ -91,6 +91,10 @@ class Terminal:
 
         self._console.print(Text.assemble(*((plain(text), style) for text, style in parts)), soft_wrap=True)
 
+    def linked(self, style: str, url: str | None) -> str:
+        """The style of a text that leads to a page where the terminal supports that; otherwise the same style."""
+        return f"{style} link {url}" if url and self._console is not None and output.has_links() else style
+
     def cut_line(self, *parts: tuple[str, str]) -> None:
         """One line, truncated to the width."""
         left, parts_shown = self.width, []

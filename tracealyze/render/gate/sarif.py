@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tracealyze import _engine
+from tracealyze.addresses import SITE, rule_page
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
+from tracealyze.findings.rule_set import rules
 from tracealyze.render.gate.words import DOUBTFUL, body, details, headline, place, place_of, title
 from tracealyze.render.json import text
 from tracealyze.sanitize import shown
@@ -25,27 +27,54 @@ def rendered(verdict: Verdict) -> str:
     """As SARIF."""
     remarks = verdict.of(*DOUBTFUL)
     judgements = [*(regression.lead for regression in verdict.regressions), *remarks]
-    families = list(dict.fromkeys(Name.of(judgement.metric).family for judgement in judgements))
-    driver = {"name": "tracealyze", "version": _engine.__version__, "rules": [_rule(family) for family in families]}
+    ids = list(dict.fromkeys(_id(judgement.metric) for judgement in judgements))
+    driver = {
+        "name": "tracealyze",
+        "version": _engine.__version__,
+        "informationUri": SITE,
+        "rules": [_rule(each) for each in ids],
+    }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(verdict)],
         "results": [
-            *(_regression(regression, families, verdict) for regression in verdict.regressions),
-            *(_remark(judgement, families, verdict) for judgement in remarks),
+            *(_regression(regression, ids, verdict) for regression in verdict.regressions),
+            *(_remark(judgement, ids, verdict) for judgement in remarks),
         ],
     }
     return text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
 
-def _rule(family: str) -> dict[str, Any]:
-    metric = next(metric for metric in METRICS if metric.name == family)
-    return {
-        "id": family,
+def _id(metric: str) -> str:
+    """The family of a metric, or the finding that it counts: each rule has a page of its own."""
+    name = Name.of(metric)
+    return metric if name.family == "finding" and name.arguments else name.family
+
+
+def _rule(identifier: str) -> dict[str, Any]:
+    name = Name.of(identifier)
+    metric = next(metric for metric in METRICS if metric.name == name.family)
+    facts = {
+        "id": identifier,
         "shortDescription": {"text": metric.sentence},
+        "helpUri": f"{SITE}gate.html",
         "defaultConfiguration": {"level": "error"},
     }
+    return facts | _of_finding(name.arguments[0]) if identifier != name.family else facts
+
+
+def _of_finding(name: str) -> dict[str, Any]:
+    """What a viewer shows for a rule: its title, its explanation and its page."""
+    known = {rule.name: rule for rule in rules()}
+    if name not in known:
+        return {}
+    rule = known[name]
+    facts: dict[str, Any] = {"shortDescription": {"text": rule.title}}
+    if finds := rule.explain.get("finds"):
+        facts["fullDescription"] = {"text": finds}
+    page = rule_page(rule.name, rule.code)
+    return facts | {"helpUri": page} if page else facts
 
 
 def _invocation(verdict: Verdict) -> dict[str, Any]:
@@ -58,24 +87,22 @@ def _invocation(verdict: Verdict) -> dict[str, Any]:
     return facts
 
 
-def _regression(regression: Regression, families: list[str], verdict: Verdict) -> dict[str, Any]:
+def _regression(regression: Regression, ids: list[str], verdict: Verdict) -> dict[str, Any]:
     text = "\n".join([shown(regression.title), *body(regression)])
-    return _result(regression.lead, text, place(regression, verdict), families)
+    return _result(regression.lead, text, place(regression, verdict), ids)
 
 
-def _remark(judgement: Judgement, families: list[str], verdict: Verdict) -> dict[str, Any]:
-    return _result(
-        judgement, "\n".join([title(judgement), *details(judgement)]), place_of(judgement, verdict), families
-    )
+def _remark(judgement: Judgement, ids: list[str], verdict: Verdict) -> dict[str, Any]:
+    return _result(judgement, "\n".join([title(judgement), *details(judgement)]), place_of(judgement, verdict), ids)
 
 
-def _result(judgement: Judgement, text: str, where: Source, families: list[str]) -> dict[str, Any]:
+def _result(judgement: Judgement, text: str, where: Source, ids: list[str]) -> dict[str, Any]:
     """A result with exactly one place, because viewers show one place per result."""
-    family = Name.of(judgement.metric).family
+    identifier = _id(judgement.metric)
     place = {"artifactLocation": {"uri": quote(where.path)}, "region": {"startLine": where.line}}
     return {
-        "ruleId": family,
-        "ruleIndex": families.index(family),
+        "ruleId": identifier,
+        "ruleIndex": ids.index(identifier),
         "level": _LEVELS.get(judgement.outcome, "note"),
         "message": {"text": text},
         "locations": [{"physicalLocation": place}],
