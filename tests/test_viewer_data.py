@@ -120,6 +120,14 @@ def test_each_timed_finding_has_a_stretch_in_the_window(trace: tracealyze.Trace)
             assert 0 <= start_ns <= end_ns <= trace.window.wall_ns
 
 
+def test_the_wall_time_is_exact_for_scripts(trace: tracealyze.Trace) -> None:
+    limits = dict(meta(data_sections(trace, BUDGET))["captures"][0]["limits"])
+    assert limits["wall_ns"] == trace.window.wall_ns
+    # Times since 1970 are not exact in a script, and only these two are such times.
+    del limits["start_ns"], limits["end_ns"]
+    assert max(limits.values()) < 2**53
+
+
 def test_the_loop_of_the_login_spans_its_lines() -> None:
     login = tracealyze.read(str(CAPTURES[0]))
     finding = meta(data_sections(login, BUDGET))["findings"][0]

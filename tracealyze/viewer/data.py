@@ -83,6 +83,7 @@ def _capture(trace: Trace, number: int, picture: dict[str, Any]) -> dict[str, An
         "capture": number,
         "name": shown(known.path if known else ""),
         "tick_ns": known.tick_ns if known else 0,
+        "offset_ns": max(picture["limits"]["start_ns"] - ((known and known.first_ns) or 0), 0),
         "limits": picture["limits"],
         "folded_ns": picture["folded_ns"],
         "wake_kinds": picture["wake_kinds"],

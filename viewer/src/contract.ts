@@ -21,6 +21,8 @@ export interface CaptureMeta {
   capture: number;
   name: string;
   tick_ns: number;
+  /** Start of the window since the start of the capture. */
+  offset_ns: number;
   limits: Record<string, number>;
   folded_ns: Record<string, number>;
   wake_kinds: string[];
@@ -48,4 +50,6 @@ export interface Finding {
   lines: number[];
   stretches: [task: number, startNs: number, endNs: number][];
   article?: string | null;
+  /** Its number on the page, 0 if it has none; not in the document. */
+  number?: number;
 }

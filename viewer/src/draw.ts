@@ -1,15 +1,26 @@
 import { ticks } from "d3-array";
 import { type Model, pathAt } from "./model.ts";
-import { blit, firstExact, type Palette, strip } from "./raster.ts";
-import { duration, type Range, type Row } from "./view.ts";
+import { blit, firstExact, type Palette, pathStrips, strip } from "./raster.ts";
+import { type Stay, staysOf } from "./stays.ts";
+import { duration, nameOf, type Range, type Row } from "./view.ts";
 
-export const ROW = 20;
-const BAR = 13;
+export const ROW = 22;
+const BAR = 14;
+/** Pixels above and below a bar. */
+const GAP = 4;
+/** The line below a pale bar, in the full colour of its class. */
+const EDGE = 2;
 export const AXIS = 22;
-export const MINI = 54;
+/** Where the lanes begin: the axis and the critical path as a row stay in place. */
+export const LANES = AXIS + ROW;
+export const MINI = 42;
 const MAX_WAKES = 60;
+const MAX_LABELS = 400;
+const FONT = "12px system-ui, sans-serif";
+const SMALL = "11px system-ui, sans-serif";
 /** Pixels of a stretch of the path that has lines to its neighbours. */
 const MIN_STRETCH = 3;
+const MIN_LABEL = 26;
 
 export interface Theme {
   ink: string;
@@ -48,24 +59,47 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = sized(canvas, ratio);
   const context = canvas.getContext("2d");
-  if (!context || width < 40 || height < AXIS + ROW) return;
+  if (!context || width < 40 || height < LANES) return;
   const left = namesWidth(width);
   paintBars(context, scene, ratio, left);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.font = "12px system-ui, sans-serif";
+  context.font = FONT;
   context.textBaseline = "middle";
   drawSelection(context, scene, left, width, height);
   drawNames(context, scene, left, height);
+  const stays = staysOf(
+    scene.model,
+    scene.range,
+    ((scene.range.toNs - scene.range.fromNs) / (width - left)) * MIN_LABEL,
+  );
+  inside(context, left, LANES, width, height, () => {
+    drawCalls(context, scene, left, width, height);
+    drawJoins(context, scene, left, width, height);
+    drawStays(context, scene, stays, left, width, (lane) => {
+      const row = scene.rowOf[lane] ?? -1;
+      return row < 0 ? -ROW : yOf(scene, row);
+    });
+    drawWakes(context, scene, left, width, height);
+    drawFindings(context, scene, left, width, height);
+  });
+  inside(context, left, AXIS, width, LANES, () => drawStays(context, scene, stays, left, width, () => AXIS, true));
+  drawAxis(context, scene, left, width);
+}
+
+function inside(
+  context: CanvasRenderingContext2D,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+  draw: () => void,
+): void {
   context.save();
   context.beginPath();
-  context.rect(left, AXIS, width - left, height - AXIS);
+  context.rect(left, top, right - left, bottom - top);
   context.clip();
-  drawLabels(context, scene, left, width, height);
-  drawPath(context, scene, left, width, height);
-  drawWakes(context, scene, left, width, height);
-  drawFindings(context, scene, left, width, height);
+  draw();
   context.restore();
-  drawAxis(context, scene, left, width);
 }
 
 function sized(canvas: HTMLCanvasElement, ratio: number): [number, number] {
@@ -79,51 +113,65 @@ function sized(canvas: HTMLCanvasElement, ratio: number): [number, number] {
 }
 
 function yOf(scene: Scene, row: number): number {
-  return AXIS + row * ROW - scene.top;
+  return LANES + row * ROW - scene.top;
 }
 
 /** The rows that are visible, wholly or in part. */
 export function visible(scene: Pick<Scene, "rows" | "top">, height: number): [first: number, end: number] {
   const first = Math.max(0, Math.floor(scene.top / ROW));
-  return [first, Math.min(scene.rows.length, Math.ceil((scene.top + height - AXIS) / ROW))];
+  return [first, Math.min(scene.rows.length, Math.ceil((scene.top + height - LANES) / ROW))];
 }
 
+/** Lanes are pale, with a line in the full colour of the class; where the critical path is, the bar has that colour. */
 function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: number, left: number): void {
   const { width, height } = context.canvas;
+  const { palette } = scene.theme;
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  pixels.fill(scene.theme.palette.page);
+  pixels.fill(palette.page);
   const start = Math.round(left * ratio);
-  const classes = new Uint8Array(Math.max(1, width - start));
+  const room = Math.max(1, width - start);
+  const classes = new Uint8Array(room);
   const [first, end] = visible(scene, height / ratio);
+  const strips = Array.from({ length: Math.max(0, end - first) }, () => new Uint8Array(room));
+  pathStrips(scene.model, (lane) => scene.rowOf[lane] ?? -1, first, scene.range, strips);
+  const paint = (y: number, tall: number, top: number, strip: Uint8Array, tiles: Uint32Array) => {
+    const from = Math.max(Math.round(top * ratio), Math.round(y * ratio));
+    const to = Math.min(height, Math.round((y + tall) * ratio));
+    if (from < to) blit(pixels, width, start, from, to - from, strip, tiles);
+  };
   for (let row = first; row < end; row++) {
+    const y = yOf(scene, row) + GAP;
     strip(scene.model, scene.rows[row], scene.range, classes);
-    const from = Math.max(Math.round(AXIS * ratio), Math.round((yOf(scene, row) + 3) * ratio));
-    const to = Math.min(height, Math.round((yOf(scene, row) + 3 + BAR) * ratio));
-    if (from < to) blit(pixels, width, start, from, to - from, classes, scene.theme.palette);
+    paint(y, BAR - EDGE, LANES, classes, palette.pale);
+    paint(y + BAR - EDGE, EDGE, LANES, classes, palette.tiles);
+    paint(y, BAR, LANES, strips[row - first], palette.tiles);
   }
+  const whole = [new Uint8Array(room)];
+  pathStrips(scene.model, () => 0, 0, scene.range, whole);
+  paint(AXIS + GAP, BAR, AXIS, whole[0], palette.tiles);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.putImageData(image, 0, 0);
 }
 
 function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number, height: number): void {
   const [first, end] = visible(scene, height);
-  context.save();
-  context.beginPath();
-  context.rect(0, AXIS, left - 6, height - AXIS);
-  context.clip();
-  for (let row = first; row < end; row++) {
-    const y = yOf(scene, row);
-    const isHit = scene.rows[row].lanes.some((lane) => scene.hits.has(lane));
-    if (row === scene.focusRow) {
-      context.fillStyle = scene.theme.rule;
-      context.fillRect(0, y, left, ROW);
+  context.font = `600 ${FONT}`;
+  context.fillStyle = scene.theme.ink;
+  context.fillText("critical path", 8, AXIS + ROW / 2 + 0.5);
+  inside(context, 0, LANES, left - 6, height, () => {
+    for (let row = first; row < end; row++) {
+      const y = yOf(scene, row);
+      const isHit = scene.rows[row].lanes.some((lane) => scene.hits.has(lane));
+      if (row === scene.focusRow) {
+        context.fillStyle = scene.theme.rule;
+        context.fillRect(0, y + 1, left, ROW - 2);
+      }
+      context.font = `${isHit ? "700 " : ""}${FONT}`;
+      context.fillStyle = isHit ? scene.theme.accent : scene.theme.ink;
+      context.fillText(scene.rows[row].name, 8 + 10 * Math.min(scene.rows[row].depth, 10), y + ROW / 2 + 0.5);
     }
-    context.font = `${isHit ? "700 " : ""}12px system-ui, sans-serif`;
-    context.fillStyle = isHit ? scene.theme.accent : scene.theme.ink;
-    context.fillText(scene.rows[row].name, 6 + 10 * Math.min(scene.rows[row].depth, 10), y + ROW / 2);
-  }
-  context.restore();
+  });
 }
 
 const widths = new Map<string, number>();
@@ -138,50 +186,72 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
   return width;
 }
 
-/** Names of calls in wide bars, else the letter of the class. */
-function drawLabels(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  left: number,
-  width: number,
-  height: number,
-): void {
+/** Names of calls in wide pale bars, else the letter of the class. */
+function drawCalls(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
   const { model, range } = scene;
   const perPixel = (range.toNs - range.fromNs) / (width - left);
   const [first, end] = visible(scene, height);
-  context.font = "11px system-ui, sans-serif";
+  context.font = SMALL;
+  context.fillStyle = scene.theme.ink;
   let drawn = 0;
-  for (let row = first; row < end && drawn < 400; row++) {
+  for (let row = first; row < end && drawn < MAX_LABELS; row++) {
     for (const lane of scene.rows[row].lanes.length > 50 ? [] : scene.rows[row].lanes) {
       const from = firstExact(model, lane, range.fromNs);
       // So many calls are narrower than their names; the bars show their classes.
       if (firstExact(model, lane, range.toNs) - from > 1000) continue;
-      for (let at = from; at < model.exact.first[lane + 1] && drawn < 400; at++) {
+      for (let at = from; at < model.exact.first[lane + 1] && drawn < MAX_LABELS; at++) {
         if (model.exact.startNs[at] >= range.toNs) break;
-        if (model.exact.endNs[at] - model.exact.startNs[at] < 16 * perPixel) continue;
+        if (model.exact.endNs[at] - model.exact.startNs[at] < 14 * perPixel) continue;
         const x = Math.max(left, xOf(scene, model.exact.startNs[at], left, width));
-        const end = Math.min(width, xOf(scene, model.exact.endNs[at], left, width));
-        const look = model.classes[model.exact.class[at]];
+        const room = Math.min(width, xOf(scene, model.exact.endNs[at], left, width)) - x;
+        if (room < 14 || isOnPath(model, lane, model.exact.startNs[at], model.exact.endNs[at])) continue;
         const call = model.strings[model.exact.call[at]];
-        const text = widthOf(context, call) + 10 < end - x ? call : look.letter;
-        if (end - x < 14) continue;
+        const text = widthOf(context, call) + 10 < room ? call : model.classes[model.exact.class[at]].letter;
         drawn++;
-        const y = yOf(scene, row) + 3 + BAR / 2;
-        const wide = widthOf(context, text);
-        context.fillStyle = look.color;
-        context.fillRect(x + 3, y - BAR / 2 + 1, wide + 4, BAR - 2);
-        context.fillStyle = "#ffffff";
-        context.fillText(text, x + 5, y + 0.5);
+        context.fillText(text, x + 4, yOf(scene, row) + GAP + (BAR - EDGE) / 2 + 0.5);
       }
     }
   }
 }
 
-/**
- * The path as a line along the lower edge of the lanes. Where it changes lanes more often than every few pixels, only the
- * stretches are drawn, not the lines between them.
- */
-function drawPath(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
+/** Whether the path is in a lane at the middle of a time; such a stretch has a label of the path. */
+function isOnPath(model: Model, lane: number, fromNs: number, toNs: number): boolean {
+  return model.path.lane[pathAt(model.path, (fromNs + toNs) / 2)] === lane;
+}
+
+/** What wide stretches of the path consist of, on a dark ground so that the text is readable on each colour. */
+function drawStays(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  stays: readonly Stay[],
+  left: number,
+  width: number,
+  yOfLane: (lane: number) => number,
+  withName = false,
+): void {
+  const { model } = scene;
+  context.font = SMALL;
+  for (const stay of stays) {
+    const x = Math.max(left, xOf(scene, stay.fromNs, left, width));
+    const room = Math.min(width, xOf(scene, stay.toNs, left, width)) - x - 8;
+    const y = yOfLane(stay.lane) + GAP;
+    if (y < 0 || room < MIN_LABEL - 8) continue;
+    const call = stay.call ? model.strings[stay.call] : model.classes[stay.class].title;
+    const target = stay.target ? ` ${model.strings[stay.target]}` : "";
+    const program = withName && stay.lane >= 0 ? `${nameOf(model.lanes[stay.lane])}: ` : "";
+    const text = [`${program}${call}${target}`, `${program}${call}`, call].find(
+      (each) => widthOf(context, each) < room,
+    );
+    if (!text) continue;
+    context.fillStyle = darkened(model.classes[stay.class].color);
+    context.fillRect(x + 2, y + 1, widthOf(context, text) + 6, BAR - 2);
+    context.fillStyle = "#ffffff";
+    context.fillText(text, x + 5, y + BAR / 2 + 0.5);
+  }
+}
+
+/** Lines between the lanes where the path goes from one to another, unless that is every few pixels. */
+function drawJoins(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
   const { path } = scene.model;
   context.beginPath();
   let [lastX, lastY, lastWide] = [Number.NaN, Number.NaN, 0];
@@ -195,23 +265,18 @@ function drawPath(context: CanvasRenderingContext2D, scene: Scene, left: number,
       continue;
     }
     if (to - lastX < 0.6) continue;
-    const y = Math.min(Math.max(yOf(scene, lane) + ROW - 3, AXIS - 6), height + 6);
-    const isNear = y === lastY || (to - from >= MIN_STRETCH && lastWide >= MIN_STRETCH);
-    if (Number.isNaN(lastX) || !isNear) context.moveTo(from, y);
-    else if (y !== lastY) {
-      context.lineTo(from, lastY);
-      context.lineTo(from, y);
+    const y = Math.min(Math.max(yOf(scene, lane) + ROW / 2, LANES - ROW), height + ROW);
+    const isNear = to - from >= MIN_STRETCH && lastWide >= MIN_STRETCH;
+    if (y !== lastY && isNear && !Number.isNaN(lastX)) {
+      const down = Math.sign(y - lastY) * (BAR / 2);
+      context.moveTo(Math.round(from) + 0.5, lastY + down);
+      context.lineTo(Math.round(from) + 0.5, y - down);
     }
-    context.lineTo(Math.max(to, from + 1), y);
     lastWide = y === lastY && !Number.isNaN(lastX) ? lastWide + to - from : to - from;
     [lastX, lastY] = [to, y];
   }
-  context.lineJoin = "round";
-  context.strokeStyle = scene.theme.paper;
-  context.lineWidth = 4.5;
-  context.stroke();
-  context.strokeStyle = scene.theme.ink;
-  context.lineWidth = 2;
+  context.strokeStyle = scene.theme.dim;
+  context.lineWidth = 1;
   context.stroke();
 }
 
@@ -231,7 +296,7 @@ function drawWakes(context: CanvasRenderingContext2D, scene: Scene, left: number
     const x = xOf(scene, wake.atNs, left, width);
     const [y1, y2] = [from, to].map((row) => yOf(scene, row) + ROW / 2);
     const place = Math.round(x / 12);
-    if (Math.max(y1, y2) < AXIS || Math.min(y1, y2) > height || (inside.length > MAX_WAKES && taken.has(place)))
+    if (Math.max(y1, y2) < LANES || Math.min(y1, y2) > height || (inside.length > MAX_WAKES && taken.has(place)))
       continue;
     taken.add(place);
     const tip = y2 < y1 ? 4 : -4;
@@ -256,25 +321,49 @@ function drawFindings(
   width: number,
   height: number,
 ): void {
+  const badges: [number, number, number, string][] = [];
   scene.model.findings.forEach((finding, number) => {
     const isChosen = number === scene.finding;
     for (const [task, fromNs, toNs] of finding.stretches) {
       const row = scene.rowOf[scene.model.laneOfTask.get(task) ?? -1] ?? -1;
       if (row < 0 || toNs < scene.range.fromNs || fromNs > scene.range.toNs) continue;
       const y = yOf(scene, row);
-      if (y < AXIS - ROW || y > height) continue;
+      if (y < LANES - ROW || y > height) continue;
       const from = Math.max(left, xOf(scene, fromNs, left, width));
       const to = Math.min(width, Math.max(from + 3, xOf(scene, toNs, left, width)));
-      context.strokeStyle = finding.severity === "info" ? scene.theme.dim : scene.theme.bad;
+      const color = finding.severity === "info" ? scene.theme.dim : scene.theme.bad;
+      context.strokeStyle = color;
       context.lineWidth = isChosen ? 2.5 : 1.25;
       context.beginPath();
-      context.moveTo(from, y + 5);
-      context.lineTo(from, y + 1.5);
-      context.lineTo(to, y + 1.5);
-      context.lineTo(to, y + 5);
+      context.moveTo(from + 0.5, y + 5);
+      context.lineTo(from + 0.5, y + 1.5);
+      context.lineTo(to - 0.5, y + 1.5);
+      context.lineTo(to - 0.5, y + 5);
       context.stroke();
+      if (finding.number)
+        badges.push([Math.min(Math.max((from + to) / 2, left + 8), width - 8), y, finding.number, color]);
     }
   });
+  drawBadges(context, scene, badges);
+}
+
+/** The numbers that findings have on the page, one of those at the same place. */
+function drawBadges(context: CanvasRenderingContext2D, scene: Scene, badges: [number, number, number, string][]): void {
+  const taken = new Set<string>();
+  context.font = "700 10px system-ui, sans-serif";
+  context.textAlign = "center";
+  for (const [x, y, number, color] of badges) {
+    const place = `${Math.round(x / 14)} ${y}`;
+    if (taken.has(place)) continue;
+    taken.add(place);
+    context.beginPath();
+    context.arc(x, y + 5, 6.5, 0, 2 * Math.PI);
+    context.fillStyle = color;
+    context.fill();
+    context.fillStyle = scene.theme.paper;
+    context.fillText(String(number), x, y + 5.5);
+  }
+  context.textAlign = "start";
 }
 
 function drawSelection(
@@ -347,7 +436,7 @@ function stripOf(model: Model, theme: Theme, width: number, height: number): Str
     for (let cls = 0; cls < classes.length; cls++) {
       const tall = (overview[cls][column] / most) * (height - 4);
       if (tall <= 0) continue;
-      context.fillStyle = classes[cls].color;
+      context.fillStyle = mixed(classes[cls].color, theme.paper, 0.6);
       context.fillRect(column * wide, y - tall, wide + 0.5, tall);
       y -= tall;
     }
@@ -370,17 +459,33 @@ export function drawMini(canvas: HTMLCanvasElement, scene: Scene): void {
   context.fillRect(0, 0, width, height);
   context.drawImage(strip.canvas, left, 0, width - left, height);
   const [from, to] = [scene.range.fromNs, scene.range.toNs].map((ns) => left + (ns / wallNs) * (width - left));
-  context.fillStyle = `${scene.theme.paper}b0`;
-  context.fillRect(left, 0, from - left, height);
-  context.fillRect(to, 0, width - to, height);
-  context.strokeStyle = scene.theme.ink;
-  context.lineWidth = 1.5;
-  context.strokeRect(from + 0.75, 0.75, Math.max(3, to - from - 1.5), height - 1.5);
+  if (from > left || to < width) {
+    context.fillStyle = `${scene.theme.paper}b0`;
+    context.fillRect(left, 0, from - left, height);
+    context.fillRect(to, 0, width - to, height);
+    context.strokeStyle = scene.theme.ink;
+    context.lineWidth = 1.5;
+    context.strokeRect(from + 0.75, 0.75, Math.max(3, to - from - 1.5), height - 1.5);
+  }
   if (left < 150) return;
   context.fillStyle = scene.theme.dim;
-  context.font = "11px system-ui, sans-serif";
+  context.font = SMALL;
   context.textBaseline = "middle";
   const { peak } = strip;
-  context.fillText(`All tasks: up to ${peak < 10 ? peak.toFixed(1) : Math.round(peak)} at once`, 6, 12);
-  context.fillText(`on average of ${duration(wallNs / overview[0].length)}`, 6, 27);
+  context.fillText(`all tasks: up to ${peak < 10 ? peak.toFixed(1) : Math.round(peak)} at once`, 8, 13);
+  context.fillText(`on average of ${duration(wallNs / overview[0].length)}`, 8, 28);
+}
+
+/** Dark enough for white text: at least 4.5:1. */
+export function darkened(color: string): string {
+  return `#${[1, 3, 5].map((at) => hex(Number.parseInt(color.slice(at, at + 2), 16) * 0.72)).join("")}`;
+}
+
+function mixed(color: string, paper: string, share: number): string {
+  const part = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16);
+  return `#${[1, 3, 5].map((at) => hex(part(color, at) * share + part(paper, at) * (1 - share))).join("")}`;
+}
+
+function hex(value: number): string {
+  return Math.round(value).toString(16).padStart(2, "0");
 }

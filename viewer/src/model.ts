@@ -103,7 +103,7 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
   const about = (name: string) => capture.sections.find((section) => section.name === name)!;
   const columns = (name: string) => columnsOf(raw.get(name)!, about(name));
   const strings = stringsOf(raw.get("strings")!, about("strings").rows);
-  const wallNs = limits.end_ns - limits.start_ns;
+  const wallNs = limits.wall_ns;
   const lanes = lanesOf(columns("tasks"), columns("sums"), strings, meta.classes);
   const levels = capture.sections
     .filter((section) => section.name.startsWith("cells"))
@@ -131,8 +131,13 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
     })),
     overview: meta.classes.map((look) => overview[look.name]),
     levels,
-    findings: meta.findings.filter((finding) => finding.capture === capture.capture),
+    findings: meta.findings.filter((finding) => finding.capture === capture.capture).map(numbered),
   };
+}
+
+/** The number that the page gives to a finding is at the end of the id of its element. */
+function numbered(finding: Finding): Finding {
+  return { ...finding, number: Number(/-(\d+)$/.exec(finding.article ?? "")?.[1] ?? 0) };
 }
 
 function lanesOf(tasks: Columns, sums: Columns, strings: string[], classes: ClassLook[]): Lane[] {

@@ -1,14 +1,14 @@
-import { cellAt, type Level, type Model, NO_CELL } from "./model.ts";
+import { cellAt, type Level, type Model, NO_CELL, pathAt } from "./model.ts";
 import { isBeyond, levelFor, type Range, type Row } from "./view.ts";
 
 /** Nothing is alive in this pixel. */
 export const EMPTY = 255;
 
-/** Colours of a class as a tile of 6 x 6 pixels, and of the page. */
+/** Colours of a class as tiles of 6 x 6 pixels, full where the critical path is and pale elsewhere, and of the page. */
 export interface Palette {
   tiles: Uint32Array;
+  pale: Uint32Array;
   page: number;
-  stripe: number;
 }
 
 const TILE = 6;
@@ -22,16 +22,32 @@ export function pixel(color: string, paper: string, share: number): number {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
+/** Shares of the colour of a class in the paper. A hatch of a pale tile is darker, of a full one lighter. */
+const FULL: Shares = { ink: 1, hatch: 0.35 };
+const PALE: Shares = { ink: 0.2, hatch: 0.42 };
+
+interface Shares {
+  ink: number;
+  hatch: number;
+}
+
 export function paletteOf(looks: readonly { color: string; hatch: string }[], paper: string, stripe: string): Palette {
-  const tiles = new Uint32Array((looks.length + 1) * TILE * TILE);
-  [...looks, { color: stripe, hatch: "" }].forEach((look, number) => {
+  const all = [...looks, { color: stripe, hatch: "" }];
+  const [tiles, pale] = [FULL, PALE].map((shares) => tilesOf(all, paper, shares));
+  return { tiles, pale, page: pixel(paper, paper, 1) };
+}
+
+function tilesOf(looks: readonly { color: string; hatch: string }[], paper: string, shares: Shares): Uint32Array {
+  const tiles = new Uint32Array(looks.length * TILE * TILE);
+  looks.forEach((look, number) => {
     for (let y = 0; y < TILE; y++) {
       for (let x = 0; x < TILE; x++) {
-        tiles[(number * TILE + y) * TILE + x] = pixel(look.color, paper, isHatched(look.hatch, x, y) ? 0.35 : 1);
+        const share = isHatched(look.hatch, x, y) ? shares.hatch : shares.ink;
+        tiles[(number * TILE + y) * TILE + x] = pixel(look.color, paper, share);
       }
     }
   });
-  return { tiles, page: pixel(paper, paper, 1), stripe: pixel(stripe, paper, 1) };
+  return tiles;
 }
 
 /** The hatches of the static picture, as paths in a square of 6. */
@@ -138,6 +154,51 @@ export function firstExact(model: Model, lane: number, atNs: number): number {
   return from;
 }
 
+/**
+ * The class of the critical path in each pixel of the rows from `first` on: what has most of its time there. `strips` has
+ * one strip per row.
+ */
+export function pathStrips(
+  model: Model,
+  rowOf: (lane: number) => number,
+  first: number,
+  range: Range,
+  strips: Uint8Array[],
+): void {
+  for (const strip of strips) strip.fill(EMPTY);
+  const pixels = strips[0]?.length ?? 0;
+  const perPixel = (range.toNs - range.fromNs) / pixels;
+  const { path } = model;
+  /** Sums of the pixel `x`, by row and class. */
+  const sums = new Map<number, number>();
+  let x = -1;
+  const flush = () => {
+    const most = new Map<number, number>();
+    for (const [key, ns] of sums) {
+      const row = key >> 5;
+      if (ns > (most.get(row) ?? 0)) {
+        most.set(row, ns);
+        strips[row][x] = key & 31;
+      }
+    }
+    sums.clear();
+  };
+  for (let at = pathAt(path, range.fromNs); at < path.startNs.length && path.startNs[at] < range.toNs; at++) {
+    const row = rowOf(path.lane[at]) - first;
+    if (row < 0 || row >= strips.length) continue;
+    const [start, end] = [path.startNs[at], path.endNs[at]].map((ns) => (ns - range.fromNs) / perPixel);
+    const last = Math.min(pixels - 1, Math.floor(end));
+    for (let column = Math.max(0, Math.floor(start)); column <= last; column++) {
+      if (column !== x) flush();
+      x = column;
+      const share = Math.min(end, column + 1) - Math.max(start, column);
+      const key = row * 32 + path.class[at];
+      if (share > 0) sums.set(key, (sums.get(key) ?? 0) + share);
+    }
+  }
+  flush();
+}
+
 /** Copies a strip into some lines of an image. */
 export function blit(
   image: Uint32Array,
@@ -146,14 +207,14 @@ export function blit(
   top: number,
   height: number,
   classes: Uint8Array,
-  palette: Palette,
+  tiles: Uint32Array,
 ): void {
   for (let y = 0; y < height; y++) {
     const line = (top + y) * width + left;
     const tile = (y % TILE) * TILE;
     for (let x = 0; x < classes.length; x++) {
       const cls = classes[x];
-      if (cls !== EMPTY) image[line + x] = palette.tiles[cls * TILE * TILE + tile + (x % TILE)];
+      if (cls !== EMPTY) image[line + x] = tiles[cls * TILE * TILE + tile + (x % TILE)];
     }
   }
 }

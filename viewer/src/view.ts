@@ -147,10 +147,16 @@ const UNITS: [number, string][] = [
 /** A duration of at least 0 as the report writes it. */
 export function duration(ns: number): string {
   if (ns === 0) return "0 s";
+  if (ns >= 600e9) return inMinutes(Math.round(ns / 1e9));
   const [unit, name] = UNITS.find(([size]) => ns >= size * 0.9995) ?? UNITS[3];
   const value = ns / unit;
-  if (unit === 1e9) return `${value.toFixed(value >= 1000 ? 0 : 2)} s`;
+  if (unit === 1e9) return `${value.toFixed(2)} s`;
   return `${value.toFixed(unit === 1 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${name}`;
+}
+
+function inMinutes(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours ? `${hours} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
 }
 
 export interface Link {

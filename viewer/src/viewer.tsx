@@ -1,11 +1,26 @@
 import { Component, createRef, render } from "preact";
 import type { Meta } from "./contract.ts";
-import { AXIS, drawLanes, drawMini, MINI, moment, namesWidth, ROW, type Scene, type Theme, visible } from "./draw.ts";
+import {
+  AXIS,
+  drawLanes,
+  drawMini,
+  LANES,
+  MINI,
+  moment,
+  namesWidth,
+  ROW,
+  type Scene,
+  type Theme,
+  visible,
+} from "./draw.ts";
 import { Icicle, type Node, placed } from "./icicle.tsx";
-import { exactAt, type Lane, type Model, modelOf, pathAt } from "./model.ts";
+import { type Lane, type Model, modelOf, pathAt } from "./model.ts";
+import { Detail, OffPath, SumTable } from "./panels.tsx";
 import { paletteOf } from "./raster.ts";
-import { laneOf, type Sums, sumsOf } from "./sums.ts";
+import { found, type Hit } from "./search.ts";
+import { laneOf, sumsOf } from "./sums.ts";
 import { makeSortable } from "./tables.ts";
+import { describedAt, Tip } from "./tip.tsx";
 import {
   clamped,
   duration,
@@ -19,7 +34,6 @@ import {
   type Row,
   rowOfLane,
   rowsOf,
-  searched,
   zoomed,
 } from "./view.ts";
 
@@ -70,7 +84,8 @@ class App extends Component<{ model: Model }, State> {
   rows: Row[] = [];
   rowOf: Int32Array = new Int32Array();
   rowsMode: Mode | null = null;
-  hits: number[] = [];
+  hits: Hit[] = [];
+  tipRef = createRef<Tip>();
   nodes: Node[] = placed(this.props.model.meta.icicle, this.props.model.classes);
   pointers = new Map<number, PointerEvent>();
   drag: { kind: "pan" | "select" | "mini"; fromNs: number; range: Range; top: number; x: number; y: number } | null =
@@ -90,11 +105,11 @@ class App extends Component<{ model: Model }, State> {
     const mode = link.mode ?? (model.lanes.length > 300 ? "packed" : "tree");
     this.arrange(mode);
     const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
-    const focusRow = lane === undefined ? 0 : Math.max(0, this.rowOf[lane]);
+    const focusRow = Math.max(0, this.rowOf[lane ?? mostOnPath(model)]);
     const finding = link.finding !== null && link.finding < model.findings.length ? link.finding : null;
     return {
       range: link.range ? clamped(link.range, model.wallNs, this.minNs) : whole,
-      top: Math.max(0, (focusRow - 4) * ROW),
+      top: lane === undefined ? 0 : Math.max(0, (focusRow - 4) * ROW),
       mode,
       focusRow,
       finding,
@@ -140,7 +155,7 @@ class App extends Component<{ model: Model }, State> {
     const { wallNs, lanes } = this.props.model;
     const isWhole = range.fromNs <= 0 && range.toNs >= wallNs;
     const lane = lanes[this.rows[focusRow]?.lanes[0]];
-    return hashOf({ range: isWhole ? null : range, task: focusRow && lane ? lane.task : null, finding, mode });
+    return hashOf({ range: isWhole ? null : range, task: lane ? lane.task : null, finding, mode });
   }
 
   scene(): Scene {
@@ -155,7 +170,7 @@ class App extends Component<{ model: Model }, State> {
       focusRow,
       finding,
       selection,
-      hits: new Set(this.hits),
+      hits: new Set(this.hits.map((hit) => hit.lane)),
       theme: this.theme,
     };
   }
@@ -173,11 +188,11 @@ class App extends Component<{ model: Model }, State> {
   }
 
   get height() {
-    return AXIS + Math.min(Math.max(this.rows.length, 3) * ROW, Math.max(200, Math.min(480, innerHeight * 0.55)));
+    return LANES + Math.min(Math.max(this.rows.length, 2) * ROW, Math.max(9 * ROW, Math.min(480, innerHeight * 0.55)));
   }
 
   get maxTop() {
-    return Math.max(0, this.rows.length * ROW - (this.height - AXIS));
+    return Math.max(0, this.rows.length * ROW - (this.height - LANES));
   }
 
   move(range: Range) {
@@ -199,7 +214,7 @@ class App extends Component<{ model: Model }, State> {
   /** A row comes into view. */
   focus(row: number, more: Partial<State> = {}) {
     const focusRow = Math.min(Math.max(row, 0), this.rows.length - 1);
-    const [y, tall] = [focusRow * ROW, this.height - AXIS];
+    const [y, tall] = [focusRow * ROW, this.height - LANES];
     const top = Math.min(Math.max(this.state.top, y + 2 * ROW - tall), Math.max(0, y - ROW));
     this.setState({ ...more, focusRow, top: Math.min(Math.max(top, 0), this.maxTop) });
   }
@@ -371,10 +386,12 @@ class App extends Component<{ model: Model }, State> {
 
   click(event: PointerEvent) {
     const box = this.lanesRef.current!.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top - AXIS + this.state.top) / ROW);
-    if (row < 0 || row >= this.rows.length) return;
     const atNs = this.timeAt(event);
     const { model } = this.props;
+    const isPath = event.clientY - box.top < LANES;
+    const onPath = this.rowOf[laneOf(model.path, pathAt(model.path, atNs))] ?? -1;
+    const row = isPath ? onPath : Math.floor((event.clientY - box.top - LANES + this.state.top) / ROW);
+    if (row < 0 || row >= this.rows.length) return;
     const over = model.findings.findIndex((finding) =>
       finding.stretches.some(
         ([task, from, to]) => this.rowOf[model.laneOfTask.get(task) ?? -1] === row && from <= atNs && atNs <= to,
@@ -395,25 +412,46 @@ class App extends Component<{ model: Model }, State> {
   };
 
   find = (text: string) => {
-    this.hits = searched(this.props.model.lanes, text);
+    this.hits = found(this.props.model, text);
     this.setState({ search: text, hit: 0 });
-    if (this.hits.length) this.focusLane(this.hits[0], { search: text, hit: 0 });
+    if (this.hits.length) this.showHit(0, { search: text });
   };
 
   nextHit(by: number) {
-    if (!this.hits.length) return;
-    const hit = (this.state.hit + by + this.hits.length) % this.hits.length;
-    const lane = this.props.model.lanes[this.hits[hit]];
-    const { range } = this.state;
-    const isVisible = lane.endNs >= range.fromNs && lane.birthNs <= range.toNs;
-    const length = range.toNs - range.fromNs;
-    const around = clamped(
-      { fromNs: lane.birthNs - length / 2, toNs: lane.birthNs + length / 2 },
-      this.props.model.wallNs,
-      this.minNs,
-    );
-    this.focusLane(this.hits[hit], { hit, message: nameOf(lane), ...(isVisible ? {} : { range: around }) });
+    if (this.hits.length) this.showHit((this.state.hit + by + this.hits.length) % this.hits.length);
   }
+
+  showHit(hit: number, more: Partial<State> = {}) {
+    const { lane: number, atNs, text } = this.hits[hit];
+    const { range } = this.state;
+    const lane = this.props.model.lanes[number];
+    const [from, to] = atNs === null ? [lane.birthNs, lane.endNs] : [atNs, atNs];
+    const isVisible = to >= range.fromNs && from <= range.toNs;
+    const length = range.toNs - range.fromNs;
+    const around = clamped({ fromNs: from - length / 2, toNs: from + length / 2 }, this.props.model.wallNs, this.minNs);
+    this.focusLane(number, {
+      ...more,
+      hit,
+      message: text,
+      ...(atNs === null ? {} : { atNs }),
+      ...(isVisible ? {} : { range: around }),
+    });
+  }
+
+  /** What is under the pointer, next to it. */
+  hover = (event: PointerEvent) => {
+    const tip = this.tipRef.current;
+    if (!tip) return;
+    const box = this.lanesRef.current!.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const isOut = event.type !== "pointermove" || this.drag !== null || x < namesWidth(box.width) || y < AXIS;
+    if (isOut) return tip.show(null);
+    const { model } = this.props;
+    const row = y < LANES ? null : this.rows[Math.floor((y - LANES + this.state.top) / ROW)];
+    const perPixel = (this.state.range.toNs - this.state.range.fromNs) / (box.width - namesWidth(box.width));
+    const lines = row === undefined ? null : describedAt(model, row, this.timeAt(event), perPixel);
+    tip.show(lines && { x, y, width: box.width, lines });
+  };
 
   render() {
     const { model } = this.props;
@@ -422,20 +460,23 @@ class App extends Component<{ model: Model }, State> {
     return (
       <div class="tz">
         <div class="tz-bar">
-          <input
-            ref={this.searchRef}
-            type="search"
-            placeholder="Search program, argument, pid"
-            aria-label="Search program, argument or process id"
-            value={search}
-            onInput={(event) => this.find(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter") this.nextHit(event.shiftKey ? -1 : 1);
-              if (event.key === "Escape") this.boxRef.current?.focus();
-            }}
-          />
-          <span class="tz-note" role="status">
-            {search ? (this.hits.length ? `${hit + 1} of ${this.hits.length}` : "none") : ""}
+          <span class="tz-group">
+            <input
+              ref={this.searchRef}
+              type="search"
+              placeholder="Search"
+              aria-label="Search by program, argument, process id, call or target"
+              title="Program, argument, process id, call or target"
+              value={search}
+              onInput={(event) => this.find(event.currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key === "Enter") this.nextHit(event.shiftKey ? -1 : 1);
+                if (event.key === "Escape") this.boxRef.current?.focus();
+              }}
+            />
+            <span class="tz-note" id="tz-hits" role="status">
+              {search ? (this.hits.length ? `${hit + 1} of ${this.hits.length.toLocaleString("en")}` : "none") : ""}
+            </span>
           </span>
           <label>
             Rows{" "}
@@ -447,29 +488,36 @@ class App extends Component<{ model: Model }, State> {
               ))}
             </select>
           </label>
-          <button type="button" aria-label="Zoom in" onClick={() => this.zoom(0.5)}>
-            +
-          </button>
-          <button type="button" aria-label="Zoom out" onClick={() => this.zoom(2)}>
-            −
-          </button>
-          <button type="button" onClick={() => this.move({ fromNs: 0, toNs: model.wallNs })}>
-            Whole
-          </button>
+          <span class="tz-group">
+            <button type="button" aria-label="Zoom in" title="Zoom in (w)" onClick={() => this.zoom(0.5)}>
+              +
+            </button>
+            <button type="button" aria-label="Zoom out" title="Zoom out (s)" onClick={() => this.zoom(2)}>
+              −
+            </button>
+            <button
+              type="button"
+              title="The whole window (0)"
+              onClick={() => this.move({ fromNs: 0, toNs: model.wallNs })}
+            >
+              All
+            </button>
+          </span>
           <button
             type="button"
             aria-expanded={isIcicleOpen}
             onClick={() => this.setState({ isIcicleOpen: !isIcicleOpen })}
           >
-            Where the time went
+            Icicle
           </button>
           <button type="button" aria-expanded={isHelpOpen} onClick={() => this.setState({ isHelpOpen: !isHelpOpen })}>
             Keys ?
           </button>
-          <span class="tz-note">
+          <span class="tz-note tz-range">
             {moment(range.fromNs, range)} to {moment(range.toNs, range)} ({duration(range.toNs - range.fromNs)})
           </span>
         </div>
+        {isIcicleOpen && <Icicle nodes={this.nodes} classes={model.classes} />}
         <div class="tz-mini" onPointerDown={this.overMini} onPointerMove={this.overMini}>
           <canvas ref={this.miniRef} style={{ height: `${MINI}px` }} />
         </div>
@@ -482,18 +530,23 @@ class App extends Component<{ model: Model }, State> {
           aria-describedby="tz-list"
           onKeyDown={this.key}
           onPointerDown={this.down}
-          onPointerMove={this.moved}
+          onPointerMove={(event) => {
+            this.moved(event);
+            this.hover(event);
+          }}
+          onPointerLeave={this.hover}
           onPointerUp={this.up}
           onPointerCancel={this.up}
         >
           <canvas ref={this.lanesRef} style={{ height: `${this.height}px` }} />
+          <Tip ref={this.tipRef} />
         </div>
         {isHelpOpen && <Help close={() => this.setState({ isHelpOpen: false })} />}
         <p class="tz-note" role="status" aria-live="polite" id="tz-message">
           {message || this.about(limits)}
         </p>
+        <OffPath model={model} />
         {this.list()}
-        {isIcicleOpen && <Icicle nodes={this.nodes} classes={model.classes} />}
         <div class="tz-under">
           <SumTable
             model={model}
@@ -501,18 +554,18 @@ class App extends Component<{ model: Model }, State> {
             range={selection ?? range}
             isSelection={selection !== null}
           />
-          <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} />
+          <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} range={selection ?? range} />
         </div>
       </div>
     );
   }
 
   laneOfFocus(row: number): Lane | null {
-    const found = this.rows[row];
-    if (!found) return null;
+    const chosen = this.rows[row];
+    if (!chosen) return null;
     const tolerance = (this.state.range.toNs - this.state.range.fromNs) / 200;
-    const lane = laneAt(this.props.model.lanes, found, this.state.atNs, tolerance);
-    return this.props.model.lanes[lane < 0 ? found.lanes[0] : lane];
+    const lane = laneAt(this.props.model.lanes, chosen, this.state.atNs, tolerance);
+    return this.props.model.lanes[lane < 0 ? chosen.lanes[0] : lane];
   }
 
   about(limits: Record<string, number>): string {
@@ -565,92 +618,9 @@ function Help({ close }: { close: () => void }) {
   );
 }
 
-function SumTable({
-  model,
-  sums,
-  range,
-  isSelection,
-}: {
-  model: Model;
-  sums: Sums;
-  range: Range;
-  isSelection: boolean;
-}) {
-  const share = (ns: number) => `${((100 * ns) / Math.max(1, sums.totalNs)).toFixed(1)}%`;
-  return (
-    <section aria-label="Sums">
-      <h3>
-        Critical path in the {isSelection ? "selection" : "visible time"}: {duration(sums.totalNs)}
-      </h3>
-      <table id="tz-sums" data-ns={sums.totalNs}>
-        <tbody>
-          {sums.classes.map(({ name, ns }) => {
-            const look = model.classes.find((each) => each.name === name)!;
-            return (
-              <tr key={name} data-class={name} data-ns={ns}>
-                <td>
-                  <span class="tz-swatch" style={{ background: look.color }} /> {look.letter}
-                </td>
-                <td>{look.title}</td>
-                <td class="n">{duration(ns)}</td>
-                <td class="n">{share(ns)}</td>
-              </tr>
-            );
-          })}
-          {sums.lanes.slice(0, 5).map(({ lane, ns }) => (
-            <tr key={lane}>
-              <td />
-              <td>{lane < 0 ? "other tasks" : nameOf(model.lanes[lane])}</td>
-              <td class="n">{duration(ns)}</td>
-              <td class="n">{share(ns)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p class="tz-note">
-        {moment(range.fromNs, range)} to {moment(range.toNs, range)};{" "}
-        {sums.errorNs ? `each sum is accurate to ±${duration(sums.errorNs)}.` : "exact."}
-      </p>
-    </section>
-  );
-}
-
-function Detail({ model, lane, atNs }: { model: Model; lane: Lane | null; atNs: number }) {
-  if (!lane) return null;
-  const at = exactAt(model.exact, lane.number, atNs);
-  const call = at < 0 ? "" : `${model.strings[model.exact.call[at]]} ${model.strings[model.exact.target[at]]}`;
-  const id = lane.tid < 0 ? "" : ` --pid ${lane.pid}`;
-  const start = model.capture.limits.start_ns;
-  const [from, to] = [Math.max(0, lane.birthNs), Math.min(model.wallNs, lane.endNs)];
-  return (
-    <section aria-label="Lane">
-      <h3>{nameOf(lane)}</h3>
-      {lane.argv && <p>{lane.argv}</p>}
-      <p>
-        From {moment(from, { fromNs: 0, toNs: model.wallNs })} for {duration(to - from)}:{" "}
-        {lane.calls.toLocaleString("en")} calls, {lane.ending}; on the critical path for {duration(lane.onPathNs)}.
-        First line: {lane.line}.
-      </p>
-      {at >= 0 && (
-        <p>
-          At {moment(atNs, { fromNs: atNs, toNs: atNs + 1e6 })}: {call.trim()},{" "}
-          {duration(model.exact.endNs[at] - model.exact.startNs[at])}, line {model.exact.line[at]}
-        </p>
-      )}
-      <p>
-        Its time:{" "}
-        {model.classes
-          .map((look, cls) => ({ look, ns: lane.sumsNs[cls] }))
-          .filter(({ ns }) => ns > 0)
-          .sort((a, b) => b.ns - a.ns)
-          .map(({ look, ns }) => `${look.lane_title} ${duration(ns)}`)
-          .join(", ") || "0 s"}
-      </p>
-      <p class="tz-note" data-start={start}>
-        <code>{`tracealyze events ${model.capture.name}${id}`}</code>
-      </p>
-    </section>
-  );
+/** The lane that the critical path spends most time in. */
+function mostOnPath(model: Model): number {
+  return model.lanes.reduce((most, lane) => (lane.onPathNs > model.lanes[most].onPathNs ? lane.number : most), 0);
 }
 
 function themeOf(model: Model): Theme {
@@ -717,6 +687,7 @@ function replace(section: HTMLElement, model: Model): void {
   const root = document.createElement("div");
   section.insertBefore(root, figure);
   const made = createRef<App>();
+  performance.mark("tz-model");
   render(<App model={model} ref={made} />, root);
   figure?.classList.add("tz-static");
   figure?.setAttribute("inert", "");

@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
 import { placed } from "../src/icicle.tsx";
 import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
-import { EMPTY, paletteOf, pixel, strip } from "../src/raster.ts";
+import { EMPTY, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
+import { found } from "../src/search.ts";
+import { staysOf } from "../src/stays.ts";
 import { sumsOf } from "../src/sums.ts";
 import { compared, numberOf } from "../src/tables.ts";
 import {
@@ -53,6 +55,7 @@ function model(): Model {
       capture: 0,
       name: "c",
       tick_ns: 1,
+      offset_ns: 0,
       limits: {},
       folded_ns: {},
       wake_kinds: [],
@@ -273,4 +276,58 @@ test("children of the icicle lie inside their parent", () => {
     [0, 0, 0, 4, 6, 6],
   );
   assert.deepEqual(nodes.map((node) => node.cls).slice(1), ["disk", "disk", "disk", "user", "user"]);
+});
+
+test("the path fills the pixels of its lanes with the class of most time", () => {
+  const strips = [new Uint8Array(4), new Uint8Array(4)];
+  pathStrips(model(), (lane) => lane, 0, { fromNs: 0, toNs: 200 }, strips);
+  assert.deepEqual(
+    strips.map((each) => [...each]),
+    [
+      [1, 1, EMPTY, EMPTY],
+      [EMPTY, EMPTY, 2, 2],
+    ],
+  );
+});
+
+test("stays of the path cover it, and short ones are left out", () => {
+  const whole = { fromNs: 0, toNs: 200 };
+  const stays = staysOf(model(), whole, 0);
+  assert.equal(
+    stays.reduce((sum, stay) => sum + stay.toNs - stay.fromNs, 0),
+    200,
+  );
+  assert.ok(staysOf(model(), whole, 150).length < stays.length);
+});
+
+test("a search finds lanes first, then calls in order of time", () => {
+  const { exact } = model();
+  const strings = ["", "open", "/etc/hosts", "read"];
+  const known = {
+    ...model(),
+    strings,
+    exact: { ...exact, call: Float64Array.of(1, 3), target: Float64Array.of(2, 2) },
+  };
+  assert.deepEqual(
+    found(known, "hosts").map((hit) => [hit.lane, hit.atNs]),
+    [
+      [0, 10],
+      [0, 60],
+    ],
+  );
+  assert.deepEqual(
+    found(known, "READ etc").map((hit) => hit.atNs),
+    [60],
+  );
+  assert.deepEqual(
+    found(known, "101").map((hit) => [hit.lane, hit.atNs]),
+    [[1, null]],
+  );
+  assert.deepEqual(found(known, " "), []);
+});
+
+test("long times are in minutes, as in the report", () => {
+  assert.equal(duration(599e9), "599.00 s");
+  assert.equal(duration(2609e9), "43 min 29 s");
+  assert.equal(duration(7260e9), "2 h 1 min");
 });

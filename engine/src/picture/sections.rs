@@ -74,6 +74,8 @@ pub fn picture(trace: &Trace, wakers: &Wakers, window: &Window, budget_bytes: us
     let mut painting = Painting { source, budget_bytes, sections: Vec::new(), limits: Vec::new() };
     painting.limit("start_ns", window.start_ns);
     painting.limit("end_ns", window.end_ns);
+    // A script cannot compute it: its numbers are exact up to 2^53, and times since 1970 are larger.
+    painting.limit("wall_ns", window.end_ns.saturating_sub(window.start_ns));
     painting.limit("tasks", tasks.len() as i64);
     painting.limit("tasks_outside", all.len() as i64 - tasks.len() as i64);
     let (lanes, mut strings) = painting.tasks(&tasks, &listener.on_path_ns);
