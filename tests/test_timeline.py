@@ -80,12 +80,13 @@ def test_combined_rows_keep_the_time(limit: int) -> None:
 def test_runs_cover_the_path_without_overlap(capture: Path) -> None:
     trace = tracealyze.read(capture)
     step_ns = trace.window.wall_ns // 100
-    runs = list(path_runs(trace, lanes(trace).lane_of, step_ns))
-    at = 0
-    for run in runs:
-        assert run.begin == at
-        at = run.end
-    assert at * step_ns >= trace.window.wall_ns
+    drawn = path_runs(trace, lanes(trace).lane_of, step_ns)
+    for pieces in (drawn.runs, drawn.stays):
+        at = 0
+        for piece in pieces:
+            assert piece.begin == at
+            at = piece.end
+        assert at * step_ns >= trace.window.wall_ns
 
 
 def test_json_has_a_row_per_lane(run: Run) -> None:

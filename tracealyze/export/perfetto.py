@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tracealyze.export.owners import Owner, owners, reuse_notes
 from tracealyze.export.protobuf import content, fixed64, integer
 from tracealyze.export.slices import Slices
+from tracealyze.picture.stretches import stretches_of
 from tracealyze.sanitize import shown
 from tracealyze.time_names import name_of
-from tracealyze.viewer.data import stretches_of
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace

@@ -1,50 +1,80 @@
-"""The page about two sides: both charts on one scale, which findings are new or no longer there, what changed."""
+"""The page about two sides: both on one scale, which findings are new or no longer there, what changed."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tracealyze import units
 from tracealyze.compare.diff import VIEWS
 from tracealyze.page import sections
-from tracealyze.page.markup import element, table
-from tracealyze.page.sections import Part
+from tracealyze.page.markup import element, escaped, table
+from tracealyze.picture.class_bar import class_bar, legend
 from tracealyze.program_names import short
 from tracealyze.render import diff as changes
+from tracealyze.render import finding_block
 from tracealyze.render.capture_notes import name_of_capture
 from tracealyze.render.report import headline
 
 if TYPE_CHECKING:
     from tracealyze.compare.diff import Diff
     from tracealyze.findings.grouping import FindingGroup
+    from tracealyze.page.part import Part
 
 _MAX_FINDINGS = 60
 
 
 def whole(steps: Sequence[Part], found: Diff, top: int) -> str:
     """All sections of a comparison of captures in order of time; the first and the last are compared in full."""
-    return "".join((*_heading(steps), *_charts(steps), *_findings(steps[0], steps[-1]), *_views(found, top)))
+    return "".join((*_heading(steps), *_findings(steps[0], steps[-1]), *_charts(steps), *_views(found, top)))
+
+
+def names_of(steps: Sequence[Part]) -> tuple[str, list[str]]:
+    """The folder that all captures are in, and the rest of their names."""
+    names = [name_of_capture(part.summary.captures[0]) for part in steps]
+    folders = {os.path.dirname(name) for name in names}
+    folder = folders.pop() if len(folders) == 1 else ""
+    return folder, [name.removeprefix(f"{folder}/") if folder else name for name in names]
 
 
 def _heading(steps: Sequence[Part]) -> Iterator[str]:
-    names = [name_of_capture(part.summary.captures[0]) for part in steps]
+    folder, names = names_of(steps)
     yield "<header>\n"
-    yield element("h1", " → ".join(names))
+    yield element("h1", f"{f'{folder}: ' if folder else ''}{' → '.join(names)}")
     walls = [part.summary.window.wall_ns for part in steps]
     if all(walls):
-        yield element("p", f"Wall time {changes.wall_change(walls[0], walls[-1])}", class_="verdict")
+        change = changes.wall_change(walls[0], walls[-1])
+        for wall_ns in walls[-2:0:-1]:
+            change = change.replace(" → ", f" → {units.duration(wall_ns)} → ", 1)
+        yield element("p", f"Wall time {change}", class_="verdict")
     else:
         yield element("p", "Only counts are compared: at least one side has no wall clock.", class_="verdict")
+    yield '<table class="steps">\n<tbody>\n'
     for name, part in zip(names, steps, strict=True):
-        cause = part.summary.diagnosis[0].text if part.summary.diagnosis else "Nothing stands out."
-        yield element("p", f"{name}: {headline(part.trace, part.summary)}. {cause}", class_="answer")
+        yield from _step(name, part)
+    yield "</tbody>\n</table>\n"
+    if walls[0]:
+        yield legend(steps[0].trace, f"{steps[0].prefix}-bar", with_sums=False)
     yield "</header>\n"
 
 
+def _step(name: str, part: Part) -> Iterator[str]:
+    """A bar on the common scale, and what the capture shows."""
+    trace, wall_ns = part.trace, part.summary.window.wall_ns
+    bar = class_bar(trace, f"{part.prefix}-bar", part.scale_ns) if wall_ns else ""
+    wall = units.duration(wall_ns, trace.tick_ns) if wall_ns else ""
+    yield f'<tr><th scope="row">{escaped(name)}</th><td class="n">{wall}</td><td class="fill">{bar}</td></tr>\n'
+    _, _, saving = headline(trace, part.summary).partition("; ")
+    cause = part.summary.diagnosis[0].text if part.summary.diagnosis else "Nothing stands out."
+    text = " ".join(each for each in (cause, f"{saving[:1].upper()}{saving[1:]}." if saving else "") if each)
+    yield f'<tr class="about"><td></td><td></td><td>{escaped(text)}</td></tr>\n'
+
+
 def _charts(steps: Sequence[Part]) -> Iterator[str]:
-    for part in steps:
-        yield from sections.timeline(part, name_of_capture(part.summary.captures[0]))
+    for name, part in zip(names_of(steps)[1], steps, strict=True):
+        yield from sections.timeline(part, f"Timeline of {name}", has_marks=False)
 
 
 def _findings(before: Part, after: Part) -> Iterator[str]:
@@ -59,13 +89,19 @@ def _findings(before: Part, after: Part) -> Iterator[str]:
         if not keys:
             continue
         yield element("h3", title)
-        source = after if title != "No longer there" else before
-        listed = [group.first for group in source.groups if _key(group) in keys][:_MAX_FINDINGS]
-        items = (f"{each.severity} {each.code}: {each.diagnosis or each.message}" for each in listed)
-        yield f"<ul>{''.join(element('li', text) for text in items)}</ul>\n"
+        source = before if title == "No longer there" else after
+        listed = [group for group in source.groups if _key(group) in keys][:_MAX_FINDINGS]
+        yield f'<ul class="changes">{"".join(_finding(source, group) for group in listed)}</ul>\n'
     if not any(counts):
         yield element("p", "No findings on either side.")
     yield "</section>\n"
+
+
+def _finding(part: Part, group: FindingGroup) -> str:
+    finding, worth = group.first, finding_block.saving(part.trace, group)
+    text, severity = f"{finding.code}: {finding.diagnosis or finding.message}", escaped(finding.severity)
+    saved = f' <span class="worth">{escaped(worth)}</span>' if worth else ""
+    return f'<li><span><span class="{severity}">{severity}</span> {escaped(text)}</span>{saved}</li>\n'
 
 
 def _key(group: FindingGroup) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tracealyze import _engine
 from tracealyze.page import comparison, sections
 from tracealyze.page.markup import element, escaped
-from tracealyze.page.sections import Part
+from tracealyze.page.part import Part
 from tracealyze.render.capture_notes import name_of_capture
 from tracealyze.render.report import headline
 from tracealyze.viewer import bundle
@@ -53,7 +53,7 @@ def of_steps(steps: Sequence[Analyzed], found: Diff, top: int) -> str:
     """The page that compares captures in order of time. All charts have the same scale."""
     scale_ns = max(summary.window.wall_ns for _, summary in steps) or None
     parts = [Part(*each, top, f"c{number}", scale_ns) for number, each in enumerate(steps, start=1)]
-    names = (name_of_capture(summary.captures[0]) for _, summary in steps)
+    _, names = comparison.names_of(parts)
     return _page(" → ".join(names), comparison.whole(parts, found, top))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.findings.grouping import FindingGroup, grouped
+from tracealyze.findings.grouping import FindingGroup
+from tracealyze.page.causes import causes
 from tracealyze.page.markup import bar, element, escaped, scrollable, table
-from tracealyze.picture.boot_chart import boot_chart, legend
+from tracealyze.page.part import Part
+from tracealyze.picture.boot_chart import Mark, boot_chart
+from tracealyze.picture.class_bar import class_bar, legend
+from tracealyze.picture.stretches import stretches_of
 from tracealyze.render import finding_block, path_rows, processes, stages, top_calls, tree
 from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
 from tracealyze.render.listing import Listing
@@ -20,34 +22,16 @@ from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
 
 _MAX_FINDINGS = 40
 """Findings with their lines; the rest have a line each."""
 _MAX_SHORT_FINDINGS = 200
+_MAX_MARKS = 12
+"""Findings with a mark in the chart."""
 _MAX_TREE = 200
 # Above this number of processes, a tree of all of them is not built for its first rows.
 _MAX_FOR_TREE = 5_000
 _INDENT = "\u2003"
-
-
-@dataclass(frozen=True)
-class Part:
-    """A capture as part of a page. The prefix keeps ids apart on a page with several."""
-
-    trace: Trace
-    summary: Summary
-    top: int
-    prefix: str = "c"
-    scale_ns: int | None = None
-    """The time that the width of the chart stands for; the window by default."""
-
-    @cached_property
-    def groups(self) -> list[FindingGroup]:
-        """The findings, those about the whole capture last."""
-        groups = grouped(self.summary.findings)
-        return sorted(groups, key=lambda group: finding_block.is_about_capture(self.trace, group.first))
 
 
 def whole(part: Part) -> str:
@@ -56,30 +40,44 @@ def whole(part: Part) -> str:
 
 
 def heading(part: Part) -> Iterator[str]:
-    """The capture, its wall time, what could be saved, and the diagnosis."""
+    """The capture, its wall time, what could be saved, and the causes with their remedies."""
     yield "<header>\n"
     yield element("h1", name_of_capture(part.summary.captures[0]))
     yield element("p", headline(part.trace, part.summary), class_="verdict")
-    for sentence in part.summary.diagnosis:
-        yield element("p", sentence.text, class_="answer")
+    yield from causes(part)
+    if part.summary.window.wall_ns:
+        yield class_bar(part.trace, f"{part.prefix}-bar", part.scale_ns)
+        yield legend(part.trace, f"{part.prefix}-bar")
     yield "</header>\n"
 
 
-def timeline(part: Part, title: str = "Timeline") -> Iterator[str]:
-    """The boot chart with its key, or why there is none."""
+def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Iterator[str]:
+    """The boot chart, or why there is none. Marks are the numbers of the findings of the page."""
     yield from _opened("timeline", title, part)
     if part.summary.window.wall_ns:
-        chart = boot_chart(part.trace, part.prefix, part.scale_ns)
-        yield legend(part.trace, part.prefix)
+        chart = boot_chart(part.trace, part.prefix, part.scale_ns, _marks(part) if has_marks else ())
         yield '<figure>\n<div class="wide" role="region" aria-label="Timeline" tabindex="0">\n'
         yield f"{chart.svg}</div>\n{element('figcaption', chart.caption)}</figure>\n"
         if chain := blocked_on(part.trace, part.summary, "→", "⇢"):
-            yield element("p", chain)
+            yield element("p", chain, class_="remark")
     else:
         yield element("p", "There is no timeline, because the capture has no wall clock.")
         for text in window_lines(part.summary.window, part.summary.captures[0]):
             yield element("p", text)
     yield "</section>\n"
+
+
+def _marks(part: Part) -> list[Mark]:
+    """The first findings as marks of the chart, except those about the capture as a whole."""
+    return [
+        Mark(number, finding_block.title_of(group.first), group.first.severity != "info", _stretches(part, group))
+        for number, group in enumerate(part.groups[:_MAX_MARKS], start=1)
+        if not finding_block.is_about_capture(part.trace, group.first)
+    ]
+
+
+def _stretches(part: Part, group: FindingGroup) -> list[tuple[int, int, int]]:
+    return [stretch for finding in group.members[:_MAX_MARKS] for stretch in stretches_of(part.trace, finding)]
 
 
 def findings(part: Part) -> Iterator[str]:
@@ -102,13 +100,14 @@ def findings(part: Part) -> Iterator[str]:
 
 def articles(part: Part) -> dict[str, Finding]:
     """The findings that have an element, by its id."""
-    return {f"{part.prefix}-finding-{at}": group.first for at, group in enumerate(part.groups[:_MAX_FINDINGS], start=1)}
+    return {part.finding_id(at): group.first for at, group in enumerate(part.groups[:_MAX_FINDINGS], start=1)}
 
 
 def _finding(part: Part, group: FindingGroup, quoted: finding_block.Quoted, number: int) -> Iterator[str]:
     finding, worth = group.first, finding_block.saving(part.trace, group)
     severity = escaped(finding.severity)
-    yield f'<article id="{part.prefix}-finding-{number}">\n<h3><span><span class="{severity}">{severity}</span> '
+    yield f'<article id="{part.finding_id(number)}">\n<h3><span>'
+    yield f'<span class="badge {severity}">{number}</span> <span class="{severity}">{severity}</span> '
     yield f"{escaped(finding.code)}: {escaped(finding_block.title_of(finding))}</span>"
     yield f"{f'<span>{escaped(worth)}</span>' if worth else ''}</h3>\n"
     if not finding_block.is_about_capture(part.trace, finding):
@@ -225,9 +224,8 @@ def about_capture(part: Part) -> Iterator[str]:
         yield element("p", text)
     stated = {finding.name for finding in part.summary.findings}
     for text in remarks(capture, window, stated):
-        yield element("p", f"Note: {text}")
-    for text in endings(part.trace, part.summary)[1:]:
-        yield element("p", text)
+        if not any(text in known for known in texts):
+            yield element("p", f"Note: {text}")
     yield "</section>\n"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+_SHADE = 0.72
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,24 @@ LOOKS = {
     "other": Look("#767676", "O", "dim"),
 }
 """By class of time. All others look like `other`."""
+
+
+def dark(color: str) -> str:
+    """A darker shade, on which white text has a contrast of at least 4.5:1."""
+    return "#" + "".join(f"{round(int(color[at : at + 2], 16) * _SHADE):02x}" for at in (1, 3, 5))
+
+
+def hatched(names: Iterable[str], prefix: str) -> str:
+    """The classes as patterns, for `fill="url(#PREFIX-CLASS)"`."""
+    made = []
+    for name in sorted(names):
+        look = LOOKS[name]
+        lines = f'<path d="{look.hatch}" stroke="#fff" stroke-opacity=".65" fill="none"/>' if look.hatch else ""
+        made.append(
+            f'<pattern id="{prefix}-{name}" width="6" height="6" patternUnits="userSpaceOnUse">'
+            f'<rect width="6" height="6" fill="{look.color}"/>{lines}</pattern>\n'
+        )
+    return f"<defs>{''.join(made)}</defs>\n"
 
 
 def known(cls: str | None) -> str:

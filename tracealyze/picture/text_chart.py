@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.picture import axis
 from tracealyze.picture.labels import fitted
 from tracealyze.picture.lanes import Lane, Lanes
 from tracealyze.picture.looks import LOOKS, known
@@ -32,7 +33,7 @@ def text_chart(trace: Trace, found: Lanes, width: int, drawn: Symbols) -> Iterat
     plot = max(width - name_width - _AMOUNT - 2, 1)
     wall_ns = trace.window.wall_ns
     step_ns = max(-(-wall_ns // plot), 1)
-    runs = list(path_runs(trace, found.lane_of, step_ns))
+    runs = path_runs(trace, found.lane_of, step_ns).runs
     yield ((" " * (name_width + _AMOUNT + 2), ""), (_axis(wall_ns, plot), "dim"))
     total = units.duration(wall_ns, trace.tick_ns)
     yield (*_head(_PATH, total, name_width, drawn), *_row([False] * plot, runs, drawn))
@@ -64,15 +65,13 @@ def _head(name: str, took: str, name_width: int, drawn: Symbols) -> TextLine:
 
 
 def _axis(wall_ns: int, plot: int) -> str:
-    """Times above the columns that they belong to."""
-    count = max(plot // _TICK_WIDTH, 1)
-    labels = [units.duration(wall_ns * number // count) for number in range(count)]
-    labels[0] = "0 s"
-    columns = [plot * number // count for number in range(count)]
+    """Round times above the columns that they belong to."""
     line = ""
-    for column, label in zip(columns, labels, strict=True):
-        line = f"{line.ljust(column)}{label}"
-    return line[:plot]
+    for at_ns in range(0, wall_ns + 1, axis.tick_ns(wall_ns, max(plot // _TICK_WIDTH, 1))):
+        label, column = units.duration(at_ns), plot * at_ns // max(wall_ns, 1)
+        if column + len(label) <= plot:
+            line = f"{line.ljust(column)}{label}"
+    return line
 
 
 def _alive(lane: Lane, step_ns: int, plot: int) -> list[bool]:

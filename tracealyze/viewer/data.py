@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from tracealyze.picture.looks import LOOKS, known
+from tracealyze.picture.stretches import MAX_LINES, stretches_of
+from tracealyze.render.finding_block import is_about_capture
 from tracealyze.sanitize import shown
 from tracealyze.time_names import CLASSES
 from tracealyze.viewer.icicle import icicle
@@ -28,8 +30,6 @@ SCHEMA = "tracealyze.report/1"
 _LANE_TITLES = {"child": "blocked on a child", "gap": "silence, or lines left out", "external": "outside the capture"}
 """Classes that mean less in a lane than on the critical path: the path continues in the child that a task waits for."""
 MAX_FINDINGS = 200
-_MAX_LINES = 1_000
-"""Lines of evidence of a finding that are placed in time."""
 _MAX_CHARACTERS = 400
 _CAPTURE_BYTES = 5_000
 """Bytes of the description of a capture in the document, and of the elements of its sections."""
@@ -128,29 +128,11 @@ def _findings(trace: Trace, findings: Sequence[Finding], articles: Mapping[str, 
             "impact_ns": each.impact_ns,
             "capture": each.capture,
             "pid": each.pid,
-            "lines": each.lines[:_MAX_LINES],
+            "lines": each.lines[:MAX_LINES],
             "article": next((ident for ident, finding in articles.items() if finding == each), None),
-            "stretches": stretches_of(trace, each),
+            "stretches": [] if is_about_capture(trace, each) else stretches_of(trace, each),
         }
         for each in findings
-    ]
-
-
-def stretches_of(trace: Trace, finding: Finding) -> list[tuple[int, int, int]]:
-    """Task, start and end of the evidence of a finding, one stretch per task, in time since the start of the window."""
-    window = next((each for each in trace.windows if each.capture == finding.capture), None)
-    if window is None or window.start_ns is None or window.end_ns is None:
-        return []
-    spans: dict[int, tuple[int, int]] = {}
-    for place in trace.evidence(finding.capture, finding.places[:_MAX_LINES]):
-        if place is not None:
-            task, start_ns, end_ns = place
-            known = spans.get(task, (start_ns, end_ns))
-            spans[task] = (min(known[0], start_ns), max(known[1], end_ns))
-    return [
-        (task, max(start_ns, window.start_ns) - window.start_ns, min(end_ns, window.end_ns) - window.start_ns)
-        for task, (start_ns, end_ns) in sorted(spans.items(), key=lambda item: (item[1], item[0]))
-        if start_ns <= window.end_ns and end_ns >= window.start_ns
     ]
 
 

@@ -11,8 +11,9 @@ const GAP = 4;
 /** The line below a pale bar, in the full colour of its class. */
 const EDGE = 2;
 export const AXIS = 22;
-/** Where the lanes begin: the axis and the critical path as a row stay in place. */
-export const LANES = AXIS + ROW;
+/** The critical path as a row, below room for the numbers of findings; the lanes begin below it. */
+const PATH = AXIS + 8;
+export const LANES = PATH + ROW + 2;
 export const MINI = 42;
 const MAX_WAKES = 60;
 const MAX_LABELS = 400;
@@ -48,7 +49,7 @@ export interface Scene {
 
 /** Pixels of names to the left of the lanes. */
 export function namesWidth(width: number): number {
-  return Math.round(Math.min(230, width * 0.24));
+  return Math.round(Math.min(260, width * 0.24));
 }
 
 export function xOf(scene: Pick<Scene, "range">, atNs: number, left: number, width: number): number {
@@ -80,9 +81,16 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
       return row < 0 ? -ROW : yOf(scene, row);
     });
     drawWakes(context, scene, left, width, height);
-    drawFindings(context, scene, left, width, height);
+    drawFindings(context, scene, left, width, (task) => {
+      const row = scene.rowOf[scene.model.laneOfTask.get(task) ?? -1] ?? -1;
+      const y = yOf(scene, row);
+      return row < 0 || y < LANES - ROW || y > height ? null : y;
+    });
   });
-  inside(context, left, AXIS, width, LANES, () => drawStays(context, scene, stays, left, width, () => AXIS, true));
+  inside(context, left, AXIS, width, LANES, () => {
+    drawStays(context, scene, stays, left, width, () => PATH, true);
+    drawFindings(context, scene, left, width, () => PATH);
+  });
   drawAxis(context, scene, left, width);
 }
 
@@ -149,7 +157,7 @@ function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: numbe
   }
   const whole = [new Uint8Array(room)];
   pathStrips(scene.model, () => 0, 0, scene.range, whole);
-  paint(AXIS + GAP, BAR, AXIS, whole[0], palette.tiles);
+  paint(PATH + GAP, BAR, AXIS, whole[0], palette.tiles);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.putImageData(image, 0, 0);
 }
@@ -158,8 +166,8 @@ function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number
   const [first, end] = visible(scene, height);
   context.font = `600 ${FONT}`;
   context.fillStyle = scene.theme.ink;
-  context.fillText("critical path", 8, AXIS + ROW / 2 + 0.5);
-  inside(context, 0, LANES, left - 6, height, () => {
+  context.fillText("critical path", 8, PATH + ROW / 2 + 0.5);
+  inside(context, 0, LANES, left, height, () => {
     for (let row = first; row < end; row++) {
       const y = yOf(scene, row);
       const isHit = scene.rows[row].lanes.some((lane) => scene.hits.has(lane));
@@ -169,7 +177,8 @@ function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number
       }
       context.font = `${isHit ? "700 " : ""}${FONT}`;
       context.fillStyle = isHit ? scene.theme.accent : scene.theme.ink;
-      context.fillText(scene.rows[row].name, 8 + 10 * Math.min(scene.rows[row].depth, 10), y + ROW / 2 + 0.5);
+      const x = 8 + 10 * Math.min(scene.rows[row].depth, 10);
+      context.fillText(fitted(context, scene.rows[row].name, left - x - 8), x, y + ROW / 2 + 0.5);
     }
   });
 }
@@ -184,6 +193,18 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
     widths.set(text, width);
   }
   return width;
+}
+
+/** The beginning of a text that fits, with an ellipsis if it is not all of it. */
+function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  if (text.length * 4 < room || context.measureText(text).width <= room) return text;
+  let [from, to] = [0, text.length];
+  while (from < to) {
+    const middle = (from + to + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= room) from = middle;
+    else to = middle - 1;
+  }
+  return `${text.slice(0, from)}…`;
 }
 
 /** Names of calls in wide pale bars, else the letter of the class. */
@@ -314,54 +335,54 @@ function drawWakes(context: CanvasRenderingContext2D, scene: Scene, left: number
   context.setLineDash([]);
 }
 
+/** Brackets over the stretches of findings; without a lane, over the critical path. */
 function drawFindings(
   context: CanvasRenderingContext2D,
   scene: Scene,
   left: number,
   width: number,
-  height: number,
+  yOfTask: (task: number) => number | null,
 ): void {
   const badges: [number, number, number, string][] = [];
   scene.model.findings.forEach((finding, number) => {
-    const isChosen = number === scene.finding;
     for (const [task, fromNs, toNs] of finding.stretches) {
-      const row = scene.rowOf[scene.model.laneOfTask.get(task) ?? -1] ?? -1;
-      if (row < 0 || toNs < scene.range.fromNs || fromNs > scene.range.toNs) continue;
-      const y = yOf(scene, row);
-      if (y < LANES - ROW || y > height) continue;
+      const y = yOfTask(task);
+      if (y === null || toNs < scene.range.fromNs || fromNs > scene.range.toNs) continue;
       const from = Math.max(left, xOf(scene, fromNs, left, width));
       const to = Math.min(width, Math.max(from + 3, xOf(scene, toNs, left, width)));
       const color = finding.severity === "info" ? scene.theme.dim : scene.theme.bad;
       context.strokeStyle = color;
-      context.lineWidth = isChosen ? 2.5 : 1.25;
+      context.lineWidth = number === scene.finding ? 2.5 : 1.25;
       context.beginPath();
       context.moveTo(from + 0.5, y + 5);
       context.lineTo(from + 0.5, y + 1.5);
       context.lineTo(to - 0.5, y + 1.5);
       context.lineTo(to - 0.5, y + 5);
       context.stroke();
-      if (finding.number)
-        badges.push([Math.min(Math.max((from + to) / 2, left + 8), width - 8), y, finding.number, color]);
+      const middle = Math.min(Math.max((from + to) / 2, left + 8), width - 8);
+      if (finding.number) badges.push([middle, y, finding.number, color]);
     }
   });
   drawBadges(context, scene, badges);
 }
 
-/** The numbers that findings have on the page, one of those at the same place. */
+/** The numbers that findings have on the page: once in a row, and one of those at the same place. */
 function drawBadges(context: CanvasRenderingContext2D, scene: Scene, badges: [number, number, number, string][]): void {
   const taken = new Set<string>();
+  const numbers = new Set<string>();
   context.font = "700 10px system-ui, sans-serif";
   context.textAlign = "center";
   for (const [x, y, number, color] of badges) {
     const place = `${Math.round(x / 14)} ${y}`;
-    if (taken.has(place)) continue;
+    if (taken.has(place) || numbers.has(`${number} ${y}`)) continue;
     taken.add(place);
+    numbers.add(`${number} ${y}`);
     context.beginPath();
-    context.arc(x, y + 5, 6.5, 0, 2 * Math.PI);
+    context.arc(x, y + 1, 6.5, 0, 2 * Math.PI);
     context.fillStyle = color;
     context.fill();
     context.fillStyle = scene.theme.paper;
-    context.fillText(String(number), x, y + 5.5);
+    context.fillText(String(number), x, y + 1.5);
   }
   context.textAlign = "start";
 }

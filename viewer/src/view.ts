@@ -38,6 +38,8 @@ export function isBeyond(levels: readonly Level[], range: Range, wallNs: number,
 export const MODES = ["tree", "packed", "path", "program"] as const;
 export type Mode = (typeof MODES)[number];
 
+const MAX_LABEL = 200;
+
 /** A row of the timeline: lanes that do not overlap, in order of their births. */
 export interface Row {
   name: string;
@@ -50,7 +52,7 @@ export function rowsOf(lanes: readonly Lane[], mode: Mode): Row[] {
   if (mode === "program") return programRows(lanes);
   const listed = mode === "path" ? lanes.filter((lane) => lane.onPathNs > 0) : lanes;
   return listed.map((lane) => ({
-    name: nameOf(lane),
+    name: labelOf(lane),
     depth: mode === "tree" ? lane.depth : 0,
     lanes: Int32Array.of(lane.number),
   }));
@@ -62,6 +64,12 @@ export function nameOf(lane: Lane): string {
   return lane.isThread ? `${program} ${lane.tid} (thread)` : `${program} ${lane.pid}`;
 }
 
+/** The id and the command line, as in the static picture. */
+function labelOf(lane: Lane): string {
+  if (lane.isThread || lane.tid < 0) return nameOf(lane);
+  return `${lane.pid} ${lane.argv.slice(0, MAX_LABEL) || lane.program || "(program unknown)"}`;
+}
+
 function packedRows(lanes: readonly Lane[]): Row[] {
   const rows: number[][] = [];
   for (const lane of lanes) {
@@ -69,7 +77,7 @@ function packedRows(lanes: readonly Lane[]): Row[] {
     rows[lane.row].push(lane.number);
   }
   return rows.map((numbers) =>
-    rowOf(lanes, numbers, numbers.length > 1 ? `${numbers.length} tasks` : nameOf(lanes[numbers[0]])),
+    rowOf(lanes, numbers, numbers.length > 1 ? `${numbers.length} tasks` : labelOf(lanes[numbers[0]])),
   );
 }
 
