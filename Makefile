@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures site field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures site man field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -58,6 +58,9 @@ site: setup ## Build the documentation as a site in .cache/site, with warnings a
 	$(PYTHON) docs/site/build.py .cache/site
 	$(PYTHON) -m pytest -m site tests/test_site.py
 	@echo 'The site is .cache/site/index.html'
+
+man: setup ## Write the man page and the completion files from the commands
+	$(PYTHON) packaging/generate.py
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py

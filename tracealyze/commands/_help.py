@@ -37,7 +37,7 @@ def _lines(command: Any, context: Any, width: int) -> Iterator[str]:
         yield from wrap(paragraph, width, break_on_hyphens=False, break_long_words=False)
         yield ""
     yield from wrap(
-        f"Usage: {_usage(command, context)}",
+        f"Usage: {usage(command, context)}",
         width,
         subsequent_indent="       ",
         break_on_hyphens=False,
@@ -45,6 +45,13 @@ def _lines(command: Any, context: Any, width: int) -> Iterator[str]:
     )
     if examples := getattr(command, "examples", ()):
         yield from ("", _bold("Examples:"), *(f"  {example}" for example in examples))
+    for heading, rows in groups(command, context).items():
+        yield from ("", _bold(f"{heading}:"))
+        yield from _table(rows, width)
+
+
+def groups(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
+    """The subcommands, arguments and options of a command with their descriptions, by heading."""
     groups: dict[str, list[tuple[str, str]]] = {name: [] for name in _GROUPS}
     for param in command.get_params(context):
         if not getattr(param, "hidden", False):
@@ -54,13 +61,11 @@ def _lines(command: Any, context: Any, width: int) -> Iterator[str]:
     if isinstance(command, TyperGroup):
         members = (command.get_command(context, name) for name in command.list_commands(context))
         groups = {"Commands": [(str(each.name), _first_sentence(each.help)) for each in members if each]} | groups
-    for heading, rows in groups.items():
-        if rows:
-            yield from ("", _bold(f"{heading}:"))
-            yield from _table(rows, width)
+    return {heading: rows for heading, rows in groups.items() if rows}
 
 
-def _usage(command: Any, context: Any) -> str:
+def usage(command: Any, context: Any) -> str:
+    """How the command is called, in one line."""
     return " ".join([context.command_path, *command.collect_usage_pieces(context)])
 
 

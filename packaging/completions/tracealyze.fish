@@ -1,0 +1,1 @@
+complete --command tracealyze --no-files --arguments "(env _TRACEALYZE_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) tracealyze)" --condition "env _TRACEALYZE_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) tracealyze"
