@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
-from tracealyze.capture_input.contents import Source, TemporaryFiles, names_of
+from tracealyze.capture_input.contents import Source, names_of
+from tracealyze.capture_input.temporary_files import TemporaryFiles
 from tracealyze.engine_errors import translated
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.trace_overview import overview
@@ -165,7 +166,8 @@ def read(
 
     Arguments:
         captures: One capture or several. A capture is what the command line accepts (a file, `-`, a directory or
-            prefix of `strace -ff` files, or a glob), the content of a file as bytes or text, or an open file.
+            prefix of `strace -ff` files, a glob, or a URL that fsspec opens), the content of a file as bytes or text,
+            or an open file.
         input_format: Use this format instead of detecting it.
         progress: Called now and then with the bytes read and the total, which is 0 if unknown.
         pid, program, from_, to, root, where: Restrict the trace, as the options of the command line and

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tracealyze import _engine
+from tracealyze.capture_input.urls import is_url
 from tracealyze.errors import MissingCapture, UnreadableCapture, UnusableInput, did_you_mean
 
 STDIN = "-"
@@ -167,8 +168,11 @@ def _state_file() -> Path:
 
 
 def remember(arguments: Sequence[str]) -> None:
-    """Store these captures as the last ones used. Standard input and pipes cannot be read again and are not stored."""
-    if STDIN in arguments or any(map(_is_no_file, arguments)):
+    """Store these captures as the last ones used.
+
+    Not stored are standard input and pipes, which cannot be read again, and URLs with passwords or signatures."""
+    has_secrets = any(is_url(name) and ("@" in name or "?" in name) for name in arguments)
+    if has_secrets or STDIN in arguments or any(map(_is_no_file, arguments)):
         return
     import json
 
@@ -176,11 +180,16 @@ def remember(arguments: Sequence[str]) -> None:
     new = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps({"captures": [os.path.abspath(name) for name in arguments]}), encoding="utf-8")
+        new.write_text(json.dumps({"captures": [_lasting(name) for name in arguments]}), encoding="utf-8")
         new.replace(file)
     except (OSError, ValueError, RuntimeError):
         # A read-only home is not an error: the next command just has to name its capture.
         return
+
+
+def _lasting(name: str) -> str:
+    """The name as it is valid in another directory, too."""
+    return name if is_url(name) else os.path.abspath(name)
 
 
 def _is_no_file(argument: str) -> bool:

@@ -1,14 +1,15 @@
-"""Captures for `read()`: paths, contents of captures, and open files. Contents are written to temporary files."""
+"""Captures for `read()`: paths, URLs, contents of captures, and open files. Contents are written to temporary files."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from tracealyze.errors import WrongUsage
+from tracealyze.capture_input import urls
+from tracealyze.capture_input.temporary_files import TemporaryFiles
+from tracealyze.errors import UnreadableCapture, WrongUsage
 
 _CHUNK_BYTES = 1 << 20
 _MAX_PATH = 4096
@@ -23,7 +24,7 @@ class Readable(Protocol):
 
 
 Source: TypeAlias = str | bytes | bytearray | os.PathLike[str] | os.PathLike[bytes] | Readable
-"""A path, the content of a capture, or an open file."""
+"""A path, a URL, the content of a capture, or an open file."""
 
 
 def is_source(value: object) -> bool:
@@ -31,43 +32,19 @@ def is_source(value: object) -> bool:
     return isinstance(value, str | bytes | bytearray | os.PathLike | Readable)
 
 
-class TemporaryFiles:
-    """Contents in files of a temporary directory, which is removed with this object. Pickled with its contents."""
-
-    def __init__(self) -> None:
-        self.folder: Path | None = None
-        self._number = 0
-
-    def add(self, name: str, parts: Iterable[bytes]) -> str:
-        """Write a file with this name, and return its path."""
-        if self.folder is None:
-            # Loading these takes time, and the command line does not need them.
-            import shutil
-            import tempfile
-            import weakref
-
-            self.folder = Path(tempfile.mkdtemp(prefix="tracealyze-"))
-            weakref.finalize(self, shutil.rmtree, self.folder, True)
-        self._number += 1
-        file = self.folder / str(self._number) / name
-        file.parent.mkdir()
-        with file.open("wb") as into:
-            into.writelines(parts)
-        return str(file)
-
-    def contents(self) -> dict[str, bytes]:
-        """The content of each file, by its path."""
-        files = sorted(self.folder.glob("*/*")) if self.folder else []
-        return {str(file): file.read_bytes() for file in files}
-
-
 def names_of(sources: object, temporary: TemporaryFiles) -> list[str]:
     """The path of each source; contents and files without a path are written to temporary files.
 
     Raises `WrongUsage` for an object that is not a source."""
     if isinstance(sources, Iterable) and not is_source(sources):
-        return [_name(source, temporary) for source in sources]
-    return [_name(sources, temporary)]
+        return [name for source in sources for name in _names(source, temporary)]
+    return list(_names(sources, temporary))
+
+
+def _names(source: object, temporary: TemporaryFiles) -> Sequence[str]:
+    """The path of a source; a URL may name several files."""
+    name = _name(source, temporary)
+    return urls.fetched(name, temporary) if isinstance(source, str) and urls.is_url(name) else [name]
 
 
 def _name(source: object, temporary: TemporaryFiles) -> str:
@@ -80,7 +57,7 @@ def _name(source: object, temporary: TemporaryFiles) -> str:
     if not isinstance(source, Readable):
         raise WrongUsage(
             f"read: an object of type {type(source).__name__} is not a capture; "
-            "pass a path, the content of a capture as bytes, or an open file."
+            "pass a path, a URL, the content of a capture as bytes, or an open file."
         )
     return _path_of(source) or temporary.add(_base_name(source), _parts(source))
 
@@ -100,10 +77,14 @@ def _path_of(file: Readable) -> str | None:
     name = getattr(file, "name", None)
     try:
         is_at_start = getattr(file, "tell", lambda: None)() == 0
-    except OSError:
+        if not is_at_start or not isinstance(name, str | bytes):
+            return None
+        # A member of an archive may be named like a file here.
+        descriptor = file.fileno()  # type: ignore[attr-defined]
+        is_this = os.path.isfile(name) and os.path.samestat(os.fstat(descriptor), os.stat(name))
+    except (AttributeError, OSError, ValueError):
         return None
-    is_file = isinstance(name, str | bytes) and os.path.isfile(name)
-    return os.fsdecode(name) if is_file and is_at_start else None  # type: ignore[arg-type]
+    return os.fsdecode(name) if is_this else None
 
 
 def _base_name(file: Readable) -> str:
@@ -112,7 +93,17 @@ def _base_name(file: Readable) -> str:
 
 
 def _parts(file: Readable) -> Iterator[bytes]:
-    while part := file.read(_CHUNK_BYTES):
+    while part := _part(file):
         if not isinstance(part, str | bytes):
             raise WrongUsage(f"read: {type(file).__name__}.read() returns {type(part).__name__}, not bytes or text.")
         yield _encoded(part)
+
+
+def _part(file: Readable) -> str | bytes:
+    try:
+        return file.read(_CHUNK_BYTES)
+    except UnicodeDecodeError as error:
+        encoding = getattr(file, "encoding", None) or error.encoding
+        raise WrongUsage(f'read: the file is open as text, and is not {encoding}; open it with mode "rb".') from error
+    except OSError as error:
+        raise UnreadableCapture(f"read: the open file cannot be read: {error}.") from error

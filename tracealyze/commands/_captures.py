@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tracealyze.capture_input import capture_files
+from tracealyze.capture_input.temporary_files import TemporaryFiles
+from tracealyze.capture_input.urls import local_names
 from tracealyze.commands._progress import progress
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.program_names import short
@@ -20,9 +22,10 @@ _MAX_LISTED_PIDS = 12
 def traces(named: Sequence[str], selection: Selection, input_format: str | None) -> Iterator[Trace]:
     """Each capture as a trace of its own, read one after the other; several runs in one file are several traces."""
     named = named or _unnamed()
-    files = _files_of(named, input_format)
+    temporary = TemporaryFiles()
+    files = _files_of(local_names(named, temporary), input_format)
     for number, each in enumerate(files, start=1):
-        trace = _read([each], selection, input_format, alone=len(files) == 1)
+        trace = _read([each], selection, input_format, temporary, alone=len(files) == 1)
         if number == len(files):
             capture_files.remember(named)
         yield from _runs(trace)
@@ -31,7 +34,8 @@ def traces(named: Sequence[str], selection: Selection, input_format: str | None)
 def trace(named: Sequence[str], selection: Selection, input_format: str | None) -> Trace:
     """All captures as one trace."""
     named = named or _unnamed()
-    found = _read(_files_of(named, input_format), selection, input_format)
+    temporary = TemporaryFiles()
+    found = _read(_files_of(local_names(named, temporary), input_format), selection, input_format, temporary)
     capture_files.remember(named)
     return found
 
@@ -54,8 +58,14 @@ def _unnamed() -> list[str]:
     return last
 
 
-def _read(files: Sequence[Sequence[str]], selection: Selection, input_format: str | None, alone: bool = True) -> Trace:
-    everything = read_files(files, input_format, progress())
+def _read(
+    files: Sequence[Sequence[str]],
+    selection: Selection,
+    input_format: str | None,
+    temporary: TemporaryFiles,
+    alone: bool = True,
+) -> Trace:
+    everything = read_files(files, input_format, progress(), temporary)
     selected = everything.with_selection(selection)
     _must_match(selected)
     if selection.start or selection.end:

@@ -49,7 +49,7 @@ class CaptureOptions:
         list[str] | None,
         typer.Argument(
             metavar="[CAPTURE]...",
-            help='Capture file, "-" for standard input, directory or prefix of strace -ff files, or glob. '
+            help='Capture file, "-" for standard input, directory or prefix of strace -ff files, glob, or URL. '
             "Default: standard input if it has data, otherwise the last capture used.",
             show_default=False,
         ),
