@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures site man field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures site man licenses release-check field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -61,6 +61,9 @@ site: setup ## Build the documentation as a site in .cache/site, with warnings a
 
 man: setup ## Write the man page and the completion files from the commands
 	$(PYTHON) packaging/generate.py
+
+licenses: ## Write the licences of the crates that are linked into the engine
+	python3 packaging/licenses.py
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py

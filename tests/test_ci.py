@@ -16,6 +16,8 @@ import oracle
 import pytest
 from conftest import ROOT, SAMPLES
 
+from tracealyze import _engine
+
 SSH = str(SAMPLES / "ssh-login" / "ssh-login.truss")
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
@@ -98,49 +100,126 @@ def test_action_names_its_reports(tmp_path: Path, command: str) -> None:
     assert "finding[hot-loop]" not in {each["metric"] for each in document["judgements"]}
 
 
-@pytest.mark.parametrize(
-    ("tools", "version", "expected"),
-    [
-        ({"tracealyze": "echo tracealyze 0.0.1"}, "", "The runner has tracealyze 0.0.1, the job needs "),
-        ({"tracealyze": "echo tracealyze 0.0.1"}, "0.0.1", None),
-        ({}, "0.0.1", "For 0.0.1, use the tag v0.0.1 of the action."),
-        ({}, "", "There is no python3."),
-        ({"python3": '[ "${2%%print*}" = "$2" ] && exit 1; echo 3.10'}, "", "required, python3 is 3.10."),
-        ({"python3": "echo 3.12"}, "", "There is no cargo."),
-        (
-            {"python3": "echo 3.12", "cargo": "echo cargo 1.75.0"},
-            "",
-            "Rust 1.88 or newer is required",
-        ),
-        ({"python3": "echo 3.12", "cargo": "echo cargo 1.100.0"}, "", None),
-    ],
-)
-def test_action_names_what_the_runner_lacks(
-    tools: dict[str, str], version: str, expected: str | None, tmp_path: Path
-) -> None:
-    """A runner with an old Python or without cargo showed a stack trace of the build."""
+_PYTHON = """
+printf '%s\\n' "$*" >> "$CALLS"
+case "$*" in
+  "-c "*print*) echo 3.12 ;;
+  "-m pip download "*) [ -z "$RELEASED" ] || touch "$RUNNER_TEMP/tracealyze-wheel/released.whl"; [ -n "$RELEASED" ] ;;
+  "-m pip wheel "*) touch "$RUNNER_TEMP/tracealyze-wheel/built.whl" ;;
+  "-m venv "*)
+    mkdir -p "$3/bin"
+    printf '#!%s\\nprintf "pip %%s\\\\n" "$*" >> "$CALLS"\\n' "$BASH" > "$3/bin/pip"
+    chmod +x "$3/bin/pip" ;;
+esac
+"""
+"""A python3 that notes how it is called, and has a released wheel if RELEASED is set."""
+
+_OWN = _engine.__version__
+_RUST = {"cargo": "echo cargo 1.100.0"}
+_PYTHON_AND_RUST = {"python3": _PYTHON, **_RUST}
+
+
+def step(name: str) -> str:
+    """The shell script of a step of the action."""
+    text = (ROOT / "action.yml").read_text(encoding="utf-8").partition(f"- name: {name}")[2]
+    return textwrap.dedent(re.findall(r"      run: \|.*\n((?:        .*\n|\n)+)", text)[0])
+
+
+def install(tools: Mapping[str, str], version: str, released: bool, tmp_path: Path) -> tuple[str, list[str]]:
+    """Run the steps that install like a runner with these tools. Returns the output, and the calls of Python."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("sed", "head", "cut", "sort", "find", "xargs", "sha256sum", "bash"):
+    for name in ("bash", "chmod", "cut", "find", "head", "ls", "mkdir", "sed", "sha256sum", "sort", "touch", "xargs"):
         (folder / name).symlink_to(str(shutil.which(name)))
     for name, line in tools.items():
         (folder / name).write_text(f"#!{folder}/bash\n{line}\n", encoding="utf-8")
         (folder / name).chmod(0o755)
-    text = (ROOT / "action.yml").read_text(encoding="utf-8").partition("Look for Python")[2]
-    script = textwrap.dedent(re.findall(r"      run: \|\n((?:        .*\n|\n)+)", text)[0])
-    names = {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(tmp_path / "output"), "VERSION": version}
-    done = bash(script, tmp_path, str(folder), **names, RUNNER_OS="Linux", RUNNER_ARCH="X64")
-    assert done.returncode == (0 if expected is None else 3), done.stdout + done.stderr
-    if expected is not None:
-        [error] = [line for line in done.stdout.splitlines() if line.startswith("::error title=tracealyze action::")]
-        assert expected in error
+    calls, output = tmp_path / "calls", tmp_path / "output"
+    calls.touch()
+    variables = {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(output), "GITHUB_PATH": str(tmp_path / "path")}
+    variables |= {"CALLS": str(calls), "RUNNER_TEMP": str(tmp_path), "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64"}
+    variables |= {"VERSION": version, "RELEASED": "yes" if released else ""}
+    done = bash(step("Look for Python"), tmp_path, str(folder), **variables)
+    found = (
+        dict(line.split("=", 1) for line in output.read_text(encoding="utf-8").splitlines()) if output.exists() else {}
+    )
+    if done.returncode == 0 and "key" in found:
+        variables |= {"WANTED": found["wanted"], "OWN": found["own"]}
+        done = bash(step("Install tracealyze"), tmp_path, str(folder), **variables)
+    assert done.returncode in (0, 3), done.stderr
+    assert (done.returncode == 3) is ("::error title=tracealyze action::" in done.stdout)
+    return done.stdout, calls.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(
+    ("tools", "version", "expected"),
+    [
+        ({"tracealyze": "echo tracealyze 0.0.1"}, "", "The runner has tracealyze 0.0.1, the job needs "),
+        ({}, "", "There is no python3."),
+        ({"python3": '[ "${2%%print*}" = "$2" ] && exit 1; echo 3.10'}, "", "required, python3 is 3.10."),
+        ({"python3": _PYTHON, **_RUST}, "0.0.1", "use the tag v0.0.1 of the action."),
+        (
+            {"python3": _PYTHON},
+            "",
+            f"no released wheel of tracealyze {_OWN} for this runner. There is no cargo to build it.",
+        ),
+        ({"python3": _PYTHON}, "source", "The job requests a build from source. There is no cargo to build it."),
+        (
+            {"python3": _PYTHON, "cargo": "echo cargo 1.75.0"},
+            "",
+            "Rust 1.88 or newer is required to build it, cargo is 1.75.0.",
+        ),
+    ],
+)
+def test_action_names_what_the_runner_lacks(tools: dict[str, str], version: str, expected: str, tmp_path: Path) -> None:
+    """A runner with an old Python or without cargo showed a stack trace of the build."""
+    output, _ = install(tools, version, False, tmp_path)
+    [error] = [line for line in output.splitlines() if line.startswith("::error title=tracealyze action::")]
+    assert expected in error
+
+
+def test_action_uses_what_the_runner_has(tmp_path: Path) -> None:
+    output, calls = install({"tracealyze": "echo tracealyze 0.0.1"}, "0.0.1", False, tmp_path)
+    assert (output, calls) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("tools", "version", "released", "wheel"),
+    [
+        # A runner needs no Rust if there is a wheel, whatever the version of the action.
+        ({"python3": _PYTHON}, "", True, "released"),
+        ({"python3": _PYTHON}, "9.9.9", True, "released"),
+        (_PYTHON_AND_RUST, "", False, "built"),
+        (_PYTHON_AND_RUST, "source", True, "built"),
+    ],
+)
+def test_action_installs_the_released_wheel_or_builds(
+    tools: dict[str, str], version: str, released: bool, wheel: str, tmp_path: Path
+) -> None:
+    output, calls = install(tools, version, released, tmp_path)
+    download = f"-m pip download --quiet --no-deps --only-binary :all: --dest {tmp_path}/tracealyze-wheel"
+    assert (f"{download} tracealyze=={version or _OWN}" in calls) is (version != "source")
+    assert (f"-m pip wheel --quiet --no-deps --wheel-dir {tmp_path}/tracealyze-wheel {ROOT}" in calls) is (
+        wheel == "built"
+    )
+    assert calls[-1] == f"pip install --quiet {tmp_path}/tracealyze-wheel/{wheel}.whl"
+    assert ("::notice title=tracealyze action::" in output) is (wheel == "built")
+    assert (tmp_path / "path").read_text(encoding="utf-8") == f"{tmp_path}/tracealyze/bin\n"
+
+
+def test_action_uses_the_wheel_in_its_cache(tmp_path: Path) -> None:
+    (tmp_path / "tracealyze-wheel").mkdir()
+    (tmp_path / "tracealyze-wheel" / "cached.whl").touch()
+    _, calls = install({"python3": _PYTHON}, "", False, tmp_path)
+    assert not [call for call in calls if call.startswith("-m pip ")]
+    assert calls[-1] == f"pip install --quiet {tmp_path}/tracealyze-wheel/cached.whl"
 
 
 def test_documented_jobs_pin_a_version_and_upload_the_captures() -> None:
     """The captures were lost after the job, so its advice could not be followed."""
     for job in re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL):
         assert "@main" not in job
-        assert re.search(r"tracealyze(\.git)?@v\d", job)
+        assert re.search(r"tracealyze(@v|==)\d", job)
         assert re.search(r"upload-artifact|paths:", job) and "run*.strace" in job.rpartition("artifact")[2]
         assert "cache" in job
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -53,3 +54,14 @@ def test_completion_file_is_valid_for_its_shell(file: Path) -> None:
         pytest.skip(f"{shell} is not installed")
     done = subprocess.run([shell, "-n", file], capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_licenses_of_all_linked_crates_are_in_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MIT, BSD and Apache ask that the notices go with the binary. `make licenses` writes the file."""
+    monkeypatch.syspath_prepend(FOLDER)
+    licenses = import_module("licenses")
+    text = licenses.FILE.read_text(encoding="utf-8")
+    missing = [name for name, terms in licenses.linked().items() if f"\n{name} ({terms})\n" not in text]
+    assert not missing
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert str(licenses.FILE.relative_to(ROOT)) in settings["project"]["license-files"]
