@@ -37,6 +37,7 @@ LAYERS = [
     ["comparisons"],
     ["export"],
     ["capture"],
+    ["pytest_plugin"],
     ["commands"],
     ["cli"],
     ["__main__"],

@@ -31,7 +31,9 @@ Errors, all with a message that states the remedy:
 All modules of the package are internal and may change. See docs/python.md.
 """
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 if not any(file.suffix in (".so", ".pyd") for file in Path(__file__).parent.glob("_engine.*")):
     raise ImportError(
@@ -40,24 +42,39 @@ if not any(file.suffix in (".so", ".pyd") for file in Path(__file__).parent.glob
         f"{Path(__file__).parent.parent}."
     )
 
-from tracealyze._engine import __version__
-from tracealyze.capture_input.capture_info import Capture as Capture
-from tracealyze.capture_input.capture_info import Loss as Loss
-from tracealyze.capture_input.capture_info import Window as Window
-from tracealyze.comparisons import check, diff, scaling
+if TYPE_CHECKING:
+    from tracealyze._engine import __version__
+    from tracealyze.capture_input.capture_info import Capture as Capture
+    from tracealyze.capture_input.capture_info import Loss as Loss
+    from tracealyze.capture_input.capture_info import Window as Window
+    from tracealyze.comparisons import check, diff, scaling
+    from tracealyze.errors import GateFailed as GateFailed
+    from tracealyze.errors import MissingCapture as MissingCapture
+    from tracealyze.errors import TracealyzeError as TracealyzeError
+    from tracealyze.errors import UnknownFormat as UnknownFormat
+    from tracealyze.errors import UnreadableCapture as UnreadableCapture
+    from tracealyze.errors import UnusableInput as UnusableInput
+    from tracealyze.errors import WrongUsage as WrongUsage
+    from tracealyze.selection import Selection as Selection
+    from tracealyze.table import Table
+    from tracealyze.trace import Trace, read
+
+_ERRORS = (
+    *("GateFailed", "MissingCapture", "TracealyzeError", "UnknownFormat", "UnreadableCapture"),
+    *("UnusableInput", "WrongUsage"),
+)
+# Names are imported when they are first used: pytest loads this package at every start, because of its plugin.
+_MODULES = {
+    "__version__": "_engine",
+    **dict.fromkeys(("Capture", "Loss", "Window"), "capture_input.capture_info"),
+    **dict.fromkeys(("check", "diff", "scaling"), "comparisons"),
+    **dict.fromkeys(_ERRORS, "errors"),
+    "Selection": "selection",
+    "Table": "table",
+    **dict.fromkeys(("Trace", "read"), "trace"),
+}
 
 # The help of the package shows what __all__ lists, and errors with about a hundred lines each that they inherit.
-from tracealyze.errors import GateFailed as GateFailed
-from tracealyze.errors import MissingCapture as MissingCapture
-from tracealyze.errors import TracealyzeError as TracealyzeError
-from tracealyze.errors import UnknownFormat as UnknownFormat
-from tracealyze.errors import UnreadableCapture as UnreadableCapture
-from tracealyze.errors import UnusableInput as UnusableInput
-from tracealyze.errors import WrongUsage as WrongUsage
-from tracealyze.selection import Selection as Selection
-from tracealyze.table import Table
-from tracealyze.trace import Trace, read
-
 __all__ = [
     "Table",
     "Trace",
@@ -67,3 +84,15 @@ __all__ = [
     "read",
     "scaling",
 ]
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -64,7 +64,12 @@ def _places_document(places: Mapping[Place, Amounts]) -> dict[str, dict[str, dic
 
 def write(baseline: Baseline, file: Path) -> None:
     """Write the file, completely or not at all. Raises `WrongUsage` if it cannot be written."""
-    text = json.dumps(document(baseline), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+    write_document(document(baseline), file)
+
+
+def write_document(content: Mapping[str, Any], file: Path) -> None:
+    """Write sorted JSON, completely or not at all. Raises `WrongUsage` if it cannot be written."""
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
     try:
         if file.exists() and not file.is_file():
             # A device or a pipe must not be replaced by a file.
@@ -90,15 +95,20 @@ def read(file: Path) -> Baseline:
         raise NoBaseline(f"{file}: cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise NoBaseline(f"{file}: cannot be read as a baseline: {error}. Recreate it.") from error
+    return of_document(content, str(file))
+
+
+def of_document(content: object, where: str) -> Baseline:
+    """A baseline from its content. Raises `NoBaseline` if it is damaged."""
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != SCHEMA:
+    if not isinstance(content, dict) or schema != SCHEMA:
         raise NoBaseline(
-            f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Recreate it.'
+            f'{where}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Recreate it.'
         )
     try:
         return _baseline(content)
     except (_Damaged, WrongUsage) as error:
-        raise NoBaseline(f"{file}: damaged, or of another version: {str(error).rstrip('.')}. Recreate it.") from error
+        raise NoBaseline(f"{where}: damaged, or of another version: {str(error).rstrip('.')}. Recreate it.") from error
 
 
 class _Damaged(Exception):
