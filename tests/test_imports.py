@@ -37,6 +37,7 @@ LAYERS = [
     ["comparisons"],
     ["export"],
     ["capture"],
+    ["fleet"],
     ["pytest_plugin"],
     ["commands"],
     ["cli"],

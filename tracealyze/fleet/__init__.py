@@ -1,0 +1,1 @@
+"""Many captures: an index in Parquet files, and the questions it answers."""

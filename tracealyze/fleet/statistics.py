@@ -1,0 +1,119 @@
+"""Statistics over many captures: intervals of shares, tests, and the order of versions.
+
+Written here because the library that has them is larger than this package and all that it needs. Each function names
+its source, and its test compares it with counting all cases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import exp, lgamma, sqrt
+from statistics import NormalDist, fmean, median
+
+from tracealyze.compare.gate.stats import chance_of_shift
+
+_CONFIDENCE = 0.95
+_MAX_EXACT = 16
+"""Number of values up to which a rank test counts all cases; the normal approximation is good to 0.01 beyond."""
+
+# 1 / quantile(0.75) of the normal distribution, and sqrt(pi / 2): both make the scale that of a standard deviation.
+_MAD_SCALE = 1.4826
+_MEAN_SCALE = 1.2533
+
+_PART = re.compile(r"\d+|[a-z]+")
+_BEFORE_RELEASE = {
+    name: order for order, name in enumerate(("dev", "alpha", "a", "beta", "b", "pre", "preview", "rc", "c"))
+}
+_RELEASE = len(_BEFORE_RELEASE)
+
+
+def wilson(hits: int, number: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
+    """The interval of a share of which `hits` in `number` were seen; 0 to 1 if nothing was (Wilson 1927)."""
+    if not number:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, scale = hits / number, 1 + z * z / number
+    middle = (share + z * z / (2 * number)) / scale
+    half = z * sqrt(share * (1 - share) / number + z * z / (4 * number * number)) / scale
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def chance_of_growth(before: tuple[int, int], after: tuple[int, int]) -> float:
+    """The probability that so many hits are in the later captures by chance: Fisher's exact test (1922), one-sided.
+
+    Each side is the number of hits and of captures."""
+    hits, captures = before[0] + after[0], before[1] + after[1]
+    most = min(hits, after[1])
+    every = _log_ways(captures, after[1])
+    chances = (
+        exp(_log_ways(hits, drawn) + _log_ways(captures - hits, after[1] - drawn) - every)
+        for drawn in range(after[0], most + 1)
+        if after[1] - drawn <= captures - hits
+    )
+    return min(1.0, sum(chances))
+
+
+def _log_ways(number: int, drawn: int) -> float:
+    return lgamma(number + 1) - lgamma(drawn + 1) - lgamma(number - drawn + 1)
+
+
+def chance_of_difference(before: Sequence[int], after: Sequence[int]) -> float:
+    """The probability that two sets of values differ so much in rank by chance, two-sided (Mann and Whitney 1947)."""
+    if not before or not after:
+        return 1.0
+    if len(before) + len(after) <= _MAX_EXACT:
+        return min(1.0, 2 * min(chance_of_shift(before, after), chance_of_shift(after, before)))
+    return _approximate_difference(before, after)
+
+
+def _approximate_difference(before: Sequence[int], after: Sequence[int]) -> float:
+    """The normal approximation, corrected for ties and continuity (Lehmann, *Nonparametrics*, 1975)."""
+    number, mine = len(before) + len(after), len(after)
+    count = Counter([*before, *after])
+    rank, ranks = 0.0, {}
+    for value in sorted(count):
+        ranks[value] = rank + (count[value] + 1) / 2
+        rank += count[value]
+    expected = mine * (number + 1) / 2
+    ties = sum(each**3 - each for each in count.values()) / (number * (number - 1))
+    variance = len(before) * mine / 12 * (number + 1 - ties)
+    if variance <= 0:
+        return 1.0
+    distance = max(0.0, abs(sum(ranks[value] for value in after) - expected) - 0.5)
+    return min(1.0, 2 * NormalDist().cdf(-distance / sqrt(variance)))
+
+
+def false_discovery_rates(chances: Sequence[float]) -> list[float]:
+    """The smallest rate of false discoveries at which each would be reported (Benjamini and Hochberg 1995)."""
+    found, least = [0.0] * len(chances), 1.0
+    for order, at in sorted(enumerate(sorted(range(len(chances)), key=lambda each: chances[each])), reverse=True):
+        least = min(least, chances[at] * len(chances) / (order + 1))
+        found[at] = least
+    return found
+
+
+def robust_scores(values: Sequence[float]) -> list[float]:
+    """How many deviations each value is from the median; deviations are those from the median, too.
+
+    The scale is the median deviation, or the mean one if more than half of the values are equal (Iglewicz and Hoaglin,
+    *How to Detect and Handle Outliers*, 1993)."""
+    if not values:
+        return []
+    middle = median(values)
+    deviations = [abs(value - middle) for value in values]
+    scale = _MAD_SCALE * median(deviations) or _MEAN_SCALE * fmean(deviations)
+    return [(value - middle) / scale if scale else 0.0 for value in values]
+
+
+def version_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that orders versions and dates as people do: 1.9 < 1.10rc1 < 1.10 < 1.10.1, and v2 like 2."""
+    parts = _PART.findall(text.lower().removeprefix("v"))
+    keys = [(_RELEASE + 2, int(part), "") if part.isdigit() else _word_key(part) for part in parts]
+    # The end sorts after a word such as "rc" and before a further number.
+    return (*keys, (_RELEASE, 0, ""))
+
+
+def _word_key(word: str) -> tuple[int, int, str]:
+    return (_BEFORE_RELEASE.get(word, _RELEASE + 1), 0, word)
