@@ -35,7 +35,7 @@ def test_missing_integers_stay_integers(trace: tracealyze.Trace) -> None:
 
 
 def test_table_has_an_html_form(trace: tracealyze.Trace) -> None:
-    assert "<th>dur_ns</th>" in trace.events._repr_html_()
+    assert ">dur_ns</th>" in trace.events._repr_html_()
     assert "2279 rows" in repr(trace.events)
 
 

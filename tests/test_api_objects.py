@@ -30,7 +30,7 @@ def test_trace_shows_itself_in_one_line(trace: tracealyze.Trace) -> None:
     shown = "ssh-login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.74 s)"
     assert repr(trace) == f"<Trace {shown}>"
     assert shown in trace._repr_html_()
-    assert "hot-loop (TLZ002)" in trace._repr_html_()
+    assert "<b>hot-loop</b> (TLZ002)" in trace._repr_html_()
     assert repr(trace.select(pid=12203)).startswith("<Trace selected events of ssh-login.truss: ")
 
 
@@ -60,7 +60,7 @@ def test_objects_show_themselves_in_one_short_line(trace: tracealyze.Trace) -> N
 def test_rows_show_themselves_as_a_table(trace: tracealyze.Trace) -> None:
     rows = trace.processes.head(2)
     assert [row["pid"] for row in rows] == trace.processes["pid"][:2]
-    assert "<th>pid</th>" in rows._repr_html_()
+    assert ">pid</th>" in rows._repr_html_()
     assert list(rows.to_pandas().pid) == [row["pid"] for row in rows]
     assert trace.findings.to_pandas().name.tolist() == ["hot-loop"]
 

@@ -16,8 +16,9 @@ PACKAGE = ROOT / "tracealyze"
 
 # Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
 LAYERS = [
-    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "html_tables", "inert", "addresses"],
+    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "inert", "addresses"],
     ["units", "config"],
+    ["html_tables"],
     ["capture_input"],
     ["engine_errors"],
     ["expression"],
@@ -28,6 +29,7 @@ LAYERS = [
     ["verdict"],
     ["bounded"],
     ["summary", "trace_overview"],
+    ["notebook_view"],
     ["trace"],
     ["compare"],
     ["render"],

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tracealyze.schema import units_of
+from tracealyze.schema import MOMENTS, units_of
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-_MOMENTS = frozenset(("start_ns", "end_ns", "birth_ns", "death_ns", "first_ns", "last_ns"))
-"""Columns that contain points in time. All others in nanoseconds are durations."""
-
 
 _INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
@@ -63,7 +59,7 @@ def with_times(table: pyarrow.Table, name: str, zero_ns: int | None) -> pyarrow.
         if units.get(column) != "ns":
             continue
         values: pyarrow.ChunkedArray[Any] = table.column(number).cast(pyarrow.int64())
-        if column in _MOMENTS and zero_ns is not None:
+        if column in MOMENTS and zero_ns is not None:
             values = pyarrow.compute.add(values, zero_ns).cast(pyarrow.timestamp("ns", tz="UTC"))
         else:
             values = values.cast(duration)

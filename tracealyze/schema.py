@@ -29,6 +29,9 @@ _SCALING = (
     ("predicted_share", "f64", "share", "Share of all calls predicted at the target size."),
 )
 
+MOMENTS = frozenset(("start_ns", "end_ns", "birth_ns", "death_ns", "first_ns", "last_ns"))
+"""Columns with times on the clock of a capture. Other columns in nanoseconds are durations."""
+
 MULTI_CAPTURE = ("scaling",)
 """Tables that span several captures. Their rules do not apply to a single one."""
 

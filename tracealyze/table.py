@@ -39,6 +39,10 @@ class MinCost:
 class RowList(list[Row]):
     """Some rows of a table: a list of dictionaries that a notebook shows as a table."""
 
+    def __init__(self, rows: Iterable[Row], units: Mapping[str, str]) -> None:
+        super().__init__(rows)
+        self.units = units
+
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a DataFrame. Integer columns are nullable integers, because floats would round times."""
         import pyarrow
@@ -47,7 +51,7 @@ class RowList(list[Row]):
 
     def _repr_html_(self) -> str:
         columns = list(self[0]) if self else []
-        return html_table(columns, (list(row.values()) for row in self[:ROWS_SHOWN]), len(self))
+        return html_table(columns, (list(row.values()) for row in self[:ROWS_SHOWN]), len(self), self.units)
 
 
 class Table:
@@ -97,12 +101,12 @@ class Table:
         if number < 0:
             raise WrongUsage(f"head: {number} rows is not a valid number; give 0 or more.")
         columns = self._source.columns
-        return RowList(dict(zip(columns, row, strict=True)) for row in self._source.rows(number))
+        return RowList((dict(zip(columns, row, strict=True)) for row in self._source.rows(number)), self.units)
 
     def pick(self, numbers: Sequence[int]) -> RowList:
         """The rows with these numbers, in that order. Not available for events."""
         columns = self._source.columns
-        return RowList(dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
+        return RowList((dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers)), self.units)
 
     def column(self, name: str) -> list[Any]:
         """The values of one column; `table["pid"]` is the same. Raises `WrongUsage` if there is no such column."""
@@ -133,7 +137,7 @@ class Table:
 
         Conditions are those of `--where`, on the columns of this table. Raises `WrongUsage` for a mistake in one, and
         for the table of events: `trace.select(where=…)` restricts those."""
-        return RowList(row for _, row in self.matching(condition))
+        return RowList((row for _, row in self.matching(condition)), self.units)
 
     def matching(self, condition: str | Form = "", *, min_cost: MinCost | None = None) -> Iterator[tuple[int, Row]]:
         """The rows that meet a condition and a minimum cost, with their numbers. Not available for events."""
@@ -222,7 +226,7 @@ class Table:
         return f"<Table {self.name}: {rows}; {', '.join(columns[:_COLUMNS_SHOWN])}{more}>"
 
     def _repr_html_(self) -> str:
-        return html_table(self.columns, self._source.rows(ROWS_SHOWN), len(self))
+        return html_table(self.columns, self._source.rows(ROWS_SHOWN), len(self), self.units)
 
 
 def _stored(name: str, content: bytes, zero_ns: int | None) -> Table:

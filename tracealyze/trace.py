@@ -144,10 +144,9 @@ class Trace(TraceTables):
         return f"<Trace {overview(self, self.findings if is_quick else None)}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from tracealyze.notebook_view import notebook_view
 
-        findings = self.findings
-        return f"<p>{escape(overview(self, findings))}</p>" + (findings._repr_html_() if findings else "")
+        return notebook_view(self, self.findings)
 
 
 def read(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from html import escape
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from tracealyze.compare.run import Run
 from tracealyze.compare.work import Work
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.heuristics import MIN_DIFF_NS, MIN_DIFF_SHARE
-from tracealyze.html_tables import ROWS_SHOWN, html_table
+from tracealyze.html_tables import ROWS_SHOWN, element, in_notebook, table_element
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
 from tracealyze.selection import Scope
@@ -112,7 +111,9 @@ class Diff:
     def _repr_html_(self) -> str:
         rows = self._rows("calls")
         cells = (list(each.values()) for each in rows[:ROWS_SHOWN])
-        return f"<p>{escape(self._headline)}</p>" + html_table(rows[0] if rows else [], cells, len(rows))
+        kinds = {name: "ns" for name in (rows[0] if rows else ()) if name.endswith("_ns")}
+        table = table_element(list(rows[0]) if rows else [], cells, len(rows), kinds)
+        return in_notebook(element("p", self._headline, class_="verdict") + table)
 
     @property
     def _headline(self) -> str:

@@ -15,7 +15,7 @@ from tracealyze.heuristics import (
     MIN_WARNING_IMPACT_NS,
     MIN_WARNING_IMPACT_SHARE,
 )
-from tracealyze.html_tables import html_table
+from tracealyze.html_tables import ROWS_SHOWN, element, escaped, in_notebook
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
@@ -117,6 +117,9 @@ class Finding:
         parts = ", ".join(part for part in (str(self.severity), process, saving and f"saves {saving}") if part)
         return f"<Finding {self.code} {self.name}: {parts}>"
 
+    def _repr_html_(self) -> str:
+        return in_notebook(findings_element([self]))
+
     def document(self) -> dict[str, object]:
         """The finding as it appears in JSON."""
         members = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "also"}
@@ -124,7 +127,7 @@ class Finding:
 
 
 class FindingList(list[Finding]):
-    """Findings: a list that a notebook shows as a table."""
+    """Findings: a list that a notebook shows with costs, lines and advice."""
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per finding, with the members of the JSON document."""
@@ -134,22 +137,34 @@ class FindingList(list[Finding]):
         return pandas.DataFrame([finding.document() for finding in self], columns=columns)
 
     def _repr_html_(self) -> str:
-        rows = [
-            (
-                each.severity,
-                f"{each.name} ({each.code})",
-                each.message,
-                _saving(each),
-                _listed(each.lines),
-                each.advice,
-            )
-            for each in self
-        ]
-        return html_table(("severity", "rule", "finding", "saves", "lines", "advice"), rows, len(rows))
+        return in_notebook(findings_element(self))
 
 
 def _saving(finding: Finding) -> str:
     return f"up to {units.duration(finding.impact_ns[1])}" if finding.impact_ns and finding.impact_ns[1] else ""
+
+
+def findings_element(findings: Sequence[Finding], most: int = ROWS_SHOWN) -> str:
+    """The first findings as a list: what was found, what it costs, the lines that prove it, and what to do."""
+    if not findings:
+        return element("p", "No findings.", class_="remark")
+    items = "".join(_item(number, finding) for number, finding in enumerate(findings[:most], 1))
+    more = element("p", f"{len(findings) - most} more findings", class_="remark") if len(findings) > most else ""
+    return f'<ul class="causes">\n{items}</ul>\n{more}'
+
+
+def _item(number: int, finding: Finding) -> str:
+    severity, saving = escaped(finding.severity), _saving(finding)
+    lines = f"; line{'s' if len(finding.lines) > 1 else ''} {_listed(finding.lines)}" if finding.lines else ""
+    return (
+        f'<li><span class="badge {severity}">{number}</span>\n<span class="answer">'
+        f'<b class="{severity}">{severity}</b> <b>{escaped(finding.name)}</b> ({escaped(finding.code)}): '
+        f"{escaped(finding.diagnosis or finding.message)}</span>\n"
+        + element("span", f"saves {saving}" if saving else "", class_="worth")
+        + element("p", f"{finding.message}{lines}", class_="remark")
+        + element("p", finding.advice, class_="advice")
+        + "</li>\n"
+    )
 
 
 def _listed(lines: Sequence[int]) -> str:

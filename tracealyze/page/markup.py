@@ -5,33 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from tracealyze.html_tables import bar as bar
+from tracealyze.html_tables import element as element
+from tracealyze.html_tables import escaped as escaped
 from tracealyze.render.listing import Listing
-from tracealyze.sanitize import shown
-
-_MAX_TEXT = 2_000
-"""Characters of one text: a command line may be 64 kB long, and a page has a few hundred of them."""
-
-
-def escaped(text: object) -> str:
-    """A text as HTML, with control characters shown, and the end of a very long one visibly cut off."""
-    whole = shown(text)
-    cut = whole if len(whole) <= _MAX_TEXT else f"{whole[:_MAX_TEXT]}… ({len(whole) - _MAX_TEXT} more characters)"
-    return html.escape(cut)
-
-
-def element(tag: str, text: object, **attributes: str) -> str:
-    """An element with a text; `class_` is the attribute `class`."""
-    listed = "".join(f' {name.rstrip("_")}="{html.escape(value)}"' for name, value in attributes.items())
-    return f"<{tag}{listed}>{escaped(text)}</{tag}>\n"
-
-
-def bar(share: float) -> str:
-    """A bar that shows a share of the whole, drawn with attributes only."""
-    width = round(120 * min(max(share, 0.0), 1.0), 1)
-    return (
-        '<svg class="bar" width="120" height="10" viewBox="0 0 120 10" aria-hidden="true">'
-        f'<rect width="{width}" height="10" fill="#0072b2"/></svg>'
-    )
 
 
 def table(listing: Listing, bars: Iterable[float] = ()) -> str:
