@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -159,3 +161,23 @@ def test_gate_refuses_to_compare_two_profiles(tmp_path: Path, run: Run) -> None:
     done = run("check", light, "--baseline", baseline)
     assert done.returncode == 2
     assert "recorded with --profile full, this capture with light" in " ".join((done.stdout + done.stderr).split())
+
+
+def test_python_from_3_14_on_writes_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package backports.zstd is the module compression.zstd of Python 3.14."""
+    if sys.version_info < (3, 14):
+        zstd = pytest.importorskip("backports.zstd")
+        monkeypatch.setitem(sys.modules, "compression", ModuleType("compression"))
+        monkeypatch.setitem(sys.modules, "compression.zstd", zstd)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    file = tmp_path / "a.strace.zst"
+    capture = CaptureFile(str(file), FACTS)
+    line = b"%d 1700000000.%06d close(3) = 0 <0.000010>\n"
+    for number in range(1000):
+        capture.write(line % (7, number))
+        if number % 300 == 0:
+            capture.end_frame()
+    capture.close({"exit": 0})
+    assert file.stat().st_size < 20_000
+    monkeypatch.undo()
+    assert tracealyze.read(file).totals["calls"] == 1000

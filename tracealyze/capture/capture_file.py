@@ -6,8 +6,9 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from tracealyze.capture_input.recorded import metadata_frame
 
@@ -17,34 +18,75 @@ FRAME_BYTES = 8 << 20
 _RING_PARTS = 8
 
 
+class Frame(Protocol):
+    """Text that is compressed as it comes, until the end."""
+
+    def write(self, text: bytes) -> None: ...
+
+    def end(self) -> Any:
+        """The frame, as bytes or a buffer of them."""
+
+
+class _OfPython:
+    def __init__(self, compressor: Any) -> None:
+        self._compressor, self._parts = compressor, bytearray()
+
+    def write(self, text: bytes) -> None:
+        self._parts += self._compressor.compress(text)
+
+    def end(self) -> bytearray:
+        self._parts += self._compressor.flush()
+        return self._parts
+
+
+class _OfArrow:
+    def __init__(self) -> None:
+        import pyarrow
+
+        self._sink = pyarrow.BufferOutputStream()
+        self._stream = pyarrow.CompressedOutputStream(self._sink, "zstd")
+
+    def write(self, text: bytes) -> None:
+        self._stream.write(text)
+
+    def end(self) -> Any:
+        self._stream.close()
+        return self._sink.getvalue()
+
+
+def new_frame() -> Frame:
+    """A frame of zstd. Python has it from 3.14 on, and then pyarrow, which takes long to load, is not needed."""
+    try:
+        compressor = import_module("compression.zstd").ZstdCompressor()
+    except ImportError:
+        return _OfArrow()
+    return _OfPython(compressor)
+
+
 class CaptureFile:
     """Compresses text as it comes. Frames that are complete stay readable if the writer is killed."""
 
     def __init__(self, path: str, facts: Mapping[str, Any], *, overwrites: bool = False) -> None:
         self._path, self._facts = path, facts
-        self._stream: Any = None
+        self._frame: Frame | None = None
         self._in_frame = 0
         self._file = open(path, "wb" if overwrites else "xb")  # noqa: SIM115
         write_metadata(self._file, facts)
         self._file.flush()
 
     def write(self, text: bytes) -> None:
-        if self._stream is None:
-            import pyarrow
-
-            self._sink = pyarrow.BufferOutputStream()
-            self._stream = pyarrow.CompressedOutputStream(self._sink, "zstd")
-        self._stream.write(text)
+        if self._frame is None:
+            self._frame = new_frame()
+        self._frame.write(text)
         self._in_frame += len(text)
         if self._in_frame >= FRAME_BYTES:
             self.end_frame()
 
     def end_frame(self) -> None:
         """Complete the frame, so that everything written so far can be read."""
-        if self._stream is not None:
-            self._stream.close()
-            self._write_frame(self._sink.getvalue())
-            self._stream, self._in_frame = None, 0
+        if self._frame is not None:
+            self._write_frame(self._frame.end())
+            self._frame, self._in_frame = None, 0
 
     def _write_frame(self, frame: Any) -> None:
         self._file.write(frame)

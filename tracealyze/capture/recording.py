@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracealyze.capture import launch, overhead, processes
 from tracealyze.capture.attaching import refusal_of
-from tracealyze.capture.capture_file import CaptureFile, RingFile
+from tracealyze.capture.capture_file import CaptureFile, RingFile, new_frame
 from tracealyze.capture.guard import Guard
 from tracealyze.capture.tracer import Profile, Tracer, has_filter
 from tracealyze.errors import UnusableInput
@@ -139,9 +139,8 @@ class Recording:
             "started": round(time.time(), 3),
             "labels": dict(self.labels),
         }
-        # Loaded now, so that it does not take time from the command.
-        import pyarrow  # noqa: F401
-
+        # The library is loaded now, so that it does not take time from the command.
+        new_frame()
         if self.limits.ring_bytes is None:
             return CaptureFile(self.path, facts, overwrites=self.overwrites)
         return RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites)
