@@ -7,7 +7,7 @@ SHELL := /bin/sh
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
 STAMPS := .venv/stamps
-RUST := $(shell find parsers engine -name '*.rs' -not -path '*/target/*') parsers/Cargo.toml engine/Cargo.toml Cargo.toml Cargo.lock
+RUST := $(shell find parsers redact engine -name '*.rs' -not -path '*/target/*') $(wildcard redact/known/*.txt) parsers/Cargo.toml redact/Cargo.toml engine/Cargo.toml Cargo.toml Cargo.lock
 SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
 # The revision whose answers `make same` compares with.

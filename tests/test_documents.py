@@ -10,7 +10,7 @@ from conftest import ROOT
 
 DOCUMENTS = [ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "parsers/README.md", "benches/README.md")]
 DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
-FOLDERS = ("benches", "docs", "engine", "fuzz", "packaging", "parsers", "rules", "tests", "tracealyze")
+FOLDERS = ("benches", "docs", "engine", "fuzz", "packaging", "parsers", "redact", "rules", "tests", "tracealyze")
 OF_USERS = {"tools/rules/slow-config.toml", "tracealyze.toml"}
 SUFFIXES = (".cases", ".md", ".py", ".rs", ".toml")
 

@@ -39,6 +39,7 @@ LAYERS = [
     ["comparisons"],
     ["export"],
     ["capture"],
+    ["redaction"],
     ["fleet"],
     ["pytest_plugin"],
     ["commands"],

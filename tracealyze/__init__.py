@@ -15,6 +15,7 @@ Functions:
     diff      what changed between two captures
     check     captures against a baseline and budgets
     scaling   how calls grow with the problem size
+    redact    a capture without secrets, as another file
 
 Classes: `Trace` has the findings and the tables, `Table` has the rows. `help(trace.findings[0])` describes a finding.
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from tracealyze.errors import UnreadableCapture as UnreadableCapture
     from tracealyze.errors import UnusableInput as UnusableInput
     from tracealyze.errors import WrongUsage as WrongUsage
+    from tracealyze.redaction import redact
     from tracealyze.selection import Selection as Selection
     from tracealyze.table import Table
     from tracealyze.trace import Trace, read
@@ -69,6 +71,7 @@ _MODULES = {
     **dict.fromkeys(("Capture", "Loss", "Window"), "capture_input.capture_info"),
     **dict.fromkeys(("check", "diff", "scaling"), "comparisons"),
     **dict.fromkeys(_ERRORS, "errors"),
+    "redact": "redaction",
     "Selection": "selection",
     "Table": "table",
     **dict.fromkeys(("Trace", "read"), "trace"),
@@ -82,6 +85,7 @@ __all__ = [
     "check",
     "diff",
     "read",
+    "redact",
     "scaling",
 ]
 

@@ -28,6 +28,39 @@ class Syscall:
 SYSCALLS: Final[dict[str, Syscall]]
 """The syscalls by their names, variants included."""
 
+class Redactor:
+    """Rewrites captures with one key."""
+
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        keep: str | None = None,
+        keeps_programs: bool = False,
+        input_format: str | None = None,
+        has_map: bool = False,
+    ) -> None: ...
+    def feed(self, text: bytes) -> bytes:
+        """Take the next bytes of a capture; returns what can be written by now."""
+
+    def settle(self) -> bytes:
+        """Decide the format from what came so far, if there is a whole line; returns what can be written."""
+
+    def finish(self) -> bytes:
+        """The capture ends; returns the rest."""
+
+    def copy(self, path: str, write: Callable[[bytes, list[tuple[bytes, bytes]]], object]) -> bool:
+        """Read a capture and hand over its pieces, each with pairs of words and what replaced them. Returns whether
+        compressed data ended early."""
+
+    def name(self, name: bytes) -> bytes:
+        """What replaces a single name."""
+
+def verify_redacted(
+    original: str, redacted: str, *, keep: str | None = None
+) -> tuple[int, int, list[tuple[int, int, str]]]:
+    """Number of lines, number of findings, and the first findings as (line, column, problem)."""
+
 class EngineError(Exception):
     """The base of all errors of the engine."""
 

@@ -20,6 +20,7 @@ from tracealyze.render import output
 COMMANDS = (
     "record",
     "doctor",
+    "redact",
     "summarize",
     "timeline",
     "report",

@@ -180,6 +180,10 @@ impl LineReader for EnvelopeReader {
         }
     }
 
+    fn unwrapped<'a>(&self, line: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        unwrap(&self.layers, line).map(|unwrapped| unwrapped.text)
+    }
+
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
         let Some(unwrapped) = unwrap(&self.layers, line) else {
             return format::blank(line).unwrap_or_else(|| Line::of(LineKind::Foreign));

@@ -6,6 +6,7 @@ use crate::facts::{CaptureFacts, EnvelopeFacts};
 use crate::interner::Interner;
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::{LineCache, LineParts, LinePrefix};
+use std::borrow::Cow;
 
 /// Whether a text is of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +54,10 @@ pub trait LineReader: Send + Sync {
     /// The envelopes around the lines.
     fn envelope_facts(&self) -> EnvelopeFacts {
         EnvelopeFacts::default()
+    }
+    /// The line without its envelopes; `None` if it does not have them, or is another sender's.
+    fn unwrapped<'a>(&self, line: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        Some(Cow::Borrowed(line))
     }
     /// Read one line, without its LF. Texts and extras go to `parsed`; its `lines` are left alone.
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line;

@@ -74,6 +74,11 @@ impl Format for KernelLog {
     }
 }
 
+/// The message of a line: what follows its stamps. Host, sender and process id are part of it in some forms.
+pub fn message_of(line: &[u8]) -> Option<&[u8]> {
+    prefix::read(line).map(|prefix| prefix.text)
+}
+
 /// A call, a half of one, or a signal as tracers print it, with or without a thread id before it.
 fn is_call(text: &[u8]) -> bool {
     let text = scan::skip_blanks(text);

@@ -66,6 +66,9 @@ def new_frame() -> Frame:
 class CaptureFile:
     """Compresses text as it comes. Frames that are complete stay readable if the writer is killed."""
 
+    dropped_parts = 0
+    """Number of parts at the beginning that a ring has dropped."""
+
     def __init__(self, path: str, facts: Mapping[str, Any], *, overwrites: bool = False) -> None:
         self._path, self._facts = path, facts
         self._frame: Frame | None = None
@@ -74,13 +77,15 @@ class CaptureFile:
         write_metadata(self._file, facts)
         self._file.flush()
 
-    def write(self, text: bytes) -> None:
+    def write(self, text: bytes) -> bytes:
+        """Returns the text as it is stored."""
         if self._frame is None:
             self._frame = new_frame()
         self._frame.write(text)
         self._in_frame += len(text)
         if self._in_frame >= FRAME_BYTES:
             self.end_frame()
+        return text
 
     def end_frame(self) -> None:
         """Complete the frame, so that everything written so far can be read."""
@@ -120,7 +125,7 @@ class RingFile(CaptureFile):
     def __init__(self, path: str, facts: Mapping[str, Any], max_bytes: int, *, overwrites: bool = False) -> None:
         self._name, self._part_bytes = path, max_bytes // _RING_PARTS
         self._parts: deque[str] = deque()
-        self._number, self.dropped_parts, self._has_frame = 0, 0, False
+        self._number, self._has_frame = 0, False
         # Reserves the name, and shows at once that it cannot be written.
         with open(path, "wb" if overwrites else "xb"):
             super().__init__(self._next_part(), facts, overwrites=True)
@@ -132,10 +137,11 @@ class RingFile(CaptureFile):
         self._parts.append(str(name.with_name(f"{stem}-part{self._number}.{suffix or 'zst'}")))
         return self._parts[-1]
 
-    def write(self, text: bytes) -> None:
+    def write(self, text: bytes) -> bytes:
         super().write(text)
         if self._file.tell() + self._in_frame >= self._part_bytes:
             self.end_frame()
+        return text
 
     def _write_frame(self, frame: Any) -> None:
         if self._has_frame and self._file.tell() + len(frame) > self._part_bytes:

@@ -83,6 +83,10 @@ class Recording:
     overwrites: bool = False
     note: Callable[[str], object] = len
     """Called with a sentence for the user."""
+    rewritten: Callable[[CaptureFile], CaptureFile] = lambda file: file
+    """What stands before the file, such as the removal of secrets."""
+    facts_of: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    """Metadata as it is stored."""
 
     def of_command(self, command: Sequence[str]) -> Outcome:
         """Run a command and trace it with its children. What it leaves running is traced until it exits."""
@@ -126,7 +130,7 @@ class Recording:
 
     def _begin(self, flags: Sequence[str], target: Mapping[str, Any]) -> CaptureFile:
         """Create the file. Before, trace a small program: this shows whether anything can be traced here."""
-        facts: dict[str, Any] = {
+        all_facts: dict[str, Any] = {
             "record": 1,
             "profile": self.profile.value,
             **target,
@@ -141,13 +145,14 @@ class Recording:
         }
         # The library is loaded now, so that it does not take time from the command.
         new_frame()
+        facts = self.facts_of(all_facts)
         if self.limits.ring_bytes is None:
-            return CaptureFile(self.path, facts, overwrites=self.overwrites)
-        return RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites)
+            return self.rewritten(CaptureFile(self.path, facts, overwrites=self.overwrites))
+        return self.rewritten(RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites))
 
     def _end(self, capture: CaptureFile, ended: Ended, status: int | None) -> Outcome:
         capture.close(self.facts_at_the_end(ended) | {"exit": status})
-        return Outcome(ended, status, isinstance(capture, RingFile) and capture.dropped_parts > 0)
+        return Outcome(ended, status, capture.dropped_parts > 0)
 
     def facts_at_the_end(self, ended: Ended) -> dict[str, Any]:
         """Metadata that is known when nothing is traced any more."""
@@ -210,9 +215,10 @@ class _Watch:
         if not self.has_text:
             self.has_text = True
             self._pipe.release()
-        self._capture.write(text)
+        stored = self._capture.write(text)
         if self._limits.trigger is not None:
-            self._limits.trigger.add(text)
+            # Its check writes to a temporary file.
+            self._limits.trigger.add(stored)
         if len(text) < _READ_BYTES // 4:
             time.sleep(_PAUSE_S)
         return True

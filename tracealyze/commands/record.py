@@ -21,13 +21,14 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
-    from tracealyze.capture.recording import Limits, Outcome
+    from tracealyze.capture.recording import Limits, Outcome, Recording
 
 EXAMPLES = (
     "tracealyze record -- ./slow-program --its-options",
     "tracealyze record --pid 4711 --for 30s",
     "tracealyze record --profile light -o login.strace.zst -- ssh host true",
     "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
+    "tracealyze record --redact -o shared.strace.zst -- ./slow-program",
 )
 HAS_OPTIONS_ANYWHERE = False
 
@@ -85,6 +86,10 @@ def command(
         list[str] | None,
         typer.Option("--label", metavar="KEY=VALUE", help="Store this in the file. Repeatable."),
     ] = None,
+    redacts: Annotated[
+        bool,
+        typer.Option("--redact", help="Replace names, paths, addresses and data before anything is written."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
 ) -> int:
@@ -103,7 +108,8 @@ def command(
         return code
     for remark in remarks(shutil.which(program[0]) or "", program[0], is_root=not os.geteuid()) if program else ():
         output.note(remark)
-    file = path or _free_name(os.path.basename(program[0]) if program else f"pid{wanted[0]}")
+    name = "redacted" if redacts else os.path.basename(program[0]) if program else f"pid{wanted[0]}"
+    file = path or _free_name(name)
     recording = Recording(
         tracer,
         profile,
@@ -113,6 +119,8 @@ def command(
         force,
         output.note,
     )
+    if redacts:
+        _redact(recording)
     try:
         outcome = recording.of_command(program) if program else recording.of_pids(wanted)
     except FileExistsError:
@@ -123,6 +131,15 @@ def command(
     if not quiet:
         _report(file)
     return _exit_code(outcome)
+
+
+def _redact(recording: Recording) -> None:
+    """Remove secrets before anything is written."""
+    from tracealyze.redaction import RedactedFile, Redaction
+
+    redaction = Redaction.of(input_format="strace")
+    recording.rewritten = lambda file: RedactedFile(file, redaction)
+    recording.facts_of = redaction.facts
 
 
 def _pids(texts: Sequence[str]) -> list[int]:

@@ -7,6 +7,7 @@ mod event_batches;
 mod filter;
 mod json;
 mod picture;
+mod redact;
 mod requests;
 mod selection;
 mod syscalls;
@@ -27,6 +28,7 @@ mod _engine {
             OtherTool, UnknownName, UnreadableInput, UnrecognisedInput,
         },
         filter::PyPattern,
+        redact::{PyRedactor, verify_redacted},
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,

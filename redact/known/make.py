@@ -1,0 +1,80 @@
+"""Write the lists of words that `redact` keeps: `python redact/known/make.py`.
+
+asked.txt      words that the readers, the engine and the rules look for, from their sources
+constants.txt  names of constants and of fields, from strace and the C library of this machine; only ever extended
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+SOURCES = ("parsers/src", "engine/src/logs", "engine/src/waits", "engine/src/tables", "engine/src/store",
+           "engine/src/ingest", "engine/src/critical_path")  # fmt: skip
+PROSE = frozenset(("schema.rs", "heuristics.rs"))
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
+HEADERS = Path("/usr/include")
+
+
+def asked() -> set[str]:
+    """The words in literals of the sources, without tests, and in the conditions of the rules."""
+    found: set[str] = set()
+    for text in _texts():
+        for literal in LITERAL.findall(text):
+            found.update(WORD.findall(re.sub(r"\\x[0-9a-f]{2}|\\.", " ", literal)))
+    return found
+
+
+def _texts() -> Iterator[str]:
+    for folder in SOURCES:
+        for file in sorted((ROOT / folder).rglob("*.rs")):
+            if file.name not in PROSE and "tests" not in (*file.parts, file.stem):
+                text = file.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
+                code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+                yield re.sub(r"'\\?\"'", "", code)
+    for file in sorted((ROOT / "rules").glob("*.toml")):
+        rule = tomllib.loads(file.read_text(encoding="utf-8"))
+        for key in ("where", "keep"):
+            yield " ".join(f'"{word}"' for word in re.findall(r"'([^']*)'", str(rule.get(key, ""))))
+
+
+def constants() -> set[str]:
+    """Names in the tracer of this machine, and in the headers of its C library."""
+    found = set(errno.errorcode.values())
+    if tracer := shutil.which("strace"):
+        for text in re.findall(rb"[A-Za-z_][A-Za-z0-9_]{2,60}", Path(tracer).read_bytes()):
+            word = text.decode()
+            if re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|SIG[A-Z0-9]+|E[A-Z]{3,}|[a-z][a-z0-9]*_[a-z0-9_]+", word):
+                found.add(word)
+    folders = [HEADERS / name for name in ("bits", "x86_64-linux-gnu/bits", "x86_64-linux-gnu/sys", "sys")]
+    for file in (file for folder in folders if folder.is_dir() for file in folder.rglob("*.h")):
+        found.update(re.findall(r"#\s*define\s+([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b", file.read_text(errors="replace")))
+    return found
+
+
+def error_words() -> set[str]:
+    return {word for number in errno.errorcode for word in WORD.findall(os.strerror(number))}
+
+
+def write(name: str, words: set[str]) -> None:
+    (FOLDER / name).write_text("".join(f"{word}\n" for word in sorted(words)), encoding="utf-8")
+
+
+def main() -> None:
+    known = FOLDER / "constants.txt"
+    before = set(known.read_text(encoding="utf-8").split()) if known.exists() else set()
+    write("constants.txt", before | constants() | error_words())
+    write("asked.txt", asked())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+//! The key: a hash and permutations that nobody without it can compute.
+//!
+//! ```text
+//! hash      kind, text            -> 64 bits
+//! permute   0 … size-1, one place -> another place, each reached from one place only
+//! ```
+
+use siphasher::sip::SipHasher24;
+use std::hash::Hasher;
+
+/// Rounds of the permutation. Four are enough for a pseudorandom one (Luby and Rackoff, 1988), if the halves are long;
+/// those of short numbers are not.
+const ROUNDS: u64 = 8;
+
+/// Sixteen secret bytes.
+#[derive(Clone)]
+pub struct Key([u8; 16]);
+
+impl Key {
+    /// A key of these bytes.
+    pub fn new(bytes: [u8; 16]) -> Key {
+        Key(bytes)
+    }
+
+    /// A number that depends on the key, the kind of text, and the text.
+    pub(crate) fn hash(&self, kind: &'static str, text: &[u8]) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(kind.as_bytes());
+        hasher.write_u8(0xFF);
+        hasher.write(text);
+        hasher.finish()
+    }
+
+    /// Another number below `size` for each number below it, different for different ones. A Feistel network on the
+    /// smallest even number of bits; results that are too large go through it again (cycle walking: Black and Rogaway,
+    /// Ciphers with arbitrary finite domains, 2002).
+    pub(crate) fn permute(&self, kind: &'static str, size: u128, value: u128) -> u128 {
+        let half_bits = (128 - size.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
+        let mask = (1u128 << half_bits) - 1;
+        let mut value = value;
+        loop {
+            let (mut left, mut right) = (value >> half_bits, value & mask);
+            for round in 0..ROUNDS {
+                let mut hasher = SipHasher24::new_with_key(&self.0);
+                hasher.write(kind.as_bytes());
+                hasher.write_u64(round);
+                hasher.write_u128(size);
+                hasher.write_u64(right as u64);
+                (left, right) = (right, left ^ (u128::from(hasher.finish()) & mask));
+            }
+            value = left << half_bits | right;
+            if value < size {
+                return value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_number_has_another_one_of_its_own() {
+        let key = Key::new([7; 16]);
+        for size in [1, 2, 9, 10, 100, 1000, 4097] {
+            let found: BTreeSet<u128> = (0..size).map(|value| key.permute("x", size, value)).collect();
+            assert_eq!(found, (0..size).collect(), "{size}");
+        }
+    }
+
+    #[test]
+    fn another_key_gives_another_result() {
+        let [one, other] = [1, 2].map(|byte| Key::new([byte; 16]));
+        assert_ne!(one.hash("x", b"secret"), other.hash("x", b"secret"));
+        assert_ne!(one.permute("x", 1 << 60, 5), other.permute("x", 1 << 60, 5));
+    }
+}

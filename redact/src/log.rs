@@ -1,0 +1,274 @@
+//! Messages of logs: known words and durations stay, other words and numbers become pseudonyms.
+//!
+//! ```text
+//! In:   Mar  5 19:43:34 web1 sshd[812]: session of alice took 12.3 s, 4711 lines
+//! Out:  Mar  5 19:43:34 gkz…7 sshd[812]: session of hjm… took 12.3 s, 9046 lines
+//! ```
+//! Endings that show that something begins or ended stay: `Frobbing` and `frobbed` have the same beginning afterwards.
+
+use crate::known;
+use crate::names::{Names, is_word_byte};
+
+/// Units of durations, and words after a number that counts messages.
+const UNITS: [&[u8]; 34] = [
+    b"ns",
+    b"us",
+    b"ms",
+    b"s",
+    b"m",
+    b"h",
+    b"d",
+    b"sec",
+    b"secs",
+    b"msec",
+    b"msecs",
+    b"usec",
+    b"usecs",
+    b"nsec",
+    b"second",
+    b"seconds",
+    b"min",
+    b"mins",
+    b"minute",
+    b"minutes",
+    b"hour",
+    b"hours",
+    b"day",
+    b"days",
+    b"millisecond",
+    b"milliseconds",
+    b"microseconds",
+    b"nanoseconds",
+    b"hr",
+    b"hrs",
+    b"times",
+    b"time",
+    b"messages",
+    b"kernel",
+];
+/// Words before a number that is a duration without a unit, or a time.
+const NAMES_OF_NUMBERS: [&[u8]; 12] = [
+    b"query_time",
+    b"lock_time",
+    b"request_time",
+    b"upstream_response_time",
+    b"time",
+    b"timestamp",
+    b"ts",
+    b"t",
+    b"realtime_timestamp",
+    b"asctime",
+    b"monotonic_timestamp",
+    b"repeated",
+];
+/// Ends of names of durations.
+const UNITS_OF_NAMES: [&[u8]; 12] = [
+    b"ns",
+    b"us",
+    b"ms",
+    b"seconds",
+    b"secs",
+    b"sec",
+    b"minutes",
+    b"millis",
+    b"milliseconds",
+    b"micros",
+    b"nanos",
+    b"s",
+];
+const MAX_NUMBER_BYTES: usize = 19;
+
+/// Append the part of a line before its message: stamps, host, sender. Numbers stay where only they stand between blanks.
+pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
+    for part in text.split_inclusive(|&byte| byte == b' ') {
+        let is_stamp =
+            part.iter().all(|&byte| !byte.is_ascii_alphabetic() && byte < 0x80 || matches!(byte, b'T' | b'Z'));
+        let is_stamp = is_stamp && part.iter().filter(|byte| byte.is_ascii_alphabetic()).count() <= 2;
+        if is_stamp && names.address(part.trim_ascii(), 0, &mut Vec::new()).is_none() {
+            out.extend_from_slice(part);
+        } else {
+            message(names, part, out);
+        }
+    }
+}
+
+/// Append a message.
+pub(crate) fn message(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        at += match byte {
+            b'\\' => escape(text, at, out),
+            b'/' => path(names, text, at, out),
+            _ if byte.is_ascii_digit() => number(names, text, at, out),
+            _ if is_word_byte(byte) || byte == b'_' || byte == b':' => word(names, text, at, out),
+            0..=8 | 11..=26 | 28..=31 | 127 => {
+                out.push(b' ');
+                1
+            }
+            _ => {
+                out.push(byte);
+                1
+            }
+        };
+    }
+}
+
+/// An escape of JSON and of others: its letter is not the first one of a word.
+fn escape(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    out.push(b'\\');
+    match text.get(at + 1) {
+        Some(&letter) if b"nrtbf\"\\/".contains(&letter) => {
+            out.push(letter);
+            2
+        }
+        _ => 1,
+    }
+}
+
+fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    let before = at.checked_sub(1).map(|before| text[before]);
+    let rest = &text[at..];
+    let end = rest.iter().position(|byte| b" \t,()<>\"';|&]}=:\\".contains(byte)).unwrap_or(rest.len());
+    let is_path = before.is_none_or(|byte| b" \t=(,[{:|@>'\"".contains(&byte)) && end > 1 && is_word_byte(rest[1]);
+    if !is_path {
+        out.push(b'/');
+        return 1;
+    }
+    // A sentence may end after it.
+    let end = end - usize::from(rest[..end].ends_with(b"."));
+    names.text(&rest[..end], false, out);
+    end
+}
+
+/// Append a word that begins with a digit.
+fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    if let Some(used) = names.address(text, at, out) {
+        return used;
+    }
+    let rest = &text[at..];
+    if let Some(length) = date_and_time(rest).filter(|_| at == 0 || !is_word_byte(text[at - 1])) {
+        out.extend_from_slice(&rest[..length]);
+        return length;
+    }
+    // `7.25`, `1,532`, `00:01:30.5`.
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b':');
+    let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+    let length = rest[..length].iter().rposition(u8::is_ascii_digit).map_or(length, |last| last + 1);
+    let after = &rest[length..];
+    let is_word_start = at == 0 || !is_word_byte(text[at - 1]) && text[at - 1] != b'_';
+    if is_word_start && length <= MAX_NUMBER_BYTES && is_kept_number(&text[..at], &rest[..length], after) {
+        let unit = after.iter().position(|&byte| !byte.is_ascii_alphabetic()).unwrap_or(after.len());
+        let unit = if UNITS.contains(&&after[..unit]) { unit } else { 0 };
+        out.extend_from_slice(&rest[..length + unit]);
+        return length + unit;
+    }
+    let end = rest.iter().position(|&byte| !is_word_byte(byte)).unwrap_or(rest.len());
+    names.unknown(&rest[..end], out);
+    end
+}
+
+/// Whether a number is a duration, counts messages, is a process id or a clock.
+fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
+    let unit = after.strip_prefix(b" ").unwrap_or(after);
+    let end = unit.iter().position(|&byte| !is_word_byte(byte)).unwrap_or(unit.len());
+    let mut lower = unit[..end].to_vec();
+    lower.make_ascii_lowercase();
+    let lower = lower.as_slice();
+    // `1min30s`, `1h2m3s`.
+    let letters = lower.iter().position(u8::is_ascii_digit).unwrap_or(lower.len());
+    let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_clock = number.iter().filter(|&&byte| byte == b':').count() == 2 && digits <= 12;
+    let is_pid = before.ends_with(b"[") && after.starts_with(b"]") && digits <= 7;
+    digits <= 12 && UNITS.contains(&&lower[..letters])
+        || after.starts_with(b"%")
+        || is_clock
+        || is_pid
+        || is_named(before)
+}
+
+/// Whether the word before a number names a duration or a time: `duration_ms=`, `"elapsedSeconds": `.
+fn is_named(before: &[u8]) -> bool {
+    let before = before.strip_suffix(b"\"").unwrap_or(before).trim_ascii_end();
+    let Some(before) = before.strip_suffix(b"=").or_else(|| before.strip_suffix(b":")) else {
+        return before.ends_with(b"repeated");
+    };
+    let before = before.strip_suffix(b"\"").unwrap_or(before);
+    let start = before.iter().rposition(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_')).map_or(0, |at| at + 1);
+    let name = before[start..].to_ascii_lowercase();
+    let plain = name.iter().position(|&byte| byte != b'_').map_or(&name[..], |at| &name[at..]);
+    NAMES_OF_NUMBERS.contains(&plain)
+        || UNITS_OF_NAMES.iter().any(|unit| {
+            plain.len() > unit.len() && plain.ends_with(unit) && {
+                let at = before.len() - unit.len();
+                before[at].is_ascii_uppercase() || before[..at].ends_with(b"_")
+            }
+        })
+}
+
+/// `2021-03-05T19:43:34.123456+01:00`, as far as it reaches.
+fn date_and_time(text: &[u8]) -> Option<usize> {
+    let fits = |text: &[u8], form: &[u8]| {
+        text.len() >= form.len()
+            && text.iter().zip(form).all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                b'T' => matches!(byte, b'T' | b' '),
+                form => byte == form,
+            })
+    };
+    if !fits(text, b"0000-00-00T00:00:00") {
+        return None;
+    }
+    let mut at = 19;
+    if matches!(text.get(at), Some(b'.' | b',')) {
+        at += 1 + text[at + 1..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+    }
+    let zone = [&b"+00:00"[..], b"-00:00", b"+0000", b"-0000", b"Z"].into_iter().find(|zone| fits(&text[at..], zone));
+    Some(at + zone.map_or(0, <[u8]>::len))
+}
+
+/// Append a word.
+fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    if let Some(used) = names.address(text, at, out) {
+        return used;
+    }
+    let rest = &text[at..];
+    let end = rest.iter().position(|&byte| !(is_word_byte(byte) || byte == b'_')).unwrap_or(rest.len());
+    if end == 0 {
+        out.push(rest[0]);
+        return 1;
+    }
+    let token = &rest[..end];
+    if is_kept(token) || names.kept.has(token) {
+        out.extend_from_slice(token);
+        return end;
+    }
+    for (number, part) in token.split(|&byte| byte == b'_').enumerate() {
+        if number > 0 {
+            out.push(b'_');
+        }
+        part_of_word(names, part, out);
+    }
+    end
+}
+
+fn is_kept(token: &[u8]) -> bool {
+    known::is_word(token) || known::is_common(token) || known::is_name(token) || is_joined(token)
+}
+
+/// `elapsedSeconds`: words with capitals.
+fn is_joined(token: &[u8]) -> bool {
+    let mut humps = token.chunk_by(|_, next| !next.is_ascii_uppercase());
+    token.iter().all(u8::is_ascii_alphabetic) && humps.all(|hump| hump.len() > 1 && known::is_common(hump))
+}
+
+/// Append a part of a word: known, or a pseudonym that begins or ends like it.
+fn part_of_word(names: &mut Names, part: &[u8], out: &mut Vec<u8>) {
+    if part.is_empty() || is_kept(part) {
+        return out.extend_from_slice(part);
+    }
+    let ending =
+        [&b"ing"[..], b"ed"].into_iter().find(|ending| part.ends_with(ending) && part.len() > ending.len() + 1);
+    let ending = ending.filter(|_| part.iter().all(u8::is_ascii_alphabetic)).unwrap_or(b"");
+    names.unknown(&part[..part.len() - ending.len()], out);
+    out.extend_from_slice(ending);
+}

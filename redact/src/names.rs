@@ -1,0 +1,253 @@
+//! Texts that are names: paths, arguments of programs, hosts. Their punctuation stays, their words become pseudonyms.
+//!
+//! ```text
+//! /home/alice/.ssh/id_rsa         /home/gkz…/.hjm…/ktz…_rst…
+//! /usr/lib/libacme-2.1.so.3       /usr/lib/mnk…-7.4.so.8
+//! /proc/4711/status               as it is: names of systems, numbers of processes
+//! /tmp/tmp.Xa81kQ                 /tmp/tmp.Rb42tW
+//! --host=db1.acme.com:5432        --gnw…=xzk….hkm….com:5432
+//! ```
+//! A name is treated alike wherever it stands, because a relative path is the end of an absolute one.
+
+use crate::pseudonym::Pseudonyms;
+use crate::{address, known};
+use regex::bytes::Regex;
+use rustc_hash::FxHashMap;
+
+/// What the user wants to keep.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// Texts and words that match as a whole.
+    pub pattern: Option<Regex>,
+    /// Names of programs.
+    pub programs: bool,
+}
+
+impl Kept {
+    pub fn has(&self, text: &[u8]) -> bool {
+        let Some(pattern) = &self.pattern else { return false };
+        pattern.find(text).is_some_and(|found| found.len() == text.len() && !text.is_empty())
+    }
+}
+
+/// Directories of temporary files, as the engine knows them.
+const TEMPORARY: [&[u8]; 5] = [b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"/usr/tmp/", b"/private/tmp/"];
+/// Directories of programs.
+const PROGRAMS: [&[u8]; 3] = [b"bin", b"sbin", b"libexec"];
+/// Repeated punctuation may be a secret too: more of it is left out.
+const MAX_PUNCTUATION: usize = 4;
+const MAX_ADDRESSES: usize = 1 << 16;
+
+/// Rewrites names.
+pub(crate) struct Names {
+    pub pseudonyms: Pseudonyms,
+    pub kept: Kept,
+    addresses: FxHashMap<Box<[u8]>, Box<[u8]>>,
+}
+
+impl Names {
+    pub fn new(pseudonyms: Pseudonyms, kept: Kept) -> Names {
+        Names { pseudonyms, kept, addresses: FxHashMap::default() }
+    }
+
+    /// Append a word that is not known, unless the user keeps it.
+    pub fn unknown(&mut self, word: &[u8], out: &mut Vec<u8>) {
+        if self.kept.has(word) { out.extend_from_slice(word) } else { self.pseudonyms.word(word, out) }
+    }
+
+    /// Append a name. `is_program`: a program is executed by this path.
+    pub fn text(&mut self, text: &[u8], is_program: bool, out: &mut Vec<u8>) {
+        if self.kept.has(text) {
+            return out.extend_from_slice(text);
+        }
+        let mut at = 0;
+        let mut punctuation = 0;
+        while let Some(&byte) = text.get(at) {
+            if let Some(used) = self.address(text, at, out) {
+                (at, punctuation) = (at + used, 0);
+                continue;
+            }
+            if is_boundary(byte) {
+                punctuation += 1;
+                if punctuation <= MAX_PUNCTUATION || byte == b'/' || byte == b'.' {
+                    out.push(byte);
+                }
+                at += 1;
+                continue;
+            }
+            let end = at + text[at..].iter().position(|&byte| is_boundary(byte)).unwrap_or(text.len() - at);
+            let place = Place::of(text, at, end, is_program);
+            self.component(&text[at..end], &place, out);
+            (at, punctuation) = (end, 0);
+        }
+    }
+
+    /// Append the address at a place of a text; its length, if there is one.
+    pub fn address(&mut self, text: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
+        let rest = &text[at..];
+        let first = *rest.first()?;
+        if !(first.is_ascii_hexdigit() || first == b':') {
+            return None;
+        }
+        let before = at.checked_sub(1).map(|before| text[before]);
+        if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'.' | b':' | b'_'))
+        {
+            let is_after_port_colon = before == Some(b':') && first.is_ascii_digit() && !rest.contains(&b':');
+            if !is_after_port_colon {
+                return None;
+            }
+        }
+        let (used, is_v4) = match address::leading_v4(rest) {
+            Some((_, used)) => (used, true),
+            None => (address::leading_v6(rest)?.1, false),
+        };
+        if self.kept.has(&rest[..used]) {
+            out.extend_from_slice(&rest[..used]);
+            return Some(used);
+        }
+        if let Some(known) = self.addresses.get(&rest[..used]) {
+            out.extend_from_slice(known);
+            return Some(used);
+        }
+        let key = self.pseudonyms.key();
+        let made = match is_v4 {
+            true => address::leading_v4(rest).map(|(found, _)| address::v4(key, found).to_string())?,
+            false => address::leading_v6(rest).map(|(found, _)| address::v6(key, found).to_string())?,
+        };
+        if self.addresses.len() >= MAX_ADDRESSES {
+            self.addresses.clear();
+        }
+        self.addresses.insert(rest[..used].into(), made.as_bytes().into());
+        self.pseudonyms.note(&rest[..used], made.as_bytes());
+        out.extend_from_slice(made.as_bytes());
+        Some(used)
+    }
+
+    /// The pseudonym of an address of four bytes.
+    pub fn v4(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let address = <[u8; 4]>::try_from(bytes).ok()?;
+        Some(address::v4(self.pseudonyms.key(), address.into()).octets().to_vec())
+    }
+
+    /// The pseudonym of an address of sixteen bytes.
+    pub fn v6(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let address = <[u8; 16]>::try_from(bytes).ok()?;
+        Some(address::v6(self.pseudonyms.key(), address.into()).octets().to_vec())
+    }
+
+    /// Append what stands between two slashes, blanks or other boundaries.
+    fn component(&mut self, name: &[u8], place: &Place, out: &mut Vec<u8>) {
+        let is_port = place.is_port && name.len() <= 5 && name.iter().all(u8::is_ascii_digit);
+        let is_kept = known::is_name(name)
+            || self.kept.has(name)
+            || place.is_program && self.kept.programs
+            || place.has_process_ids && name.len() <= 7 && name.iter().all(u8::is_ascii_digit)
+            || is_port;
+        if is_kept {
+            return out.extend_from_slice(name);
+        }
+        if place.is_temporary && self.python_random(name, out) {
+            return;
+        }
+        let mut start = 0;
+        while start < name.len() {
+            let is_word = is_word_byte(name[start]);
+            let end = start
+                + name[start..].iter().position(|&byte| is_word_byte(byte) != is_word).unwrap_or(name.len() - start);
+            let run = &name[start..end];
+            if !is_word {
+                out.extend_from_slice(&run[..run.len().min(MAX_PUNCTUATION)]);
+            } else {
+                let is_extension = start > 1 && name[start - 1] == b'.' && known::is_extension(run);
+                let is_small = place.is_device && run.len() <= 3 && run.iter().all(u8::is_ascii_digit);
+                match () {
+                    () if is_extension || is_small || self.kept.has(run) => out.extend_from_slice(run),
+                    () if place.is_temporary && self.random(run, out) => {}
+                    () if place.is_device => self.device(run, out),
+                    () => self.unknown(run, out),
+                }
+            }
+            start = end;
+        }
+    }
+
+    /// `tty1`, `sda1`: a known kind and a small number.
+    fn device(&mut self, run: &[u8], out: &mut Vec<u8>) {
+        let letters = run.iter().position(u8::is_ascii_digit).unwrap_or(run.len());
+        let is_known = known::is_name(&run[..letters]) && run.len() - letters <= 3;
+        if is_known && run[letters..].iter().all(u8::is_ascii_digit) {
+            out.extend_from_slice(run);
+        } else {
+            self.unknown(run, out);
+        }
+    }
+
+    /// Names of Python's tempfile: after `tmp`, eight small letters, digits and underscores.
+    fn python_random(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
+        let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+        let Some(rest) = name.strip_prefix(b"tmp").filter(|rest| rest.len() == 8 && rest.iter().all(is_part)) else {
+            return false;
+        };
+        out.extend_from_slice(b"tmp");
+        self.pseudonyms.random(rest, out);
+        true
+    }
+
+    /// Random parts of the names of other temporary files.
+    fn random(&mut self, run: &[u8], out: &mut Vec<u8>) -> bool {
+        let before = [&b"tmp"[..], b"cc"].into_iter().find(|before| run.starts_with(before)).unwrap_or(b"");
+        let rest = &run[before.len()..];
+        let is_made_up = is_random(rest);
+        if is_made_up {
+            out.extend_from_slice(before);
+            self.pseudonyms.random(rest, out);
+        }
+        is_made_up
+    }
+}
+
+/// As the engine decides it.
+fn is_random(word: &[u8]) -> bool {
+    let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
+    let alternations = word.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
+    (6..=12).contains(&word.len()) && alternations >= 2 && word.iter().any(u8::is_ascii_uppercase)
+}
+
+/// Where a component stands.
+struct Place {
+    is_temporary: bool,
+    has_process_ids: bool,
+    is_device: bool,
+    is_program: bool,
+    is_port: bool,
+}
+
+impl Place {
+    fn of(text: &[u8], start: usize, end: usize, is_program: bool) -> Place {
+        let before = &text[..start];
+        let path = before
+            .iter()
+            .rposition(|byte| matches!(byte, b' ' | b'=' | b':' | b','))
+            .map_or(before, |at| &before[at + 1..]);
+        let parent = path.strip_suffix(b"/").map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
+        let is_last = end == text.len() || text[end] != b'/';
+        Place {
+            is_temporary: TEMPORARY.contains(&path),
+            has_process_ids: path.starts_with(b"/proc/") || matches!(path, b"/dev/pts/" | b"/dev/fd/"),
+            is_device: path == b"/dev/",
+            is_program: is_last
+                && (is_program || path.starts_with(b"/") && parent.is_some_and(|parent| PROGRAMS.contains(&parent))),
+            is_port: before.ends_with(b":") && before.len() > 1,
+        }
+    }
+}
+
+/// Bytes of words. Others are punctuation.
+pub(crate) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80
+}
+
+/// Punctuation between names. Dots, hyphens, underscores and such are within them.
+fn is_boundary(byte: u8) -> bool {
+    !is_word_byte(byte) && !matches!(byte, b'.' | b'-' | b'_' | b'+' | b'~' | b'@' | b'%')
+}

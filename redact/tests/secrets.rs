@@ -1,0 +1,347 @@
+//! No planted secret survives: in each position of each format, in halves of calls, escapes, envelopes and cut lines.
+
+use redact::{Key, Options, Redactor};
+use std::collections::{BTreeSet, HashSet};
+
+/// Lines that show a format, lines with a place for a secret, and whether digits may stand there outside of quotes.
+struct Case {
+    name: &'static str,
+    head: &'static [&'static str],
+    lines: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    Case {
+        name: "strace",
+        head: &[
+            r#"4711  1795224208.253344 execve("/bin/sh", ["sh"], 0x7ffd8a10 /* 35 vars */) = 0 <0.000322>"#,
+            r#"4711  1795224208.254344 close(3</etc/passwd>) = 0 <0.000011>"#,
+            r#"4711  1795224208.255344 read(0, "", 100) = 0 <0.000011>"#,
+        ],
+        lines: &[
+            r#"4711  1795224208.353344 openat(AT_FDCWD, "$", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000322>"#,
+            r#"4711  1795224208.353344 openat(AT_FDCWD</home/$>, "/usr/lib/$/x.conf", O_RDONLY) = 3</usr/lib/$/x.conf> <0.000322>"#,
+            r#"4711  1795224208.353344 execve("/opt/$/bin/$", ["$", "--password=$", "-p$"], ["TOKEN=$", "A=$"]) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 read(3</tmp/$>, "user: $\n"..., 4096) = 100 <0.000322>"#,
+            r#"4711  1795224208.353344 write(1, "$ $", 4096) = 100 <0.000322>"#,
+            r#"4711  1795224208.353344 read(5, <unfinished ...>"#,
+            r#"4711  1795224208.353344 <... read resumed>"$", 4096) = 4 <0.000322>"#,
+            r#"4711  1795224208.353344 openat(AT_FDCWD, "$" <unfinished ...>"#,
+            r#"4711  1795224208.353344 <... openat resumed>) = 3</$> <0.000322>"#,
+            r#"4711  1795224208.353344 readlink("/proc/self/exe", "$", 4096) = 4 <0.000322>"#,
+            r#"4711  1795224208.353344 connect(3, {sa_family=AF_UNIX, sun_path="/run/$"}, 110) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 connect(3, {sa_family=AF_UNIX, sun_path=@"$"}, 110) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 sendto(7<UNIX:[348423,@"$"]>, "$", 13, 0, {sa_family=AF_UNIX, sun_path="$"}, 13) = 13"#,
+            r#"4711  1795224208.353344 recvmsg(7<UNIX-STREAM:[1->2,"/run/$"]>, {msg_iov=[{iov_base="$", iov_len=10}]}, 0) = 10"#,
+            r#"4711  1795224208.353344 ioctl(3, SIOCGIFADDR, {ifr_name="$"}) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 uname({sysname="Linux", nodename="$", release="$", domainname="$"}) = 0"#,
+            r#"4711  1795224208.353344 prctl(PR_SET_NAME, "$") = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 getdents64(3, [{d_ino=5, d_type=DT_REG, d_name="$"}, {d_name="$"}], 100) = 100"#,
+            r#"4711  1795224208.353344 setxattr("/x/$", "user.$", "$", 6, 0) = 0"#,
+            r#"4711  1795224208.353344 add_key("user", "$", "$", 6, KEY_SPEC_USER_KEYRING) = 5"#,
+            r#"4711  1795224208.353344 mount("$", "/mnt/$", "ext4", 0, "user=$,password=$") = 0"#,
+            r#"4711  1795224208.353344 newfstatat(AT_FDCWD, "$", {st_mode=S_IFREG|0644, $=5}, 0) = 0"#,
+            r#"4711  1795224208.353344 openat(AT_FDCWD, "$"#,
+            r#"4711<$> 1795224208.353344 clone(child_stack=NULL) = 4712<$> <0.000322>"#,
+            r#"4711  1795224208.353344 kill(4712<$>, SIGTERM) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 getpid() = 4711 /* $ */"#,
+            r#"4711  1795224208.353344 $(3, 4) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 ioctl(3, $, 0x7f) = 0 <0.000322>"#,
+            r#"4711  1795224208.353344 open($) = 3 <0.000322>"#,
+            r#"4711  1795224208.353344 --- SIG$ {si_signo=SIGUSR1, si_code=$} ---"#,
+            r#"4711  1795224208.353344 +++ killed by $ +++"#,
+            r#"4711  1795224208.353344 openat(AT_FDCWD, "x", O_RDONLY) = -1 E$ ($) <0.000322>"#,
+            r#" > /usr/lib/$/libc.so.6($+0x65) [0xcf545]"#,
+            r#" > $() [0x1120] $.c:12"#,
+            r#" | 00000  $  $ |"#,
+            r#"strace: $: No such file or directory"#,
+            r#"strace: exec: Permission denied: $"#,
+            r#"$"#,
+            r#"$ 12 $"#,
+            r#"password is $, again $"#,
+            r#"4711  write(2, "x $"#,
+            r#"$", 11) = 11 <0.000322>"#,
+            r#"4711  1795224208.353344 [$] close(3) = 0"#,
+        ],
+    },
+    Case {
+        name: "truss-solaris",
+        head: &[
+            "12196:\t 3.6520\t 0.0018\t 0.0000\tioctl(0, TCGETA, 0x08046D0C)\t\t\t= 0",
+            "12196:\t 3.6521\t 0.0018\t 0.0000\tclose(3)\t\t\t= 0",
+            "12196:\t 3.6521\t 0.0018\t 0.0000\tstat(\"/etc/passwd\", 0x08046D0C)\t\t\tErr#2 ENOENT",
+        ],
+        lines: &[
+            "12196:\t 3.6520\t 0.0018\t 0.0000\topen(\"/home/$\", O_RDONLY)\t\t\t= 3",
+            "12196:\t 3.6520\t 0.0018\t 0.0000\topen(\"$\", O_RDONLY)\t\t\tErr#2 ENOENT",
+            "12196:\t 3.6520\t 0.0018\t 0.0000\texecve(\"/opt/$\", 0x0811F9E8, 0x0811D008)  argc = 1",
+            "12196:\t argv: prog $ --x=$",
+            "12196:\t envp: A=$ B=$",
+            "12196:\tpsargs: prog $",
+            "12196:\t 3.6520\t 0.0018\t 0.0000\tread(3, \"$\", 512)\t= 6",
+            "12196:\t 3.6520\t 0.0018\t 0.0000\t$(3)\t= 6",
+            "12196:\t*** cannot trace across exec() of /opt/$ ***",
+            "12196:\t     0x08046E30: \"/home/$\"",
+            "12196:\t\tname = $",
+            "$",
+        ],
+    },
+    Case {
+        name: "truss-freebsd",
+        head: &[
+            " 4712: 0.000017301 0.000012 close(4)\t\t\t = 0 (0x0)",
+            " 4712: 0.000018301 0.000012 issetugid()\t\t\t = 0 (0x0)",
+            " 4712: 0.000019301 0.000012 open(\"/etc/missing\",O_RDONLY,00) ERR#2 'No such file or directory'",
+        ],
+        lines: &[
+            " 4712: 0.000017301 0.000012 open(\"/home/$\",O_RDONLY,00)\t = 3 (0x3)",
+            " 4712: 0.000017301 0.000012 write(1,\"$\",6)\t = 6 (0x6)",
+            " 4712: 0.000017301 0.000012 write(1,\"a \"$\" b $\"...,6)\t = 6 (0x6)",
+            " 4712: 0.000017301 0.000012 execve(\"/bin/ls\",[ \"ls\", \"$\" ],[ \"HOME=$\" ]) = 0 (0x0)",
+            " 4712: 0.000017301 0.000012 connect(4,{ AF_UNIX \"/tmp/$\" },106) ERR#61 '$'",
+            " 4712: 0.000017301 0.000012 $(3) = 0 (0x0)",
+            "$",
+        ],
+    },
+    Case {
+        name: "dtruss",
+        head: &[
+            "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return",
+            " 4711/0x54c1:       230       20       10 close(0x3)\t\t = 0 0",
+        ],
+        lines: &[
+            " 4711/0x54c1:       230       20       10 open(\"/Users/$\\0\", 0x0, 0x1B6)\t\t = -1 Err#2",
+            " 4711/0x54c1:       230       20       10 write(0x1, \"$\\0\", 0x6)\t\t = 6 0",
+            " 4711/0x54c1:       230       20       10 $(0x1, 0x6)\t\t = 6 0",
+            "dtrace: failed to execute $: No such file",
+            "$",
+        ],
+    },
+    Case {
+        name: "kdump",
+        head: &[
+            "  2769 rmdir    CALL  issetugid",
+            "  2769 rmdir    RET   issetugid 0",
+            "  2769 rmdir    CALL  mmap(0,0x8000,0x3,0x1002,0xffffffff,0)",
+            "  2769 rmdir    RET   mmap 34365181952/0x800531000",
+        ],
+        lines: &[
+            "  2769 rmdir    NAMI  \"/home/$\"",
+            "  2769 $    CALL  close(0x3)",
+            "  2769 rmdir    GIO   fd 1 wrote 6 bytes",
+            "       \"$",
+            "       $\"",
+            "       0x0000 $ $  |$|",
+            "  2769 rmdir    RET   open -1 errno 2 $",
+            "  2769 rmdir    STRU  struct sockaddr { AF_LOCAL, /tmp/$ }",
+        ],
+    },
+    Case {
+        name: "perf-trace",
+        head: &[
+            "     0.091 ( 0.003 ms): ls/456871 brk()                                         = 0x56150d127000",
+            "     0.164 ( 0.002 ms): ls/456871 close(fd: 3)                                  = 0",
+        ],
+        lines: &[
+            "     0.164 ( 0.002 ms): $/456871 openat(dfd: CWD, filename: \"/home/$\", flags: RDONLY) = 3",
+            "     0.164 ( 0.002 ms): ls/456871 openat(dfd: CWD, filename: /home/$, flags: RDONLY) = 3",
+            "     0.164 ( 0.002 ms): ls/456871 write(fd: 1</dev/$>, buf: \"$\", count: 6)      = 6",
+            "     0.164 ( 0.002 ms): ls/456871 clone(flags: 0x11)                            = 22040 ($)",
+        ],
+    },
+    Case {
+        name: "ltrace",
+        head: &["4711 SYS_close(3) = 0 <0.000059>", "4711 SYS_brk(0) = 0x55 <0.000059>", "4711 SYS_exit_group(0 <no return ...>"],
+        lines: &[
+            "4711 SYS_open(\"/home/$\", 0, 00) = 3 <0.000059>",
+            "4711 puts(\"$\") = 6 <0.000059>",
+            "4711 getenv(\"$\" <unfinished ...>",
+            "4711 <... getenv resumed> ) = \"$\" <0.000059>",
+            "4711 $->$(\"$\") = 6 <0.000059>",
+        ],
+    },
+    Case {
+        name: "kernel-log",
+        head: &[
+            "[    1.486287] md: stopping all md devices.",
+            "[    2.492737] ACPI: Preparing to enter system sleep state S5",
+            "[    2.493129] Disabling non-boot CPUs ...",
+        ],
+        lines: &[
+            "[    3.493129] $",
+            "[    3.493129] user $ logged in from $, path /home/$/x",
+            "[    3.493129] $: key=$ \"$\" '$' <$> took 5 s",
+            "[    3.493129] systemd[1]: Starting $...",
+            "$",
+        ],
+    },
+    Case {
+        name: "syslog",
+        head: &[
+            "Mar  5 19:43:34 host sshd[812]: Connection closed",
+            "Mar  5 19:43:35 host kernel: [    1.486287] md: stopping",
+            "Mar  5 19:43:36 host last message repeated 3 times",
+        ],
+        lines: &[
+            "Mar  5 19:43:34 $ sshd[812]: Failed password for $ from 10.0.0.7 port 22",
+            "Mar  5 19:43:34 host $[812]: session for $",
+            "Mar  5 19:43:34 host $: $",
+        ],
+    },
+    Case {
+        name: "json-log",
+        head: &[
+            r#"{"time":"2021-03-05T19:43:34Z","level":"INFO","msg":"starting"}"#,
+            r#"{"time":"2021-03-05T19:43:35Z","level":"INFO","msg":"ready"}"#,
+        ],
+        lines: &[
+            r#"{"time":"2021-03-05T19:43:34Z","level":"INFO","msg":"user $","host":"$","$":4,"id":"$"}"#,
+            r#"time="2021-03-05T19:43:34Z" level=info msg="started $" token=$ path=/x/$"#,
+        ],
+    },
+];
+
+/// How a line may be wrapped.
+const ENVELOPES: [&str; 6] = ["", "json", "syslog", "cri", "ts", "compose"];
+
+fn wrapped(envelope: &str, line: &str, number: usize) -> String {
+    let (minute, second) = (number / 60 % 60, number % 60);
+    match envelope {
+        "json" => {
+            let text = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t");
+            format!(
+                r#"{{"log":"{text}\n","stream":"stderr","time":"2026-01-02T03:{minute:02}:{second:02}.123456789Z"}}"#
+            )
+        }
+        "syslog" => format!("Jan  2 03:{minute:02}:{second:02} host strace[12]: {line}"),
+        "cri" => format!("2026-01-02T03:{minute:02}:{second:02}.123456789Z stderr F {line}"),
+        "ts" => format!("Jan 02 03:{minute:02}:{second:02} {line}"),
+        "compose" => format!("web-1  | {line}"),
+        _ => line.to_owned(),
+    }
+}
+
+/// Numbers from a sequence that is the same in each run (Knuth's MMIX generator).
+struct Sequence(u64);
+
+impl Sequence {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    /// Letters of which at least each third is not one of pseudonyms.
+    fn letters(&mut self, length: usize) -> String {
+        let of = |text: &[u8], at: usize| text[at] as char;
+        (0..length)
+            .map(|at| {
+                if at % 3 == 0 {
+                    of(b"abcdefilou", self.below(10))
+                } else {
+                    of(b"abcdefghijklmnopqrstuvwxyz", self.below(26))
+                }
+            })
+            .collect()
+    }
+}
+
+/// A secret, as it may be called, and as it is printed: escapes may hide it.
+fn secret(random: &mut Sequence, kind: usize) -> (String, String) {
+    let word = random.letters(12);
+    let text = match kind % 9 {
+        0 => word,
+        1 => word.to_uppercase(),
+        2 => format!("{}_{}", random.letters(7), random.letters(8).to_uppercase()),
+        3 => format!("{}-{}.{}", random.letters(6), random.letters(7), random.letters(6)),
+        4 => format!("{}{}{}", random.letters(6), random.below(90) + 10, random.letters(6)),
+        5 => format!("Ab{}Cd{}", random.letters(6), random.letters(6)),
+        6 => format!("{}é{}", random.letters(6), random.letters(6)),
+        7 => format!("{}@{}.com", random.letters(7), random.letters(8)),
+        _ => format!("O_{}", random.letters(10).to_uppercase()),
+    };
+    let printed = match kind / 9 % 4 {
+        1 => text.bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+        2 => text.bytes().map(|byte| format!("\\{byte:03o}")).collect(),
+        3 => base64(text.as_bytes()),
+        _ => text.clone(),
+    };
+    (text, printed)
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
+        out.extend((0..=three.len()).map(|at| LETTERS[(bits >> (18 - 6 * at)) as usize & 63] as char));
+    }
+    out
+}
+
+fn redacted(text: &str) -> Vec<u8> {
+    let options = Options { key: Key::new([42; 16]), keep: None, keeps_programs: false, format: None, has_map: false };
+    let mut redactor = Redactor::new(&options).expect("the options are valid");
+    let mut out = Vec::new();
+    redactor.feed(text.as_bytes(), &mut out);
+    redactor.finish(&mut out);
+    out
+}
+
+/// The parts of a secret that must not be found: six bytes of it, and of its encodings.
+fn parts(text: &str) -> BTreeSet<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut found = BTreeSet::new();
+    let mut add = |text: &[u8], length: usize| found.extend(text.windows(length).map(<[u8]>::to_vec));
+    add(bytes, 6);
+    add(hex.as_bytes(), 12);
+    add(hex.to_uppercase().as_bytes(), 12);
+    for skipped in 0..3 {
+        let encoded = base64(bytes.get(skipped..).unwrap_or(b""));
+        add(&encoded.as_bytes()[..encoded.len().saturating_sub(2)], 8);
+    }
+    found
+}
+
+#[test]
+fn no_planted_secret_survives() {
+    let mut random = Sequence(1);
+    let (mut planted, mut found) = (0, Vec::new());
+    for case in CASES {
+        for envelope in ENVELOPES {
+            let mut text = String::new();
+            for number in 0..20 {
+                text += &wrapped(envelope, case.head[number % case.head.len()], number);
+                text.push('\n');
+            }
+            let mut secrets = Vec::new();
+            for (number, line) in case.lines.iter().cycle().take(case.lines.len() * 36).enumerate() {
+                let (secret, printed) = secret(&mut random, number / case.lines.len());
+                planted += line.matches('$').count();
+                text += &wrapped(envelope, &line.replace('$', &printed), number + 20);
+                text.push('\n');
+                secrets.push((secret, printed));
+            }
+            let out = redacted(&text);
+            assert_eq!(out.split(|&byte| byte == b'\n').count(), text.split('\n').count(), "{} {envelope}", case.name);
+            let known: HashSet<&[u8]> = out.windows(6).chain(out.windows(8)).chain(out.windows(12)).collect();
+            for (number, (secret, printed)) in secrets.iter().enumerate() {
+                let mut parts = parts(secret);
+                if !printed.starts_with('\\') {
+                    parts.extend(printed.as_bytes().windows(8).map(<[u8]>::to_vec));
+                }
+                if let Some(part) = parts.iter().find(|part| known.contains(part.as_slice())) {
+                    let line = case.lines[number % case.lines.len()];
+                    found.push(format!(
+                        "{} {envelope}: {} in {line}, printed {printed}",
+                        case.name,
+                        String::from_utf8_lossy(part)
+                    ));
+                }
+            }
+        }
+    }
+    assert!(planted >= 10_000, "{planted}");
+    assert!(found.is_empty(), "{} of {planted}:\n{}", found.len(), found[..found.len().min(40)].join("\n"));
+}
