@@ -11,7 +11,8 @@ LAYERS = [
     ["key", "known", "quoted", "wrapper", "verify"],
     ["pseudonym", "address"],
     ["names"],
-    ["bare", "log"],
+    ["bare"],
+    ["log"],
     ["line"],
     ["stream"],
 ]

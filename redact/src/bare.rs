@@ -70,6 +70,7 @@ pub(crate) fn text(names: &mut Names, text: &[u8], context: Context, out: &mut V
             b'"' => string(names, text, at, &mut context, out),
             b'<' => decoration(names, text, at, context, out),
             b'/' => path(names, text, at, out),
+            b'\\' => backslash(text, at, out),
             _ if is_word_byte(byte) || byte == b'_' || byte == b':' => word(names, text, at, out),
             0..=8 | 11..=31 | 127 => {
                 // Control characters are no part of any format, and of no word.
@@ -85,6 +86,22 @@ pub(crate) fn text(names: &mut Names, text: &[u8], context: Context, out: &mut V
                 1
             }
         };
+    }
+}
+
+/// Append an escape outside of strings; returns its length. Only control characters are shortened to a letter; a backslash
+/// before anything else is doubled, so that it does not escape the first letter of a pseudonym.
+pub(crate) fn backslash(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    out.push(b'\\');
+    match text.get(at + 1) {
+        Some(&letter) if b"nrtbf\"\\/".contains(&letter) => {
+            out.push(letter);
+            2
+        }
+        _ => {
+            out.push(b'\\');
+            1
+        }
     }
 }
 
@@ -126,8 +143,8 @@ fn socket_address(names: &mut Names, before: &[u8], inner: &[u8]) -> Option<Vec<
     }
 }
 
-/// Append what a name in quotes becomes.
-fn name(names: &mut Names, inner: &[u8], is_program: bool, quoting: Quoting, out: &mut Vec<u8>) {
+/// Append what a name with escapes becomes.
+pub(crate) fn name(names: &mut Names, inner: &[u8], is_program: bool, quoting: Quoting, out: &mut Vec<u8>) {
     if memchr::memchr(b'\\', inner).is_none() {
         return names.text(inner, is_program, out);
     }
@@ -184,7 +201,7 @@ fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
     let before = at.checked_sub(1).map(|before| text[before]);
     let rest = &text[at..];
     let begins = before.is_none_or(|byte| b" \t=(,[{:|@>'".contains(&byte));
-    let end = rest.iter().position(|byte| b" \t,()<>\"';|&]}".contains(byte)).unwrap_or(rest.len());
+    let end = rest.iter().position(|byte| b" \t,()<>\"';|&]}\\".contains(byte)).unwrap_or(rest.len());
     if !begins || end < 2 || !is_word_byte(rest[1]) && !matches!(rest[1], b'.' | b'_' | b'-') {
         out.push(b'/');
         return 1;

@@ -203,13 +203,13 @@ impl Lines {
             Some(at + name.len())
         }) {
             bare::text(&mut self.names, &line[..colon], Context::of(self.quoting, b""), out);
-            return self.names.text(&line[colon..], false, out);
+            return bare::name(&mut self.names, &line[colon..], false, self.quoting, out);
         }
         if self.quoting == Quoting::Pairs && !line.contains(&b'=') && !line.contains(&b'"') && !line.contains(&b':') {
             // Arguments go on over several lines.
             let blanks = line.len() - text.len();
             out.extend_from_slice(&line[..blanks]);
-            return self.names.text(text, false, out);
+            return bare::name(&mut self.names, text, false, self.quoting, out);
         }
         self.rest_of_call(line, out);
     }
@@ -225,7 +225,7 @@ impl Lines {
             memchr::memchr(b'"', line).filter(|&at| line.get(..at).is_some_and(|before| !before.contains(&b'(')));
         let result = memchr::memmem::rfind(line, b") ").or_else(|| memchr::memmem::rfind(line, b")="));
         let inside = quote.or(result).unwrap_or(line.len());
-        self.names.text(&line[..inside], false, out);
+        bare::name(&mut self.names, &line[..inside], false, self.quoting, out);
         let rest = &line[inside..];
         match rest.strip_prefix(b"\"") {
             Some(rest) => {

@@ -6,8 +6,8 @@
 //! ```
 //! Endings that show that something begins or ended stay: `Frobbing` and `frobbed` have the same beginning afterwards.
 
-use crate::known;
 use crate::names::{Names, is_word_byte};
+use crate::{bare, known};
 
 /// Units of durations, and words after a number that counts messages.
 const UNITS: [&[u8]; 34] = [
@@ -97,7 +97,7 @@ pub(crate) fn message(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         at += match byte {
-            b'\\' => escape(text, at, out),
+            b'\\' => bare::backslash(text, at, out),
             b'/' => path(names, text, at, out),
             _ if byte.is_ascii_digit() => number(names, text, at, out),
             _ if is_word_byte(byte) || byte == b'_' || byte == b':' => word(names, text, at, out),
@@ -110,18 +110,6 @@ pub(crate) fn message(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
                 1
             }
         };
-    }
-}
-
-/// An escape of JSON and of others: its letter is not the first one of a word.
-fn escape(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
-    out.push(b'\\');
-    match text.get(at + 1) {
-        Some(&letter) if b"nrtbf\"\\/".contains(&letter) => {
-            out.push(letter);
-            2
-        }
-        _ => 1,
     }
 }
 

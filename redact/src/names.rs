@@ -210,7 +210,7 @@ impl Names {
 fn is_random(word: &[u8]) -> bool {
     let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
     let alternations = word.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
-    (6..=12).contains(&word.len()) && alternations >= 2 && word.iter().any(u8::is_ascii_uppercase)
+    word.is_ascii() && (6..=12).contains(&word.len()) && alternations >= 2 && word.iter().any(u8::is_ascii_uppercase)
 }
 
 /// Where a component stands.
