@@ -28,6 +28,9 @@ _ELSEWHERE = {
 }
 """Pages that do not lie in docs/ as they do on the site."""
 
+_OTHERS = "PAGES THAT NO LIST NAMES"
+"""The line of the index for new pages: each page must be in a list."""
+
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -81,6 +84,9 @@ def _linked(text: str, source: str, page: str, known: dict[str, str]) -> str:
         return f"]({to}{'#' + anchor if anchor else ''})"
 
     text = re.sub(r"\]\((?P<target>[^)\s]+)\)", link, text)
+    if page == "index.md":
+        others = (name.removesuffix(".md") for name in known.values() if name != page)
+        text = text.replace(_OTHERS, "\n".join(name for name in others if f"\n{name}\n" not in text))
     if page == "rules.md":
         text = re.sub(r"(?m)^\| `([a-z-]+)` \((TLZ\d+)\)", r"| [`\1`](rules/\1.md) (\2)", text)
     return text
