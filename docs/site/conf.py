@@ -2,6 +2,7 @@
 
 import re
 import sys
+from itertools import groupby
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -45,14 +46,12 @@ _COLUMNS = re.compile(r"\S {3,}\S")
 
 
 def _as_written(_app, _what, _name, _object, _options, lines):
-    """Lines of a docstring with columns of text are a table: show them as they are written."""
-    found, was_row = [], False
-    for line in lines:
-        is_row = bool(_COLUMNS.search(line)) and not line.startswith(" ")
-        if is_row != was_row:
-            found += ["", "::", ""] if is_row else [""]
-        found.append(f"    {line}" if is_row else line)
-        was_row = is_row
+    """A paragraph of a docstring that has columns of text is a table: show it as it is written."""
+    found = []
+    for is_blank, group in groupby(lines, key=lambda line: not line.strip()):
+        paragraph = list(group)
+        is_table = not is_blank and not paragraph[0].startswith(" ") and any(map(_COLUMNS.search, paragraph))
+        found += ["::", "", *(f"    {line}" for line in paragraph)] if is_table else paragraph
     lines[:] = found
 
 
