@@ -36,7 +36,7 @@ wheel-test: setup ## Build the wheel that users install and check what it contai
 	$(PYTHON) -m pytest -m wheel
 
 test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which are installed as far as possible
-	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 duckdb ipykernel nbclient perfetto polars viztracer
+	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 duckdb ipykernel mcp nbclient perfetto polars viztracer
 	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/consumers speedscope@1.25.0
 	$(PYTHON) -m pytest -m consumers -rs tests/consumers
 

@@ -40,6 +40,7 @@ LAYERS = [
     ["export"],
     ["capture"],
     ["redaction"],
+    ["assistant"],
     ["fleet"],
     ["pytest_plugin"],
     ["commands"],

@@ -38,6 +38,7 @@ COMMANDS = (
     "scaling",
     "rules",
     "explain",
+    "mcp",
 )
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 

@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"(?:0x[0-9a-f]{1,16}|-?\d{1,20}(?:\.\d{1,9})?|N)%?")
 _KERNEL_OBJECT = re.compile(
     r"(?:pipe|socket):\[\d+\]|anon_inode:(?:\[(?:event(?:fd|poll)|timerfd|signalfd|pidfd)\]|inotify)"
 )
+_SHAPE = re.compile(r"([\w ]+)\((.*)\)(?: (\w+))?", re.DOTALL)
 _PEER = re.compile(r"(?P<host>[^\s/]*[^\s/:]):(?P<port>\d{1,5}|N)")
 _LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0|localhost")
 _LIBRARY = re.compile(
@@ -119,9 +120,18 @@ class InertNames:
         return self._phrase(value)
 
     def _phrase(self, text: str) -> str:
-        """Words that are all known, such as a call with its error, or else a target."""
-        words = text.split(" ")
-        return text if all(map(self._is_known, words)) else self.target(text)
+        """Words that are all known, such as a call with its error, or a shape, or else a target."""
+        if shape := _SHAPE.fullmatch(text):
+            call, target, outcome = (each or "" for each in shape.groups())
+            names = [self._words(call), f"({self.target(target) if target else ''})", self._words(outcome)]
+            return f"{names[0]}{names[1]} {names[2]}".rstrip()
+        return text if self._are_known(text) else self.target(text)
+
+    def _words(self, text: str) -> str:
+        return text if not text or self._are_known(text) else self._replaced("name", text)
+
+    def _are_known(self, text: str) -> bool:
+        return all(map(self._is_known, text.split(" ")))
 
     @staticmethod
     def _is_known(word: str) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tracealyze.findings.diagnosis import Diagnosis
     from tracealyze.trace import Trace
 
-_BYTES_PER_TOKEN = 3
+BYTES_PER_TOKEN = 3
 """Tokenizers need a token for about four bytes of English, and for fewer of numbers and names."""
 _MAX_LINE_BYTES = 900
 _MAX_CALLS = 8
@@ -37,15 +37,17 @@ _ABOUT = "Paths, hosts, messages and other names of the trace became names with 
 
 def tokens_of(text: str) -> int:
     """An estimate of the number of tokens of a text, on the safe side."""
-    return -(-len(text.encode()) // _BYTES_PER_TOKEN)
+    return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
 def brief(trace: Trace, max_tokens: int = BRIEF_TOKENS) -> str:
     """The report of the first capture of a trace, most important first."""
-    return _Brief(trace).text(max_tokens)
+    return Brief(trace).text(max_tokens)
 
 
-class _Brief:
+class Brief:
+    """The report of one trace. Its findings are numbered as in the text."""
+
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.names = InertNames()
@@ -57,9 +59,9 @@ class _Brief:
         sections = (self._heading, self._causes, self._waits, self._details, self._path, self._calls)
         every = [_clipped(shown(line)) for section in sections for line in section()]
         ending = self._ending()
-        if _size([*every, *ending]) > max_tokens * _BYTES_PER_TOKEN:
+        if _size([*every, *ending]) > max_tokens * BYTES_PER_TOKEN:
             ending.insert(0, "More of it: tracealyze summarize CAPTURE --full")
-        room = max_tokens * _BYTES_PER_TOKEN - _size(ending)
+        room = max_tokens * BYTES_PER_TOKEN - _size(ending)
         lines: list[str] = []
         for line in every:
             if _size([*lines, line]) > room:
