@@ -21,7 +21,7 @@ _SMOKE = ROOT / "packaging" / "smoke.py"
 
 
 def maturin(*arguments: str | Path, cwd: Path = ROOT) -> None:
-    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
+    environment = {"CARGO_TARGET_DIR": str(ROOT / "target"), **os.environ}
     subprocess.run([sys.executable, "-m", "maturin", *map(str, arguments)], cwd=cwd, env=environment, check=True)
 
 
