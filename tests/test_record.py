@@ -281,3 +281,44 @@ def test_missing_program_is_named_as_by_a_shell(record: Record, tmp_path: Path, 
     assert recording.returncode == code
     assert program in err
     assert not (tmp_path / "a.zst").exists()
+
+
+def test_full_disk_ends_the_capture_and_not_the_command(tmp_path: Path) -> None:
+    limited = ["sh", "-c", 'ulimit -f 1200; exec "$@"', "sh", sys.executable, "-m", "tracealyze"]
+    done = subprocess.run(
+        [
+            *limited,
+            "record",
+            "-q",
+            "-o",
+            "a.zst",
+            "--",
+            "sh",
+            "-c",
+            "dd if=/dev/urandom of=/dev/null bs=1 count=40000; echo end",
+        ],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout == "end\n"
+    assert "a.zst: File too large. The capture ends there" in done.stderr and "Broken pipe" not in done.stderr
+    assert done.returncode == 3
+    assert tracealyze.read(tmp_path / "a.zst").accounting["call"] > 0
+
+
+def test_redacted_recording_contains_no_secret(record: Record, tmp_path: Path) -> None:
+    script = "echo s3cretword; cat /nowhere/s3cretword; exit 5"
+    done = record("--redact", "--label", "customer=s3cretword", "--", "sh", "-c", script)
+    out, _ = done.communicate(timeout=_PATIENCE_S)
+    assert (out, done.returncode) == ("s3cretword\n", 5)
+    tracealyze.redact(tmp_path / "a.zst", tmp_path / "again.strace")
+    for file in (tmp_path / "a.zst", tmp_path / "again.strace"):
+        assert b"s3cretword" not in file.read_bytes()
+    facts = read_metadata(str(tmp_path / "a.zst"))
+    assert "s3cretword" not in str(facts) and facts["exit"] == 5
+    trace = tracealyze.read(tmp_path / "a.zst")
+    assert not [event for event in trace.events_of(limit=100_000) if "s3cretword" in str(event)]
+    assert trace.accounting.get("foreign", 0) == 0

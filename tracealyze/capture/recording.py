@@ -42,6 +42,8 @@ class Ended(StrEnum):
     SIZE = "size limit"
     TRIGGER = "trigger"
     INTERRUPT = "interrupt"
+    FULL = "a full disk"
+    """The file cannot be written any more."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Recording:
         if not watch.has_text:
             capture.discard()
             raise UnusableInput(f"the tracer wrote nothing, and the command ended with {_shown(status)}.")
-        return self._end(capture, ended, status)
+        return self._end(capture, ended, status, watch.failure)
 
     def of_pids(self, pids: Sequence[int]) -> Outcome:
         """Trace processes that run already, with the children that they create."""
@@ -126,7 +128,7 @@ class Recording:
         if not watch.has_text and watch.status:
             capture.discard()
             raise refusal_of(text, pids)
-        return self._end(capture, ended, None)
+        return self._end(capture, ended, None, watch.failure)
 
     def _begin(self, flags: Sequence[str], target: Mapping[str, Any]) -> CaptureFile:
         """Create the file. Before, trace a small program: this shows whether anything can be traced here."""
@@ -150,7 +152,10 @@ class Recording:
             return self.rewritten(CaptureFile(self.path, facts, overwrites=self.overwrites))
         return self.rewritten(RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites))
 
-    def _end(self, capture: CaptureFile, ended: Ended, status: int | None) -> Outcome:
+    def _end(self, capture: CaptureFile, ended: Ended, status: int | None, failure: OSError | None) -> Outcome:
+        if failure:
+            self.note(f"tracealyze: {self.path}: {failure.strerror}. The capture ends there; the command went on.")
+            return Outcome(ended, status)
         capture.close(self.facts_at_the_end(ended) | {"exit": status})
         return Outcome(ended, status, capture.dropped_parts > 0)
 
@@ -179,13 +184,20 @@ class _Watch:
         self._has_noted = False
         self.status: int | None = None
         self.has_text = False
+        self.failure: OSError | None = None
 
     def until_the_end(self) -> Ended:
         """Returns why it ended. Then nothing is traced, and the command has exited."""
-        ended = self._copy()
+        try:
+            ended = self._copy()
+        except OSError as error:
+            # The command needs a tracer that reads on, or none.
+            ended, self.failure = Ended.FULL, error
         if ended is not Ended.EXIT:
-            processes.end_tracing(self._pipe.readable, kills=self._filters, take=self._capture.write)
-            self._capture.add_facts(self._recording.facts_at_the_end(ended))
+            take = len if self.failure else self._capture.write
+            processes.end_tracing(self._pipe.readable, kills=self._filters, take=take)
+            if not self.failure:
+                self._capture.add_facts(self._recording.facts_at_the_end(ended))
         while self.status is None:
             # The command goes on without a tracer; signals to this process are still for it.
             self._handle_signals()

@@ -16,7 +16,7 @@ from tracealyze import units
 from tracealyze.capture.remarks import remarks
 from tracealyze.capture.tracer import Profile, find
 from tracealyze.commands._options import CaptureOptions, RuleOptions
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.errors import ExitCode, UnusableInput, WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 
@@ -214,9 +214,11 @@ def _report(file: str) -> None:
 
 def _exit_code(outcome: Outcome) -> int:
     """The exit code of the command. A command that a signal ended is followed by that signal."""
+    from tracealyze.capture.recording import Ended
+
     status = outcome.status or 0
     if status >= 0:
-        return status
+        return status or (ExitCode.UNUSABLE_INPUT if outcome.ended is Ended.FULL else ExitCode.FINE)
     import resource
 
     output.flush(sys.stdout)
