@@ -13,7 +13,7 @@ LAYERS = [
     ["interner", "line_cache", "quoting"],
     ["cached_lines", "elision"],
     ["format"],
-    ["call", "truss_common"],
+    ["call", "stack", "truss_common"],
     ["dtruss", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
     # These share forms of lines with a format of the layer below.
     ["kdump", "ltrace", "perf_trace", "truss_aix"],

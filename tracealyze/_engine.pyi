@@ -203,6 +203,20 @@ class Trace:
         target, line, pieces. Segments shorter than at_least_ns are taken together where one task's follow each other,
         or left out; with most, all but the so many longest are left out instead."""
 
+    def stack_times(self, selection: Selection, basis: str) -> Table:
+        """The partition divided further by the stacks of calls: capture, task, pid, tid, program, class, syscall, op,
+        target, exclusive_ns, calls, resolved, tag, stack."""
+
+    def stack_frames(self, stacks: Sequence[int] | None = None) -> Table:
+        """The frames of these stacks, or of all, from the outermost on: stack, depth, function, source, module."""
+
+    def has_stacks(self) -> bool: ...
+    def callers(
+        self, selection: Selection, called: Sequence[tuple[Sequence[_Claimant], str | None, str | None]]
+    ) -> list[tuple[str, str | None, str | None, int, int, int] | None]:
+        """For each list of claimants the function that makes most of their calls of a name and an operation: function,
+        source, module, its calls, their time on the path, and the number of all these calls."""
+
     def tasks(self, selection: Selection) -> Table: ...
     def chain(self, selection: Selection, longest: bool) -> Table:
         """task, capture, pid, program, waits_for_task, waits_for_pid, waits_for_ns, waits_for_how, waits_for_sure;

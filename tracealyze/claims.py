@@ -27,6 +27,22 @@ Claim: TypeAlias = Scope | TableRows
 
 
 @dataclass(frozen=True)
+class Caller:
+    """A function that makes most of some calls, by the stacks that the tracer printed."""
+
+    function: str
+    source: str | None
+    """File and line in the function from which most of the time is spent; None if they are not printed."""
+    module: str | None
+    """The program or library that contains the function."""
+    calls: int
+    ns: int
+    """Their time on the critical path, or their elapsed time."""
+    all_calls: int
+    """Number of calls of all functions."""
+
+
+@dataclass(frozen=True)
 class TakenShare:
     """Time of a claim that an earlier claim already has."""
 

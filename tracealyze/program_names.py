@@ -11,6 +11,12 @@ def short(program: str | None) -> str:
     return str(program).rsplit("/", 1)[-1] if program else ""
 
 
+def file_and_line(source: str) -> tuple[str, int]:
+    """The two parts of a place in the source: `quota.c:118`. The line is 0 if there is none."""
+    file, _, line = source.rpartition(":")
+    return (file, int(line)) if file and line.isdecimal() else (source, 0)
+
+
 def process_of(row: Mapping[str, Any]) -> str:
     """The process that a row is about, for a sentence: `sh (pid 12)`."""
     pid, program = row.get("pid"), short(row.get("program"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from tracealyze import _engine, units
 from tracealyze.capture_input import capture_files
 from tracealyze.capture_input.capture_info import Accounting, Capture, Window
-from tracealyze.claims import Claim, ClaimShare, ClaimShares, TakenShare
+from tracealyze.claims import Caller, Claim, ClaimShare, ClaimShares, TakenShare
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.schema import MULTI_CAPTURE, SCHEMA
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tracealyze.expression import Expression, Form
 
 _Value = TypeVar("_Value")
+
+MAX_CALL_KEYS = 12
+"""Number of keys that calls can be grouped by at a time."""
 
 
 class TraceTables:
@@ -244,6 +247,8 @@ class TraceTables:
         `limit` returns only the largest rows by the column `order`, which saves time and memory where there are many.
         Without `quantiles`, p50_ns, p90_ns and p99_ns are left out, which takes half the time."""
         keys = tuple(dict.fromkeys(_as_tuple(by)))
+        if len(keys) > MAX_CALL_KEYS:
+            raise WrongUsage(f"calls: group by at most {MAX_CALL_KEYS} keys, not {len(keys)}.")
         question = (keys, quantiles, limit, order)
         if question not in self._calls:
             self._calls[question] = self._table(
@@ -299,6 +304,33 @@ class TraceTables:
         scope = within.for_engine() if within else None
         others = [each.for_engine() for each in apart_from]
         return self._table(lambda: self._source.partition(self._selected, by, min_ns, limit, scope, others, basis))
+
+    @cached_property
+    def has_stacks(self) -> bool:
+        """Whether the tracer printed stacks (`strace -k`)."""
+        return self._source.has_stacks()
+
+    @cached_property
+    def stack_times(self) -> Table:
+        """The partition divided further by the stacks of calls; the rows sum to the window."""
+        return self.stack_times_of("wall")
+
+    def stack_times_of(self, basis: str) -> Table:
+        """The same for another basis, as in `partition_by`."""
+        return self._table(lambda: self._source.stack_times(self._selected, basis))
+
+    @cached_property
+    def stack_frames(self) -> Table:
+        """The frames of all stacks, each from the outermost to the innermost."""
+        return self._table(self._source.stack_frames)
+
+    def callers(self, called: Sequence[tuple[Sequence[Claim], str | None, str | None]]) -> list[Caller | None]:
+        """For some claims, the function that makes most of their calls of a name and an operation; None without one."""
+        if not self.has_stacks:
+            return [None] * len(called)
+        requests = [(_for_engine(claim), syscall, op) for claim, syscall, op in called]
+        found = translated(lambda: self._source.callers(self._selected, requests))
+        return [Caller(*each) if each else None for each in found]
 
     @cached_property
     def calls_of_processes(self) -> dict[tuple[int, int | None], tuple[int, int]]:
@@ -397,10 +429,7 @@ class TraceTables:
         """Divide the critical path among claims, each the union of its parts. Earlier claims take precedence.
 
         `limit` is the number of unclaimed pieces in the answer."""
-        requests = [
-            [part.for_engine() if isinstance(part, Scope) else (part.table._source, part.numbers) for part in claim]
-            for claim in claims
-        ]
+        requests = [_for_engine(claim) for claim in claims]
         shares, unclaimed, unclaimed_ns = translated(lambda: self._source.claims(self._selected, requests, limit))
         return ClaimShares(
             tuple(
@@ -433,6 +462,10 @@ class TraceTables:
         return zeros.pop() if len(zeros) == 1 else None
 
 
+def _for_engine(claim: Sequence[Claim]) -> list[Any]:
+    return [part.for_engine() if isinstance(part, Scope) else (part.table._source, part.numbers) for part in claim]
+
+
 def _one_of(name: str, value: _Value, other: str, other_value: _Value) -> _Value:
     """The value of an argument with two names."""
     if value not in ((), None) and other_value not in ((), None):
@@ -454,6 +487,8 @@ _BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
     "chain": lambda trace: trace.chain,
     "partition": lambda trace: trace.partition,
     "path": lambda trace: trace.critical_path,
+    "stack_times": lambda trace: trace.stack_times,
+    "stack_frames": lambda trace: trace.stack_frames,
     "summary_rows": lambda trace: trace.summary_rows,
 }
 """Tables that have properties of their own, by the names that rules use."""

@@ -28,6 +28,7 @@ pub mod other_tools;
 pub mod perf_trace;
 mod quoting;
 pub mod scan;
+mod stack;
 pub mod strace;
 pub mod syscalls;
 pub mod text;

@@ -365,6 +365,15 @@ pub enum Extra {
         /// As [`Extra::Timeout`]; [`NO_NS`], too, if it is not known.
         timeout_ns: i64,
     },
+    /// A frame of the stack of the event before it, from the innermost to the outermost. Missing parts are NONE.
+    Frame {
+        /// The file that is mapped there.
+        module: Text,
+        /// The function.
+        function: Text,
+        /// Source file and line, as printed: `quota.c:118`.
+        source: Text,
+    },
     /// A row of a summary table; the name is in the line.
     SummaryRow {
         /// Number of calls.

@@ -201,7 +201,8 @@ impl LineCache {
         extra: Option<&Extra>,
     ) -> Option<u32> {
         let is_cacheable =
-            matches!(line.kind, LineKind::Call | LineKind::CallStart | LineKind::CallEnd | LineKind::Signal);
+            matches!(line.kind, LineKind::Call | LineKind::CallStart | LineKind::CallEnd | LineKind::Signal)
+                || matches!(extra, Some(Extra::Frame { .. }));
         // These extras contain ids that are not part of the body: Born the process, Attached the thread.
         let is_cacheable = is_cacheable && !matches!(extra, Some(Extra::Born { .. } | Extra::Attached(..)));
         if !is_cacheable || !parts.agree_with(line) || self.is_full() {

@@ -21,6 +21,7 @@ use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;
 use crate::scan;
+use crate::stack;
 use crate::strace::arguments::{self, ArgumentList};
 use crate::strace::layout::{StraceLayout, StracePrefix};
 use crate::strace::{events, result, resumed_name, table};
@@ -126,6 +127,9 @@ impl LineReader for LtraceReader {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if let Some(found) = blank(line).or_else(|| in_table(line, parsed)) {
             return found;
+        }
+        if let Some(frame) = stack::of_strace(line) {
+            return frame.line(parsed);
         }
         let Some(prefix) = self.layout.prefix(line) else {
             return Line::of(LineKind::Foreign);

@@ -21,6 +21,7 @@ use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;
 use crate::scan;
+use crate::stack;
 use crate::strace::arguments as list;
 use crate::strace::layout::without_colours;
 use crate::strace::result;
@@ -122,8 +123,10 @@ fn apart(line: &[u8], parsed: &mut Parsed) -> Line {
         let events = scan::number(lost).map_or(NO_NS, |(events, _)| events);
         return Line { ret: events, ..Line::of(LineKind::Dropped) };
     }
+    if is_chain(line) {
+        return stack::of_perf(line).map_or_else(|| Line::of(LineKind::Continuation), |frame| frame.line(parsed));
+    }
     Line::of(match () {
-        () if is_chain(line) => LineKind::Continuation,
         () if prefix::begins(line) => LineKind::Damaged,
         () if text.starts_with(b"[ perf ") || text.starts_with(b"perf: ") => LineKind::Notice,
         () => LineKind::Foreign,

@@ -19,6 +19,7 @@ use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
 use crate::scan;
+use crate::stack;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use arguments::ArgumentList;
@@ -89,6 +90,10 @@ impl LineReader for StraceReader {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.starts_with(b" > ") {
+            // Stacks repeat themselves.
+            return Some(LinePrefix { tid: NO_ID, stamp_ns: NO_NS, len: 0 }.parts(line, NO_NS));
+        }
         let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
         Some(parts(LinePrefix { tid, stamp_ns, len: line.len() - body.len() }, body))
     }
@@ -154,7 +159,7 @@ impl StraceReader {
             return Some(blank);
         }
         if events::is_auxiliary(line) {
-            return Some(Line::of(LineKind::Continuation));
+            return Some(auxiliary(line, parsed));
         }
         events::message(line, parsed).or_else(|| table::read(line, self.columns.as_ref(), parsed))
     }
@@ -169,6 +174,11 @@ impl StraceReader {
         let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
         Line::of(if only_prefix && self.layout.has_prefix() { LineKind::Damaged } else { LineKind::Foreign })
     }
+}
+
+/// A stack frame, or another line without a prefix.
+fn auxiliary(line: &[u8], parsed: &mut Parsed) -> Line {
+    stack::of_strace(line).map_or_else(|| Line::of(LineKind::Continuation), |frame| frame.line(parsed))
 }
 
 /// The text after the zeros of a file that was truncated while the tracer wrote to it.

@@ -94,12 +94,25 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "truss-aix": ("truss -f -l -d -D -o FILE COMMAND", "truss -f -l -d -D -o FILE -p PID"),
 }
 
+_STACKS: Mapping[str, str] = {
+    "strace": "strace -k, or from strace 6.7 on -kk, which adds source lines",
+    "ltrace": "ltrace -w 16",
+    "perf-trace": "perf trace --call-graph dwarf",
+    "dtruss": "dtruss -s",
+}
+
 _UNKNOWN = {lack: f"{_ADVICE['strace'][lack]} or the like" for lack in LACKS}
 
 
 def recapture(tracer: str, lack: str) -> str:
     """The command or option that avoids a lack of captures of a tracer."""
     return _ADVICE.get(tracer, _UNKNOWN)[lack]
+
+
+def without_stacks(tracer: str) -> str:
+    """A sentence for a capture without stacks: how to capture again with them."""
+    option = _STACKS.get(tracer)
+    return f"The capture has no stacks. Capture with {option}." if option else f"{tracer} captures have no stacks."
 
 
 def whole_command(tracer: str, *, attaches: bool = False) -> str:

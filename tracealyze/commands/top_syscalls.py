@@ -32,6 +32,9 @@ class By(StrEnum):
     PROGRAM = "program"
     PID = "pid"
     TID = "tid"
+    FUNCTION = "function"
+    SOURCE = "source"
+    MODULE = "module"
 
 
 class Sort(StrEnum):
@@ -47,7 +50,8 @@ class Sort(StrEnum):
     BYTES = "bytes"
 
 
-_MIN_WIDTHS = {"target": 24, "shape": 24, "program": 12}
+_MIN_WIDTHS = {"target": 24, "shape": 24, "program": 12, "function": 24, "source": 24, "module": 12}
+_OF_STACKS = (By.FUNCTION, By.SOURCE, By.MODULE)
 _QUANTILES = {"mean": 1, "p50": 4, "p99": 3, "max": 2}
 _KEYS = {By.OP: ["syscall", "op"]}
 _SORTED_BY = {Sort.CALLS: "calls", Sort.FAILED: "failed", Sort.BYTES: "bytes"}
@@ -63,6 +67,8 @@ def command(
     ] = Sort.TOTAL,
 ) -> None:
     """Rank syscalls by cost: count, failures, duration, critical path."""
+    from tracealyze.capture_input.recapture import without_stacks
+    from tracealyze.render import output
     from tracealyze.render.cpu_times import cpu_columns, with_waiting
     from tracealyze.render.listing import Column, Listing, write_listing
 
@@ -78,6 +84,8 @@ def command(
         calls = syscalls(trace)[: rows.top]
         # The tracer's table has a resolution of its own, and there are no timestamps to take one from.
         keys, tick_ns = ["syscall"], 1
+    if not trace.has_stacks and any(each in _OF_STACKS for each in by or ()):
+        output.note(without_stacks(trace.captures[0].format))
     columns = [Column(key, key, min_width=_MIN_WIDTHS.get(key, 0)) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     calls = with_waiting(calls, trace)

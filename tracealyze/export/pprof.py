@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from tracealyze.export.protobuf import content, integer, packed
-from tracealyze.export.stacks import Stack, profile
+from tracealyze.export.stacks import Functions, Stack, profile
 from tracealyze.findings.basis import Basis
+from tracealyze.program_names import file_and_line
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _LOCATION_ID, _VALUE, _LABEL = 1, 2, 3
 # Label
 _KEY, _STR, _NUM = 1, 2, 3
 # Location, Line, Function
-_ID, _LINE, _FUNCTION_ID, _NAME = 1, 4, 1, 2
+_ID, _LINE, _FUNCTION_ID, _LINE_NUMBER, _NAME, _FILENAME = 1, 4, 1, 2, 2, 4
 
 _NS = "nanoseconds"
 
@@ -56,16 +57,25 @@ def write(trace: Trace, to: BinaryIO) -> list[str]:
             packed_file.write(content(_SAMPLE_TYPE, integer(_TYPE, texts.of(kind)) + integer(_UNIT, texts.of(unit))))
         for stack in found.stacks():
             packed_file.write(content(_SAMPLE, _sample(stack, len(kinds) == 1, texts, functions)))
+        of_stacks = Functions(trace)
         for name, number in functions.known.items():
-            line = content(_LINE, integer(_FUNCTION_ID, number))
-            packed_file.write(content(_LOCATION, integer(_ID, number) + line))
-            packed_file.write(content(_FUNCTION, integer(_ID, number) + integer(_NAME, texts.of(name))))
+            packed_file.write(_function(name, number, of_stacks, texts))
         packed_file.write(packed(_COMMENT, [texts.of(note) for note in notes]))
         packed_file.write(_times(trace))
         packed_file.write(integer(_DEFAULT_SAMPLE_TYPE, texts.of(kinds[-1][0])))
         for text in texts.known:
             packed_file.write(content(_STRING_TABLE, text))
     return notes
+
+
+def _function(name: str, number: int, of_stacks: Functions, texts: _Numbers) -> bytes:
+    """A function with its location: one location each, because the order of calls is not that of lines."""
+    place = of_stacks.place_of(name)
+    file, line = file_and_line(place.source) if place and place.source else ("", 0)
+    at = integer(_FUNCTION_ID, number) + (integer(_LINE_NUMBER, line) if line else b"")
+    names = integer(_ID, number) + integer(_NAME, texts.of(name))
+    names += integer(_FILENAME, texts.of(shown(file))) if file else b""
+    return content(_LOCATION, integer(_ID, number) + content(_LINE, at)) + content(_FUNCTION, names)
 
 
 def _kinds(basis: Basis) -> list[tuple[str, str]]:

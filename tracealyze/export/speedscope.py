@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tracealyze import _engine, units
-from tracealyze.export.stacks import Frames, Programs, frames_below, profile
+from tracealyze.export.stacks import Frames, Functions, Programs, frames_below, profile
 from tracealyze.findings.basis import Basis
+from tracealyze.program_names import file_and_line
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def write(trace: Trace, to: BinaryIO) -> list[str]:
     frames: dict[str, int] = {}
     profiles: list[dict[str, Any]] = []
     notes: list[str] = []
+    functions = Functions(trace)
     numbers = range(len(trace.captures)) if trace.selection.capture is None else [trace.selection.capture]
     for number in numbers:
         one = trace.of_capture(number)
@@ -39,12 +41,20 @@ def write(trace: Trace, to: BinaryIO) -> list[str]:
         "exporter": f"tracealyze {_engine.__version__}; {' '.join(notes)}",
         "name": shown(", ".join(each.path for each in trace.captures)),
         "activeProfileIndex": 0,
-        "shared": {"frames": [{"name": name} for name in frames]},
+        "shared": {"frames": [_frame(name, functions) for name in frames]},
         "profiles": profiles,
     }
     to.write(json.dumps(document, separators=(",", ":")).encode())
     to.write(b"\n")
     return notes
+
+
+def _frame(name: str, functions: Functions) -> dict[str, Any]:
+    place = functions.place_of(name)
+    if place is None or not (place.source or place.module):
+        return {"name": name}
+    file, line = file_and_line(place.source) if place.source else (place.module or "", 0)
+    return {"name": name, "file": shown(file)} | ({"line": line} if line else {})
 
 
 def _samples(trace: Trace, max_samples: int) -> tuple[str, Iterable[tuple[Frames, int]], list[str]]:
@@ -53,9 +63,9 @@ def _samples(trace: Trace, max_samples: int) -> tuple[str, Iterable[tuple[Frames
     notes = found.notes
     if found.basis is Basis.WALL:
         path = trace.critical_path
-        programs = Programs(trace)
+        programs, functions = Programs(trace), Functions(trace)
         if len(path) <= max_samples:
-            rows = (((*programs.of(row), *frames_below(row)), row["dur_ns"]) for row in path)
+            rows = (((*programs.of(row), *frames_below(row, functions)), row["dur_ns"]) for row in path)
             return "nanoseconds", _joined(rows), [*notes, "Numbers of calls and process ids are not in the file."]
         notes.append("The critical path is too long for speedscope, so its stacks are sums and not in order of time.")
     sums, merged = found.merged(max_samples)

@@ -2,6 +2,11 @@
 
     sshd;sshd;ksh;quota;disk;ioctl;ZFS_IOC_OBJSET_STATS;/dev/zfs    9,741,200,000 ns, 297 calls
 
+Where the tracer printed stacks (`strace -k`), the functions of the program come between the program and the call, and
+the class is left out:
+
+    quota;main;quota_lookup;ioctl;ZFS_IOC_OBJSET_STATS;/dev/zfs
+
 The stacks sum to the window. Captures without a window have the elapsed times of calls instead, or their numbers.
 """
 
@@ -54,12 +59,13 @@ class Profile:
     def stacks(self) -> Iterator[Stack]:
         """The stacks, one for each piece of the partition."""
         programs = Programs(self.trace)
+        functions = Functions(self.trace)
         is_summary = self.trace.is_summary_only
         for row in self.table.dicts():
             if is_summary:
                 yield Stack((row["syscall"] or "?",), row["total_ns"] or 0, row["calls"])
                 continue
-            frames = (*programs.of(row), *_below(row))
+            frames = (*programs.of(row), *frames_below(row, functions))
             yield Stack(frames, row["exclusive_ns"], row["calls"], {name: row[name] for name in _LABELS})
 
     def merged(self, max_stacks: int) -> tuple[dict[Frames, tuple[int, int]], int]:
@@ -88,6 +94,8 @@ class Profile:
             notes = ["Without a wall clock there is no critical path: times are sums of call durations."]
         else:
             notes = ["Without timestamps and durations there are no times: the values are numbers of calls."]
+        if self.trace.has_stacks:
+            notes.append("Functions are those of the stacks in the capture; time between calls has no stack.")
         if self.trace.selection.where is not None and self.basis is Basis.WALL:
             notes.append("--where filters events; the critical path covers the whole window.")
         return notes
@@ -99,11 +107,15 @@ def profile(trace: TraceTables) -> Profile:
         has_times = any(trace.summary_rows["total_ns"])
         return Profile(Basis.ELAPSED if has_times else Basis.COUNTS, trace.summary_rows, trace)
     if trace.window.reason is None:
-        return Profile(Basis.WALL, trace.partition, trace)
-    elapsed = trace.partition_by(None, basis=Basis.ELAPSED)
+        return Profile(Basis.WALL, trace.stack_times if trace.has_stacks else trace.partition, trace)
+    elapsed = _by_calls(trace, Basis.ELAPSED)
     if any(each.has.get("durations") for each in trace.captures) and len(elapsed):
         return Profile(Basis.ELAPSED, elapsed, trace)
-    return Profile(Basis.COUNTS, trace.partition_by(None, basis=Basis.COUNTS), trace)
+    return Profile(Basis.COUNTS, _by_calls(trace, Basis.COUNTS), trace)
+
+
+def _by_calls(trace: TraceTables, basis: Basis) -> Table:
+    return trace.stack_times_of(basis) if trace.has_stacks else trace.partition_by(None, basis=basis)
 
 
 class Programs:
@@ -153,15 +165,60 @@ class Programs:
         return names[::-1]
 
 
+class Functions:
+    """The functions of stacks that the tracer printed, outermost first."""
+
+    def __init__(self, trace: TraceTables) -> None:
+        self._places: dict[str, FunctionPlace] = {}
+        self._stacks: dict[int, Frames] = {}
+        if trace.has_stacks:
+            self._take(trace.stack_frames)
+
+    def _take(self, table: Table) -> None:
+        stacks: dict[int, list[str]] = {}
+        for stack, function, source, module in zip(
+            *map(table.column, ("stack", "function", "source", "module")), strict=True
+        ):
+            # A frame without a symbol is shown by its module, as perf does.
+            name = clipped(function or f"[{short(module) or 'unknown'}]")
+            stacks.setdefault(stack, []).append(name)
+            if function:
+                self._places.setdefault(name, FunctionPlace(source, module))
+        self._stacks = {stack: tuple(names) for stack, names in stacks.items()}
+
+    def of(self, row: Row) -> Frames:
+        """The functions of a row's stack; none without a stack."""
+        return self._stacks.get(row.get("stack"), ())  # type: ignore[arg-type]
+
+    def place_of(self, name: str) -> FunctionPlace | None:
+        """Where a frame is in the source, if it is a function."""
+        return self._places.get(name)
+
+
+@dataclass(frozen=True)
+class FunctionPlace:
+    """Where a function is."""
+
+    source: str | None
+    """File and line of its first call in a stack."""
+    module: str | None
+
+
 def _below(row: Row) -> Iterator[str]:
     """The frames within a program."""
     tag = row.get("tag")
     yield f"{row['class']} ({tag})" if tag else row["class"] or "?"
-    yield from (clipped(row[name]) for name in _FRAMES if row[name])
+    yield from _call(row)
 
 
-def frames_below(row: Row) -> Frames:
+def _call(row: Row) -> Iterator[str]:
+    return (clipped(row[name]) for name in _FRAMES if row[name])
+
+
+def frames_below(row: Row, functions: Functions) -> Frames:
     """The frames of a row within its program."""
+    if stack := functions.of(row):
+        return (*stack, *_call(row))
     return tuple(_below(row))
 
 

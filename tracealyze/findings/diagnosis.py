@@ -21,7 +21,7 @@ from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_S
 from tracealyze.schema import MULTI_CAPTURE
 
 if TYPE_CHECKING:
-    from tracealyze.claims import ClaimShare, TakenShare
+    from tracealyze.claims import Caller, Claim, ClaimShare, TakenShare
     from tracealyze.expression import Form
     from tracealyze.table import Row
     from tracealyze.trace_tables import TraceTables
@@ -63,10 +63,16 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None =
             owner.remarks += [each.match] if each.match.rule.remark else []
             owner.inherited_ns += each.ceded_ns
     reported = [each if worded is None else each.worded(worded) for each in claimed if each.is_finding]
-    findings = [_finding(trace, each) for each in reported]
+    callers = trace.callers([_calls(each.match) for each in reported])
+    findings = [_finding(trace, each, caller) for each, caller in zip(reported, callers, strict=True)]
     leading = {rule.name for rule in rules if rule.leads}
     findings.sort(key=lambda finding: _order(trace, finding, finding.name in leading))
     return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))
+
+
+def _calls(match: Match) -> tuple[tuple[Claim, ...], str | None, str | None]:
+    """The calls that a match is about: where they are, their name and their operation."""
+    return match.claims, match.row.get("syscall"), match.row.get("op")
 
 
 def _counted_once(match: Match, share: ClaimShare) -> Match:
@@ -178,7 +184,7 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     return (not stands, not leads, ranked, -impact_ns, finding.code, finding.lines)
 
 
-def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
+def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:
     match, rule = claimed.match, claimed.match.rule
     low, high = claimed.saving_ns
     row = match.row
@@ -188,7 +194,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         severity=_severity(trace, match, high),
         basis=match.basis,
         confidence=_INFERRED if _is_estimate(trace, match) else rule.confidence,
-        message=messages.message(rule.message, match, trace),
+        message=messages.message(rule.message, match, trace) + messages.made_by(match, caller, trace),
         pid=row.get("pid"),
         program=row.get("program"),
         syscall=row.get("syscall"),
@@ -203,7 +209,10 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in claimed.also if name != rule.name)),
         title=rule.title,
-        diagnosis=messages.sentence(rule.diagnosis or rule.message, match, trace),
+        diagnosis=messages.sentence(rule.diagnosis or rule.message, match, trace, messages.within(caller)),
+        function=caller.function if caller else None,
+        source=caller.source if caller else None,
+        module=caller.module if caller else None,
         tracing_ns=claimed.share.tracing_ns,
     )
 

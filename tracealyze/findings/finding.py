@@ -38,6 +38,7 @@ SEVERITIES = (
 )
 """Each severity with the minimum impact: nanoseconds, and share of the window. Both must be reached."""
 
+_OF_STACKS = ("function", "source", "module")
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
 
 
@@ -54,6 +55,7 @@ class Finding:
     pid, program               the process
     syscall, op, target, calls the call, and how often it was made
     places                     file and line of the evidence
+    function, source, module   the function that makes most of the calls, if the capture has stacks
     also                       names of more general rules that match here too
     """
 
@@ -88,6 +90,12 @@ class Finding:
     """What the rule finds, in a few words."""
     diagnosis: str = ""
     """The cause in one sentence."""
+    function: str | None = None
+    """The function of the program that makes most of the calls, if the capture has stacks."""
+    source: str | None = None
+    """Source file and line in it, if the stacks have them."""
+    module: str | None = None
+    """The program or library that contains the function."""
     tracing_ns: int = 0
     """Estimated tracing overhead within its own time, from calls that return at once. It cannot be freed."""
 
@@ -123,6 +131,8 @@ class Finding:
     def document(self) -> dict[str, object]:
         """The finding as it appears in JSON."""
         members = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "also"}
+        # Only captures with stacks have these.
+        members = {name: value for name, value in members.items() if name not in _OF_STACKS or value is not None}
         return members | {"fingerprint": self.fingerprint, "also_matches": list(self.also)}
 
 

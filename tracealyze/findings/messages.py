@@ -15,6 +15,7 @@ from tracealyze.program_names import process_of, short, subject
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
+    from tracealyze.claims import Caller
     from tracealyze.findings.matching import Match
 
 _UNKNOWN = "unknown"
@@ -48,14 +49,39 @@ def _filled(text: str, values: dict[str, Any], match: Match, trace: Captures) ->
     return shown.vformat(text, (), values)
 
 
-def sentence(text: str, match: Match, trace: Captures) -> str:
+def made_by(match: Match, caller: Caller | None, trace: Captures) -> str:
+    """The end of a message: the function that makes the calls, how many and how much time; empty if it is unknown."""
+    if caller is None:
+        return ""
+    number = units.count(caller.calls)
+    made = "makes the call" if caller.all_calls == 1 else f"makes {number} of {units.count(caller.all_calls)} calls"
+    if caller.calls == caller.all_calls > 1:
+        made = f"makes all {number} calls"
+    capture = trace.capture_of(match.capture)
+    took = ""
+    if match.basis is not Basis.COUNTS and caller.ns > 0:
+        took = f", {units.duration(caller.ns, match.tick_ns(capture) if capture else 1)}"
+    return f"; {function_of(caller.function, caller.source)} {made}{took}"
+
+
+def within(caller: Caller | None) -> str:
+    """The end of a sentence: the function that makes the calls."""
+    return f", in {function_of(caller.function, caller.source)}" if caller else ""
+
+
+def function_of(function: str, source: str | None) -> str:
+    """A function with its place in the source: `quota_lookup (quota.c:118)`."""
+    return f"{function} ({short(source)})" if source else function
+
+
+def sentence(text: str, match: Match, trace: Captures, end: str = "") -> str:
     """A message as a sentence: with a capital letter, unless it begins with a name, and with a period."""
     values = _values(match, trace)
     paths = (key for key, value in values.items() if value and (key.endswith("_program") or key in _PROGRAMS))
     names = {key: short(values[key]) for key in paths}
     said = _filled(text, values | names, match, trace)
     is_named = text.startswith("{") and not said.startswith("the traced process")
-    return f"{said if is_named else said[:1].upper() + said[1:]}."
+    return f"{said if is_named else said[:1].upper() + said[1:]}{end}."
 
 
 def _tick_ns_of_whole(match: Match, capture: Capture | None) -> int:

@@ -167,6 +167,8 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
     };
     let shape = |what: What, row: u32| named(what, events.shape(row).syscall, events.shape(row).op);
     let line = |segment: &Segment| segment.what.row().map_or(NO_NS, |row| i64::from(events.line(row)));
+    let own_row = |segment: &Segment| segment.what.row().filter(|&row| events.task(row) == segment.task);
+    let stack = |segment: &Segment| own_row(segment).and_then(|row| events.stacks.of(row)).map_or(NO_NS, i64::from);
     Table::new(
         "path",
         vec![
@@ -187,6 +189,7 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
             ("waiter_pid", some_ints(stays.iter().map(waiter))),
             ("how", texts(known().map(|known| known.map(|(how, _)| how.name())))),
             ("sure", texts(known().map(|known| known.map(|(_, sure)| sure.name())))),
+            ("stack", some_ints(segments().map(stack))),
         ],
     )
 }

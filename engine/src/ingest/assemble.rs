@@ -14,6 +14,7 @@ mod lives;
 mod notes;
 mod order_bounds;
 mod runs;
+mod stacks;
 
 use crate::ingest::assemble::broken::Broken;
 use crate::ingest::clock::FileClock;
@@ -54,6 +55,8 @@ struct TaskState {
     program: Text,
     /// The call that the kernel last resumed after a signal.
     goes_on: Text,
+    /// The call in which it ended, plus 1.
+    left_in: u32,
 }
 
 impl TaskState {
@@ -90,6 +93,10 @@ pub(crate) struct Assembler<'trace> {
     open: Vec<OpenCall>,
     free: Vec<u32>,
     last_open: Vec<u32>,
+    /// The event of the last line: a stack that follows is the event's.
+    last_row: u32,
+    /// The same by file, if there are several, with the place of the stack that is being read.
+    stack_places: Vec<stacks::StackPlace>,
     /// Open calls of further threads, in the order of their starts, if lines do not identify threads.
     parked: FxHashMap<u32, Vec<OpenCall>>,
     last_exec: u32,
@@ -148,6 +155,8 @@ impl<'trace> Assembler<'trace> {
             open: Vec::new(),
             free: Vec::new(),
             last_open: vec![NONE; files],
+            last_row: NONE,
+            stack_places: vec![stacks::StackPlace::default(); files],
             parked: FxHashMap::default(),
             last_exec: NONE,
             reader: 0,
@@ -217,6 +226,9 @@ impl<'trace> Assembler<'trace> {
             extra => self.take(line, extra, stamp_ns, at),
         };
         self.account(kind, 1, at.line);
+        if self.stack_places.len() > 1 {
+            self.of_file(kind, at);
+        }
     }
 
     /// Count lines of a kind. This is the first of them.
@@ -251,6 +263,7 @@ impl<'trace> Assembler<'trace> {
             (LineKind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
             (LineKind::CallEnd, _) => return self.resumed(line, extra, stamp_ns, at),
             (LineKind::Continuation, CallPart::Tail) => return self.tail(line, extra, stamp_ns, at),
+            (LineKind::Continuation, _) if matches!(extra, Some(Extra::Frame { .. })) => self.frame(extra, at),
             (LineKind::Continuation, _) => self.continued(line, extra, stamp_ns),
             (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
             (LineKind::Notice, _) => self.notice(extra),
@@ -530,6 +543,7 @@ impl<'trace> Assembler<'trace> {
         let row = events.push(&event);
         self.lived(task, start_ns, dur_ns);
         self.state(task).last_row = row + 1;
+        self.last_row = row;
         row
     }
 
@@ -559,7 +573,7 @@ impl<'trace> Assembler<'trace> {
     fn mark(&mut self, task: u32, kind: EventKind, line: &Line, stamp_ns: i64, at: LinePlace) {
         let events = &mut self.trace.events;
         let shape = events.shape_of(line.name, line.op, line.target, line.errno, Outcome::Ok);
-        events.push(&Event {
+        self.last_row = events.push(&Event {
             start_ns: stamp_ns,
             dur_ns: NO_NS,
             cpu_ns: NO_NS,

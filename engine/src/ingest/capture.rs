@@ -137,6 +137,9 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
             messages.iter().map(|&(stamp_ns, name, message)| (stamp_ns, text(name), text(message))).collect(),
         ),
         Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
+        Extra::Frame { module, function, source } => {
+            Extra::Frame { module: text(*module), function: text(*function), source: text(*source) }
+        }
         Extra::SocketError(error) => Extra::SocketError(text(*error)),
         other => other.clone(),
     }

@@ -6,4 +6,5 @@ pub(crate) mod piece;
 pub mod pieces;
 pub(crate) mod reaching;
 pub mod scope;
+pub mod stack_times;
 pub(crate) mod sums;

@@ -192,7 +192,7 @@ impl ScopeFilter {
         !self.only.iter().chain(&self.without).any(|&(key, _)| differs_within_bucket(key))
     }
 
-    pub(super) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
+    pub(crate) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
         let of_task = |(key, _): &&(GroupKey, Numbers)| key.is_of_task();
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }

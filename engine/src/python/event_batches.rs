@@ -73,6 +73,9 @@ struct Dictionaries {
     target: Dictionary,
     outcome: Dictionary,
     dur_kind: Dictionary,
+    function: Dictionary,
+    source: Dictionary,
+    module: Dictionary,
     /// These have keys by number of the shape.
     syscall: Dictionary,
     op: Dictionary,
@@ -119,6 +122,8 @@ impl Dictionaries {
     ) -> Option<Dictionaries> {
         let events = &trace.events;
         let [programs, targets] = [(); 2].map(|()| Marks::new(events.texts.len()));
+        let stacked = if events.stacks.is_empty() { 0 } else { events.texts.len() };
+        let [functions, sources, modules] = [(); 3].map(|()| Marks::new(stacked));
         let (shapes, kinds, dur_kinds) =
             (Marks::new(events.shapes().len()), Marks::new(EventKind::ALL.len()), Marks::new(DurKind::ALL.len()));
         pieces.par_iter().for_each(|piece| {
@@ -128,6 +133,10 @@ impl Dictionaries {
                 shapes.add(events.shape_number(row));
                 kinds.add(events.kind(row) as u32);
                 dur_kinds.add(events.dur_kind(row) as u32);
+                let frame = events.stacks.user_frame(row);
+                functions.add(frame.function.0);
+                sources.add(frame.source.0);
+                modules.add(frame.module.0);
             }
         });
         let text = |text: Text| text.is_some().then(|| events.texts.string(text).into_owned());
@@ -141,6 +150,9 @@ impl Dictionaries {
             target: texts(&targets)?,
             outcome: Dictionary::new(Outcome::ALL.iter().map(|outcome| Some(outcome.name().to_owned())))?,
             dur_kind: Dictionary::new(dur_kinds.words(|number| Some(DurKind::ALL[number as usize].name().to_owned())))?,
+            function: texts(&functions)?,
+            source: texts(&sources)?,
+            module: texts(&modules)?,
             syscall: of_shapes(&|number| text(shape(number).syscall))?,
             op: of_shapes(&|number| text(shape(number).op))?,
             shape: of_shapes(&|number| Some(shape_text(events, number)))?,
@@ -242,7 +254,7 @@ impl Source {
             EventKind::Call => events.outcome(row) as u32,
             _ => NONE,
         };
-        let columns: [(&str, &MakeColumn<'_>); 21] = [
+        let columns: [(&str, &MakeColumn<'_>); 24] = [
             ("line", &|| ints("line", &|row| i64::from(events.line(row)))),
             ("file", &|| words(&texts.file, &|row| events.event(row).file)),
             ("tid", &|| ints("tid", &|row| id(task(row).tid_at(events.line(row))))),
@@ -264,6 +276,9 @@ impl Source {
             ("bytes", &|| ints("bytes", &|row| events.bytes(row).unwrap_or(NO_NS))),
             ("outcome", &|| words(&texts.outcome, &outcome)),
             ("dur_kind", &|| words(&texts.dur_kind, &|row| events.dur_kind(row) as u32)),
+            ("function", &|| words(&texts.function, &|row| events.stacks.user_frame(row).function.0)),
+            ("source", &|| words(&texts.source, &|row| events.stacks.user_frame(row).source.0)),
+            ("module", &|| words(&texts.module, &|row| events.stacks.user_frame(row).module.0)),
         ];
         let wanted = columns.into_iter().filter(|(name, _)| self.wants(name));
         let mut arrays: Vec<(&str, ArrayRef)> =

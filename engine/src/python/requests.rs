@@ -3,10 +3,13 @@
 use super::table::PyTable;
 use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
 use crate::python::errors::unknown_name;
+use crate::store::trace::Trace;
+use crate::table_support::callers::Called;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::threshold::{CostScope, Threshold};
 use crate::tables::calls::{CallKey, CallOrder};
 use crate::tables::{self, Make};
+use parsers::Text;
 use pyo3::prelude::*;
 
 /// Claims path time: rows of a table that knows its members, or pieces of the partition.
@@ -24,6 +27,22 @@ impl Claimant<'_> {
         }
     }
 }
+
+/// The claimants of a finding, and the name and the operation of the calls that it is about, if they have one.
+#[derive(FromPyObject)]
+pub(super) struct CalledBy<'py>(Vec<Claimant<'py>>, Option<String>, Option<String>);
+
+impl CalledBy<'_> {
+    pub(super) fn called(self, trace: &Trace) -> PyResult<Called> {
+        let members = self.0.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>()?.concat();
+        let members = members.into_iter().map(|each| each.sorted(trace)).collect();
+        let text = |text: Option<String>| text.and_then(|text| trace.events.texts.find(text.as_bytes()));
+        Ok(Called { members, name: text(self.1).unwrap_or(Text::NONE), op: text(self.2).unwrap_or(Text::NONE) })
+    }
+}
+
+/// Function, source, module, calls, ns, all calls.
+pub(super) type CallerParts = (String, Option<String>, Option<String>, u64, i64, u64);
 
 /// total_ns, own_ns, [(number of an earlier claim, ns)].
 pub(super) type SharedTime = (i64, i64, i64, Vec<(u32, i64)>);

@@ -5,7 +5,8 @@ use super::event_batches::Events;
 use super::filter::Condition;
 use super::picture;
 use super::requests::{
-    Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key, requested_threshold, scope, table,
+    CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key,
+    requested_threshold, scope, table,
 };
 use super::selection::PySelection;
 use super::table::{Finest, PyTable};
@@ -18,6 +19,7 @@ use crate::ingest::merge;
 use crate::parallel;
 use crate::partition::group_by;
 use crate::partition::scope::GroupQuery;
+use crate::partition::stack_times;
 use crate::picture::evidence;
 use crate::query::filter::events::EventFilter;
 use crate::query::source_lines;
@@ -26,12 +28,13 @@ use crate::session::Session;
 use crate::store::normalise;
 use crate::store::table::{self, Table, ints, texts};
 use crate::table_support::builder::BuiltTable;
+use crate::table_support::callers::{self, Caller};
 use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
 use crate::tables::calls::CallQuery;
 use crate::tables::{self, calls, gaps, processes, totals};
 use crate::waits::edge::Edge;
-use parsers::NO_NS;
+use parsers::{NO_NS, Text};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -200,6 +203,48 @@ impl PyTrace {
             Ok(timeline::table(self.0.trace(), &stays.finish()))
         })?;
         Ok(table.into())
+    }
+
+    /// The partition divided further by the stacks of calls.
+    fn stack_times(&self, py: Python<'_>, selection: &PySelection, basis: &str) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+            let attribution = self.0.attribution_of(&selection.0, basis)?;
+            Ok(stack_times::stack_times(self.0.trace(), &attribution))
+        })?;
+        Ok(table.into())
+    }
+
+    /// The frames of these stacks; of all stacks without a list.
+    #[pyo3(signature = (stacks = None))]
+    fn stack_frames(&self, py: Python<'_>, stacks: Option<Vec<u32>>) -> PyTable {
+        let all = || self.0.trace().events.stacks.all();
+        py.detach(|| stack_times::stack_frames(self.0.trace(), &stacks.unwrap_or_else(all))).into()
+    }
+
+    /// Whether any event has a stack.
+    fn has_stacks(&self) -> bool {
+        !self.0.trace().events.stacks.is_empty()
+    }
+
+    /// For each list of claimants the function that makes most of their calls of a name and an operation: function, source,
+    /// module, its calls and their time, and the number of all these calls. None if there is no such function.
+    fn callers(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        called: Vec<CalledBy<'_>>,
+    ) -> PyResult<Vec<Option<CallerParts>>> {
+        let called = called.into_iter().map(|each| each.called(self.0.trace())).collect::<PyResult<Vec<_>>>()?;
+        let found = py.detach(|| {
+            self.0.with_weights(&selection.0, |context| parallel::map(&called, |each| callers::caller(context, each)))
+        })?;
+        let texts = &self.0.trace().events.texts;
+        let text = |text: Text| text.is_some().then(|| texts.string(text).into_owned());
+        let parts = |caller: Caller| {
+            let Caller { frame, calls, ns, all_calls } = caller;
+            (texts.string(frame.function).into_owned(), text(frame.source), text(frame.module), calls, ns, all_calls)
+        };
+        Ok(found.into_iter().map(|caller| caller.map(parts)).collect())
     }
 
     fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {

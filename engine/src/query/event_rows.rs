@@ -53,6 +53,9 @@ pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table 
         ("bytes", of(&|row| events.bytes(row).unwrap_or(NO_NS))),
         ("outcome", outcome_column(trace, rows)),
         ("dur_kind", word(&|row| events.dur_kind(row).name())),
+        ("function", column(&|row| events.stacks.user_frame(row).function)),
+        ("source", column(&|row| events.stacks.user_frame(row).source)),
+        ("module", column(&|row| events.stacks.user_frame(row).module)),
     ];
     Table::new("events", columns)
 }

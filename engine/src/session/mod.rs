@@ -164,6 +164,18 @@ impl Session {
         Ok(Pieces::new(&self.trace, self.trace.program_index(), attribution, self.windows(choice)?.as_ref()))
     }
 
+    /// The critical path by event for a basis: "wall", "elapsed" or "counts".
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn attribution_of(&self, choice: &Criteria, basis: &str) -> Result<Arc<Attribution>, TimeBoundError> {
+        match basis {
+            "elapsed" => self.elapsed(choice),
+            "counts" => self.weights(choice),
+            _ => self.attribution(choice),
+        }
+    }
+
     /// What claims divide: as [`Session::elapsed`], and 1 ns for each call of unknown duration, so that calls count.
     fn weights(&self, choice: &Criteria) -> Result<Arc<Attribution>, TimeBoundError> {
         if !elapsed::has_elapsed(&self.trace) {

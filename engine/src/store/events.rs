@@ -9,6 +9,7 @@ use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
+use crate::store::stacks::Stacks;
 use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
@@ -80,6 +81,8 @@ pub struct EventTable {
     pub fifos: Vec<u32>,
     /// Rows of opens with synchronous writes: each write waits for the disk.
     pub synced: Vec<u32>,
+    /// The stacks that the tracer printed with events.
+    pub stacks: Stacks,
     /// Line of the second half, by row, if a call was split; 0 until it is read.
     pub ends: Vec<(u32, u32)>,
     /// The start of the last row.
@@ -211,6 +214,7 @@ impl EventTable {
         order(&mut self.made);
         order(&mut self.accesses);
         order(&mut self.shared);
+        self.stacks.finish();
         self.ends.retain(|&(_, line)| line != 0);
         self.written_pipes = self.find_written_pipes();
     }

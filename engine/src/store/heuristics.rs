@@ -34,6 +34,9 @@ pub(crate) const MAX_INSTANT_CALL_NS: i64 = 500 * US;
 /// Maximum ratio of the upper bound of a duration to the CPU time of the kernel in the call, if the call took most of it.
 /// Source: the rest is less than half.
 pub(crate) const MAX_KERNEL_RATIO: i64 = 2;
+/// Minimum share of the time of some calls, or of their number if they took none, that makes a function their caller.
+/// Source: the rest is at most half.
+pub(crate) const MIN_CALLER_SHARE: f64 = 0.5;
 /// Maximum number of ticks between an event and the begin of the interval printed with the next event of its task.
 /// Source: truss prints differences of rounded times, so they meet to the tick; one more for either end.
 pub(crate) const INTERVAL_TOLERANCE_TICKS: i64 = 2;

@@ -47,6 +47,9 @@ columns! {
         "bytes" i64 "bytes" "Bytes moved.";
         "outcome" dict "" "ok, failed, interrupted, noreturn, open or unavailable.";
         "dur_kind" dict "" "exact, upper-bound (may include user time), gap or none.";
+        "function" dict "" "Function of the program that made the call: the innermost frame of its stack that is not of a runtime; missing without a stack.";
+        "source" dict "" "Source file and line of that frame, where the tracer prints them.";
+        "module" dict "" "File that contains that function: the program or one of its libraries.";
         "args" dict "" "Arguments as printed; read from the file only when this column is requested by name.";
     }
     "blocked_writers" {
@@ -100,6 +103,9 @@ columns! {
         "pid" i32 "" "Process id.";
         "tid" i32 "" "Thread id.";
         "task" u32 "" "Number of the task.";
+        "function" dict "" "Function of the program that made the call, from its stack.";
+        "source" dict "" "Source file and line in that function.";
+        "module" dict "" "File that contains that function.";
         "calls" i64 "" "Number of calls.";
         "failed" i64 "" "Number of calls that failed.";
         "total_ns" i64 "ns" "Sum of the durations; summed over tasks, it can exceed wall time.";
@@ -1112,6 +1118,30 @@ columns! {
         "waiter_pid" i32 "" "The process that waited for it on the critical path.";
         "how" dict "" "How the end of that wait is known: child, vfork, signal, stream, terminal, futex, join, lock, drain, poll, message, beside, exit, watch.";
         "sure" dict "" "measured (the trace shows it) or inferred (from times and parentage).";
+        "stack" i64 "" "Number of the call's stack in table stack_frames; missing without one.";
+    }
+    "stack_times" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at that moment.";
+        "class" dict "" "What the time was spent on.";
+        "syscall" dict "" "The system call, if the time was spent in one.";
+        "op" dict "" "Sub-operation; for a log message, the subsystem.";
+        "target" dict "" "What the call worked on; for a log message, its text.";
+        "exclusive_ns" i64 "ns" "Critical-path time. All rows sum to the window.";
+        "calls" i64 "" "Number of calls charged with the time.";
+        "resolved" bool "" "False for a wait that nothing in the trace ended.";
+        "tag" dict "" "As in the partition.";
+        "stack" i64 "" "Number of the stack of these calls in table stack_frames; missing without one.";
+    }
+    "stack_frames" {
+        "stack" i64 "" "Number of the stack.";
+        "depth" i64 "" "Position of the frame, from 0 for the outermost.";
+        "function" dict "" "The function; missing where the tracer found no symbol.";
+        "source" dict "" "Source file and line, where the tracer prints them.";
+        "module" dict "" "File that contains the function.";
     }
     "summary_rows" {
         "capture" u32 "" "Number of the capture.";

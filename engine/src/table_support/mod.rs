@@ -2,6 +2,7 @@
 
 pub mod builder;
 pub(crate) mod call_stats;
+pub mod callers;
 pub mod claims;
 pub(crate) mod context;
 pub(crate) mod evidence;

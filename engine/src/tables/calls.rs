@@ -47,11 +47,17 @@ pub enum CallKey {
     Tid,
     /// Task number.
     Task,
+    /// Function of the program that made the call.
+    Function,
+    /// Source file and line in that function.
+    Source,
+    /// File that contains that function.
+    Module,
 }
 
 impl CallKey {
     /// All keys with their names.
-    pub const ALL: [(&'static str, CallKey); 12] = [
+    pub const ALL: [(&'static str, CallKey); 15] = [
         ("syscall", CallKey::Syscall),
         ("op", CallKey::Op),
         ("shape", CallKey::Shape),
@@ -64,6 +70,9 @@ impl CallKey {
         ("pid", CallKey::Pid),
         ("tid", CallKey::Tid),
         ("task", CallKey::Task),
+        ("function", CallKey::Function),
+        ("source", CallKey::Source),
+        ("module", CallKey::Module),
     ];
 
     /// Looks up a key by name.
@@ -162,7 +171,8 @@ pub struct CallQuery {
     pub most: Option<usize>,
 }
 
-const MAX_KEYS: usize = CallKey::ALL.len();
+/// Maximum number of keys. More would only repeat what others determine: a shape has a syscall, an operation, an error.
+pub const MAX_KEYS: usize = 12;
 type Group = [u32; MAX_KEYS];
 
 #[derive(Clone)]
@@ -494,6 +504,9 @@ fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, names: &
             CallKey::Pid => trace.tasks[task as usize].pid as u32,
             CallKey::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
             CallKey::Task => task,
+            CallKey::Function => events.stacks.user_frame(row).function.0,
+            CallKey::Source => events.stacks.user_frame(row).source.0,
+            CallKey::Module => events.stacks.user_frame(row).module.0,
             CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno | CallKey::TargetKind => {
                 let number = events.shape_number(row);
                 key.of_shape(trace, number, &events.shape(row)).unwrap_or(NONE)

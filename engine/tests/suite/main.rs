@@ -17,6 +17,7 @@ mod other_formats;
 mod picture;
 mod random;
 mod speculation;
+mod stacks;
 mod threshold;
 mod time_limits;
 mod truss;

@@ -3,7 +3,7 @@
 use crate::format::Parsed;
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::truss_common::summary_row;
-use crate::{quoting, scan, syscalls};
+use crate::{quoting, scan, stack, syscalls};
 use memchr::memmem;
 
 /// The header: it begins a run.
@@ -40,7 +40,8 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return Some(self::message(message, parsed));
     }
     if is_stack(line, text) {
-        return Some(Line::of(LineKind::Continuation));
+        let frame = stack::of_dtrace(text).map(|frame| frame.line(parsed));
+        return Some(frame.unwrap_or_else(|| Line::of(LineKind::Continuation)));
     }
     count(line, text, parsed)
 }

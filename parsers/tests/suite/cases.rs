@@ -65,6 +65,10 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::Opened { created: made, access, syncs } => {
             format!("opened({}|{access:?}{})", parsed.texts.string(*made), if *syncs { "|syncs" } else { "" })
         }
+        Extra::Frame { module, function, source } => {
+            let texts = [module, function, source].map(|text| parsed.texts.string(*text).into_owned());
+            format!("frame({})", texts.join("|"))
+        }
         Extra::Timeout(NO_NS) => "timeout(forever)".to_owned(),
         Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
         Extra::Restarted { base_ns } => format!("restarted({base_ns})"),

@@ -261,6 +261,9 @@ impl Assembler<'_> {
             passed.whole.count(line);
             rest = others;
         }
+        if let Some(row) = state.last_row.checked_sub(1) {
+            self.last_row = row;
+        }
         rest
     }
 
@@ -269,6 +272,7 @@ impl Assembler<'_> {
         let (number, file) = (passed.next(), passed.at.file);
         let start_ns = self.plain_stamp(line_ref, task, passed.at);
         let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
+        self.last_row = row;
         if start_ns != NO_NS {
             self.plain_lived(task, (start_ns, start_ns), start_ns, passed);
         }
@@ -291,6 +295,7 @@ impl Assembler<'_> {
             return false;
         }
         open.row = NONE;
+        self.last_row = row;
         self.free.push(number);
         let state = self.state(task);
         (state.open, state.undated) = (0, 0);

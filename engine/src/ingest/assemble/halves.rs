@@ -27,6 +27,7 @@ impl Assembler<'_> {
             Some(_) => {}
         }
         self.lived(task, stamp_ns, NO_NS);
+        self.last_row = row;
         let half = self.trace.events.begin_half(row);
         self.hold_open(task, OpenCall { row, half, line: *line, extra });
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
@@ -237,6 +238,7 @@ impl Assembler<'_> {
             self.learn(line);
         }
         self.completed(open.row, task, &joined, joined_extra(open.extra, extra));
+        self.last_row = open.row;
     }
 
     /// A task was in a call from this time on, for so long as printed, and until its second half was.
@@ -296,6 +298,7 @@ impl Assembler<'_> {
             open.row
         };
         self.is_open_on(row, &line);
+        self.state(task).left_in = row + 1;
         self.count(task, Outcome::Open);
     }
 }

@@ -51,6 +51,9 @@ impl Assembler<'_> {
         };
         self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
         self.connects(row, task, line);
+        if line.outcome == Outcome::NoReturn {
+            self.state(task).left_in = row + 1;
+        }
         // With printed durations it is not needed.
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;

@@ -102,6 +102,8 @@ impl Assembler<'_> {
         self.free.clear();
         self.parked.clear();
         self.last_open.fill(NONE);
+        self.last_row = NONE;
+        self.stack_places.fill(Default::default());
         self.last_exec = NONE;
         self.descriptors = Descriptors::default();
         self.presumed = Default::default();

@@ -206,6 +206,9 @@ impl RowSource for EventRows<'_> {
                 |trace, row| trace.events.dur_kind(row) as u32,
                 |at| DurKind::ALL[at].name(),
             ),
+            "function" => self.by_text(|row| self.trace.events.stacks.user_frame(row).function),
+            "source" => self.by_text(|row| self.trace.events.stacks.user_frame(row).source),
+            "module" => self.by_text(|row| self.trace.events.stacks.user_frame(row).module),
             "args" => ColumnValues::Loose(Box::new(|row| self.arguments(row))),
             _ => return None,
         })
