@@ -62,9 +62,13 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None =
             owner.also.append(each.match.rule.name)
             owner.remarks += [each.match] if each.match.rule.remark else []
             owner.inherited_ns += each.ceded_ns
-    reported = [each if worded is None else each.worded(worded) for each in claimed if each.is_finding]
-    callers = trace.callers([_calls(each.match) for each in reported])
-    findings = [_finding(trace, each, caller) for each, caller in zip(reported, callers, strict=True)]
+    reported = [each for each in claimed if each.is_finding]
+    # The name of a function is a text of the trace, too.
+    callers = trace.callers([_calls(each.match) for each in reported]) if worded is None else [None] * len(reported)
+    findings = [
+        _finding(trace, each if worded is None else each.worded(worded), caller)
+        for each, caller in zip(reported, callers, strict=True)
+    ]
     leading = {rule.name for rule in rules if rule.leads}
     findings.sort(key=lambda finding: _order(trace, finding, finding.name in leading))
     return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))

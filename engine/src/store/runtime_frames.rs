@@ -76,6 +76,9 @@ const LANGUAGES: &[&str] = &[
     "_ZN3std",
     "_ZN4core",
     "_ZN5alloc",
+    "std..",
+    "core..",
+    "alloc..",
 ];
 
 /// Suffixes of copies that GCC makes of functions: `sync.part.0` is a function of C, not of Go.
@@ -142,11 +145,21 @@ pub(crate) fn is_runtime_module(module: &str) -> bool {
 
 /// Whether a function is of the standard library of a language whose programs contain that library.
 pub(crate) fn is_language_function(function: &str) -> bool {
-    if START.contains(&function) {
-        return true;
-    }
+    let function = of_rust_trait(function).unwrap_or(function);
     let rest = LANGUAGES.iter().find_map(|start| function.strip_prefix(start));
     rest.is_some_and(|rest| !CLONES.iter().any(|clone| rest.starts_with(clone)))
+}
+
+/// The type of a method of a trait in a mangled name of Rust: `std..fs..File` of `_ZN47_$LT$std..fs..File$u20$as$u20$…`.
+fn of_rust_trait(function: &str) -> Option<&str> {
+    let rest = function.strip_prefix("_ZN")?.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let rest = rest.strip_prefix("_$LT$")?;
+    Some(rest.strip_prefix("$RF$").unwrap_or(rest))
+}
+
+/// Whether a function starts or ends any program.
+pub(crate) fn is_start(function: &str) -> bool {
+    START.contains(&function)
 }
 
 /// Whether a function wraps a system call, in a program that contains the C library.
@@ -174,7 +187,7 @@ mod tests {
     #[test]
     fn functions_of_standard_libraries_are_known_by_their_packages() {
         for function in [
-            "_start",
+            "_ZN47_$LT$std..fs..File$u20$as$u20$std..io..Read$GT$4read17h1E",
             "std::sys::unix::fs::File::open",
             "os.(*File).Read",
             "internal/poll.(*FD).Write",

@@ -9,7 +9,7 @@
 //! Tracers print the innermost frame first, so a stack grows by one node per line. A trace without stacks has empty
 //! lists.
 
-use crate::store::runtime_frames::{is_language_function, is_runtime_module, is_wrapper};
+use crate::store::runtime_frames::{is_language_function, is_runtime_module, is_start, is_wrapper};
 use parsers::{Interner, Text};
 use rustc_hash::FxHashMap;
 
@@ -54,6 +54,8 @@ struct Node {
     frame: u32,
     /// The innermost frame of the program, [`NO_FRAME`] if there is none so far.
     user: u32,
+    /// The same of the runtime that the program contains: threads of Go have no other frames while they wait.
+    language: u32,
     depth: u16,
     is_below_library: bool,
 }
@@ -95,7 +97,7 @@ impl Stacks {
         *self.frame_numbers.entry(frame).or_insert_with(|| {
             let (module, function) = (texts.string(frame.module), texts.string(frame.function));
             let origin = match () {
-                () if is_runtime_module(&module) => Origin::Library,
+                () if is_runtime_module(&module) || is_start(&function) => Origin::Library,
                 () if is_language_function(&function) => Origin::Language,
                 () if is_wrapper(&function) => Origin::Wrapper,
                 () => Origin::Program,
@@ -113,17 +115,16 @@ impl Stacks {
         }
         *self.node_numbers.entry((inner, frame)).or_insert_with(|| {
             let origin = self.frames[frame as usize].origin;
-            let (user, depth, is_below_library) = match known {
-                Some(known) => (known.user, known.depth + 1, known.is_below_library),
-                None => (NO_FRAME, 1, false),
-            };
+            let inmost = Node { inner, frame, user: NO_FRAME, language: NO_FRAME, depth: 0, is_below_library: false };
+            let Node { user, language, depth, is_below_library, .. } = known.unwrap_or(inmost);
             let is_user = origin == Origin::Program || (origin == Origin::Wrapper && is_below_library);
-            let user = if user == NO_FRAME && is_user { frame } else { user };
+            let first = |known: u32, is_such: bool| if known == NO_FRAME && is_such { frame } else { known };
             self.nodes.push(Node {
                 inner,
                 frame,
-                user,
-                depth,
+                user: first(user, is_user),
+                language: first(language, origin == Origin::Language),
+                depth: depth + 1,
                 is_below_library: is_below_library || origin == Origin::Library,
             });
             (self.nodes.len() - 1) as u32
@@ -169,7 +170,8 @@ impl Stacks {
 
     /// The same for a stack.
     pub fn user_frame_of(&self, stack: u32) -> Frame {
-        let user = self.nodes.get(stack as usize).map_or(NO_FRAME, |node| node.user);
+        let node = self.nodes.get(stack as usize);
+        let user = node.map_or(NO_FRAME, |node| if node.user == NO_FRAME { node.language } else { node.user });
         self.frames.get(user as usize).map_or_else(Frame::default, |known| known.frame)
     }
 

@@ -152,6 +152,24 @@ fn a_static_program_has_wrappers_of_its_own() {
 }
 
 #[test]
+fn a_stack_of_a_runtime_only_has_its_innermost_function() {
+    let trace = read(
+        "7 1795224170.000001 futex(0x55, FUTEX_WAIT_PRIVATE, 0, NULL) = 0 <0.000012>
+ > /srv/app(runtime.futex+0x2) [0x20]
+ > /srv/app(runtime.mstart+0x2) [0x20]
+7 1795224170.000101 brk(NULL) = 0x1 <0.000012>
+ > /usr/lib/ld-linux-x86-64.so.2(__brk+0x2) [0x20]
+ > /usr/lib/ld-linux-x86-64.so.2(_start+0x2) [0x20]
+7 1795224170.000201 exit_group(0) = ?
+ > /usr/lib/libc.so.6(_exit+0x2) [0x20]
+ > /srv/app(_start+0x2) [0x20]
+",
+    );
+    let users: Vec<String> = stacks(&trace).into_iter().map(|(.., user)| user).collect();
+    assert_eq!(users, ["runtime.futex", "", ""]);
+}
+
+#[test]
 fn a_very_deep_stack_is_bounded() {
     let mut deep = "7 1795224170.000001 getpid() = 7 <0.000012>\n".to_owned();
     for at in 0..5000 {

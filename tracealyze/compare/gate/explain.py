@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tracealyze.compare import name_patterns, syscalls
+from tracealyze.compare.gate.call_sites import call_site, in_project
 from tracealyze.compare.gate.places import Place, Places, alike_named, places, weighed
 from tracealyze.compare.metrics import Name, Weigh, weigh
 from tracealyze.compare.work import Work
@@ -17,6 +18,7 @@ from tracealyze.findings.matching import file_of
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.scripts import Source
     from tracealyze.compare.run import Run
     from tracealyze.findings.finding import Finding
 
@@ -61,6 +63,8 @@ class Explanation:
     command: str = ""
     left_out: int = 0
     """Number of other places that differ."""
+    source: Source | None = None
+    """The line of the project that makes most of these calls, if the capture has stacks with source lines."""
 
 
 def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explanation:
@@ -82,6 +86,7 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
         lines=tuple(_lines(runs[-1], [most[place] for place in largest], then)),
         command=command,
         left_out=len(grown) - len(largest),
+        source=next((call_site(runs[-1], most[place]) for place in largest[:1]), None),
     )
 
 
@@ -102,6 +107,7 @@ def of_finding(finding: Finding, run: Run) -> Explanation:
     return Explanation(
         lines=tuple(Line(file or run.path, line, _flat(text), bool(file)) for (_, file, line), text in quoted.items()),
         command=f"tracealyze summarize {shlex.quote(run.path)}",
+        source=in_project(finding.source),
     )
 
 

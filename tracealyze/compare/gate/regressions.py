@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import units
 from tracealyze.compare import name_patterns, syscalls
-from tracealyze.compare.gate import commands, explain, scripts
+from tracealyze.compare.gate import call_sites, commands, explain, scripts
 from tracealyze.compare.gate.judgement import By, Judgement, amount
 from tracealyze.compare.gate.places import Amounts, Place, Places, alike_named, places, weighed
 from tracealyze.compare.gate.stats import exceeds
@@ -83,6 +83,8 @@ class Regression:
     """Evidence that is not about a row."""
     why: str = ""
     command: str = ""
+    source: scripts.Source | None = None
+    """The line of the project's source that makes the calls, if the capture has stacks with source lines."""
     script: scripts.Source | None = None
     """The line of a script of the project that started the grown command or the scenario."""
 
@@ -272,8 +274,16 @@ def _of_cause(cause: Cause, group: Sequence[Judgement], growth: Growth) -> Regre
         rest=growth.rest(lead.metric),
         why="\n".join(f"{_new_finding(each)}: {each.why}" for each in judgements if each.by is By.FINDING),
         command=_inspect(cause, lead, growth.runs[-1]),
+        source=_source(group, rows, growth.runs[-1]),
         script=scripts.source(growth.runs[-1], [_wanted(*row) for row in rows[:1]]),
     )
+
+
+def _source(group: Sequence[Judgement], rows: Sequence[_Row], run: Run) -> scripts.Source | None:
+    """The source line of the call site that grew most, or of a new finding."""
+    sites = (call_sites.call_site(run, where) for _, where in rows[:1] if isinstance(where, tuple))
+    explained = (each.explanation.source for each in group if each.explanation)
+    return next(filter(None, (*sites, *explained)), None)
 
 
 def _wanted(row: Grown, where: _Where) -> str:
@@ -433,5 +443,6 @@ def _alone(group: Sequence[Judgement], runs: Sequence[Run]) -> Regression:
         left_out=explanation.left_out,
         why=lead.why,
         command=explanation.command,
+        source=explanation.source,
         script=scripts.source(runs[-1], []),
     )

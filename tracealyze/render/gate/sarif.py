@@ -10,11 +10,14 @@ from tracealyze.addresses import SITE, rule_page
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
 from tracealyze.findings.rule_set import rules
-from tracealyze.render.gate.words import DOUBTFUL, body, details, headline, place, place_of, title
+from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, headline, place, place_of, title, traced
 from tracealyze.render.json import text
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracealyze.compare.gate.explain import Line
     from tracealyze.compare.gate.regressions import Regression
     from tracealyze.compare.gate.scripts import Source
     from tracealyze.compare.gate.verdict import Verdict
@@ -89,22 +92,37 @@ def _invocation(verdict: Verdict) -> dict[str, Any]:
 
 def _regression(regression: Regression, ids: list[str], verdict: Verdict) -> dict[str, Any]:
     text = "\n".join([shown(regression.title), *body(regression)])
-    return _result(regression.lead, text, place(regression, verdict), ids)
+    related = traced(regression) if regression.source else []
+    return _result(regression.lead, text, place(regression, verdict), ids, related)
 
 
 def _remark(judgement: Judgement, ids: list[str], verdict: Verdict) -> dict[str, Any]:
-    return _result(judgement, "\n".join([title(judgement), *details(judgement)]), place_of(judgement, verdict), ids)
+    text = "\n".join([title(judgement), *details(judgement)])
+    explanation = judgement.explanation
+    related = explanation.lines if explanation and explanation.source else ()
+    return _result(judgement, text, place_of(judgement, verdict), ids, related)
 
 
-def _result(judgement: Judgement, text: str, where: Source, ids: list[str]) -> dict[str, Any]:
-    """A result with exactly one place, because viewers show one place per result."""
+def _result(
+    judgement: Judgement, text: str, where: Source, ids: list[str], related: Sequence[Line] = ()
+) -> dict[str, Any]:
+    """A result with exactly one place, because viewers show one place per result. Lines of a capture are related."""
     identifier = _id(judgement.metric)
-    place = {"artifactLocation": {"uri": quote(where.path)}, "region": {"startLine": where.line}}
-    return {
+    result = {
         "ruleId": identifier,
         "ruleIndex": ids.index(identifier),
         "level": _LEVELS.get(judgement.outcome, "note"),
         "message": {"text": text},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": _location(where.path, where.line)}],
         "partialFingerprints": {"metric/v1": judgement.key},
     }
+    if related:
+        result["relatedLocations"] = [
+            {"physicalLocation": _location(line.capture, line.line), "message": {"text": cut(shown(line.text))}}
+            for line in related
+        ]
+    return result
+
+
+def _location(path: str, line: int) -> dict[str, Any]:
+    return {"artifactLocation": {"uri": quote(path)}, "region": {"startLine": line}}

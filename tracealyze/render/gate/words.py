@@ -121,14 +121,26 @@ def _pair(judgement: Judgement) -> str:
 
 
 def place(regression: Regression, verdict: Verdict) -> Source:
-    """A line of the project for an annotation: the script, otherwise the settings file or the baseline."""
+    """A line of the project for an annotation: the source line of the calls or the script that made them, otherwise the
+    settings file or the baseline."""
+    if regression.source:
+        return regression.source
     if regression.lead.by is By.BUDGET and verdict.budgets_file:
         return place_of(regression.lead, verdict)
     return regression.script or fallback(verdict)
 
 
+def traced(regression: Regression) -> list[Line]:
+    """Lines of the last capture that show the calls of a regression."""
+    of_rows = [line for row in regression.rows for line in row.lines[-1:]]
+    return [*of_rows, *regression.lines]
+
+
 def place_of(judgement: Judgement, verdict: Verdict) -> Source:
-    """A line of the project for a remark: the budget, otherwise the baseline or the settings file."""
+    """A line of the project for a remark: the source line of the calls or the budget, otherwise the baseline or the
+    settings file."""
+    if judgement.explanation and judgement.explanation.source:
+        return judgement.explanation.source
     if judgement.by is By.BUDGET and verdict.budgets_file:
         return Source(verdict.budgets_file, line_of(verdict.budgets_file, judgement.metric) or 1)
     return fallback(verdict)
