@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from test_export import exported, fields, folded_values, numbers
 
 import tracealyze
+from tracealyze.capture.tracer import Profile, Tracer
 
 KEPT = ROOT / "tests" / "kept_stacks"
 CAPTURES = sorted(KEPT.glob("*.xz"))
@@ -109,6 +110,26 @@ def test_functions_in_profiles_have_their_place_in_the_source(tmp_path: Path) ->
     functions = [dict(fields(value)) for number, value in pprof if number == 5]
     files = {texts[function[2]]: texts[function[4]] for function in functions if 4 in function}
     assert files["quota_lookup"] == "/srv/quota/quota.c"
+
+
+def test_calls_in_timelines_have_their_function(tmp_path: Path) -> None:
+    chrome = json.loads(exported(QUOTA, "chrome", tmp_path / "chrome"))
+    calls = [each["args"] for each in chrome["traceEvents"] if each.get("args", {}).get("function")]
+    assert {"quota_lookup", "quota_print"} <= {args["function"] for args in calls}
+
+
+@pytest.mark.parametrize(
+    ("lines", "flag"),
+    [
+        ("  -k, --stack-traces\n", "-k"),
+        ("  -k, --stack-trace[=symbol]\n  -kk, --stack-trace=source\n", "-kk"),
+        ("  -k             obtain stack trace between each syscall\n", "-k"),
+    ],
+    ids=["6.1", "6.7", "4.9"],
+)
+def test_record_prints_stacks_with_lines_where_strace_has_them(lines: str, flag: str) -> None:
+    tracer = Tracer("strace", "", f"Tracing:\n{lines}  -n, --syscall-number\n")
+    assert tracer.flags(Profile.STACKS, may_filter=False)[-1] == flag
 
 
 def test_a_finding_names_the_function_that_makes_its_calls(run: Run) -> None:

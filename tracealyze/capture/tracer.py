@@ -84,12 +84,13 @@ class Tracer:
     @property
     def has_stacks(self) -> bool:
         """Whether it was built with a library that unwinds stacks: only then the help lists the option."""
-        return "-k, --stack-traces" in self.help or "\n  -k " in self.help
+        return any(line.lstrip().startswith(("-k,", "-k ")) for line in self.help.splitlines())
 
     def _stacks(self) -> str:
         if not self.has_stacks:
             raise WrongUsage("--profile stacks: this strace was built without stack traces (-k).")
-        return "-k"
+        # From 6.7 on, with libdw: frames have source lines, too.
+        return "-kk" if "--stack-trace=source" in self.help else "-k"
 
 
 def has_filter(flags: Sequence[str]) -> bool:

@@ -19,7 +19,8 @@ MAX_SLICES = 2_000_000
 """Calls that are slices of their own. Perfetto needs about 250 bytes of memory for each."""
 _MAX_MERGED = 10_000
 """Calls in one merged slice, so that a long row of short calls stays visible in time."""
-_COLUMNS = ("task", "start_ns", "dur_ns", "kind", "syscall", "op", "target", "ret", "errno", "line")
+_FACTS = ("target", "ret", "errno", "line", "function", "source")
+_COLUMNS = ("task", "start_ns", "dur_ns", "kind", "syscall", "op", *_FACTS)
 
 
 @dataclass
@@ -102,7 +103,7 @@ class Slices:
 
 def _slice(row: dict[str, Any]) -> Slice:
     name = " ".join(part for part in (row["syscall"], row["op"]) if part) or "?"
-    facts = {key: row[key] for key in ("target", "ret", "errno", "line") if row[key] is not None}
+    facts = {key: row[key] for key in _FACTS if row[key] is not None}
     return Slice(row["task"], row["start_ns"], row["start_ns"] + row["dur_ns"], name, row["dur_ns"], facts=facts)
 
 
