@@ -144,6 +144,19 @@ def test_parquet_has_the_tables(tmp_path: Path, run: Run) -> None:
     assert about["window"]["wall_ns"] == trace.window.wall_ns
 
 
+def test_parquet_file_has_the_events(tmp_path: Path, run: Run) -> None:
+    from pyarrow import parquet
+
+    file = tmp_path / "events.parquet"
+    assert run("export", SHUTDOWN, "--to", "parquet", "-o", file).returncode == 0
+    assert parquet.read_table(file).to_pylist() == list(tracealyze.read(SHUTDOWN).events)
+    assert "Only events" in json.loads(parquet.read_schema(file).metadata[b"tracealyze"])["left_out"][0]
+    other = tmp_path / "folder.parquet"
+    other.mkdir()
+    assert run("export", SHUTDOWN, "--to", "parquet", "-o", other).returncode == 0
+    assert (other / "findings.parquet").exists()
+
+
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if not form.is_folder])
 def test_equal_captures_give_equal_files(name: str, tmp_path: Path) -> None:
     first = exported(SHUTDOWN, name, tmp_path / "first")

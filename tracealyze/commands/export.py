@@ -24,6 +24,7 @@ EXAMPLES = (
     "tracealyze export trace.out --to speedscope -o trace.speedscope.json",
     "tracealyze export trace.out --to folded | flamegraph.pl > trace.svg",
     "tracealyze export trace.out --to parquet -o tables --from +1 --to +5",
+    "tracealyze export trace.out --to parquet -o events.parquet",
 )
 
 
@@ -53,7 +54,12 @@ def command(
     _must_have_content(trace)
     target = file or _default_target(trace, form)
     with analyzing():
-        if form.is_folder:
+        if name == "parquet" and _is_file_of_events(file):
+            from tracealyze.export.parquet import write_events
+
+            with opened(target, _files(trace), is_text=False, packs=False) as stream:
+                notes = write_events(trace, stream)
+        elif form.is_folder:
             notes = _folder(trace, name, target)
         else:
             is_packed = form.extension.endswith(".gz")
@@ -89,6 +95,11 @@ def _default_target(trace: Trace, form: Format) -> str:
     if form.is_text:
         return STDOUT
     return name_beside(trace, form.extension)
+
+
+def _is_file_of_events(name: str | None) -> bool:
+    """Whether the user named a file for events, instead of a folder for all tables."""
+    return name is not None and name.endswith(".parquet") and not Path(name).is_dir()
 
 
 def _folder(trace: Trace, name: str, target: str) -> Sequence[str]:

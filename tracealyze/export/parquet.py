@@ -1,4 +1,4 @@
-"""parquet: a folder with one file per table, for pandas, polars, DuckDB, Spark and others."""
+"""parquet: a folder with one file per table, or one file of events, for pandas, polars, DuckDB, Spark and others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tracealyze import _engine
 
@@ -18,31 +18,49 @@ _CALLS_BY = ("task", "pid", "program", "syscall", "op", "errno")
 _NOTES = ("Arguments of calls, loops and the other tables of rules are not in the files.",)
 
 
+_NOTES_OF_EVENTS = ("Only events: arguments, the critical path and findings are not in the file.",)
+
+
 def write(trace: Trace, to: Path) -> Sequence[str]:
     """Write the tables into a folder. The metadata of each file names the captures and the window."""
     import pyarrow
     from pyarrow import parquet
 
-    about = json.dumps(
-        {
-            "exporter": f"tracealyze {_engine.__version__}",
-            "captures": [each.path for each in trace.captures],
-            "window": asdict(trace.window),
-            "left_out": _NOTES,
-        }
-    )
+    about = json.dumps(_about(trace, _NOTES) | {"window": asdict(trace.window)})
     to.mkdir(exist_ok=True)
     for name, table in _tables(trace).items():
-        reader = pyarrow.RecordBatchReader.from_stream(table)
-        schema = _plain(pyarrow, reader.schema).with_metadata({"tracealyze": about})
-        with parquet.ParquetWriter(to / f"{name}.parquet", schema, compression="zstd") as writer:
-            for batch in reader:
-                writer.write_table(pyarrow.Table.from_batches([batch]).cast(schema))
+        _write_table(table, to / f"{name}.parquet", about)
     findings = pyarrow.Table.from_pylist(list(_findings(trace)), schema=_finding_schema(pyarrow))
     parquet.write_table(
         findings.replace_schema_metadata({"tracealyze": about}), to / "findings.parquet", compression="zstd"
     )
     return _NOTES
+
+
+def write_events(trace: Trace, to: BinaryIO) -> Sequence[str]:
+    """Write one file with the events, in the order of the capture. Nothing else is computed."""
+    _write_table(trace.events, to, json.dumps(_about(trace, _NOTES_OF_EVENTS)))
+    return _NOTES_OF_EVENTS
+
+
+def _about(trace: Trace, notes: Sequence[str]) -> dict[str, Any]:
+    return {
+        "exporter": f"tracealyze {_engine.__version__}",
+        "captures": [each.path for each in trace.captures],
+        "left_out": notes,
+    }
+
+
+def _write_table(table: Table, to: Path | BinaryIO, about: str) -> None:
+    """Write a table batch by batch: only a part of its rows is in memory as Arrow at a time."""
+    import pyarrow
+    from pyarrow import parquet
+
+    reader = pyarrow.RecordBatchReader.from_stream(table)
+    schema = _plain(pyarrow, reader.schema).with_metadata({"tracealyze": about})
+    with parquet.ParquetWriter(to, schema, compression="zstd") as writer:
+        for batch in reader:
+            writer.write_table(pyarrow.Table.from_batches([batch]).cast(schema))
 
 
 def _tables(trace: Trace) -> Mapping[str, Table]:
