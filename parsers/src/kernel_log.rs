@@ -255,6 +255,10 @@ fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
 
 /// A line without a stamp, in a capture whose lines have one.
 fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Line {
+    if let Some(job) = running_job(line) {
+        let target = stored(job, parsed);
+        return Line { target, ..Line::of(LineKind::Log) };
+    }
     let mut read = Line::of(kind_without_stamp(line));
     if read.kind == LineKind::Notice
         && !is_newest_first
@@ -263,6 +267,14 @@ fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Lin
         read.extra = parsed.keep(BOOT);
     }
     read
+}
+
+/// `[ ***  ] A stop job is running for Foo (1min 29s / 1min 30s)`: systemd's console, which prints no time, but for how long.
+fn running_job(line: &[u8]) -> Option<&[u8]> {
+    const JOBS: [&[u8]; 2] = [b"A stop job is running", b"A start job is running"];
+    let line = scan::trim_end(line);
+    let at = JOBS.iter().find_map(|job| memchr::memmem::find(line, job)).filter(|_| line.starts_with(b"["))?;
+    line.get(at..)
 }
 
 fn kind_without_stamp(line: &[u8]) -> LineKind {

@@ -286,7 +286,7 @@ fn begun(
         call::describe(call, args.list(), line, parsed);
     }
     keep_cut(mark, line, parsed);
-    if open && mark.is_none() && args.is_torn() && line.extra == 0 {
+    if open && mark.is_none() && args.is_torn() {
         line.extra = parsed.keep(Extra::Torn);
     }
 }

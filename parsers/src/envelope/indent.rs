@@ -1,27 +1,35 @@
-//! Blanks or tabs at the start of all lines: a code block of a page.
+//! Blanks or tabs at the start of all lines: a code block of a page. Between blocks there may be prose.
 
-use super::{Envelope, Inner, plain_start};
+use super::{Envelope, Inner, filled_lines, plain_start};
 use std::sync::Arc;
 
 /// The number of bytes.
 struct Indent(usize);
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    let mut lines = head.split(|&byte| byte == b'\n').map(plain_start).filter(|line| !line.trim_ascii().is_empty());
+    let lines = || filled_lines(head).map(plain_start);
+    let indented = || lines().filter(|line| line.starts_with(b"  ") || line.starts_with(b"\t"));
+    let are_most = indented().count() * 2 >= lines().count();
+    let indent = common(lines()).or_else(|| common(indented()).filter(|_| are_most))?;
+    Some(Arc::new(Indent(indent)))
+}
+
+/// The number of blanks at the start of all of these lines; `None` without any.
+fn common<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<usize> {
     let first = lines.next()?;
     let mut indent = first.len() - first.trim_ascii_start().len();
     for line in lines {
-        if indent == 0 {
-            return None;
-        }
         indent = first.iter().zip(line).take(indent).take_while(|(one, other)| one == other).count();
+        if indent == 0 {
+            break;
+        }
     }
-    (indent > 0).then(|| Arc::new(Indent(indent)) as Arc<dyn Envelope>)
+    (indent > 0).then_some(indent)
 }
 
 /// Whether all lines begin with the same blanks, as in a code block.
 pub(super) fn are_indented(head: &[u8]) -> bool {
-    detect(head).is_some()
+    common(filled_lines(head).map(plain_start)).is_some()
 }
 
 impl Envelope for Indent {

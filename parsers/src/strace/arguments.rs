@@ -81,13 +81,16 @@ pub fn split<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) -> Option<&'a [u8
             return None;
         };
         let Some(next) = rest.iter().position(|&byte| STOPS[byte as usize]) else {
-            found.is_torn = stack != 1;
+            found.is_torn |= stack != 1;
             push_last(&text[start.min(text.len())..], found);
             return None;
         };
         at += next;
         match text[at] {
-            b'"' => at += 1 + scan::string_end(&text[at + 1..]),
+            b'"' => {
+                at += 1 + scan::string_end(&text[at + 1..]);
+                found.is_torn = at >= text.len();
+            }
             b',' if stack == 1 => {
                 found.push(&text[start..at]);
                 start = at + 1 + usize::from(text.get(at + 1) == Some(&b' '));

@@ -13,6 +13,9 @@ const MAX_LINES: usize = 2000;
 /// How sure a single call without a result is: the minimum, so that any other format with a sign of its own wins.
 const OPEN_CALL_PERCENT: u8 = 30;
 
+/// Lines of a capture of a process that hangs, with the command that a person typed and what they wrote about it.
+const MAX_LINES_AROUND_CALL: usize = 20;
+
 /// What a line shows about the format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StraceSign {
@@ -63,7 +66,9 @@ pub fn recognise(head: Head<'_>) -> Recognition {
         () if lines == 0 && !head.complete => Recognition::NeedMore,
         // Logs have stamps, too, but no message is the beginning of a system call.
         () if stamped_begins > 0 && stamped_begins == lines && head.complete => Recognition::Yes,
-        () if lines == 1 && head.complete && ends_in_call(head) => Recognition::Maybe(OPEN_CALL_PERCENT),
+        () if lines <= MAX_LINES_AROUND_CALL && head.complete && ends_in_call(head) => {
+            Recognition::Maybe(OPEN_CALL_PERCENT)
+        }
         () => Recognition::No,
     }
 }
@@ -121,8 +126,9 @@ fn is_stamped_begin_of_call(line: &[u8]) -> bool {
 
 /// Whether a capture of a process that hangs has nothing but its call: `flock(3, LOCK_EX`, without a result.
 fn ends_in_call(head: Head<'_>) -> bool {
-    // Other tracers print a tab before the result.
-    let last = head.lines().filter(|line| !line.trim_ascii().is_empty() && !line.contains(&b'\t')).last();
+    // Other tracers print a tab before the result. A fence ends a quotation.
+    let is_text = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.contains(&b'\t') && !line.starts_with(b"```");
+    let last = head.lines().filter(is_text).last();
     let body = last.and_then(|line| body_of(without_colours(line).trim_ascii_end()).map(<[u8]>::to_vec));
     let call = body.as_deref().and_then(call_name);
     call.is_some_and(|(name, rest)| {
