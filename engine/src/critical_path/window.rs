@@ -13,6 +13,7 @@ use crate::store::event::{EventKind, NONE};
 use crate::store::events::EventTable;
 use crate::store::heuristics::{LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS, MIN_LAST_TIMEOUTS_OF_SERVERS};
 use crate::store::tasks::Task;
+use crate::store::time_limits::reached_limit;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::{task_ends, wait_kinds};
 use parsers::syscalls::{Action, Class, Wait};
@@ -166,7 +167,8 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
     let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
     let served = if choice.to_ns.is_none() { last_served(trace, capture, root) } else { None };
     let (root, end_ns) = served.unwrap_or((root, end_ns));
-    let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number)).min();
+    let is_alone = capture.tasks.len() == 1;
+    let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number, is_alone)).min();
     let first_ns = capture.first_ns;
     let left_out_ns = match (busy_ns, choice.from_ns) {
         (Some(busy_ns), None) if busy_ns < end_ns => (busy_ns - first_ns).max(0),
@@ -289,15 +291,22 @@ fn class(events: &EventTable, row: u32) -> Class {
     class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)))
 }
 
-/// When a task first does something else than wait. `None` if it never does.
-fn busy_from(trace: &Trace, task: u32) -> Option<i64> {
+/// Whether a call waits for the lock of a file: work cannot go on, so the task is not idle.
+fn locks(trace: &Trace, row: u32) -> bool {
+    matches!(trace.events.action(row), Action::LocksFile | Action::LocksRange | Action::ControlsFile)
+}
+
+/// When a task first does something else than wait. `None` if it never does. A wait that came to its limit right before that
+/// is part of what the task does: its timeout, or its sleep. Of other tasks, it may be the rhythm of a helper.
+fn busy_from(trace: &Trace, task: u32, is_alone: bool) -> Option<i64> {
     let mut idle_until_ns = trace.tasks.get(task as usize).filter(|task| task.birth_ns != NO_NS)?.birth_ns;
-    let mut rows = 0;
+    let (mut rows, mut limited_ns) = (0, None);
     for span in trace.spans(task) {
         rows += 1;
-        if span.start_ns > idle_until_ns || !wait_kinds::may_idle(&trace.events, span.row) {
-            return Some(idle_until_ns);
+        if span.start_ns > idle_until_ns || !wait_kinds::may_idle(&trace.events, span.row) || locks(trace, span.row) {
+            return Some(limited_ns.unwrap_or(idle_until_ns));
         }
+        limited_ns = (is_alone && reached_limit(&trace.events, span.row)).then_some(span.start_ns);
         idle_until_ns = span.end_ns;
     }
     let outlives = trace.rows_of(task).len() > rows || trace.tasks[task as usize].death_ns != NO_NS;

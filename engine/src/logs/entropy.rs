@@ -34,10 +34,10 @@ pub(crate) fn entropy(message: &str) -> Option<Entropy> {
     }
 }
 
-/// Whether a message is about the generator, whatever it states.
-pub(crate) fn is_about(message: &str) -> bool {
-    let message = message.to_lowercase();
-    message.starts_with("random: ") || SUBJECTS.iter().any(|word| message.contains(word))
+/// Whether a message shows that work goes on: it is not one of the generator itself. `Finished Load/Save Random Seed` is that
+/// of a service which had to wait.
+pub(crate) fn continues(message: &str) -> bool {
+    !message.to_lowercase().starts_with("random: ") && entropy(message).is_none()
 }
 
 #[cfg(test)]

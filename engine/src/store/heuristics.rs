@@ -262,6 +262,14 @@ pub(crate) const USUAL_SILENCE_RANK: usize = 3;
 /// Maximum difference between the starts of an event that several messages about its progress imply.
 /// Source: chosen. They print whole seconds.
 pub(crate) const MAX_PROGRESS_DRIFT_NS: i64 = 3 * S / 2;
+/// Maximum number of lines after a message without a timestamp that are searched for the next timestamp.
+/// Source: chosen. A console prints a few lines of jobs between two messages of the kernel.
+pub(crate) const MAX_UNDATED_LINES: usize = 64;
+/// A silence belongs to a message at its end that states a minimum duration, if the duration is at least one in this many
+/// parts of it.
+/// Source: the kernel reports a blocked task between one and two of its periods after the task began to wait, and the silence
+/// may be older.
+pub(crate) const MAX_BOUND_PARTS: i64 = 4;
 /// Maximum number of unrelated messages in a wait that one message begins and another ends.
 /// Source: a USB device that is plugged in logs six.
 pub(crate) const MAX_BYSTANDERS: usize = 8;

@@ -105,6 +105,8 @@ fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec
     let keep = match (dotted, port) {
         (_, true) => value.is_some_and(|value| value < FIRST_EPHEMERAL_PORT),
         (true, _) => word.len() <= MIN_NUMBER_DIGITS,
+        // The first group of an IPv6 address.
+        _ if before == Some(b'[') && after == Some(b':') => true,
         _ => before.is_none() && word.len() <= 2,
     };
     let component = matches!(before, Some(b'/' | b'[')) && matches!(after, None | Some(b'/' | b']'));

@@ -79,6 +79,7 @@ columns! {
         "syscall" dict "" "The system call.";
         "op" dict "" "Sub-operation.";
         "unproven_ns" i64 "ns" "The part of exclusive_ns that may be the program's own time: upper bounds of calls in which nothing shows the task.";
+        "refused_ns" i64 "ns" "The part of unproven_ns in calls that would have blocked, and usually fail at once (EAGAIN).";
         "longest_ns" i64 "ns" "The largest part of one call.";
         "calls" i64 "count" "Number of calls on the critical path.";
         "failed" i64 "count" "Number of these calls that failed.";
@@ -483,6 +484,8 @@ columns! {
         "holders" i64 "" "Number of tasks that another task waited for.";
         "calls" i64 "count" "Number of lock requests.";
         "handed_on" i64 "count" "Number of waits ended by a task that also requests the lock, or by a child of such a task.";
+        "waking" i64 "" "Without a window: number of waiters that wake others at the same address.";
+        "wakes" i64 "" "Without a window: number of their calls that do so.";
         "convoy" i64 "" "Maximum number of tasks waiting at the same time.";
         "total_ns" i64 "ns" "Sum of all waits; summed over tasks, it can exceed wall time.";
         "max_ns" i64 "ns" "Longest wait.";
@@ -628,13 +631,15 @@ columns! {
         "pid" i32 "" "Process id.";
         "tid" i32 "" "Thread id.";
         "program" dict "" "Program of the task.";
+        "thread" i32 "" "Its thread id, if the process has several threads in the capture.";
         "syscall" dict "" "The system call that had not returned when the capture ended.";
         "op" dict "" "Sub-operation.";
         "target" dict "" "What the call works on.";
         "fd" i64 "" "The descriptor it works on, if its name is unknown.";
         "stream" dict "" "What that descriptor is by convention: standard input, output or error.";
-        "kind" dict "" "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time.";
+        "kind" dict "" "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, kernel.";
         "seen_ns" i64 "ns" "From the start of the call to the end of the capture; missing without timestamps, and where no call of the capture returned.";
+        "first" bool "" "Whether the task made no such call before (kernel: no call of this name).";
         "holder_pid" i32 "" "Process that holds the file lock.";
         "holder_tid" i32 "" "Thread of the same process that took the lock last and has not released it.";
         "child_pid" i32 "" "The living child that was created last.";
@@ -854,6 +859,7 @@ columns! {
         "attempt" dict "" "System call that tries to read or accept after the polls, without success.";
         "errno" dict "" "Error of these attempts.";
         "empty" dict "" "System call that reads after the polls, and returns 0: the end of the data.";
+        "bare" bool "" "Whether the task makes no other call between these polls.";
         "proven" bool "" "Whether the descriptor is of a kind that stays ready until a call takes something, or the attempts show it.";
         "polls" i64 "count" "Number of polls in a row that return at once, in the longest series.";
         "interval_ns" i64 "ns" "Mean time from one poll to the next.";
@@ -897,6 +903,7 @@ columns! {
         "signal" dict "" "Name of the last signal before the pause.";
         "target" dict "" "Id that it was sent to.";
         "victim" dict "" "Program of that process.";
+        "names" list "" "Programs that were signaled to exit before the pause, or ids of processes that are not in the capture.";
         "victims" i64 "count" "Number of processes in the capture that were signaled to exit before the pause.";
         "survivors" i64 "count" "Number of them still running after the pause.";
         "gone_ns" i64 "ns" "From the last signal until all of them had exited, if that was before the pause ended.";

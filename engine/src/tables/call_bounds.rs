@@ -13,6 +13,7 @@ use crate::table_support::evidence::may_be_outside;
 use crate::table_support::grouping::{CallGroup, Grouping, limit_groups};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
+use crate::waits::wait_kinds::failed_at_once;
 use parsers::Text;
 
 /// Syscall and operation.
@@ -41,13 +42,15 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Kind>, builder: &mut TableBuilder<'_>) {
-    let (syscall, op) = group.key;
+    let ((syscall, op), events) = (group.key, &context.trace.events);
     let on_path = |&row: &u32| context.exclusive_ns(row);
     let outside = group.rows.iter().filter(|&&row| may_be_outside(context, row));
     builder.group_columns(group);
     builder.text("syscall", syscall);
     builder.text("op", op);
     builder.int("unproven_ns", outside.map(on_path).sum());
+    let refused = group.rows.iter().filter(|&&row| may_be_outside(context, row) && failed_at_once(events, row));
+    builder.int("refused_ns", refused.map(on_path).sum());
     builder.int("longest_ns", group.rows.iter().map(on_path).max().unwrap_or(0));
     builder.sum(&group.sum(context));
     builder.members(Provenance::Rows(group.rows.clone()));

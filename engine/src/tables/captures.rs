@@ -102,7 +102,7 @@ fn ends_open(context: &TableContext<'_>, capture: &Capture) -> bool {
     let events = &context.trace.events;
     let last = capture.rows.clone().next_back().map(|row| events.task(row));
     let open = last.and_then(|task| open_call(context, task));
-    open.is_some_and(|call| u64::from(events.line(call.row)) >= capture.last_line())
+    open.filter(|call| call.wait.is_some()).is_some_and(|call| u64::from(events.line(call.row)) >= capture.last_line())
 }
 
 /// Calls that were unfinished when the capture ended. Only the last call of a task can be.

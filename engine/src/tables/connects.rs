@@ -2,6 +2,8 @@
 
 use super::sockets::{SocketCall, Sockets, port};
 use crate::parallel;
+use crate::store::events::EventTable;
+use crate::store::time_limits::min_duration_ns;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -58,9 +60,10 @@ fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Tex
                 let expired = timed_out(events, row);
                 peer.expired += i64::from(expired);
                 peer.rows.push(row);
-                let dur_ns = events.dur_ns(row).max(0);
+                let dur_ns = lasted_ns(events, row);
                 peer.waited_ns = peer.waited_ns.saturating_add(dur_ns);
-                peer.max_ns = peer.max_ns.max(events.end_ns(row).map_or(0, |end_ns| end_ns.saturating_sub(since_ns)));
+                let since_ns = events.end_ns(row).map_or(dur_ns, |end_ns| end_ns.saturating_sub(since_ns));
+                peer.max_ns = peer.max_ns.max(since_ns);
                 if !expired {
                     pending = None;
                 }
@@ -72,6 +75,14 @@ fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Tex
     let mut peers: Vec<_> = peers.into_iter().collect();
     peers.sort_unstable_by_key(|(name, _)| *name);
     peers
+}
+
+/// The duration of a call, or the limit that it reached where no duration is known.
+fn lasted_ns(events: &EventTable, row: u32) -> i64 {
+    match events.dur_ns(row) {
+        NO_NS => min_duration_ns(events, row),
+        dur_ns => dur_ns.max(0),
+    }
 }
 
 fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Option<Pending> {

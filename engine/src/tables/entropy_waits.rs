@@ -6,7 +6,7 @@
 //! ```
 
 use super::messages::messages;
-use crate::logs::entropy::{Entropy, entropy, is_about};
+use crate::logs::entropy::{Entropy, continues, entropy};
 use crate::parallel;
 use crate::store::heuristics::{MAX_BYSTANDERS, MAX_RESUME_NS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -105,7 +105,7 @@ fn resumes(context: &TableContext<'_>, rows: &[u32]) -> bool {
     let Some((&ready, later)) = rows.split_first() else { return false };
     let end_ns = events.start_ns(ready).saturating_add(MAX_RESUME_NS);
     let mut soon = later.iter().take_while(|&&row| events.start_ns(row) <= end_ns);
-    soon.any(|&row| !is_about(&events.texts.string(events.target(row))))
+    soon.any(|&row| continues(&events.texts.string(events.target(row))))
 }
 
 fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut TableBuilder<'_>) {

@@ -35,10 +35,14 @@ struct Kill {
 #[derive(Default)]
 struct Before {
     kills: Vec<Kill>,
-    /// A victim of these kills that later received SIGKILL.
+    /// Whether SIGKILL was later sent to a victim of these kills.
+    then_killed: bool,
+    /// That victim, if it is in the capture.
     deaf: Option<u32>,
 }
 
+/// Maximum number of names of a row.
+const MAX_NAMES: usize = 8;
 /// Maximum number of waits between a kill and a pause that are checked.
 const MAX_WAITS_AFTER: usize = 256;
 
@@ -55,10 +59,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let mut before: Vec<Before> = pauses.iter().map(|_| Before::default()).collect();
         for &kill in kills {
             let next = pauses.partition_point(|pause| pause.at < kill.at);
-            let is_last = is_kill(context, kill.row) && kill.victim.is_some();
+            let is_last = is_kill(context, kill.row);
             for earlier in before.iter_mut().take(next).filter(|_| is_last) {
-                let knows = earlier.kills.iter().any(|known| known.victim == kill.victim);
-                earlier.deaf = if knows { kill.victim } else { earlier.deaf };
+                if earlier.kills.iter().any(|known| is_same_victim(context, known, &kill)) {
+                    (earlier.then_killed, earlier.deaf) = (true, kill.victim);
+                }
             }
             if let Some(before) = before.get_mut(next) {
                 before.kills.push(kill);
@@ -73,6 +78,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         }
     }
     builder.finish()
+}
+
+/// Whether two signals were sent to the same process. Of one that is not in the capture, the id is known.
+fn is_same_victim(context: &TableContext<'_>, one: &Kill, other: &Kill) -> bool {
+    let id = |kill: &Kill| context.trace.events.target(kill.row);
+    one.victim == other.victim && (one.victim.is_some() || id(one).is_some() && id(one) == id(other))
 }
 
 /// Signals that request a process to end, by the task that may pause after them.
@@ -136,6 +147,23 @@ fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32])
     here.take(1).find(|&&(_, pid)| is_victim(pid)).map(|&(row, _)| row)
 }
 
+/// What the signals before a pause were sent to: names of programs, or ids of processes that are not in the capture.
+fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
+    let texts = &context.trace.events.texts;
+    let name = |kill: &Kill| {
+        let program = kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row));
+        let known = if program.is_some() { program } else { context.trace.events.target(kill.row) };
+        texts.string(known).rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in kills.iter().map(name).filter(|name| !name.is_empty()) {
+        if !names.contains(&name) && names.len() < MAX_NAMES {
+            names.push(name);
+        }
+    }
+    names
+}
+
 fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, builder: &mut TableBuilder<'_>) {
     let (trace, events) = (context.trace, &context.trace.events);
     let start_ns = events.start_ns(pause.row);
@@ -155,14 +183,15 @@ fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, 
     builder.text("signal", events.shape(kill.row).op);
     builder.text("target", events.target(kill.row));
     builder.text("victim", kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row)));
+    builder.list("names", names(context, &before.kills));
     builder.int("victims", victims.len() as i64);
     builder.int("survivors", survivors as i64);
     builder.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
     builder.int("slept_ns", pause.dur_ns);
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     builder.int("needless_ns", needless_ns);
-    builder.int("freeable_ns", if before.deaf.is_some() { pause.dur_ns } else { needless_ns });
-    builder.bool("then_killed", before.deaf.is_some());
+    builder.int("freeable_ns", if before.then_killed { pause.dur_ns } else { needless_ns });
+    builder.bool("then_killed", before.then_killed);
     builder.text("deaf", before.deaf.map_or(Text::NONE, |deaf| context.program(deaf, kill.row)));
     builder.int("pauses", 1);
     builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());

@@ -167,7 +167,9 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
         let is_named = kind == Kind::File && events.target(row).is_some();
         let process = if is_named { 0 } else { known.pid };
         let wait = waited(context, task, at, row);
-        let dur_ns = (wait.end_ns - wait.start_ns).max(0);
+        // Without timestamps, the duration alone is known.
+        let dur_ns =
+            if wait.start_ns == NO_NS { events.dur_ns(row).max(0) } else { (wait.end_ns - wait.start_ns).max(0) };
         let sum = sums.entry((known.capture, kind, process, events.target(row))).or_default();
         sum.waits += 1;
         sum.total_ns += dur_ns;
@@ -209,6 +211,8 @@ struct Times {
     longest_hold_ns: i64,
     /// Maximum number of simultaneous waiters.
     convoy: i64,
+    /// Sum of the waits in a capture without a window.
+    elapsed_ns: Option<i64>,
 }
 
 impl Times {
@@ -233,11 +237,12 @@ impl Times {
             .map(|wait| (wait.start_ns, wait.end_ns))
             .collect();
         let longest_hold_ns = longest_hold_ns(&waited, sum);
-        Times { waited, longest_hold_ns, convoy: super::families::overlap(&lives).most }
+        let elapsed_ns = window.is_none().then_some(sum.own_ns);
+        Times { waited, longest_hold_ns, convoy: super::families::overlap(&lives).most, elapsed_ns }
     }
 
     fn path_ns(&self) -> i64 {
-        self.waited.iter().map(|(from, to)| to - from).sum()
+        self.elapsed_ns.unwrap_or_else(|| self.waited.iter().map(|(from, to)| to - from).sum())
     }
 }
 
@@ -262,11 +267,15 @@ fn write(
     builder: &mut TableBuilder<'_>,
 ) {
     let Some(first) = sum.retained.first() else { return };
-    let longest = sum.retained.iter().max_by_key(|wait| wait.end_ns - wait.start_ns).unwrap_or(first);
+    let known_ns = |wait: &&LockWait| {
+        if wait.start_ns == NO_NS { context.trace.events.dur_ns(wait.row) } else { wait.end_ns - wait.start_ns }
+    };
+    let longest = sum.retained.iter().max_by_key(known_ns).unwrap_or(first);
     let waiters: FxHashSet<u32> = sum.retained.iter().map(|wait| wait.task).collect();
     let holders: FxHashSet<u32> = sum.retained.iter().filter_map(|wait| wait.holder).collect();
     let handed_on =
         sum.retained.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(context, by, &waiters)).count();
+    let wakes = if times.elapsed_ns.is_some() { wakes(context, key, &waiters) } else { Vec::new() };
     let shape = context.trace.events.shape(longest.row);
     let holder = longest.holder.and_then(|by| context.trace.tasks.get(by as usize).map(|task| (by, task)));
     builder.task_columns(longest.task, longest.row);
@@ -278,7 +287,9 @@ fn write(
     builder.int("holders", holders.len() as i64);
     builder.int("calls", sum.waits);
     builder.int("handed_on", handed_on as i64);
-    builder.int("convoy", times.convoy);
+    builder.some_int("waking", times.elapsed_ns.map(|_| wakes.iter().collect::<FxHashSet<_>>().len() as i64));
+    builder.some_int("wakes", times.elapsed_ns.map(|_| wakes.len() as i64));
+    builder.some_int("convoy", Some(times.convoy).filter(|_| times.elapsed_ns.is_none()));
     builder.int("total_ns", sum.total_ns);
     builder.int("max_ns", sum.longest_ns);
     builder.int("own_ns", sum.own_ns);
@@ -292,7 +303,25 @@ fn write(
     let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(context, by, longest));
     builder.string("holder_did", did.as_deref());
     builder.lines(first.row, sum.retained.iter().map(|wait| wait.row).max().unwrap_or(first.row));
-    builder.members(Provenance::Times { capture: key.0, times: times.waited.clone() });
+    let rows = || sum.retained.iter().map(|wait| wait.row).collect();
+    builder.members(match times.elapsed_ns {
+        Some(_) => Provenance::Rows(rows()),
+        None => Provenance::Times { capture: key.0, times: times.waited.clone() },
+    });
+}
+
+/// For each call by which a waiter wakes others at the same address: the waiter. Without timestamps, nothing else shows that
+/// they hand on a lock.
+fn wakes(context: &TableContext<'_>, (_, kind, _, address): Key, waiters: &FxHashSet<u32>) -> Vec<u32> {
+    let events = &context.trace.events;
+    let is_wake = |row: u32| {
+        let (action, op) = (events.action(row), events.texts.bytes(events.shape(row).op));
+        let wakes = action == Action::Wakes || action == Action::UsesFutex && op.starts_with(b"FUTEX_WAKE");
+        wakes && events.target(row) == address
+    };
+    let of_task =
+        |&task: &u32| context.calls_of(task).filter(|&row| is_wake(row)).map(move |_| task).collect::<Vec<_>>();
+    if kind == Kind::File { Vec::new() } else { waiters.iter().flat_map(of_task).collect() }
 }
 
 /// Upper bound of the time that could be saved. With unlimited parallelism only the longest hold remains. If no holder

@@ -28,21 +28,23 @@ const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error
 pub(super) struct OpenCall {
     pub task: u32,
     pub row: u32,
-    pub wait: Wait,
+    /// What it waits for; `None` for work of the kernel or a device.
+    pub wait: Option<Wait>,
 }
 
-/// Builds the table, one row per task whose last call waits and did not return.
+/// Builds the table, one row per task whose last call did not return.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let open: Vec<OpenCall> = context.tasks().filter_map(|task| open_call(context, task)).collect();
     let mut builder = TableBuilder::new(context, "open_calls");
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
-        open.iter().for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
+        let is_shown = |call: &&OpenCall| call.wait.is_some() || ends_capture(context, &open, call);
+        open.iter().filter(is_shown).for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
     }
     builder.finish()
 }
 
-/// The call in which a task is when the capture ends, if the call waits.
+/// The call in which a task is when the capture ends.
 pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
     let events = &context.trace.events;
     let rows = context.trace.rows_of(task);
@@ -54,8 +56,24 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
         Outcome::Interrupted => rows.last() == Some(&row),
         _ => false,
     };
-    let wait = wait(context, row).filter(|_| is_open && known.death_ns == NO_NS && known.ended.is_none())?;
-    Some(OpenCall { task, row, wait })
+    let is_last = is_open && known.death_ns == NO_NS && known.ended.is_none() && !known.superseded;
+    is_last.then(|| OpenCall { task, row, wait: wait(context, row) })
+}
+
+/// Whether a call that need not wait is where the whole capture ends: no task does anything else. Of a program that works, any
+/// line may be the last one, and a truncated file may end in any call.
+fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
+    let is_open = |task: u32| open.iter().any(|other| other.task == task);
+    let has_ended = |task: u32| {
+        let known = &context.trace.tasks[task as usize];
+        known.death_ns != NO_NS || known.ended.is_some() || known.superseded
+    };
+    let outcome = context.trace.events.outcome(call.row);
+    outcome == Outcome::Open
+        && !matches!(context.trace.events.action(call.row), Action::EndsThread | Action::EndsProcess)
+        && context
+            .capture_of(call.task)
+            .is_some_and(|capture| !capture.cut && capture.tasks.clone().all(|task| is_open(task) || has_ended(task)))
 }
 
 /// What a call waits for. Reads from a disk do not hang, and a write waits for its reader.
@@ -90,6 +108,8 @@ fn write(
     let other = ender.as_ref().and_then(Ender::task);
     let shape = events.shape(row);
     builder.task_columns(task, row);
+    let process = threads.of(context, call);
+    builder.some_int("thread", Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1));
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
     builder.text("target", events.target(row));
@@ -98,6 +118,7 @@ fn write(
     builder.string("stream", fd.and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied()));
     builder.string("kind", Some(kind(context, call)));
     builder.ns("seen_ns", threads.seen_ns(context, call));
+    builder.bool("first", threads::is_first_of_kind(context, call));
     builder.some_int("holder_pid", pid(Ender::holder));
     let owner = ender.as_ref().and_then(Ender::owner).map(|task| i64::from(trace.tasks[task as usize].tid));
     builder.some_int("holder_tid", owner.filter(|&tid| tid > 0));
@@ -108,7 +129,6 @@ fn write(
     builder.bool("explained", other.is_some_and(|other| enders.is_alive(context, other)));
     builder.bool("deadlock", enders.is_circle(context, open, call));
     builder.bool("idle", idle::is_idle(context, open, call));
-    let process = threads.of(context, call);
     builder.int("threads", process.threads);
     builder.bool("quiet", process.is_quiet);
     builder.bool("inward", process.is_inward);
@@ -122,18 +142,19 @@ fn write(
 /// The kind of the wait, as users read it.
 fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     match (call.wait, context.trace.events.action(call.row)) {
-        (Wait::Child, _) => "child",
-        (Wait::Signal, _) => "signal",
-        (Wait::Read, _) => "input",
-        (Wait::Poll, _) => "event",
-        (Wait::Peer, Action::Accepts) => "client",
-        (Wait::Peer, Action::Connects) => "connection",
-        (Wait::Peer, action) if action.transfer() == Some(Transfer::Write) => "reader",
-        (Wait::Peer, _) => "peer",
-        (Wait::Lock, Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file lock",
-        (Wait::Lock, _) => "thread",
-        (Wait::Message, _) => "message",
-        (Wait::Sleep, _) => "time",
+        (None, _) => "kernel",
+        (Some(Wait::Child), _) => "child",
+        (Some(Wait::Signal), _) => "signal",
+        (Some(Wait::Read), _) => "input",
+        (Some(Wait::Poll), _) => "event",
+        (Some(Wait::Peer), Action::Accepts) => "client",
+        (Some(Wait::Peer), Action::Connects) => "connection",
+        (Some(Wait::Peer), action) if action.transfer() == Some(Transfer::Write) => "reader",
+        (Some(Wait::Peer), _) => "peer",
+        (Some(Wait::Lock), Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file lock",
+        (Some(Wait::Lock), _) => "thread",
+        (Some(Wait::Message), _) => "message",
+        (Some(Wait::Sleep), _) => "time",
     }
 }
 

@@ -260,6 +260,12 @@ fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: u32)
     is_same && objects::is_unique(events.texts.bytes(series.object.target))
 }
 
+/// Whether the task makes no other call from the first poll to the last.
+fn is_bare(context: &TableContext<'_>, series: &Series) -> bool {
+    let within = context.calls_of(series.task).filter(|row| (series.first_row..=series.last_row).contains(row));
+    within.take(series.polls + 1).count() == series.polls
+}
+
 fn write(context: &TableContext<'_>, series: &Series, builder: &mut TableBuilder<'_>) {
     let (events, &Series { task, first_row, last_row, .. }) = (&context.trace.events, series);
     let attempt = series.attempt.filter(|_| series.attempts * 10 >= series.polls * 9);
@@ -273,6 +279,7 @@ fn write(context: &TableContext<'_>, series: &Series, builder: &mut TableBuilder
     builder.text("attempt", name(true).map_or(Text::NONE, |shape| shape.syscall));
     builder.text("errno", name(true).map_or(Text::NONE, |shape| shape.errno));
     builder.text("empty", name(false).map_or(Text::NONE, |shape| shape.syscall));
+    builder.bool("bare", is_bare(context, series));
     builder.bool("proven", attempt.is_some() || stays_ready(events.texts.bytes(series.object.target)));
     builder.int("polls", series.polls as i64);
     builder.int("interval_ns", total_ns / (series.polls as i64 - 1).max(1));

@@ -10,7 +10,9 @@ use super::messages::{free, messages};
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::logs::words;
 use crate::store::event::EventKind;
-use crate::store::heuristics::{MAX_PROGRESS_DRIFT_NS, MIN_RUNNING_LOG_NS, SEVERAL_DAYS_NS};
+use crate::store::heuristics::{
+    MAX_BOUND_PARTS, MAX_PROGRESS_DRIFT_NS, MAX_UNDATED_LINES, MIN_RUNNING_LOG_NS, SEVERAL_DAYS_NS,
+};
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -78,14 +80,27 @@ fn as_printed<'text>(message: &'text str, at: &Range<usize>) -> &'text str {
     if before.is_empty() { printed } else { message.get(name.len()..at.end).unwrap_or(printed) }
 }
 
-/// Each message of a log with its time. One without a time belongs to the one before it.
+/// Each message of a log with its time. One without a time belongs to the one before it, or to the one after it if it states
+/// more than the log has had until then.
 fn dated(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> Vec<(u32, i64)> {
     let events = &context.trace.events;
     let mut all: Vec<(u32, i64)> = rows.iter().map(|&row| (row, events.start_ns(row))).collect();
-    let mut at_ns = rows.iter().map(|&row| events.start_ns(row)).min().unwrap_or(NO_NS);
+    let first_ns = rows.iter().map(|&row| events.start_ns(row)).min().unwrap_or(NO_NS);
+    let next_ns = |row: u32| {
+        let later = (row + 1..capture.rows.end).take(MAX_UNDATED_LINES);
+        later.map(|other| events.start_ns(other)).find(|&start_ns| start_ns != NO_NS)
+    };
+    let precedes = |row: u32, at_ns: i64| {
+        let stated = stated(&events.texts.string(events.target(row)));
+        stated.is_some_and(|stated| stated.meaning != Meaning::Planned && at_ns - stated.dur_ns < first_ns)
+    };
+    let mut at_ns = first_ns;
     for row in capture.rows.clone().filter(|&row| events.kind(row) == EventKind::Log && context.selection.has(row)) {
         match events.start_ns(row) {
-            NO_NS if at_ns != NO_NS => all.push((row, at_ns)),
+            NO_NS if at_ns != NO_NS => {
+                let later_ns = if precedes(row, at_ns) { next_ns(row) } else { None };
+                all.push((row, later_ns.filter(|&later_ns| later_ns > at_ns).unwrap_or(at_ns)));
+            }
             NO_NS => {}
             start_ns => at_ns = start_ns,
         }
@@ -144,7 +159,8 @@ fn subject(before: &str) -> String {
     words::shape(&words::cut(before).frame, &[])
 }
 
-/// Charge each silence to the shortest event around it.
+/// Charge each silence to the shortest event around it: to one that covers half of it, or to one that ends it and may have
+/// lasted longer than its message states.
 fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [Event], groups: &mut [Group]) {
     let table = &context.trace.events;
     if context.wall_ns(capture) == 0 {
@@ -161,12 +177,14 @@ fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [
     let end_of = |at: usize| starts.get(at + 1).copied().unwrap_or(starts[at]);
     for event in order {
         let Event { start_ns, end_ns, group, .. } = events[event];
+        let is_bound = events[event].stated.meaning == Meaning::AtLeast;
         let mut at = starts.partition_point(|&start| start <= start_ns).saturating_sub(1);
         at = free(&mut next, at);
         while at < rows.len() && starts[at] < end_ns {
             let silent_ns = end_of(at) - starts[at];
             let covered_ns = end_of(at).min(end_ns) - starts[at].max(start_ns);
-            if covered_ns * 2 >= silent_ns && silent_ns > 0 && covered_ns > 0 {
+            let parts = if is_bound && end_of(at) <= end_ns { MAX_BOUND_PARTS } else { 2 };
+            if covered_ns.saturating_mul(parts) >= silent_ns && silent_ns > 0 && covered_ns > 0 {
                 groups[group].exclusive_ns += context.exclusive_ns(rows[at]).min(covered_ns);
                 groups[group].rows.push(rows[at]);
                 next[at] = at + 1;

@@ -141,15 +141,15 @@ impl Enders {
                 .filter(|&task| !same_process(trace, task, call.task) && self.is_alive(context, task))
         };
         match call.wait {
-            Wait::Child | Wait::Signal => children(context, call.task).next().map(Ender::Child),
-            Wait::Lock if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) => {
+            Some(Wait::Child | Wait::Signal) => children(context, call.task).next().map(Ender::Child),
+            Some(Wait::Lock) if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) => {
                 let address = address(context, call.row);
                 let owner = self.owners.get(&address).copied().filter(|_| self.handed_on.contains(&address));
                 owner.filter(|&task| task != call.task && self.is_alive(context, task)).map(Ender::Owner)
             }
-            Wait::Lock => other(&self.holders).map(Ender::Holder),
-            Wait::Peer => other(&self.readers).map(Ender::Reader),
-            Wait::Read => other(&self.writers).map(Ender::Peer),
+            Some(Wait::Lock) => other(&self.holders).map(Ender::Holder),
+            Some(Wait::Peer) => other(&self.readers).map(Ender::Reader),
+            Some(Wait::Read) => other(&self.writers).map(Ender::Peer),
             _ => None,
         }
     }
@@ -172,7 +172,9 @@ impl Enders {
                     continue;
                 }
                 // With several children, another one may end the wait.
-                Some(Ender::Child(task)) if at.wait == Wait::Child && children(context, at.task).count() == 1 => task,
+                Some(Ender::Child(task)) if at.wait == Some(Wait::Child) && children(context, at.task).count() == 1 => {
+                    task
+                }
                 _ => return false,
             };
             if same_process(context.trace, next, call.task) {

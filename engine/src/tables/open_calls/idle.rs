@@ -21,11 +21,13 @@ const MAX_ROWS_BEFORE: usize = 4;
 pub(super) fn is_idle(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
     let action = context.trace.events.action(call.row);
     match call.wait {
-        Wait::Sleep => true,
-        Wait::Signal | Wait::Poll => !has_sent(context, call),
-        Wait::Peer => action == Action::Accepts,
-        Wait::Read => serves(context, call),
-        Wait::Lock if action == Action::UsesFutex || action == Action::Parks => has_busy_threads(context, open, call),
+        Some(Wait::Sleep) => true,
+        Some(Wait::Signal | Wait::Poll) => !has_sent(context, call),
+        Some(Wait::Peer) => action == Action::Accepts,
+        Some(Wait::Read) => serves(context, call),
+        Some(Wait::Lock) if action == Action::UsesFutex || action == Action::Parks => {
+            has_busy_threads(context, open, call)
+        }
         _ => false,
     }
 }
@@ -73,7 +75,7 @@ fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
 /// Whether another thread of the process does something else than to wait for a thread. Of tasks that the tracer attached
 /// to, the process is unknown: they may be threads of one.
 fn has_busy_threads(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
-    let waits_alike = |task: u32| open.iter().any(|other| other.task == task && other.wait == Wait::Lock);
+    let waits_alike = |task: u32| open.iter().any(|other| other.task == task && other.wait == Some(Wait::Lock));
     context.capture_of(call.task).is_some_and(|capture| {
         capture.tasks.clone().any(|other| {
             let tasks = &context.trace.tasks;

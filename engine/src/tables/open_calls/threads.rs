@@ -75,12 +75,14 @@ impl Threads {
 
 /// Whether the task waits for this lock, child, input or peer for the first time. A capture of a busy program that waits for
 /// the same thing again and again may end anywhere, which shows nothing.
-fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> bool {
+pub(super) fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
+    // Of calls that need not wait, those on other targets return at once, too.
     let same = |row: u32| {
-        events.shape(row).syscall == events.shape(call.row).syscall && events.target(row) == events.target(call.row)
+        let is_alike = call.wait.is_none() || events.target(row) == events.target(call.row);
+        events.shape(row).syscall == events.shape(call.row).syscall && is_alike
     };
-    let waits = matches!(call.wait, Wait::Lock | Wait::Child | Wait::Read | Wait::Peer);
+    let waits = !matches!(call.wait, Some(Wait::Signal | Wait::Poll | Wait::Message | Wait::Sleep));
     waits && context.calls_of(call.task).take_while(|&row| row != call.row).all(|row| !same(row))
 }
 
@@ -109,7 +111,7 @@ fn process_end(
         waits.all(|wait| wait.is_some_and(|wait| waits_for_thread(context, &own, wait)))
             && own.iter().any(|task| open.get(task).is_some_and(|wait| is_named(context, wait)))
     };
-    let waits_inward = |other: &u32| open.get(other).is_some_and(|wait| wait.wait == Wait::Lock);
+    let waits_inward = |other: &u32| open.get(other).is_some_and(|wait| wait.wait == Some(Wait::Lock));
     let is_inward = living.iter().all(|other| waits_inward(other) || !may_be_own(*other));
     let quiet_ns = waits.flatten().map(|wait| threads.seen_ns(context, wait)).min().unwrap_or(NO_NS);
     ProcessEnd { threads: own.len() as i64, is_quiet, is_inward, quiet_ns, is_stuck }
@@ -133,7 +135,7 @@ fn waits_for_thread(context: &TableContext<'_>, own: &[u32], call: &OpenCall) ->
         Some(&ThreadWait::End(id)) => own.iter().any(|&task| context.trace.tasks[task as usize].tid == id),
         Some(ThreadWait::Lock) | None => events.texts.bytes(events.shape(call.row).op).ends_with(b"_PRIVATE"),
     };
-    call.wait == Wait::Lock && events.action(call.row) == Action::UsesFutex && ends_by_thread && !has_limit
+    call.wait == Some(Wait::Lock) && events.action(call.row) == Action::UsesFutex && ends_by_thread && !has_limit
 }
 
 /// Whether the wait is for a lock or the end of a thread.
