@@ -200,3 +200,6 @@ Source: see `MIN_STAGE_SHARE`."""
 MAX_UNEVENNESS_RATIO: Final = 0.25
 """Maximum ratio of the deviation of the costs of items to the cost of one, if these items have a single message.
 Source: see `MIN_STAGE_SHARE`."""
+MAX_NAMED_FLAGS: Final = 3
+"""Maximum number of bars in a set of flags that names a call.
+Source: futex operations and locks have up to two; sets of events to watch have six and more."""

@@ -23,6 +23,8 @@ NAMED: Mapping[str, tuple[str, int]] = (
 
 ONLY_IF = "if"
 """Used instead of a noun in a message: prints nothing, for parts that need the value to be present and true."""
+ONLY_IF_EQUAL = "if="
+"""The same with a value: `{errno:if=EMFILE}` is for parts about this value only."""
 
 _MAX_DIGITS = 40
 _LARGEST = 2**63

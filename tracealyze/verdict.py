@@ -65,9 +65,19 @@ def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
     """Whether a finding explains a good part of the time or of the calls, or why its numbers cannot be trusted."""
     finding = group.first
     share = finding.share or 0.0
+    if finding.confidence == "counted":
+        return True
+    if finding.basis is Basis.COUNTS and not _has_durations(trace, finding.capture):
+        # About calls, not about the capture: the numbers of calls are all there is to explain.
+        return finding.severity is not Severity.INFO or bool(finding.syscall)
     if finding.basis is Basis.COUNTS:
         share = (finding.calls or 0) / max(trace.totals["calls"], 1)
     return finding.severity is not Severity.INFO or share >= MIN_CAUSE_SHARE
+
+
+def _has_durations(trace: TraceTables, number: int) -> bool:
+    capture = trace.capture_of(number)
+    return capture is not None and bool(capture.has.get("durations"))
 
 
 def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
@@ -127,8 +137,14 @@ def _of_counts(trace: TraceTables) -> Sentence:
         return _of_tracers_table(trace)
     if used := _of_own_cpu(trace):
         return used
-    largest = max(trace.calls(by=["program", "syscall"], quantiles=False), key=lambda row: row["calls"])
+    rows = list(trace.calls(by=["program", "syscall"], quantiles=False))
+    total_ns = sum(row["total_ns"] or 0 for row in rows)
+    largest = max(rows, key=lambda row: ((row["total_ns"] or 0) if total_ns else 0, row["calls"]))
     program = shown(process_of({"program": largest["program"]}))
+    if total_ns:
+        share = largest["total_ns"] / total_ns
+        what = f"{units.share(share)} of the time in calls is {shown(largest['syscall'])} in {program}"
+        return Sentence(f"Nothing stands out: {what}.", share)
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     return Sentence(f"Nothing stands out by count: {number} are {shown(largest['syscall'])} in {program}.")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _KEYS = ("capture", "pid", "program", "syscall", "op")
-_UNPROVEN, _LONGEST = "unproven_ns", "longest_ns"
+_UNPROVEN, _LONGEST, _REFUSED = "unproven_ns", "longest_ns", "refused_ns"
 
 
 def with_bounds(trace: TraceTables, rule: Rule, row: Row) -> Row:
@@ -22,14 +22,15 @@ def with_bounds(trace: TraceTables, rule: Rule, row: Row) -> Row:
     if not rule.upper_bounds or not rule.group or not row.get("syscall") or not has_upper_bounds(capture):
         return row
     table = trace.table("call_bounds")
-    columns = [table.column(key) for key in (*_KEYS, _UNPROVEN, _LONGEST)]
+    columns = [table.column(key) for key in (*_KEYS, _UNPROVEN, _LONGEST, _REFUSED)]
     wanted = [row.get(key) if key in ("capture", *rule.group) else None for key in _KEYS]
-    unproven_ns = longest_ns = 0
-    for *keys, unproven, longest in zip(*columns, strict=True):
+    unproven_ns = longest_ns = refused_ns = 0
+    for *keys, unproven, longest, refused in zip(*columns, strict=True):
         if all(want is None or key == want for key, want in zip(keys, wanted, strict=True)):
             unproven_ns += unproven
+            refused_ns += refused
             longest_ns = max(longest_ns, longest)
-    return {**row, _UNPROVEN: unproven_ns, _LONGEST: longest_ns}
+    return {**row, _UNPROVEN: unproven_ns, _LONGEST: longest_ns, _REFUSED: refused_ns}
 
 
 def has_upper_bounds(capture: Capture | None) -> bool:
@@ -42,7 +43,9 @@ def may_be_outside(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) 
     # Loops have the shape of their most expensive call instead.
     syscall = row.get("syscall") or str(row.get("dominant") or "").partition(" ")[0]
     is_unproven = bool(row.get(_UNPROVEN, cost_ns) >= MIN_UNPROVEN_SHARE * cost_ns)
-    return has_upper_bounds(capture) and is_unproven and syscall not in rule.waiting
+    # A call that usually waits did not, where it failed because it would have blocked.
+    waits = syscall in rule.waiting and row.get(_REFUSED, 0) < MIN_UNPROVEN_SHARE * cost_ns
+    return has_upper_bounds(capture) and is_unproven and not waits
 
 
 def derived(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.findings import messages
-from tracealyze.findings.basis import Basis
+from tracealyze.findings.basis import Basis, basis_of
 from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
@@ -108,7 +108,8 @@ class _ClaimedMatch:
     @property
     def is_finding(self) -> bool:
         """Whether it is reported by itself."""
-        is_free = not self.match.rule.cost and self.match.basis is not Basis.COUNTS
+        rule = self.match.rule
+        is_free = not rule.cost and (self.match.basis is not Basis.COUNTS or rule.leads)
         if is_free or not self.share.taken:
             return True
         return self._keeps_most and not self._cost_is_mostly_taken
@@ -230,7 +231,9 @@ def _advice(trace: TraceTables, claimed: _ClaimedMatch) -> str:
 def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
     if match.basis is Basis.COUNTS and match.rule.warning_from:
         is_many = (match.row.get(match.rule.count) or 0) >= match.rule.warning_from
-        return Severity.WARNING if is_many else Severity.INFO
+        # Known durations show that many calls cost little.
+        is_cheap = basis_of(trace, match.capture) is not Basis.COUNTS
+        return Severity.WARNING if is_many and not is_cheap else Severity.INFO
     if match.rule.severity:
         return Severity(match.rule.severity)
     if match.rule.upper_bounds == "info" and (_may_be_outside(trace, match) or _mixes_threads(trace, match)):
@@ -249,7 +252,14 @@ def _is_estimate(trace: TraceTables, match: Match) -> bool:
     # A log shows what was written during the time, not what took it.
     is_silence = bool(match.rule.cost) and capture is not None and capture.dur_kind == "gap"
     is_mixed = bool(match.rule.cost) and _mixes_threads(trace, match)
-    return is_upper_bound or is_silence or is_mixed or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
+    is_lower_bound = match.basis is Basis.ELAPSED and basis_of(trace, match.capture) is Basis.COUNTS
+    return (
+        is_lower_bound
+        or is_upper_bound
+        or is_silence
+        or is_mixed
+        or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
+    )
 
 
 def _impact(match: Match, bound: Form) -> float:

@@ -55,6 +55,7 @@ _NOT_SUMMED = (
 PATH_TIME = "exclusive_ns"
 _WITHIN = ("row", "process", "program", "capture")
 _MAX_PROOFS = 2
+_MAX_NAMES = 8
 # Tables whose times lie between calls, so that only stamps measure them.
 _BETWEEN_CALLS = ("cpu", "gap_lengths")
 
@@ -154,7 +155,7 @@ def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:
 def _counts(trace: TraceTables, rules: Sequence[Rule]) -> bool:
     """Whether rules have to count calls in a capture, so that rows without time matter."""
     return any(rule.counted for rule in rules) and any(
-        basis_of(trace, number) is Basis.COUNTS for number in trace.capture_numbers
+        basis_of(trace, number) is not Basis.WALL for number in trace.capture_numbers
     )
 
 
@@ -178,13 +179,15 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
     """The matches of a rule that reach its thresholds."""
     table = tables.get(rule.table)
     found = _pieces(trace, rule) if table is None else _rows(trace, rule, table)
+    by_cost = set()
     for match in found:
         whole = whole_of(trace, match.row, _basis(trace, rule, match))
         if _reaches_thresholds(trace, rule, replace(match, whole=whole)):
             row = with_bounds(trace, rule, match.row) if table is None else match.row
+            by_cost.add(match.capture)
             yield replace(match, row=row, whole=whole)
     if rule.counted and _counts(trace, [rule]):
-        yield from _counted(trace, rule.counted, table)
+        yield from _counted(trace, rule.counted, table, by_cost)
 
 
 def _basis(trace: TraceTables, rule: Rule, match: Match) -> Basis:
@@ -199,6 +202,8 @@ def _reaches_thresholds(trace: TraceTables, rule: Rule, match: Match) -> bool:
     minimum = rule.at_least
     if match.basis is not Basis.WALL and rule.needs_window:
         return False
+    if rule.needs_durations and basis_of(trace, match.capture) is Basis.COUNTS:
+        return False
     resolved_ns = 0 if _is_limited(match) else MIN_COST_TICKS * tick_ns(trace, match)
     min_ns = max(minimum.total_ns, minimum.share * match.whole.ns, resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
@@ -212,13 +217,16 @@ def _is_limited(match: Match) -> bool:
     return bool(limits_ns) and limits_ns >= MIN_LIMITED_SHARE * match.cost_ns
 
 
-def _counted(trace: TraceTables, rule: Rule, table: Table | None) -> Iterator[Match]:
-    """The matches by numbers of calls, in captures without any duration."""
-    minimum = rule.at_least
+def _counted(trace: TraceTables, rule: Rule, table: Table | None, by_cost: set[int]) -> Iterator[Match]:
+    """The matches by numbers of calls, in captures without a window that have none by cost.
+
+    Durations that are small, or of a few quoted lines, do not make many calls in a row less remarkable."""
     for match in _pieces(trace, rule, Basis.COUNTS) if table is None else _rows(trace, rule, table):
-        if basis_of(trace, match.capture) is Basis.COUNTS:
+        if basis_of(trace, match.capture) is not Basis.WALL and match.capture not in by_cost:
             whole = whole_of(trace, match.row, Basis.COUNTS)
-            if (match.row.get(rule.count) or 0) >= max(minimum.count, minimum.share * whole.calls, 1):
+            count = match.row.get(rule.count) or 0
+            least = [minimum for minimum in (rule.at_least, rule.quoted) if minimum]
+            if any(count >= max(minimum.count, minimum.share * whole.calls, 1) for minimum in least):
                 yield replace(match, whole=whole)
 
 
@@ -303,6 +311,8 @@ def merged(rows: Sequence[Row], units: Mapping[str, str]) -> Row:
             row[key] = max(values, default=None)
         elif key.startswith("min_"):
             row[key] = min(values, default=None)
+        elif isinstance(first, list):
+            row[key] = list(dict.fromkeys(each for names in values for each in names))[:_MAX_NAMES]
         elif _is_amount(key, first, units):
             row[key] = sum(values) if values else None
         else:

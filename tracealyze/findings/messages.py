@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine, units
-from tracealyze.capture_input.recapture import LACKS, recapture
+from tracealyze.capture_input.recapture import LACKS, recapture, whole_command
 from tracealyze.findings import bounds
 from tracealyze.findings.basis import Basis, in_total, worded
-from tracealyze.heuristics import MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
+from tracealyze.heuristics import MAX_NAMED_FLAGS, MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
 from tracealyze.program_names import process_of, short, subject
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def _filled(text: str, values: dict[str, Any], match: Match, trace: Captures) ->
     shown = _Shown(match.tick_ns(capture) if capture else 1, _tick_ns_of_whole(match, capture), values["window_ns"])
     text = worded(text, match.whole)
     for name, parts in match.rule.words.items():
-        here = (
-            part for part in parts if not any(_is_missing(values, key) for _, key, _, _ in shown.parse(part) if key)
-        )
+        here = (part for part in parts if all(_fits(values, key, spec) for _, key, spec, _ in shown.parse(part) if key))
         values[name] = shown.vformat(next(here, ""), (), values)
     return shown.vformat(text, (), values)
 
@@ -91,8 +89,11 @@ def _tick_ns_of_whole(match: Match, capture: Capture | None) -> int:
     return capture.tick_ns if match.basis is Basis.WALL else match.tick_ns(capture)
 
 
-def _is_missing(values: Mapping[str, Any], key: str) -> bool:
-    return key in values and values[key] in (None, False, "", [])
+def _fits(values: Mapping[str, Any], key: str, spec: str | None) -> bool:
+    """Whether a part with this placeholder applies: the value is not missing, or is the one that the part is about."""
+    if spec and spec.startswith(units.ONLY_IF_EQUAL):
+        return str(values.get(key)) == spec.removeprefix(units.ONLY_IF_EQUAL)
+    return not (key in values and values[key] in (None, False, "", []))
 
 
 class _Shown(string.Formatter):
@@ -116,10 +117,10 @@ class _Shown(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         name, known = value
+        if format_spec == units.ONLY_IF or format_spec.startswith(units.ONLY_IF_EQUAL):
+            return ""
         if known is None:
             return _UNKNOWN
-        if format_spec == units.ONLY_IF:
-            return ""
         if format_spec == "time" and known == 1:
             return "once"
         if format_spec:
@@ -155,7 +156,8 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
     derived = {
         "subject": subject(row),
         "process": process_of(row),
-        "call": " ".join(part for part in (row.get("syscall"), row.get("op")) if part) or "calls",
+        "call": _call(row),
+        "format": capture.format if capture else "",
         "times": "once" if calls == 1 else f"{units.count(calls)} times",
         "cost_ns": cost_ns,
         "share": cost_ns / wall_ns if wall_ns else 0.0,
@@ -167,6 +169,7 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
         **bounds.derived(capture, match.rule, row, cost_ns),
     }
     derived |= {f"again_{lack}": recapture(capture.format if capture else "", lack) for lack in LACKS}
+    derived |= {"again_all": _whole(capture, attaches=False), "again_attached": _whole(capture, attaches=True)}
     derived["took"] = _took(match, capture, wall_ns)
     if not match.rule.cost and "share" in row:
         # A share of something other than the window.
@@ -175,6 +178,19 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")
     return {**row, **derived, "program": short(name) if name else "the process"}
+
+
+def _call(row: Mapping[str, Any]) -> str:
+    """The call and its sub-operation. A long set of flags, as that of inotify_add_watch, names nothing."""
+    op = row.get("op") or ""
+    return (
+        " ".join(part for part in (row.get("syscall"), op if op.count("|") <= MAX_NAMED_FLAGS else "") if part)
+        or "calls"
+    )
+
+
+def _whole(capture: Capture | None, *, attaches: bool) -> str:
+    return whole_command(capture.format if capture else "", attaches=attaches) or "a tracer"
 
 
 def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:

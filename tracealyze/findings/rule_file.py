@@ -20,7 +20,17 @@ _TEXTS = (
 _TABLES = ("at_least", "only", "except", "words", "counted", "explain")
 _COUNTED_TEXTS = ("where", "message", "advice", "count")
 _REQUIRED = ("code", "title", "table", "message", "advice")
-_OTHERS = ("group", "precedence", "leads", "upper_bounds", "waiting", "needs_window", "impact", "example")
+_OTHERS = (
+    "group",
+    "precedence",
+    "leads",
+    "upper_bounds",
+    "waiting",
+    "needs_window",
+    "needs_durations",
+    "impact",
+    "example",
+)
 KEYS = (*_TEXTS, *_OTHERS, *_TABLES)
 """The keys of a rule file."""
 
@@ -53,6 +63,9 @@ PLACEHOLDERS = {
     "in_one_ns": "the longest call where durations are upper bounds, if it has most of the time of several calls",
     "mean_ns": "the mean duration of the calls",
     **{f"again_{lack}": f"the command that captures again with {lack}, for the tracer" for lack in LACKS},
+    "format": "the format of the capture",
+    "again_all": "the command that captures again and lacks nothing, for the tracer",
+    "again_attached": "the same for a running process",
     "took": "the time on the critical path, as the end of a sentence: `: 9.74 s, 85% of the wall time`",
 }
 """What messages may name in addition to the columns of their table and the parts of `[words]`."""
@@ -105,7 +118,7 @@ class _Check:
         known_keys = {
             "at_least": _THRESHOLDS,
             "explain": tuple(EXPLANATION),
-            "counted": (*_COUNTED_TEXTS, "warning", "at_least"),
+            "counted": (*_COUNTED_TEXTS, "warning", "at_least", "quoted"),
         }
         for key, known in known_keys.items():
             if isinstance(self.table.get(key, {}), Mapping):
@@ -121,14 +134,16 @@ class _Check:
                 raise self.wrong(key, f"a table is required; write [{key}].")
         if type(self.table.get("precedence", 0)) is not int:
             raise self.wrong("precedence", "a whole number is required.")
-        for key in ("leads", "needs_window"):
+        for key in ("leads", "needs_window", "needs_durations"):
             if type(self.table.get(key, False)) is not bool:
                 raise self.wrong(key, "true or false is required.")
         self._lists()
         self._named()
         self._counted()
-        for key, least in (("at_least", self.table), ("counted.at_least", self.table.get("counted", {}))):
-            self._thresholds(key, least.get("at_least", {}))
+        counted = self.table.get("counted", {})
+        self._thresholds("at_least", self.table.get("at_least", {}))
+        for key in ("at_least", "quoted"):
+            self._thresholds(f"counted.{key}", counted.get(key, {}))
         self._examples()
 
     def _lists(self) -> None:
@@ -231,7 +246,8 @@ class _Check:
             raise self.wrong(
                 key, f"{{{name}}} is neither a column of table {self.table['table']} nor another known value.{hint}"
             )
-        counts = noun and noun != units.ONLY_IF and name not in _COUNTED
+        is_condition = noun == units.ONLY_IF or noun.startswith(units.ONLY_IF_EQUAL)
+        counts = noun and not is_condition and name not in _COUNTED
         if counts and (name not in columns or columns[name].kind != "number"):
             raise self.wrong(key, f"{{{name}:{noun}}} needs a number, and {name} is not one.")
 

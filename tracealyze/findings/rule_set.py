@@ -116,8 +116,12 @@ class Rule:
     """Optional parts of the message, with alternatives: the first one without a missing value is used."""
     needs_window: bool = False
     """Whether the rule is silent where there is no window, because its meaning needs the order of events in time."""
+    needs_durations: bool = False
+    """Whether the rule is silent where limits that waits reached are all that is known of durations."""
     warning_from: int = 0
     """Minimum count at which a match by counts is a warning; 0 if it is always an info."""
+    quoted: AtLeast | None = None
+    """Other thresholds for matches by counts, either of which suffices: people quote a few lines of a long trace."""
     counted: Rule | None = None
     """The rule as it applies to captures without any duration; None if it is silent there."""
     explain: Mapping[str, str] = field(default_factory=dict)
@@ -197,6 +201,7 @@ def _counted(rule: Rule, section: Mapping[str, Any]) -> Rule:
         confidence="counted",
         warning_from=section.get("warning", 0),
         at_least=AtLeast.of(section.get("at_least", {})),
+        quoted=AtLeast.of(section["quoted"]) if "quoted" in section else None,
         forms=forms,
     )
 

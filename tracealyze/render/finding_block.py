@@ -50,6 +50,10 @@ def saving(trace: Trace, group: FindingGroup) -> str:
     if group.first.basis is Basis.WALL:
         return saving_of(*group.impact_ns, 0, trace.tick_ns)
     _, high_ns = group.impact_ns
+    capture = trace.capture_of(group.first.capture)
+    if capture and not capture.has.get("wall_clock", True) and group.first.share is None:
+        # Time limits that were reached are lower bounds, and are printed exactly.
+        return f"at least {units.duration(high_ns, units.US)} of elapsed time" if high_ns else ""
     return f"up to {units.duration(high_ns, trace.dur_tick_ns)} of elapsed time" if high_ns else ""
 
 
