@@ -5,7 +5,7 @@
 //! permute   0 … size-1, one place -> another place, each reached from one place only
 //! ```
 
-use siphasher::sip::SipHasher24;
+use siphasher::sip::{SipHasher13, SipHasher24};
 use std::hash::Hasher;
 
 /// Rounds of the permutation. Four are enough for a pseudorandom one (Luby and Rackoff, 1988), if the halves are long;
@@ -38,15 +38,16 @@ impl Key {
         let half_bits = (128 - size.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
         let mask = (1u128 << half_bits) - 1;
         let mut value = value;
+        let seed = self.hash(kind, &size.to_le_bytes());
         loop {
             let (mut left, mut right) = (value >> half_bits, value & mask);
             for round in 0..ROUNDS {
-                let mut hasher = SipHasher24::new_with_key(&self.0);
-                hasher.write(kind.as_bytes());
-                hasher.write_u64(round);
-                hasher.write_u128(size);
-                hasher.write_u64(right as u64);
-                (left, right) = (right, left ^ (u128::from(hasher.finish()) & mask));
+                let mut block = [0; 16];
+                block[..8].copy_from_slice(&seed.wrapping_add(round).to_le_bytes());
+                block[8..].copy_from_slice(&(right as u64).to_le_bytes());
+                // Fewer rounds of the hash than for words: there are several of the network.
+                let mixed = SipHasher13::new_with_key(&self.0).hash(&block);
+                (left, right) = (right, left ^ (u128::from(mixed) & mask));
             }
             value = left << half_bits | right;
             if value < size {

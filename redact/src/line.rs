@@ -29,7 +29,36 @@ pub(crate) struct Lines {
     parsed: Parsed,
     bodies: FxHashMap<Box<[u8]>, Box<[u8]>>,
     bodies_bytes: usize,
+    lookups: Lookups,
     scratch: Vec<u8>,
+}
+
+/// Whether bodies repeat often enough for looking them up.
+#[derive(Default)]
+struct Lookups {
+    all: u32,
+    hits: u32,
+    skip: u32,
+}
+
+impl Lookups {
+    /// One body in this number has to repeat.
+    const MIN_REPEATS: u32 = 8;
+    /// Decided after this number of bodies, for eight times as many.
+    const SAMPLE: u32 = 1 << 13;
+
+    fn is_worth_it(&mut self) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        self.all += 1;
+        if self.all == Lookups::SAMPLE {
+            let are_rare = self.hits * Lookups::MIN_REPEATS < self.all;
+            *self = Lookups { skip: if are_rare { Lookups::SAMPLE * 8 } else { 0 }, ..Lookups::default() };
+        }
+        true
+    }
 }
 
 impl Lines {
@@ -42,6 +71,7 @@ impl Lines {
             parsed: Parsed::default(),
             bodies: FxHashMap::default(),
             bodies_bytes: 0,
+            lookups: Lookups::default(),
             scratch: Vec::new(),
         }
     }
@@ -138,10 +168,11 @@ impl Lines {
     }
 
     fn body(&mut self, body: &[u8], context: Context, out: &mut Vec<u8>) {
-        if body.len() < MIN_BODY_BYTES {
+        if body.len() < MIN_BODY_BYTES || !self.lookups.is_worth_it() {
             return bare::text(&mut self.names, body, context, out);
         }
         if let Some(known) = self.bodies.get(body) {
+            self.lookups.hits += 1;
             return out.extend_from_slice(known);
         }
         let start = out.len();
