@@ -64,6 +64,24 @@ impl Pseudonyms {
 
     /// Append the pseudonym of a word: letters, digits, and bytes above 127.
     pub fn word(&mut self, word: &[u8], out: &mut Vec<u8>) {
+        // Numbers rarely repeat, and permuting one costs as much as remembering it.
+        if self.translations.is_none() && word.iter().any(u8::is_ascii_digit) {
+            return self.with_digits(word, out);
+        }
+        self.remembered(word, out);
+    }
+
+    /// Append the pseudonym of a word with digits: its letters are remembered.
+    fn with_digits(&mut self, word: &[u8], out: &mut Vec<u8>) {
+        if word.starts_with(b"0x") || is_hex_id(word) {
+            return self.made(word, out);
+        }
+        for run in word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit()) {
+            if run[0].is_ascii_digit() { self.digits(run, out) } else { self.remembered(run, out) }
+        }
+    }
+
+    fn remembered(&mut self, word: &[u8], out: &mut Vec<u8>) {
         if let Some(known) = self.memo.get(word) {
             return out.extend_from_slice(known);
         }
