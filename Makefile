@@ -41,7 +41,7 @@ test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which
 	$(PYTHON) -m pytest -m consumers -rs tests/consumers
 
 test-browser: setup ## Open reports in Chromium and Firefox, driven through Node, as far as they are installed
-	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/browser puppeteer-core@24
+	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/browser puppeteer-core@24 axe-core@4
 	-cd viewer && npm ci --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1
 	$(PYTHON) -m pytest -rs -s -m browser tests/browser
 	$(PYTHON) -m pytest -rs tests/test_viewer_bundle.py

@@ -29,23 +29,29 @@ def browser(request: pytest.FixtureRequest) -> tuple[str, str]:
     executable = shutil.which(BROWSERS[kind])
     if executable is None:
         pytest.skip(f"{BROWSERS[kind]} is not installed: apt-get install {BROWSERS[kind]}")
-    if shutil.which("node") is None or not (MODULES / "puppeteer-core").is_dir():
-        pytest.skip("puppeteer-core is not installed: make test-browser installs it, and needs Node")
+    if shutil.which("node") is None or not all((MODULES / name).is_dir() for name in ("puppeteer-core", "axe-core")):
+        pytest.skip("puppeteer-core and axe-core are not installed: make test-browser installs them, and needs Node")
     return kind, executable
 
 
-def story(browser: tuple[str, str], trace: tracealyze.Trace, folder: Path) -> dict[str, Any]:
+def ran(script: str, browser: tuple[str, str], trace: tracealyze.Trace, folder: Path, *more: str) -> dict[str, Any]:
+    """What a script sees in the report of a trace."""
     report = folder / "report.html"
     report.write_text(document.of_captures([(trace, trace.summary())], 20), encoding="utf-8")
     done = subprocess.run(
-        ["node", str(ROOT / "tests" / "browser" / "story.cjs"), *browser, str(report), str(folder / "page.png")],
+        ["node", str(ROOT / "tests" / "browser" / f"{script}.cjs"), *browser, str(report), *more],
         capture_output=True,
         encoding="utf-8",
-        timeout=180,
+        timeout=300,
         env={**os.environ, "NODE_PATH": str(MODULES), "HOME": str(folder)},
     )
     assert done.returncode == 0, done.stderr
     seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+def story(browser: tuple[str, str], trace: tracealyze.Trace, folder: Path) -> dict[str, Any]:
+    seen = ran("story", browser, trace, folder, str(folder / "page.png"))
     sys.stdout.write(f"\n{browser[0]}: {seen.get('timing')}\n")
     return seen
 
@@ -91,3 +97,38 @@ def test_a_log_keeps_its_static_picture(browser: tuple[str, str], tmp_path: Path
     trace = tracealyze.read(SAMPLES / "kernel-shutdown" / "shutdown.log")
     seen = story(browser, trace, tmp_path)
     assert (seen["errors"], seen["requests"], seen["form"], seen["charts"]) == ([], [], "static", 1)
+
+
+STORIES = [
+    ("ssh-login/ssh-login.truss", "ZFS_IOC_OBJSET_STATS 297 times", "Batch the calls"),
+    ("shutdown/before.strace.xz", "sleeps for a fixed time", "Wait for the process to exit"),
+    ("jail-start/before.strace.xz", "is blocked on the lock", "Hold the lock for a shorter time"),
+    ("kernel-shutdown/shutdown.log", "The log is silent for 1.01 s", "Find out what runs"),
+]
+
+
+@pytest.mark.parametrize(("capture", "cause", "advice"), STORIES, ids=lambda text: text.split("/")[0][:20])
+def test_the_first_screen_has_cause_and_remedy(
+    capture: str, cause: str, advice: str, browser: tuple[str, str], tmp_path: Path
+) -> None:
+    trace = tracealyze.read(SAMPLES / capture)
+    seen = ran("conditions", browser, trace, tmp_path)
+    for text in (seen["off"], seen["on"], seen["strict"]["text"]):
+        assert cause in text
+        assert advice in text
+    assert seen["strict"]["charts"] > 0
+    assert seen["form"] == ("static" if capture.endswith(".log") else "ready")
+    assert (seen["errors"], seen.get("accessibility", [])) == ([], [])
+
+
+def test_a_capture_with_many_tasks_since_1970_is_interactive(browser: tuple[str, str], tmp_path: Path) -> None:
+    # The wall time is not a multiple of the 256 ns to which times since 1970 are exact in scripts.
+    lines = []
+    for number in range(3_000):
+        at_us = number * 337 + number % 7
+        stamp = f"{1795574970 + at_us // 1_000_000}.{at_us % 1_000_000:06}"
+        lines.append(
+            f'{100 + number % 40} {stamp} openat(AT_FDCWD, "/etc/{number}", O_RDONLY) = 3 <0.000{number % 300:03}>'
+        )
+    seen = ran("conditions", browser, tracealyze.read("\n".join(lines).encode()), tmp_path)
+    assert (seen["form"], seen["errors"]) == ("ready", [])

@@ -17,7 +17,7 @@ def table(listing: Listing, bars: Iterable[float] = ()) -> str:
     kinds = [' class="n"' if column.is_number else "" for column in columns]
     drawn = [f"<td>{bar(share)}</td>" for share in bars]
     heads = "".join(
-        f'<th scope="col"{kind}>{escaped(listing.heading(column))}</th>'
+        f'<th scope="col"{kind}>{escaped(title)}</th>' if (title := listing.heading(column)) else "<td></td>"
         for kind, column in zip(kinds, columns, strict=True)
     )
     rows = [

@@ -56,7 +56,8 @@ def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Ite
     yield from _opened("timeline", title, part)
     if part.summary.window.wall_ns:
         chart = boot_chart(part.trace, part.prefix, part.scale_ns, _marks(part) if has_marks else ())
-        yield '<figure>\n<div class="wide" role="region" aria-label="Timeline" tabindex="0">\n'
+        yield '<figure>\n<div class="wide" role="region" aria-label="'
+        yield f'{escaped(title)}" tabindex="0">\n'
         yield f"{chart.svg}</div>\n{element('figcaption', chart.caption)}</figure>\n"
         if chain := blocked_on(part.trace, part.summary, "→", "⇢"):
             yield element("p", chain, class_="remark")

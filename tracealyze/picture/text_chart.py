@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _AMOUNT = 9
 _MAX_NAME_WIDTH = 40
-_TICK_WIDTH = 12
+_TICK_WIDTH = 8
 _PATH = "critical path"
 _INDENT = 2
 _MAX_DEPTH = 6
@@ -69,7 +69,7 @@ def _axis(wall_ns: int, plot: int) -> str:
     line = ""
     for at_ns in range(0, wall_ns + 1, axis.tick_ns(wall_ns, max(plot // _TICK_WIDTH, 1))):
         label, column = units.duration(at_ns), plot * at_ns // max(wall_ns, 1)
-        if column + len(label) <= plot:
+        if column + len(label) <= plot and (column > len(line) or not line):
             line = f"{line.ljust(column)}{label}"
     return line
 

@@ -1,6 +1,6 @@
 import { ticks } from "d3-array";
 import { type Model, pathAt } from "./model.ts";
-import { blit, firstExact, type Palette, pathStrips, strip } from "./raster.ts";
+import { blit, darkened, firstExact, hexOf, type Palette, pathStrips, strip } from "./raster.ts";
 import { type Stay, staysOf } from "./stays.ts";
 import { duration, nameOf, type Range, type Row } from "./view.ts";
 
@@ -497,16 +497,7 @@ export function drawMini(canvas: HTMLCanvasElement, scene: Scene): void {
   context.fillText(`on average of ${duration(wallNs / overview[0].length)}`, 8, 28);
 }
 
-/** Dark enough for white text: at least 4.5:1. */
-export function darkened(color: string): string {
-  return `#${[1, 3, 5].map((at) => hex(Number.parseInt(color.slice(at, at + 2), 16) * 0.72)).join("")}`;
-}
-
 function mixed(color: string, paper: string, share: number): string {
   const part = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16);
-  return `#${[1, 3, 5].map((at) => hex(part(color, at) * share + part(paper, at) * (1 - share))).join("")}`;
-}
-
-function hex(value: number): string {
-  return Math.round(value).toString(16).padStart(2, "0");
+  return `#${[1, 3, 5].map((at) => hexOf(part(color, at) * share + part(paper, at) * (1 - share))).join("")}`;
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ClassLook } from "./contract.ts";
+import { darkened } from "./raster.ts";
 import { duration } from "./view.ts";
 
 export interface Node {
@@ -38,16 +39,16 @@ export function Icicle({ nodes, classes }: { nodes: Node[]; classes: ClassLook[]
     )
     .filter(({ node, at }) => at === chosen || node.depth > root.depth)
     .filter(({ node }) => node.ns / root.ns > 0.002);
-  const look = (node: Node) => classes.find((each) => each.name === node.cls)?.color ?? "#6b7177";
+  const look = (node: Node) => darkened(classes.find((each) => each.name === node.cls)?.color ?? "#767676");
   const total = nodes[0].ns;
   return (
-    <section class="tz-icicle" aria-label="Where the time went">
+    <section class="tz-icicle" aria-label="Icicle">
       <p class="tz-note">
         {root.depth ? root.name : "Critical path"} {duration(root.ns)} = {((100 * root.ns) / total).toFixed(1)}%, by
         class, program, process, call and target. Select a box to enlarge it
         {chosen ? "; select the top box to go back" : ""}.
       </p>
-      <div style={{ position: "relative", height: `${(6 - root.depth) * ROW}px` }}>
+      <div style={{ position: "relative", overflow: "hidden", height: `${(6 - root.depth) * ROW}px` }}>
         {inside.map(({ node, at }) => {
           const from = Math.max(0, (node.fromNs - root.fromNs) / root.ns);
           const wide = Math.min(1 - from, node.ns / root.ns);
@@ -69,7 +70,7 @@ export function Icicle({ nodes, classes }: { nodes: Node[]; classes: ClassLook[]
                 background: look(node),
                 color: "#fff",
                 border: "0",
-                padding: "0 .25rem",
+                padding: wide > 0.02 ? "0 .25rem" : "0",
                 font: "12px system-ui, sans-serif",
                 textAlign: "left",
                 overflow: "hidden",

@@ -218,3 +218,12 @@ export function blit(
     }
   }
 }
+
+/** Dark enough for white text: at least 4.5:1. */
+export function darkened(color: string): string {
+  return `#${[1, 3, 5].map((at) => hexOf(Number.parseInt(color.slice(at, at + 2), 16) * 0.72)).join("")}`;
+}
+
+export function hexOf(value: number): string {
+  return Math.round(value).toString(16).padStart(2, "0");
+}

@@ -85,6 +85,7 @@ class App extends Component<{ model: Model }, State> {
   rowOf: Int32Array = new Int32Array();
   rowsMode: Mode | null = null;
   hits: Hit[] = [];
+  hitLanes: ReadonlySet<number> = new Set();
   tipRef = createRef<Tip>();
   nodes: Node[] = placed(this.props.model.meta.icicle, this.props.model.classes);
   pointers = new Map<number, PointerEvent>();
@@ -170,7 +171,7 @@ class App extends Component<{ model: Model }, State> {
       focusRow,
       finding,
       selection,
-      hits: new Set(this.hits.map((hit) => hit.lane)),
+      hits: this.hitLanes,
       theme: this.theme,
     };
   }
@@ -413,6 +414,7 @@ class App extends Component<{ model: Model }, State> {
 
   find = (text: string) => {
     this.hits = found(this.props.model, text);
+    this.hitLanes = new Set(this.hits.map((hit) => hit.lane));
     this.setState({ search: text, hit: 0 });
     if (this.hits.length) this.showHit(0, { search: text });
   };
