@@ -105,7 +105,10 @@ fn invalid(pattern: String, why: redact::InvalidPattern) -> PyErr {
     InvalidPattern::new_err((pattern, why.0))
 }
 
-/// Compare a capture with what replaced it: number of lines, of findings, and the first findings as (line, column, problem).
+/// Line, column and problem of what a redacted capture should not contain.
+type Leak = (u64, usize, &'static str);
+
+/// Compare a capture with what replaced it: number of lines, of findings, and the first findings.
 #[pyfunction]
 #[pyo3(signature = (original, redacted, *, keep=None))]
 pub(super) fn verify_redacted(
@@ -113,7 +116,7 @@ pub(super) fn verify_redacted(
     original: PathBuf,
     redacted: PathBuf,
     keep: Option<String>,
-) -> PyResult<(u64, u64, Vec<(u64, usize, &'static str)>)> {
+) -> PyResult<(u64, u64, Vec<Leak>)> {
     let pattern = keep.as_deref().map(redact::stream::compiled).transpose();
     let pattern = pattern.map_err(|why| invalid(keep.unwrap_or_default(), why))?;
     let verdict = py.detach(|| Verifier::new(pattern).verify(&original, &redacted));
