@@ -17,7 +17,8 @@ Functions:
     scaling   how calls grow with the problem size
     redact    a capture without secrets, as another file
 
-Classes: `Trace` has the findings and the tables, `Table` has the rows. `help(trace.findings[0])` describes a finding.
+Classes: `Trace` has the findings and the tables, `Table` has the rows, `Fleet` many captures.
+`help(trace.findings[0])` describes a finding.
 
 Errors, all with a message that states the remedy:
 
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from tracealyze.errors import UnreadableCapture as UnreadableCapture
     from tracealyze.errors import UnusableInput as UnusableInput
     from tracealyze.errors import WrongUsage as WrongUsage
+    from tracealyze.fleet.fleet import Fleet
     from tracealyze.redaction import redact
     from tracealyze.selection import Selection as Selection
     from tracealyze.table import Table
@@ -71,6 +73,7 @@ _MODULES = {
     **dict.fromkeys(("Capture", "Loss", "Window"), "capture_input.capture_info"),
     **dict.fromkeys(("check", "diff", "scaling"), "comparisons"),
     **dict.fromkeys(_ERRORS, "errors"),
+    "Fleet": "fleet.fleet",
     "redact": "redaction",
     "Selection": "selection",
     "Table": "table",
@@ -79,6 +82,7 @@ _MODULES = {
 
 # The help of the package shows what __all__ lists, and errors with about a hundred lines each that they inherit.
 __all__ = [
+    "Fleet",
     "Table",
     "Trace",
     "__version__",

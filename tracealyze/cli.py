@@ -36,6 +36,7 @@ COMMANDS = (
     "diff",
     "export",
     "scaling",
+    "fleet",
     "rules",
     "explain",
     "mcp",

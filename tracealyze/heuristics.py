@@ -203,3 +203,24 @@ Source: see `MIN_STAGE_SHARE`."""
 MAX_NAMED_FLAGS: Final = 3
 """Maximum number of bars in a set of flags that names a call.
 Source: futex operations and locks have up to two; sets of events to watch have six and more."""
+
+# Many captures
+
+FLEET_MAX_CALL_ROWS: Final = 1_000
+"""Maximum number of rows of calls that the store has per capture. The targets of the others are folded.
+Source: chosen. The captures of the repository have up to some hundreds."""
+FLEET_WEIGHT_OF_COUNTS: Final = 0.01
+"""How much a cause of unknown time counts when captures are compared, as a share of the window.
+Source: chosen, so that measured causes decide."""
+FLEET_MIN_CAPTURES: Final = 5
+"""Minimum number of captures with a cause, for a trend to be tested.
+Source: chosen. Ranks of fewer values are rarely significant."""
+FLEET_MAX_FALSE_DISCOVERIES: Final = 0.05
+"""Maximum expected fraction of false ones among the reported changes.
+Source: the usual level of Benjamini and Hochberg (1995)."""
+FLEET_MIN_OUTLIER_SCORE: Final = 3.5
+"""Minimum modified z-score of an outlier.
+Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)."""
+FLEET_MIN_OUTLIER_SHARE: Final = 0.05
+"""Minimum difference of an outlier from the median, as a share of the window.
+Source: chosen. Smaller ones are not worth a look, however regular the other captures are."""

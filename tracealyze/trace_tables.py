@@ -256,6 +256,10 @@ class TraceTables:
             )
         return self._calls[question]
 
+    def call_histograms(self, by: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each row of `calls(by)`, its durations as pairs of a bucket and a count, which can be merged."""
+        return translated(lambda: self._source.call_histograms(by, self._selected))
+
     def calls_matching(self, by: Sequence[str], condition: Form | None) -> Table:
         """As `calls`, of the calls that meet a condition on events only."""
         return self._table(lambda: self._source.calls(by, self._selected, True, condition))

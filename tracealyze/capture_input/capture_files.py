@@ -34,7 +34,7 @@ def files_of(arguments: Iterable[str], skipped: list[str] | None = None) -> list
             captures.extend(_expanded(argument, skipped))
     for file in (*named, *(file for files in captures for file in files)):
         _must_be_text(file)
-    return _joined(named) + captures
+    return joined(named) + captures
 
 
 def _must_be_text(file: str) -> None:
@@ -66,7 +66,7 @@ def _expanded(argument: str, skipped: list[str] | None) -> list[list[str]]:
 
         found = [name for name in sorted(glob(argument)) if os.path.isfile(name)]
         if found:
-            return _joined(found)
+            return joined(found)
         raise MissingCapture(f"{argument}: no file matches.")
     if path.is_symlink():
         raise MissingCapture(f"{argument}: a symbolic link to {os.readlink(path)}, which does not exist.")
@@ -82,16 +82,21 @@ def _must_be_visible(path: Path) -> None:
         return
 
 
-def _joined(files: Sequence[str]) -> list[list[str]]:
+def joined(files: Sequence[str]) -> list[list[str]]:
     """One capture per file, apart from files NAME.PID, which are parts of one capture."""
+    return [capture for group in joined_by_name(files) for capture in parted(group)]
+
+
+def joined_by_name(files: Sequence[str]) -> list[list[str]]:
+    """As `joined`, from the names only: files with numbers at the end of their names may be several captures."""
     groups: dict[str, list[str]] = {}
     for file in dict.fromkeys(files):
         match = _PER_TASK.fullmatch(file)
         groups.setdefault(match["name"] + "." if match else file, []).append(file)
-    return [capture for group in groups.values() for capture in _parted(sorted(group, key=_pid))]
+    return [sorted(group, key=_pid) for group in groups.values()]
 
 
-def _parted(group: list[str]) -> list[list[str]]:
+def parted(group: list[str]) -> list[list[str]]:
     """Files with numbers at the end of their names may also be several runs: then their lines contain ids."""
     return [group] if len(group) == 1 or _engine.are_parts(group) else [[file] for file in group]
 
@@ -117,10 +122,10 @@ def _in_folder(folder: Path, skipped: list[str] | None) -> list[list[str]]:
         )
     parts = [file for file in files if _PER_TASK.fullmatch(file)]
     if parts or skipped is None:
-        return _joined(parts or files)
+        return joined(parts or files)
     captures = [file for file in files if _may_be_capture(file)]
     skipped.extend(file for file in files if captures and file not in captures)
-    return _joined(captures or files)
+    return joined(captures or files)
 
 
 def _may_be_capture(file: str) -> bool:

@@ -75,9 +75,9 @@ def columns_of(table: str) -> Mapping[str, Type]:
     return {name: Type(_TYPES.get(type_, "number"), unit) for name, type_, unit in mine}
 
 
-def checked(root: Node, table: str, grouped: bool) -> Type:
+def checked(root: Node, table: str, grouped: bool, columns: Mapping[str, Type] | None = None) -> Type:
     """The type of a tree. Raises `Mistake` for names, types and units that do not fit."""
-    return _Check(table, columns_of(table), grouped).of(root)
+    return _Check(table, columns_of(table) if columns is None else columns, grouped).of(root)
 
 
 class _Check:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tracealyze.errors import WrongUsage
 from tracealyze.expression.tree import Expression, walk
 from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.expression.checks import Type
 
 MAX_LENGTH = 4000
 """Maximum length of an expression, in characters."""
@@ -47,11 +52,19 @@ class WrongExpression(WrongUsage):
         return "\n".join(self.lines)
 
 
-def parse(text: str, table: str, *, grouped: bool = False, kind: str = "", origin: str = "") -> Expression:
+def parse(
+    text: str,
+    table: str,
+    *,
+    grouped: bool = False,
+    kind: str = "",
+    origin: str = "",
+    columns: Mapping[str, Type] | None = None,
+) -> Expression:
     """The expression of a text, checked against the columns of a table.
 
-    `grouped` allows sums and other aggregates; `kind` requires a "condition" or a "number"; `origin` is the first part
-    of error messages. Raises `WrongExpression`."""
+    `columns` are those of a table that the engine does not have; `grouped` allows sums and other aggregates; `kind`
+    requires a "condition" or a "number"; `origin` is the first part of error messages. Raises `WrongExpression`."""
     from tracealyze.expression import checks, grammar
 
     try:
@@ -60,7 +73,7 @@ def parse(text: str, table: str, *, grouped: bool = False, kind: str = "", origi
         deep = [node for depth, node in walk(root) if depth > _MAX_TREE_DEPTH]
         if deep:
             raise grammar.Mistake("operations are nested too deeply; split the condition", deep[0].at)
-        found = checks.checked(root, table, grouped)
+        found = checks.checked(root, table, grouped, columns)
         if kind and found.kind != kind:
             raise grammar.Mistake(f"a {kind} is required here, but this is {found.called}", root.at)
     except grammar.Mistake as mistake:

@@ -306,6 +306,22 @@ impl PyTrace {
         Ok(table.into())
     }
 
+    /// Per row of `calls` with these keys, the histogram of durations: numbers of buckets and counts.
+    fn call_histograms(
+        &self,
+        py: Python<'_>,
+        by: Vec<String>,
+        selection: &PySelection,
+    ) -> PyResult<Vec<Vec<(u16, u64)>>> {
+        let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
+        let query = CallQuery { keys, quantiles: true, ..CallQuery::default() };
+        py.detach(|| -> Result<_, TimeBoundError> {
+            let (attribution, chosen) = (self.0.attribution(&selection.0)?, self.0.selection(&selection.0)?);
+            Ok(calls::histograms(self.0.trace(), &query, &chosen, &attribution))
+        })
+        .map_err(PyErr::from)
+    }
+
     #[pyo3(signature = (selection, columns = None, limit = None))]
     fn events(&self, selection: &PySelection, columns: Option<Vec<String>>, limit: Option<usize>) -> PyResult<PyTable> {
         self.0.selection(&selection.0)?;

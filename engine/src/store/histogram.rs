@@ -66,7 +66,7 @@ impl Histogram {
     }
 
     /// The non-empty buckets and their counts, in order.
-    fn counts(&self) -> impl Iterator<Item = (u16, u64)> {
+    pub fn counts(&self) -> impl Iterator<Item = (u16, u64)> {
         let many = (0..).zip(&self.many).map(|(bucket, &count)| (bucket, count)).filter(|&(_, count)| count > 0);
         self.few.iter().copied().chain(many)
     }

@@ -96,6 +96,7 @@ columns! {
         "op" dict "" "Sub-operation.";
         "shape" dict "" "Call, sub-operation, normalized target and outcome combined.";
         "target" dict "" "What the call works on.";
+        "normalized_target" dict "" "What the call works on, with changing parts as N.";
         "target_kind" dict "" "peer (another process, machine or person), file or other.";
         "errno" dict "" "Name of the error.";
         "outcome" dict "" "Outcome of the call.";

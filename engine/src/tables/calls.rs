@@ -31,6 +31,8 @@ pub enum CallKey {
     Shape,
     /// Target as printed.
     Target,
+    /// Target with its changing parts normalised.
+    NormalizedTarget,
     /// Kind of the normalised target: a peer, a file, or another.
     TargetKind,
     /// Name of the error.
@@ -57,11 +59,12 @@ pub enum CallKey {
 
 impl CallKey {
     /// All keys with their names.
-    pub const ALL: [(&'static str, CallKey); 15] = [
+    pub const ALL: [(&'static str, CallKey); 16] = [
         ("syscall", CallKey::Syscall),
         ("op", CallKey::Op),
         ("shape", CallKey::Shape),
         ("target", CallKey::Target),
+        ("normalized_target", CallKey::NormalizedTarget),
         ("target_kind", CallKey::TargetKind),
         ("errno", CallKey::Errno),
         ("outcome", CallKey::Outcome),
@@ -87,6 +90,7 @@ impl CallKey {
             CallKey::Op => Some(shape.op.0),
             CallKey::Shape => Some(number),
             CallKey::Errno => Some(shape.errno.0),
+            CallKey::NormalizedTarget => Some(shape.target.0),
             CallKey::TargetKind => Some(TargetKind::of(trace.events.texts.bytes(shape.target)) as u32),
             _ => None,
         }
@@ -169,6 +173,12 @@ pub struct CallQuery {
     pub order: CallOrder,
     /// Maximum number of groups.
     pub most: Option<usize>,
+}
+
+impl CallQuery {
+    fn keys(&self) -> &[CallKey] {
+        &self.keys[..self.keys.len().min(MAX_KEYS)]
+    }
 }
 
 /// Maximum number of keys. More would only repeat what others determine: a shape has a syscall, an operation, an error.
@@ -271,7 +281,27 @@ pub(crate) fn sum_of_known(one_ns: i64, other_ns: i64) -> i64 {
 ///
 /// Totals are sums over tasks, so they may exceed the wall time.
 pub fn calls(trace: &Trace, query: &CallQuery, selection: &Selection<'_>, attribution: &Attribution) -> Table {
-    let keys = &query.keys[..query.keys.len().min(MAX_KEYS)];
+    table(trace, query.keys(), &sorted(trace, query, selection, attribution), query.quantiles)
+}
+
+/// The counted durations of the groups that [`calls`] has, in the same order: bucket and number.
+pub fn histograms(
+    trace: &Trace,
+    query: &CallQuery,
+    selection: &Selection<'_>,
+    attribution: &Attribution,
+) -> Vec<Vec<(u16, u64)>> {
+    let counts = |(_, sums): &(Group, Sums)| sums.durations.iter().flat_map(|durations| durations.counts()).collect();
+    sorted(trace, query, selection, attribution).iter().map(counts).collect()
+}
+
+fn sorted(
+    trace: &Trace,
+    query: &CallQuery,
+    selection: &Selection<'_>,
+    attribution: &Attribution,
+) -> Vec<(Group, Sums)> {
+    let keys = query.keys();
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
     let add = |sums: &mut Sums, row: u32| {
         sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize]);
@@ -291,7 +321,7 @@ pub fn calls(trace: &Trace, query: &CallQuery, selection: &Selection<'_>, attrib
     };
     let mut sorted = largest(grouped(trace, query, keys, selection, add, largest));
     sorted.sort_by_cached_key(order);
-    table(trace, keys, &sorted, query.quantiles)
+    sorted
 }
 
 /// Time on the critical path inside a call. What follows the end of the call is attributed to it as well: the delay until
@@ -413,6 +443,7 @@ impl Recent {
                     | CallKey::Shape
                     | CallKey::Errno
                     | CallKey::Target
+                    | CallKey::NormalizedTarget
                     | CallKey::TargetKind
             )
         };
@@ -507,7 +538,12 @@ fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, names: &
             CallKey::Function => events.stacks.user_frame(row).function.0,
             CallKey::Source => events.stacks.user_frame(row).source.0,
             CallKey::Module => events.stacks.user_frame(row).module.0,
-            CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno | CallKey::TargetKind => {
+            CallKey::Syscall
+            | CallKey::Op
+            | CallKey::Shape
+            | CallKey::Errno
+            | CallKey::NormalizedTarget
+            | CallKey::TargetKind => {
                 let number = events.shape_number(row);
                 key.of_shape(trace, number, &events.shape(row)).unwrap_or(NONE)
             }

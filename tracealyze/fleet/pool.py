@@ -1,0 +1,227 @@
+"""Workers: processes here, with limits per capture, or the executor of a cluster. Both run `index_batch`.
+
+A worker that ends while it reads a capture takes only its batch with it. The batch starts again with that capture
+first, in a new process. If it ends a worker for the third time, it becomes a failure row.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent import futures
+from dataclasses import dataclass, replace
+from multiprocessing import connection, get_context
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from tracealyze.errors import UnusableInput
+from tracealyze.fleet.batch import Batch, Report, index_batch, use_one_core
+
+if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
+
+_MAX_LIVES = 3
+"""How many workers a capture may end."""
+_MAX_IDLE_DEATHS = 20
+"""How many workers may end without reading anything, before something else is wrong."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one capture may take."""
+
+    seconds: float = 300.0
+    memory_bytes: int = 4 << 30
+
+
+def _serve(channel: Any, limits: Limits) -> None:
+    """The loop of a worker process."""
+    use_one_core()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit_memory(limits.memory_bytes)
+    try:
+        while True:
+            batch = channel.recv()
+            report = index_batch(batch, lambda number: channel.send(("begins", number)))
+            channel.send(("done", report))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        # The client has ended, so nobody needs an answer.
+        return
+    except Exception as error:
+        channel.send(("error", f"{type(error).__name__}: {error}"))
+
+
+def _limit_memory(memory_bytes: int) -> None:
+    """Restrict the address space to what this process has now and what a capture may take."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + memory_bytes, resource.RLIM_INFINITY))
+    except (ImportError, OSError, ValueError):
+        # Only Linux reports the size; elsewhere the system's own limits hold.
+        return
+
+
+class _Worker:
+    """A process and the batch that it has."""
+
+    def __init__(self, limits: Limits) -> None:
+        context = get_context("spawn")
+        self.channel, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=_serve, args=(theirs, limits), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.batch: Batch | None = None
+        self.number: int | None = None
+        self.since = monotonic()
+        self.timed_out = False
+
+    def give(self, batch: Batch) -> None:
+        """Let the worker index a batch."""
+        self.batch, self.number, self.since = batch, None, monotonic()
+        try:
+            self.channel.send(batch)
+        except (BrokenPipeError, ConnectionResetError):
+            # The worker has ended; waiting for it reports that.
+            return
+
+    def end(self) -> None:
+        """Stop the process."""
+        self.channel.close()
+        self.process.kill()
+        self.process.join()
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """Why the process ended, as kind and sentence."""
+        if self.timed_out:
+            return "timeout", "took longer than the time limit"
+        code = self.process.exitcode or 0
+        if code == -signal.SIGABRT:
+            return "out-of-memory", "needed more than the memory limit"
+        if code == -signal.SIGKILL:
+            return "killed", "the process that read it was killed, perhaps for lack of memory"
+        return "crashed", f"the process that read it ended with {code}"
+
+
+def run_here(batches: Iterable[Batch], workers: int, limits: Limits) -> Iterator[Report]:
+    """Index batches in processes of this machine. Reports come as batches are done."""
+    left = deque[Batch]()
+    source = iter(batches)
+    deaths: Counter[str | None] = Counter()
+    pool: list[_Worker] = []
+
+    def next_batch() -> Batch | None:
+        return left.popleft() if left else next(source, None)
+
+    try:
+        while True:
+            while len(pool) < workers and (batch := next_batch()) is not None:
+                pool.append(_Worker(limits))
+                pool[-1].give(batch)
+            busy = [each for each in pool if each.batch is not None]
+            if not busy:
+                return
+            _enforce(busy, limits)
+            for worker in _ready(busy):
+                report = _received(worker)
+                if report is not None:
+                    yield report
+                    worker.batch = None
+                if not worker.process.is_alive() and worker.batch is not None:
+                    left.append(_again(worker, deaths))
+                    pool.remove(worker)
+                    worker.end()
+                elif worker.batch is None and (batch := next_batch()) is not None:
+                    worker.give(batch)
+    finally:
+        for worker in pool:
+            worker.end()
+
+
+_TICK_S = 0.5
+
+
+def _ready(busy: list[_Worker]) -> list[_Worker]:
+    handles = {handle: each for each in busy for handle in (each.channel, each.process.sentinel)}
+    found = connection.wait(list(handles), timeout=_TICK_S)
+    return list({id(handles[each]): handles[each] for each in found}.values())  # type: ignore[index]
+
+
+def _enforce(busy: list[_Worker], limits: Limits) -> None:
+    for worker in busy:
+        if worker.number is not None and monotonic() - worker.since > limits.seconds:
+            worker.timed_out = True
+            worker.process.kill()
+            worker.process.join()
+
+
+def _received(worker: _Worker) -> Report | None:
+    """The report, if the worker has sent it. Raises `UnusableInput` if the store cannot be written."""
+    try:
+        while worker.channel.poll():
+            kind, value = worker.channel.recv()
+            if kind == "done":
+                return value  # type: ignore[no-any-return]
+            if kind == "error":
+                raise UnusableInput(f"the batch cannot be indexed: {value}")
+            worker.number, worker.since = value, monotonic()
+    except (EOFError, ConnectionResetError):
+        worker.process.join()
+    return None
+
+
+def _again(worker: _Worker, deaths: Counter[str | None]) -> Batch:
+    """The batch of a worker that ended, with the capture that it read first, or as a failure."""
+    batch = worker.batch
+    assert batch is not None
+    culprit = batch.items[worker.number].uri if worker.number is not None else None
+    deaths[culprit] += 1
+    if culprit is None:
+        if deaths[None] > _MAX_IDLE_DEATHS:
+            raise UnusableInput(f"workers end before they read a capture: {worker.cause[1]}.")
+        return batch
+    if deaths[culprit] >= _MAX_LIVES:
+        return replace(batch, killers={**batch.killers, culprit: worker.cause})
+    return replace(batch, first=culprit)
+
+
+def run_on(executor: futures.Executor, batches: Iterable[Batch], window: int) -> Iterator[Report]:
+    """Index batches on an executor, at most `window` at a time, so that neither client nor scheduler hold all of them.
+
+    A batch that fails is divided, and a capture that fails alone becomes a failure row."""
+    source = iter(batches)
+    running: dict[futures.Future[Report], Batch] = {}
+    left = deque[Batch]()
+    try:
+        while True:
+            while len(running) < window and (batch := left.popleft() if left else next(source, None)) is not None:
+                running[executor.submit(index_batch, batch)] = batch
+            if not running:
+                return
+            done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
+            for future in done:
+                batch = running.pop(future)
+                error = future.exception()
+                if error is None:
+                    yield future.result()
+                else:
+                    left.extend(_divided(batch, error))
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _divided(batch: Batch, error: BaseException) -> list[Batch]:
+    if type(error).__name__ != "KilledWorker":
+        raise UnusableInput(f"a batch cannot be indexed: {type(error).__name__}: {error}") from error
+    if len(batch.items) > 1:
+        half = len(batch.items) // 2
+        return [batch.part(batch.items[:half]), batch.part(batch.items[half:])]
+    culprit = batch.items[0].uri
+    if culprit in batch.killers:
+        raise UnusableInput(f"workers end before they read a capture: {error}") from error
+    return [replace(batch, killers={culprit: ("killed", "the workers that read it were killed")})]

@@ -1,0 +1,82 @@
+"""trend: causes that changed over versions or days, and the version in which they did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from tracealyze.errors import UnusableInput
+from tracealyze.fleet.arrow import compute, pa
+from tracealyze.fleet.shifts import shifts
+from tracealyze.fleet.statistics import version_key
+from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
+
+if TYPE_CHECKING:
+    from tracealyze.fleet.fleet import Fleet
+
+SCHEMA = "tracealyze.fleet-trend/1"
+DAY = "day"
+
+
+def trend(fleet: Fleet, over: str, limit: int) -> dict[str, Any]:
+    """The causes that changed, the most certain ones first, with the version since which they have."""
+    names, groups = _groups(fleet, over)
+    if len(names) < 2:
+        raise UnusableInput(
+            f"--over {over}: the captures have {len(names)} different values; a trend needs at least 2."
+        )
+    found = shifts(fleet, groups, len(names))
+    return {
+        "schema": SCHEMA,
+        "over": over,
+        "groups": [
+            {"name": name, "captures": int(size)}
+            for name, size in zip(names, numpy.bincount(groups[groups >= 0], minlength=len(names)), strict=True)
+        ],
+        "without": int((groups < 0).sum()),
+        "tested": found.tested,
+        "changed": len(found.found),
+        "max_false_share": FLEET_MAX_FALSE_DISCOVERIES,
+        "rows": [
+            each.about
+            | {
+                "change": "worse" if each.score > 0 else "better",
+                "since": names[each.at],
+                "first": names[each.first],
+                "before_share": each.before_share,
+                "after_share": each.after_share,
+                "q_value": each.q_value,
+                "captures": each.captures,
+                "could_show": each.could_show,
+                "uri": each.uri,
+                "line": each.line,
+            }
+            for each in found.found[:limit]
+        ],
+    }
+
+
+def _groups(fleet: Fleet, over: str) -> tuple[list[str], Any]:
+    """The values in order, and the number of the value of each capture, -1 without one."""
+    if over == DAY and DAY not in fleet.labels():
+        starts = fleet.captures["start_ns"].cast(pa.timestamp("ns"))
+        values = compute.strftime(starts, format="%Y-%m-%d")
+    else:
+        fleet.must_have_label(over, "--over")
+        values = fleet.captures[over]
+    encoded = values.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    known = encoded.dictionary.to_pylist()
+    # Spellings of one version, such as 4.1 and v4.1, are one group with the name of the first.
+    keys = sorted({_key(name) for name in known})
+    at = {key: number for number, key in enumerate(keys)}
+    names = {at[_key(name)]: name for name in sorted(known, reverse=True)}
+    numbers = numpy.array([at[_key(name)] for name in known] or [0], dtype=numpy.int64)
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int64)
+    return [names[number] for number in range(len(keys))], numpy.where(codes >= 0, numbers[numpy.maximum(codes, 0)], -1)
+
+
+def _key(name: str) -> tuple[object, str]:
+    return version_key(name), name.lower().removeprefix("v")

@@ -1,0 +1,261 @@
+"""The store: Parquet parts, and a file per committed batch. Readers read only what such a file names.
+
+    store.json                      the version of the layout
+    v1/TABLE/part-KEY.parquet       rows of one batch
+    v1/done/KEY.json                written last: the batch is complete
+
+A batch has the same key and the same content whenever it is made, so writers need no locks. A capture that two batches
+contain counts once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from tracealyze.errors import MissingCapture, UnusableInput
+from tracealyze.fleet import locations
+from tracealyze.fleet.arrow import Table, compute, dataset, pa, parquet
+from tracealyze.fleet.locations import joined, retried
+from tracealyze.fleet.tables import TABLES, VERSION
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    import numpy
+    from pyarrow.fs import FileSystem
+
+_ROOT = "v1"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A committed batch."""
+
+    key: str
+    rows: Mapping[str, int]
+    drops: tuple[int, ...] = ()
+    """Captures of other batches that this one replaces, because their files or the engine changed."""
+    replaces: tuple[str, ...] = ()
+    """Batches whose rows this one contains."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self) -> bytes:
+        """As JSON."""
+        members = {
+            "schema": VERSION,
+            "rows": dict(self.rows),
+            "drops": list(self.drops),
+            "replaces": list(self.replaces),
+            **self.facts,
+        }
+        return json.dumps(members, sort_keys=True).encode()
+
+
+class Store:
+    """A store at a path or URI."""
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self._system: FileSystem
+        self._system, self._path = locations.located(uri)
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return shown(locations.without_secrets(self.uri))
+
+    def create(self) -> None:
+        """Make the store if it does not exist. Raises `UnusableInput` if another version or something else is there."""
+        found = self._version()
+        if found is None:
+            self._put("store.json", json.dumps({"schema": VERSION}).encode())
+        self._must_be_known(found or VERSION)
+
+    def must_exist(self) -> None:
+        """Raise `MissingCapture` if there is no store."""
+        found = self._version()
+        if found is None:
+            raise MissingCapture(f"{self.name}: no store. Make one: tracealyze fleet index SOURCE --store {self.name}")
+        self._must_be_known(found)
+
+    def _must_be_known(self, version: str) -> None:
+        if version != VERSION:
+            raise UnusableInput(f"{self.name}: a store of the version {shown(version)}, not {VERSION}. Index again.")
+
+    def _version(self) -> str | None:
+        try:
+            found = json.loads(self._get("store.json"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise UnusableInput(f"{self.name}: store.json cannot be read: {shown(str(error))}.") from error
+        return str(found.get("schema")) if isinstance(found, dict) else "unknown"
+
+    def _get(self, name: str) -> bytes:
+        def read() -> bytes:
+            with self._system.open_input_stream(joined(self._path, name)) as file:
+                return bytes(file.read())
+
+        return retried(read)
+
+    def _put(self, name: str, content: bytes) -> None:
+        self._write(name, lambda file: file.write(content))
+
+    def _write(self, name: str, fill: Any) -> None:
+        """Write a file so that it is complete once it has its name."""
+        path = joined(self._path, name)
+
+        def write() -> None:
+            if self._system.type_name != "local":
+                # An object exists once all of it has arrived.
+                with self._system.open_output_stream(path) as file:
+                    fill(file)
+                return
+            self._system.create_dir(path.rpartition("/")[0], recursive=True)
+            part = f"{path}.{uuid4().hex}.part"
+            with self._system.open_output_stream(part) as file:
+                fill(file)
+            self._system.move(part, path)
+
+        retried(write)
+
+    def is_committed(self, key: str) -> bool:
+        """Whether a batch is complete."""
+        from pyarrow.fs import FileType
+
+        info = retried(lambda: self._system.get_file_info(joined(self._path, _ROOT, "done", f"{key}.json")))
+        return bool(info.type == FileType.File)
+
+    def write(self, commit: Commit, tables: Mapping[str, Table]) -> None:
+        """Write the parts of a batch, then commit it."""
+        for name, table in tables.items():
+            if len(table):
+                self._write(
+                    f"{_ROOT}/{name}/part-{commit.key}.parquet",
+                    lambda file, table=table: parquet.write_table(
+                        table, file, compression="zstd", row_group_size=1 << 17
+                    ),
+                )
+        self._put(f"{_ROOT}/done/{commit.key}.json", commit.text())
+
+    def commits(self) -> list[Commit]:
+        """All batches that count, by key."""
+        from pyarrow.fs import FileSelector
+
+        folder = joined(self._path, _ROOT, "done")
+        infos = retried(lambda: self._system.get_file_info(FileSelector(folder, allow_not_found=True)))
+        keys = sorted(info.base_name.removesuffix(".json") for info in infos if info.base_name.endswith(".json"))
+        found = [self._commit(key) for key in keys]
+        replaced = {key for each in found for key in each.replaces if key != each.key}
+        return [each for each in found if each.key not in replaced]
+
+    def _commit(self, key: str) -> Commit:
+        try:
+            stored = json.loads(self._get(f"{_ROOT}/done/{key}.json"))
+            rows = {name: int(stored["rows"].get(name, 0)) for name in TABLES}
+            return Commit(key, rows, tuple(map(int, stored["drops"])), tuple(map(str, stored["replaces"])))
+        except FileNotFoundError:
+            # Compaction has removed it; its rows are in the batch that replaces it.
+            return Commit(key, dict.fromkeys(TABLES, 0))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UnusableInput(
+                f"{self.name}: v1/done/{shown(key)}.json cannot be read: {shown(str(error))}."
+            ) from error
+
+    def snapshot(self) -> Snapshot:
+        """What the store contains now."""
+        return Snapshot(self, self.commits())
+
+    def remove(self, commits: Iterable[Commit], *, parts: bool) -> None:
+        """Remove commits that another one replaces, and their parts if no reader needs them."""
+        for commit in commits:
+            names = [f"done/{commit.key}.json"]
+            names += [f"{name}/part-{commit.key}.parquet" for name in TABLES if commit.rows[name]] if parts else []
+            for name in names:
+                try:
+                    self._system.delete_file(joined(self._path, _ROOT, name))
+                except FileNotFoundError:
+                    continue
+
+    def part(self, table: str, commit: Commit) -> str:
+        """The path of a part."""
+        return joined(self._path, _ROOT, table, f"part-{commit.key}.parquet")
+
+    @property
+    def system(self) -> FileSystem:
+        """The file system of the parts."""
+        return self._system
+
+
+class Snapshot:
+    """The rows of a store at one moment."""
+
+    def __init__(self, store: Store, commits: Sequence[Commit]) -> None:
+        self.store = store
+        self.commits = commits
+
+    def dataset(self, table: str) -> Any:
+        """The parts of a table as an Arrow dataset. Captures that two batches contain are in it twice."""
+        files = [self.store.part(table, each) for each in self.commits if each.rows[table]]
+        schema = TABLES[table]
+        if not files:
+            return dataset.dataset(pa.Table.from_batches([], schema=schema))
+        return dataset.dataset(files, schema=schema, format="parquet", filesystem=self.store.system)
+
+    def rows(self, table: str, columns: Sequence[str] | None = None, where: Any = None) -> Table:
+        """Rows of a table, each capture once."""
+        if not self._left_out:
+            return self._read(self.dataset(table), columns, where)
+        return self._once(table, columns, where)
+
+    def _read(self, source: Any, columns: Sequence[str] | None, where: Any) -> Table:
+        try:
+            return source.to_table(columns=columns, filter=where)
+        except (OSError, ValueError) as error:
+            raise UnusableInput(f"{self.store.name}: a part cannot be read: {shown(str(error))}.") from error
+
+    def _once(self, table: str, columns: Sequence[str] | None, where: Any) -> Table:
+        found = []
+        for commit in (each for each in self.commits if each.rows[table]):
+            left_out = self._left_out.get(commit.key)
+            only = where
+            if left_out is not None:
+                fresh = ~compute.field("capture_id").isin(pa.array(left_out))
+                only = fresh if where is None else where & fresh
+            part = dataset.dataset(
+                self.store.part(table, commit), schema=TABLES[table], format="parquet", filesystem=self.store.system
+            )
+            found.append(self._read(part, columns, only))
+        return pa.concat_tables(found) if found else self._read(self.dataset(table), columns, where)
+
+    @cached_property
+    def _left_out(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """By batch, the captures that another batch has too, or replaces."""
+        import numpy
+
+        ids = [self._ids(commit) for commit in self.commits]
+        drops = {number for commit in self.commits for number in commit.drops}
+        everything = numpy.concatenate(ids) if ids else numpy.empty(0, numpy.int64)
+        if not drops and len(numpy.unique(everything)) == len(everything):
+            return {}
+        dropped = numpy.fromiter(sorted(drops), numpy.int64)
+        found: dict[str, numpy.ndarray[Any, Any]] = {}
+        seen = dropped
+        for commit, mine in zip(self.commits, ids, strict=True):
+            known = mine[numpy.isin(mine, seen)]
+            if len(known):
+                found[commit.key] = known
+            seen = numpy.union1d(seen, mine)
+        return found
+
+    def _ids(self, commit: Commit) -> Any:
+        if not commit.rows["captures"]:
+            import numpy
+
+            return numpy.empty(0, numpy.int64)
+        part = dataset.dataset(self.store.part("captures", commit), format="parquet", filesystem=self.store.system)
+        return self._read(part, ["capture_id"], None)["capture_id"].to_numpy()
