@@ -10,7 +10,7 @@ import numpy
 from tracealyze.fleet.arrow import Table, compute, pa
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 USABLE = ("ok", "partial")
 
@@ -23,7 +23,7 @@ class Incidence:
     """Value of each group."""
     group: Any
     capture: Any
-    """Row of the capture in `Fleet.captures`."""
+    """Row of the capture in `CaptureSet.captures`."""
     share: Any
     """Sum over all rows of the pair; NaN if unknown."""
     time_ns: Any
@@ -56,7 +56,7 @@ def _cached(owner: Any, name: str, make: Any) -> Any:
     return vars(owner)[name]
 
 
-def incidence(fleet: Fleet, rows: Table, by: str, time: str, share: str) -> Incidence:
+def incidence(fleet: CaptureSet, rows: Table, by: str, time: str, share: str) -> Incidence:
     """The pairs in rows of a table, grouped by a column. Rows without a value in it are out."""
     places = capture_places(fleet, rows["capture_id"])
     usable = compute.is_in(fleet.captures["status"], value_set=_texts(USABLE)).to_numpy()
@@ -83,8 +83,8 @@ def incidence(fleet: Fleet, rows: Table, by: str, time: str, share: str) -> Inci
     )
 
 
-def capture_places(fleet: Fleet, ids: Any) -> Any:
-    """For each id the row of the capture in `Fleet.captures`, which are in order of their ids; -1 if there is none."""
+def capture_places(fleet: CaptureSet, ids: Any) -> Any:
+    """For each id the row of the capture in `captures`, which are in order of their ids; -1 if there is none."""
     known = fleet.captures["capture_id"].to_numpy()
     wanted = ids.to_numpy()
     at = numpy.minimum(numpy.searchsorted(known, wanted), max(len(known) - 1, 0))
@@ -109,7 +109,7 @@ def _texts(values: Any) -> Any:
 class Visibility:
     """Which captures could show a cause: a capture filtered to files shows no network call, a log no call at all."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: CaptureSet) -> None:
         captures = fleet.captures
         self._usable = numpy.isin(numpy.array(captures["status"].to_pylist(), dtype=object), USABLE)
         self._syscalls = _dictionary(captures["syscalls"].fill_null(""))

@@ -19,7 +19,7 @@ from tracealyze.fleet.statistics import false_discovery_rates
 from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES, FLEET_MIN_CAPTURES
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 _ABOUT = ("code", "rule", "title", "program", "syscall", "op", "target")
 
@@ -55,7 +55,7 @@ class Shifts:
     """Number of causes that are in enough captures to be tested."""
 
 
-def shifts(fleet: Fleet, groups: Any, number: int) -> Shifts:
+def shifts(fleet: CaptureSet, groups: Any, number: int) -> Shifts:
     """The causes that changed, the most certain ones first.
 
     `groups` has the number of the group of each capture, -1 for none; `number` is how many groups there are."""
@@ -84,7 +84,7 @@ def shifts(fleet: Fleet, groups: Any, number: int) -> Shifts:
     return Shifts(sorted(made, key=lambda each: (-abs(each.score), each.about["fingerprint"])), len(candidates))
 
 
-def _shift(fleet: Fleet, found: Any, rows: Any, candidate: Any, p_value: float, q_value: float) -> Shift:
+def _shift(fleet: CaptureSet, found: Any, rows: Any, candidate: Any, p_value: float, q_value: float) -> Shift:
     example, pairs, in_groups, sizes, scores = candidate
     split = int(numpy.abs(scores).argmax())
     shares = found.share[pairs]

@@ -12,12 +12,12 @@ from tracealyze.fleet.shifts import shifts
 from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-compare/1"
 
 
-def compare(fleet: Fleet, before: str, after: str, limit: int) -> dict[str, Any]:
+def compare(fleet: CaptureSet, before: str, after: str, limit: int) -> dict[str, Any]:
     """The causes that differ, the most certain ones first. Captures that meet both conditions are in neither group."""
     sides = [_places(fleet, condition, name) for condition, name in ((before, "BEFORE"), (after, "AFTER"))]
     both = sides[0] & sides[1]
@@ -61,7 +61,7 @@ def compare(fleet: Fleet, before: str, after: str, limit: int) -> dict[str, Any]
     }
 
 
-def _places(fleet: Fleet, condition: str, name: str) -> Any:
+def _places(fleet: CaptureSet, condition: str, name: str) -> Any:
     from tracealyze.fleet.incidence import capture_places
 
     chosen = numpy.zeros(len(fleet.captures), dtype=bool)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from tracealyze.fleet.arrow import compute, pa
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-failures/1"
 
 
-def failures(fleet: Fleet, limit: int) -> dict[str, Any]:
+def failures(fleet: CaptureSet, limit: int) -> dict[str, Any]:
     """Kinds of failures with their numbers, and the captures, those of the rarest kind first."""
     captures = fleet.captures
     statuses = {row["values"]: row["counts"] for row in compute.value_counts(captures["status"]).to_pylist()}

@@ -15,13 +15,13 @@ from tracealyze.fleet.extract import capture_rows, weights
 from tracealyze.fleet.incidence import USABLE, capture_places
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
     from tracealyze.trace import Trace
 
 SCHEMA = "tracealyze.fleet-like/1"
 
 
-def like(fleet: Fleet, trace: Trace, limit: int) -> dict[str, Any]:
+def like(fleet: CaptureSet, trace: Trace, limit: int) -> dict[str, Any]:
     """The most similar captures, the most similar first, each with the causes that it shares."""
     tables, _ = capture_rows(trace)
     mine = weights(tables["findings"])
@@ -51,7 +51,7 @@ def like(fleet: Fleet, trace: Trace, limit: int) -> dict[str, Any]:
     }
 
 
-def _by_causes(fleet: Fleet, mine: dict[str, float]) -> tuple[Any, Table | None]:
+def _by_causes(fleet: CaptureSet, mine: dict[str, float]) -> tuple[Any, Table | None]:
     columns = ["capture_id", "fingerprint", "rule", "program", "share", "weight", "line"]
     wanted = compute.field("fingerprint").isin(pa.array(list(mine)))
     rows = fleet.table("findings", columns, wanted)
@@ -69,7 +69,7 @@ def _by_causes(fleet: Fleet, mine: dict[str, float]) -> tuple[Any, Table | None]
     return numpy.where(_usable(fleet), similarity, 0.0), rows
 
 
-def _by_classes(fleet: Fleet, mine: dict[str, float]) -> tuple[Any, None]:
+def _by_classes(fleet: CaptureSet, mine: dict[str, float]) -> tuple[Any, None]:
     """One minus the distance of total variation between the shares."""
     rows = fleet.table("classes", ["capture_id", "class", "share"])
     places = capture_places(fleet, rows["capture_id"])
@@ -81,11 +81,11 @@ def _by_classes(fleet: Fleet, mine: dict[str, float]) -> tuple[Any, None]:
     return numpy.where(_usable(fleet), numpy.minimum(common, 1.0), 0.0), None
 
 
-def _usable(fleet: Fleet) -> Any:
+def _usable(fleet: CaptureSet) -> Any:
     return numpy.isin(numpy.array(fleet.captures["status"].to_pylist(), dtype=object), USABLE)
 
 
-def _document(fleet: Fleet, rows: Table | None, at: int, similarity: float) -> dict[str, Any]:
+def _document(fleet: CaptureSet, rows: Table | None, at: int, similarity: float) -> dict[str, Any]:
     capture = fleet.captures.slice(at, 1).to_pylist()[0]
     causes = []
     if rows is not None:

@@ -11,12 +11,12 @@ from tracealyze.fleet.statistics import robust_scores
 from tracealyze.heuristics import FLEET_MIN_CAPTURES, FLEET_MIN_OUTLIER_SCORE, FLEET_MIN_OUTLIER_SHARE
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-outliers/1"
 
 
-def outliers(fleet: Fleet, within: str | None, limit: int) -> dict[str, Any]:
+def outliers(fleet: CaptureSet, within: str | None, limit: int) -> dict[str, Any]:
     """Per capture the class of time that is furthest from the median of its group, the furthest capture first."""
     names, groups = _groups(fleet, within)
     classes, shares = _shares(fleet)
@@ -63,14 +63,14 @@ def _of_group(name: str | None, members: Any, classes: list[str], shares: Any) -
     return found
 
 
-def _document(fleet: Fleet, row: dict[str, Any]) -> dict[str, Any]:
+def _document(fleet: CaptureSet, row: dict[str, Any]) -> dict[str, Any]:
     capture = fleet.captures.slice(row["capture"], 1).to_pylist()[0]
     named = {name: capture[name] for name in ("uri", "wall_ns")}
     labels = {name: capture[name] for name in fleet.labels() if capture[name] is not None}
     return {name: value for name, value in row.items() if name != "capture"} | named | {"labels": labels}
 
 
-def _groups(fleet: Fleet, within: str | None) -> tuple[list[str | None], Any]:
+def _groups(fleet: CaptureSet, within: str | None) -> tuple[list[str | None], Any]:
     if within is None:
         return [None], numpy.zeros(len(fleet.captures), numpy.int64)
     fleet.must_have_label(within, "--within")
@@ -80,7 +80,7 @@ def _groups(fleet: Fleet, within: str | None) -> tuple[list[str | None], Any]:
     return list(names), numpy.array([at.get(value, -1) for value in values], dtype=numpy.int64)
 
 
-def _shares(fleet: Fleet) -> tuple[list[str], Any]:
+def _shares(fleet: CaptureSet) -> tuple[list[str], Any]:
     """The share of each class in each capture."""
     rows = fleet.table("classes", ["capture_id", "class", "share"])
     encoded = rows["class"].to_pylist()

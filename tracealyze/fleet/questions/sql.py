@@ -11,19 +11,19 @@ from tracealyze.fleet.questions.top import rows_of
 from tracealyze.fleet.tables import TABLES
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-sql/1"
 
 
-def sql(fleet: Fleet, statement: str, limit: int | None) -> dict[str, Any]:
+def sql(fleet: CaptureSet, statement: str, limit: int | None) -> dict[str, Any]:
     """The rows of a query on captures, processes, calls, classes and findings."""
     found = rows(fleet, statement)
     shown = found if limit is None else found.slice(0, limit)
     return {"schema": SCHEMA, "matches": len(found), "rows": rows_of(shown)}
 
 
-def rows(fleet: Fleet, statement: str) -> Table:
+def rows(fleet: CaptureSet, statement: str) -> Table:
     """As an Arrow table. Raises `WrongUsage` for a mistake in the statement."""
     try:
         duckdb: Any = import_module("duckdb")

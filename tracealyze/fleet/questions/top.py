@@ -12,7 +12,7 @@ from tracealyze.fleet.incidence import Incidence, Visibility, incidence
 from tracealyze.fleet.statistics import wilson
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-top/1"
 
@@ -28,7 +28,7 @@ BY = {
 _ABOUT = ("code", "rule", "title", "program", "syscall", "op", "target")
 
 
-def top(fleet: Fleet, by: str, limit: int) -> dict[str, Any]:
+def top(fleet: CaptureSet, by: str, limit: int) -> dict[str, Any]:
     """The groups with the most time, then those in the most captures."""
     if by not in BY:
         raise WrongUsage(f'--by: there is no "{by}" ({", ".join(BY)}).{did_you_mean(by, BY)}')
@@ -71,7 +71,7 @@ def _needs_wall(example: dict[str, Any]) -> bool:
     return example.get("basis") == "wall"
 
 
-def _of_window(fleet: Fleet, found: Incidence) -> Any:
+def _of_window(fleet: CaptureSet, found: Incidence) -> Any:
     walls = fleet.captures["wall_ns"].fill_null(0).to_numpy()[found.capture]
     return numpy.where(walls > 0, found.time_ns / numpy.maximum(walls, 1), numpy.nan)
 

@@ -13,13 +13,13 @@ from tracealyze.fleet.statistics import version_key
 from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
 
 if TYPE_CHECKING:
-    from tracealyze.fleet.fleet import Fleet
+    from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-trend/1"
 DAY = "day"
 
 
-def trend(fleet: Fleet, over: str, limit: int) -> dict[str, Any]:
+def trend(fleet: CaptureSet, over: str, limit: int) -> dict[str, Any]:
     """The causes that changed, the most certain ones first, with the version since which they have."""
     names, groups = _groups(fleet, over)
     if len(names) < 2:
@@ -57,7 +57,7 @@ def trend(fleet: Fleet, over: str, limit: int) -> dict[str, Any]:
     }
 
 
-def _groups(fleet: Fleet, over: str) -> tuple[list[str], Any]:
+def _groups(fleet: CaptureSet, over: str) -> tuple[list[str], Any]:
     """The values in order, and the number of the value of each capture, -1 without one."""
     if over == DAY and DAY not in fleet.labels():
         starts = fleet.captures["start_ns"].cast(pa.timestamp("ns"))
