@@ -26,15 +26,15 @@ EXAMPLES = (
     "tracealyze fleet like trace.out --store store",
     "tracealyze fleet trend --over version --store store",
     "tracealyze fleet compare 'version == \"4.1\"' 'version == \"4.2\"' --store store",
-    "tracealyze fleet query findings --where 'rule == \"fixed-sleep\" and share > 50%' --store store",
+    "tracealyze fleet query findings --where 'rule == \"fixed-sleep\" and share >= 50%' --store store",
 )
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     cls=Group,
-    help="Index many captures in a store of Parquet files, and ask what they have in common: has anybody seen this "
-    "cause, in how many captures, since which version?",
+    help="Index many captures, and ask what they have in common.\n\nThe index is a store of Parquet files. It answers: "
+    "has anybody seen this cause, in how many captures, since which version?",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

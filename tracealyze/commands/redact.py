@@ -75,7 +75,7 @@ def command(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
 ) -> int:
-    """Write a capture that can be shared: names, paths, addresses and data are replaced by pseudonyms.
+    """Write a capture to share: paths and data become pseudonyms.
 
     Only what is known to be harmless stays: names of calls, constants, errors, numbers outside of strings, times, and
     names of system files. Reports of the redacted capture have the same times, findings and lines."""
