@@ -8,7 +8,6 @@
 
 use crate::critical_path::attribution::{Attribution, Charge};
 use crate::partition::piece::{Piece, piece_of, program_of};
-use crate::partition::sums::twins;
 use crate::store::event::NONE;
 use crate::store::stacks::Frame;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints, texts};
@@ -48,7 +47,7 @@ fn of_task(trace: &Trace, attribution: &Attribution, twins: &[u32], task: u32) -
 
 /// Critical-path time by task, program, call and stack, the largest first.
 pub fn stack_times(trace: &Trace, attribution: &Attribution) -> Table {
-    let twins = twins(trace);
+    let twins = trace.events.twins();
     let tasks = (0..trace.tasks.len() as u32).into_par_iter();
     let mut rows: Vec<_> = tasks.flat_map_iter(|task| of_task(trace, attribution, &twins, task)).collect();
     rows.sort_by_key(|(piece, _)| Reverse(piece.exclusive_ns));

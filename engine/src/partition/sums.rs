@@ -23,7 +23,7 @@ pub(super) fn of_tasks(
     attribution: &Attribution,
     mut take: impl FnMut(Vec<Piece>),
 ) {
-    let twins = twins(trace);
+    let twins = trace.events.twins();
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
     // The cores share a pool of accumulators, because each is as large as the number of shapes.
     let idle: Mutex<Vec<PieceSums<'_>>> = Mutex::default();
@@ -39,13 +39,6 @@ pub(super) fn of_tasks(
         let each: Vec<Vec<Vec<Piece>>> = some.par_chunks(TASKS_OF_CORE).map(of_some).collect();
         each.into_iter().flatten().for_each(&mut take);
     }
-}
-
-/// Maps each shape to the first shape that differs from it at most in outcome.
-pub(crate) fn twins(trace: &Trace) -> Vec<u32> {
-    let mut firsts: FxHashMap<(Text, Text, Text), u32> = FxHashMap::default();
-    let shapes = (0..).zip(trace.events.shapes());
-    shapes.map(|(number, shape)| *firsts.entry((shape.syscall, shape.op, shape.target)).or_insert(number)).collect()
 }
 
 /// Accumulates the pieces of one task.
@@ -71,7 +64,7 @@ struct First {
 }
 
 impl<'trace> PieceSums<'trace> {
-    /// Starts empty. `twins` is the result of [`twins`].
+    /// Starts empty. `twins` is the result of [`crate::store::events::EventTable::twins`].
     pub(crate) fn new(twins: &'trace [u32]) -> PieceSums<'trace> {
         PieceSums {
             twins,

@@ -383,6 +383,11 @@ impl EventTable {
         self.shapes.shapes()
     }
 
+    /// Maps each shape to the first shape that differs from it at most in outcome and error.
+    pub(crate) fn twins(&self) -> Vec<u32> {
+        self.shapes.twins()
+    }
+
     /// The target of a row, as printed.
     #[inline]
     pub fn target(&self, row: u32) -> Text {

@@ -15,7 +15,7 @@ use crate::critical_path::tracing::TracedTime;
 use crate::partition::piece::{self, Piece, piece_of};
 use crate::partition::pieces::{self, Pieces};
 use crate::partition::scope::ScopeFilter;
-use crate::partition::sums::{self, PieceSums};
+use crate::partition::sums::PieceSums;
 use crate::store::event::NONE;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::context::TableContext;
@@ -319,7 +319,7 @@ impl<'a> ClaimIndex<'a> {
         tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
         let mut each: Vec<Vec<Piece>> = vec![Vec::new(); context.trace.tasks.len()];
         let mut largest: Vec<i64> = Vec::new();
-        let twins = sums::twins(context.trace);
+        let twins = context.trace.events.twins();
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
             // No piece is larger than its whole task.
             if largest.len() == limit && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {

@@ -65,8 +65,15 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 struct Calls {
     numbers: FxHashMap<Kind, u32>,
     of_kind: Vec<Took>,
-    of_target: FxHashMap<(Text, u32), Took>,
+    /// Their places in `targets`.
+    places: FxHashMap<Text, u32>,
+    /// Each target with its calls by kind.
+    targets: Vec<Target>,
+    /// Place of the target of the last call. Calls on a target often follow one another.
+    last: u32,
 }
+
+type Target = (Text, Vec<(u32, Took)>);
 
 impl Calls {
     fn add(&mut self, kind: Kind, target: Text, took: Took) {
@@ -76,7 +83,22 @@ impl Calls {
             self.of_kind.push(Took::default());
         }
         self.of_kind[number as usize].add(took);
-        self.of_target.entry((target, number)).or_default().add(took);
+        let is_last = self.targets.get(self.last as usize).is_some_and(|(last, _)| *last == target);
+        if !is_last {
+            self.last = *self.places.entry(target).or_insert_with(|| {
+                self.targets.push((target, Vec::new()));
+                self.targets.len() as u32 - 1
+            });
+        }
+        add_to(&mut self.targets[self.last as usize].1, number, took);
+    }
+}
+
+/// Add calls of a kind to calls by kind, of which there are few.
+fn add_to(calls: &mut Vec<(u32, Took)>, kind: u32, took: Took) {
+    match calls.iter_mut().find(|(known, _)| *known == kind) {
+        Some((_, sum)) => sum.add(took),
+        None => calls.push((kind, took)),
     }
 }
 
@@ -94,7 +116,8 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
             programs.entry(call.program).or_default().add(call.kind, events.target(call.row), took);
         }
     }
-    let places = programs.into_iter().filter_map(|(program, calls)| {
+    let places = programs.into_iter().filter_map(|(program, mut calls)| {
+        calls.in_order();
         let place = calls.slowest(&events.texts)?;
         Some((program, place))
     });
@@ -140,8 +163,8 @@ impl Calls {
 
     /// The most specific place that has nearly all of the largest excess time.
     fn slowest(&self, texts: &Interner) -> Option<Place> {
-        let targets = self.targets();
-        let known = self.places(&targets, texts);
+        let targets = &self.targets;
+        let known = self.places(texts);
         let max_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
         // Of the places with at least nine tenths of the maximum, the most specific has the longest name.
         let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= max_ns - max_ns / 10);
@@ -158,20 +181,15 @@ impl Calls {
         Some(Place { name: name.to_vec(), scope, usual_ns, others })
     }
 
-    /// Each target with its calls by kind.
-    fn targets(&self) -> Vec<(Text, Vec<(u32, Took)>)> {
-        let mut calls: Vec<_> = self.of_target.iter().map(|(&(target, kind), &took)| (target, kind, took)).collect();
-        calls.sort_unstable_by_key(|&(target, kind, _)| (target, kind));
-        let by_target = calls.chunk_by(|one, next| one.0 == next.0);
-        by_target.map(|calls| (calls[0].0, calls.iter().map(|&(_, kind, took)| (kind, took)).collect())).collect()
+    /// Order the targets. Their calls are added up in this order, and sums are saturated.
+    fn in_order(&mut self) {
+        self.targets.sort_unstable_by_key(|(target, _)| *target);
+        self.targets.iter_mut().for_each(|(_, calls)| calls.sort_unstable_by_key(|(kind, _)| *kind));
     }
 
     /// The places with more than the expected time: targets, and what is above them.
-    fn places<'texts>(
-        &self,
-        targets: &[(Text, Vec<(u32, Took)>)],
-        texts: &'texts Interner,
-    ) -> Vec<(Excess, &'texts [u8])> {
+    fn places<'texts>(&self, texts: &'texts Interner) -> Vec<(Excess, &'texts [u8])> {
+        let targets = &self.targets;
         let mut above = Directories::default();
         let parents: Vec<Option<u32>> = targets.iter().map(|&(target, _)| above.above(texts.bytes(target))).collect();
         let mut known = Vec::new();
@@ -227,12 +245,7 @@ impl<'texts> Directories<'texts> {
 
     fn add(&mut self, number: u32, calls: &[(u32, Took)]) {
         let own = &mut self.list[number as usize].calls;
-        for &(kind, took) in calls {
-            match own.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sum)) => sum.add(took),
-                None => own.push((kind, took)),
-            }
-        }
+        calls.iter().for_each(|&(kind, took)| add_to(own, kind, took));
     }
 
     /// Add the calls of each directory to the one above it.
@@ -272,13 +285,17 @@ fn of_place(
     let events = &context.trace.events;
     let is_inside = |target: Text| {
         let path = events.texts.bytes(target);
-        names(path).any(|name| name == place.name)
+        path.starts_with(&place.name) && names(path).any(|name| name == place.name)
     };
-    let mut inside: FxHashMap<Text, bool> = FxHashMap::default();
+    // That of the last call: calls on a target often follow one another.
+    let mut last = (Text::NONE, is_inside(Text::NONE));
     let calls = tasks.iter().flat_map(|&task| kinds.by_program(context, task)).filter(|call| call.program == program);
     let rows = calls.map(|call| call.row).filter(|&row| is_comparable(context, row)).filter(|&row| {
         let target = events.target(row);
-        *inside.entry(target).or_insert_with(|| is_inside(target))
+        if last.0 != target {
+            last = (target, is_inside(target));
+        }
+        last.1
     });
     let rows: Vec<u32> = rows.collect();
     let key = (Text::NONE, place.name, place.scope, place.usual_ns, place.others);

@@ -5,7 +5,6 @@ use crate::store::trace::Trace;
 use crate::waits::wait_kinds::{self, is_probe};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Interner, Outcome, Text};
-use rustc_hash::FxHashMap;
 
 /// The result of a check, by the shape of the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,9 +112,11 @@ fn is_missing(errno: &[u8]) -> bool {
 
 /// For each shape, whether it may be the last check of a poll loop: checks of the same target had the opposite result.
 pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
-    let mut failures: FxHashMap<Text, u32> = FxHashMap::default();
+    // By the number of the text: most targets of a trace are in it, and a map would be slow.
+    let most = checks.iter().map(|(target, _)| target.0 as usize + 1).max().unwrap_or(0);
+    let mut results = vec![0u16; most];
     for &(target, check) in checks {
-        *failures.entry(target).or_default() |= 1 << check as u16;
+        results[target.0 as usize] |= 1 << check as u16;
     }
     let may_end = |&(target, check): &(Text, Check)| {
         let contrary: &[Check] = match check {
@@ -130,8 +131,7 @@ pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
             Check::Waits | Check::Polls => return true,
             _ => return false,
         };
-        let found = failures.get(&target).copied().unwrap_or(0);
-        contrary.iter().any(|&check| found & 1 << check as u16 != 0)
+        contrary.iter().any(|&check| results[target.0 as usize] & 1 << check as u16 != 0)
     };
     checks.iter().map(may_end).collect()
 }

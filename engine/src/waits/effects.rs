@@ -15,6 +15,7 @@ use crate::waits::file_watch::changes::Changes;
 use crate::waits::shape_facts::{Effect, ShapeFacts, object_of};
 use parsers::syscalls::{Action, Class, Wait, action_of};
 use parsers::{Outcome, Text};
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 /// The shapes of a trace, by number.
@@ -29,7 +30,8 @@ pub(super) struct ShapeEffects {
 
 impl ShapeEffects {
     pub(super) fn new(trace: &Trace) -> ShapeEffects {
-        let mut shapes: Vec<ShapeFacts> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
+        let all = trace.events.shapes();
+        let mut shapes: Vec<ShapeFacts> = all.par_iter().map(|shape| known(trace, shape)).collect();
         let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Effect::Watches);
         let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
         let watched = asked.fold(Changes::default(), Changes::with);
@@ -37,7 +39,7 @@ impl ShapeEffects {
         let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Effect::MakesFifo), watched };
         let addresses = addresses(trace, &shapes);
         let fifos = fifos(trace, &shapes, &addresses);
-        for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
+        shapes.par_iter_mut().zip(all).for_each(|(known, shape)| {
             let texts = &trace.events.texts;
             let target = texts.bytes(shape.target);
             if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
@@ -52,7 +54,7 @@ impl ShapeEffects {
             let makes = Makes { fifos: makes.fifos || is_fifo, ..makes };
             known.is_told = relevance::is_told(known, target, makes);
             known.works = relevance::works(known, target, makes);
-        }
+        });
         let targets = trace.events.shapes().iter().map(|shape| shape.target);
         let checks: Vec<_> = targets.zip(&shapes).map(|(target, known)| (target, known.check)).collect();
         for (known, may_end_poll) in shapes.iter_mut().zip(condition::ending(&checks)) {

@@ -17,7 +17,7 @@ use crate::waits::times::{end_ns, tick_ns};
 use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Fifos by their names, and by their names in shapes.
 #[derive(Default)]
@@ -41,12 +41,15 @@ struct FifoUse {
 
 /// The fifos of a trace, as far as calls show. Sockets have names, too; these are `addresses`.
 pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> Fifos {
-    let told = told(trace, shapes, addresses);
+    let told = told(trace, shapes);
     let (mut opens, mut failed): (Vec<u32>, Vec<u32>) = Default::default();
     let asked: Vec<bool> = (shapes.iter().zip(trace.events.shapes()))
         .map(|(known, shape)| {
-            let is_asked = told.get(&shape.target).is_some_and(|told| told.may_be_fifo());
-            is_asked && (opens_well(known) || fails_as_at_fifo(trace, known, shape))
+            let is_asked = told[shape.target.0 as usize].may_be_fifo();
+            is_asked
+                && (opens_well(known) || fails_as_at_fifo(trace, known, shape))
+                && !addresses.contains(&shape.target)
+                && may_be_fifo(trace.events.texts.bytes(shape.target))
         })
         .collect();
     for &(row, number) in trace.events.calls_of_shapes(&asked).iter().flatten() {
@@ -64,8 +67,10 @@ pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<
     );
     found.extend(trace.events.fifos.iter().copied().filter(|&row| {
         let target = trace.events.shape(row).target;
-        let is_refuted = told.get(&target).is_some_and(|told| told.refuted);
-        is_path(row) && !is_refuted && !addresses.contains(&target) && may_be_fifo(trace.events.texts.bytes(target))
+        is_path(row)
+            && !told[target.0 as usize].refuted
+            && !addresses.contains(&target)
+            && may_be_fifo(trace.events.texts.bytes(target))
     }));
     let mut names: Vec<Text> = found.iter().map(|&row| trace.events.target(row)).collect();
     names.sort_unstable();
@@ -79,22 +84,22 @@ impl FifoUse {
     }
 }
 
-fn told(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> FxHashMap<Text, FifoUse> {
-    let (events, texts) = (&trace.events, &trace.events.texts);
-    let mut told: FxHashMap<Text, FifoUse> = FxHashMap::default();
+/// The evidence about each target, by the number of its text.
+fn told(trace: &Trace, shapes: &[ShapeFacts]) -> Vec<FifoUse> {
+    let events = &trace.events;
+    let mut told = vec![FifoUse::default(); events.texts.len()];
     for &(row, _) in &events.accesses {
-        told.entry(events.shape(row).target).or_default().written = true;
+        told[events.shape(row).target.0 as usize].written = true;
     }
     for (known, shape) in shapes.iter().zip(events.shapes()) {
         let (opened, fails) = (opens_well(known), fails_as_at_fifo(trace, known, shape));
         let refuted = known.outcome == Outcome::Ok && needs_place(action_of(shape.syscall));
         if opened || fails || refuted {
-            let told = told.entry(shape.target).or_default();
+            let told = &mut told[shape.target.0 as usize];
             (told.opened, told.fails, told.refuted) =
                 (told.opened | opened, told.fails | fails, told.refuted | refuted);
         }
     }
-    told.retain(|&target, _| !addresses.contains(&target) && may_be_fifo(texts.bytes(target)));
     told
 }
 

@@ -8,10 +8,13 @@
 //! ```
 
 use crate::store::event::{NONE, Shape};
-use rustc_hash::FxBuildHasher;
+use parsers::Text;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Longer lists would be slow to search. Further shapes of their targets are in a map.
 const MAX_LIST: u32 = 32;
+/// Stands for the previous shape of one that is not in a list.
+const NOT_LISTED: u32 = NONE - 1;
 
 /// Shapes by number, and their numbers.
 #[derive(Default)]
@@ -52,19 +55,46 @@ impl ShapeNumbers {
         };
         if number == new {
             self.shapes.push(shape);
-            self.previous.push(if length < MAX_LIST { last } else { NONE });
+            self.previous.push(if length < MAX_LIST { last } else { NOT_LISTED });
             if length < MAX_LIST {
                 self.last[target] = new;
             }
         }
         number
     }
+
+    /// Maps each shape to the first shape that differs from it at most in outcome and error.
+    pub(super) fn twins(&self) -> Vec<u32> {
+        let mut twins: Vec<u32> = Vec::with_capacity(self.shapes.len());
+        let mut unlisted: FxHashMap<(Text, Text, Text), u32> = FxHashMap::default();
+        for (number, shape) in (0..).zip(&self.shapes) {
+            let is_listed = self.previous[number as usize] != NOT_LISTED;
+            // A list was full before the first shape of its target that is not in it.
+            let from = if is_listed { number } else { self.last[shape.target.0 as usize] };
+            let twin = self.listed_from(from).find(|&at| {
+                let other = &self.shapes[at as usize];
+                at != number && other.syscall == shape.syscall && other.op == shape.op
+            });
+            twins.push(match twin {
+                Some(twin) => twins[twin as usize],
+                None if is_listed => number,
+                None => *unlisted.entry((shape.syscall, shape.op, shape.target)).or_insert(number),
+            });
+        }
+        twins
+    }
+
+    /// A listed shape, and those before it in its list.
+    fn listed_from(&self, number: u32) -> impl Iterator<Item = u32> {
+        let known = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(known(number), move |&at| known(self.previous[at as usize]))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parsers::{Outcome, Text};
+    use parsers::Outcome;
     use proptest::prelude::*;
 
     proptest! {
@@ -82,6 +112,19 @@ mod tests {
                 prop_assert_eq!(numbers.number(shape) as usize, at);
             }
             prop_assert_eq!(numbers.shapes(), &known[..]);
+        }
+
+        #[test]
+        fn twins_differ_in_outcome_or_error_only(asked in prop::collection::vec((0u32..2, 0u32..40, 0u32..3), 0..400)) {
+            let mut numbers = ShapeNumbers::default();
+            for (target, syscall, errno) in asked {
+                let (op, outcome) = (Text::NONE, if errno == 0 { Outcome::Ok } else { Outcome::Failed });
+                numbers.number(Shape { syscall: Text(syscall), op, target: Text(target), errno: Text(errno), outcome });
+            }
+            let alike = |shape: &Shape| (shape.syscall, shape.op, shape.target);
+            let first = |shape: &Shape| numbers.shapes().iter().position(|other| alike(other) == alike(shape));
+            let firsts: Vec<u32> = numbers.shapes().iter().filter_map(first).map(|at| at as u32).collect();
+            prop_assert_eq!(numbers.twins(), firsts);
         }
     }
 }
