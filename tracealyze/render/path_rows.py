@@ -126,10 +126,11 @@ def _of_pieces(pieces: Sequence[Piece], wall_ns: int) -> list[PathRow]:
 def _programs(trace: Trace) -> list[_Command]:
     """The processes by program, where there are very many."""
     found: dict[str, _Command] = {}
-    for row in trace.partition_by(["program"]):
-        command = found.setdefault(name := short(row["program"]) or "the traced process", _Command(name))
-        command.add(row["exclusive_ns"], None, row["program"])
-        command.processes += row["processes"]
+    columns = map(trace.partition_by(["program"]).column, ("program", "exclusive_ns", "processes"))
+    for program, exclusive_ns, processes in zip(*columns, strict=True):
+        command = found.setdefault(name := short(program) or "the traced process", _Command(name))
+        command.add(exclusive_ns, None, program)
+        command.processes += processes
     return list(found.values())
 
 

@@ -157,7 +157,11 @@ fn by_unit(
     let mut sums: FxHashMap<(u32, u32, u8), i64> = FxHashMap::default();
     for (unit, seen) in time_index.units().iter().zip(time_index.seen()) {
         let gaps_ns = if cost.gaps { seen.gaps_ns } else { 0 };
-        *sums.entry(key(unit)).or_insert(0) += time_index.in_calls_ns(seen, is_such) + gaps_ns;
+        let ns = time_index.in_calls_ns(seen, is_such) + gaps_ns;
+        // Most units have no such calls: with very many processes, most of the time would go into the map.
+        if ns > 0 {
+            *sums.entry(key(unit)).or_insert(0) += ns;
+        }
     }
     let mut tasks = vec![false; context.trace.tasks.len()];
     for unit in time_index.units() {
