@@ -35,7 +35,10 @@ def rows(fleet: CaptureSet, statement: str) -> Table:
         # The statement sees the tables only: no file, no network.
         connection.execute("SET enable_external_access = false")
         try:
-            result: Table = connection.execute(statement).to_arrow_table()
+            relation = connection.sql(statement)
+            result: Table | None = None if relation is None else relation.to_arrow_table()
         except duckdb.Error as error:
             raise WrongUsage(f"SQL: {error}") from error
+    if result is None:
+        raise WrongUsage("SQL: the statement has no rows; use SELECT.")
     return result
