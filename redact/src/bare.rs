@@ -210,20 +210,29 @@ fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
     end
 }
 
-/// Append a number or a word; returns its length.
-fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+/// The word at a place, unless something else is there: that is appended, and this is its length.
+pub(crate) fn word_at<'a>(names: &mut Names, text: &'a [u8], at: usize, out: &mut Vec<u8>) -> Result<&'a [u8], usize> {
     if let Some(used) = names.address(text, at, out) {
-        return used;
+        return Err(used);
     }
     let rest = &text[at..];
     let end = rest.iter().position(|&byte| !(is_word_byte(byte) || byte == b'_')).unwrap_or(rest.len());
     if end == 0 {
         out.push(rest[0]);
-        return 1;
+        return Err(1);
     }
-    let token = &rest[..end];
+    Ok(&rest[..end])
+}
+
+/// Append a number or a word; returns its length.
+fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    let token = match word_at(names, text, at, out) {
+        Ok(token) => token,
+        Err(used) => return used,
+    };
+    let end = token.len();
     let is_pointer = || {
-        let around = (at.checked_sub(1).map(|before| text[before]), rest.get(end));
+        let around = (at.checked_sub(1).map(|before| text[before]), text.get(at + end));
         around == (Some(b'['), Some(&b']')) && matches!(end, 8 | 16) && token.iter().all(u8::is_ascii_hexdigit)
     };
     if is_number(token) || is_pointer() {
@@ -260,13 +269,20 @@ pub(crate) fn identifier(names: &mut Names, token: &[u8], out: &mut Vec<u8>) {
     if is_known(token) || known::is_name(token) || names.kept.has(token) {
         return out.extend_from_slice(token);
     }
+    each_part(token, out, |part, out| {
+        if !part.is_empty() {
+            names.unknown(part, out);
+        }
+    });
+}
+
+/// Append underscores, and what is appended for each part between them.
+pub(crate) fn each_part(token: &[u8], out: &mut Vec<u8>, mut append: impl FnMut(&[u8], &mut Vec<u8>)) {
     for (number, part) in token.split(|&byte| byte == b'_').enumerate() {
         if number > 0 {
             out.push(b'_');
         }
-        if !part.is_empty() {
-            names.unknown(part, out);
-        }
+        append(part, out);
     }
 }
 

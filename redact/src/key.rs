@@ -6,11 +6,13 @@
 //! ```
 
 use siphasher::sip::{SipHasher13, SipHasher24};
-use std::hash::Hasher;
 
 /// Rounds of the permutation. Four are enough for a pseudorandom one (Luby and Rackoff, 1988), if the halves are long;
 /// those of short numbers are not.
 const ROUNDS: u64 = 8;
+
+/// Longest text, with its kind, that is hashed without a copy on the heap.
+const MAX_SHORT_BYTES: usize = 128;
 
 /// Sixteen secret bytes.
 #[derive(Clone)]
@@ -24,32 +26,38 @@ impl Key {
 
     /// A number that depends on the key, the kind of text, and the text.
     pub(crate) fn hash(&self, kind: &'static str, text: &[u8]) -> u64 {
-        let mut hasher = SipHasher24::new_with_key(&self.0);
-        hasher.write(kind.as_bytes());
-        hasher.write_u8(0xFF);
-        hasher.write(text);
-        hasher.finish()
+        // At once: a hasher that takes pieces costs as much again for a word.
+        let mut short = [0; MAX_SHORT_BYTES];
+        let length = kind.len() + 1 + text.len();
+        let hasher = SipHasher24::new_with_key(&self.0);
+        let Some(whole) = short.get_mut(..length) else {
+            return hasher.hash(&[kind.as_bytes(), &[0xFF], text].concat());
+        };
+        whole[..kind.len()].copy_from_slice(kind.as_bytes());
+        whole[kind.len()] = 0xFF;
+        whole[kind.len() + 1..].copy_from_slice(text);
+        hasher.hash(whole)
     }
 
     /// Another number below `size` for each number below it, different for different ones. A Feistel network on the
-    /// smallest even number of bits; results that are too large go through it again (cycle walking: Black and Rogaway,
+    /// smallest even number of bits, up to 126; results that are too large go through it again (cycle walking: Black and Rogaway,
     /// Ciphers with arbitrary finite domains, 2002).
     pub(crate) fn permute(&self, kind: &'static str, size: u128, value: u128) -> u128 {
         let half_bits = (128 - size.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
-        let mask = (1u128 << half_bits) - 1;
+        let mask = (1u64 << half_bits) - 1;
         let mut value = value;
         let seed = self.hash(kind, &size.to_le_bytes());
+        let hasher = SipHasher13::new_with_key(&self.0);
         loop {
-            let (mut left, mut right) = (value >> half_bits, value & mask);
+            let (mut left, mut right) = ((value >> half_bits) as u64, value as u64 & mask);
             for round in 0..ROUNDS {
                 let mut block = [0; 16];
                 block[..8].copy_from_slice(&seed.wrapping_add(round).to_le_bytes());
-                block[8..].copy_from_slice(&(right as u64).to_le_bytes());
+                block[8..].copy_from_slice(&right.to_le_bytes());
                 // Fewer rounds of the hash than for words: there are several of the network.
-                let mixed = SipHasher13::new_with_key(&self.0).hash(&block);
-                (left, right) = (right, left ^ (u128::from(mixed) & mask));
+                (left, right) = (right, left ^ (hasher.hash(&block) & mask));
             }
-            value = left << half_bits | right;
+            value = u128::from(left) << half_bits | u128::from(right);
             if value < size {
                 return value;
             }

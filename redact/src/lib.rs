@@ -33,6 +33,7 @@ mod log;
 mod names;
 mod pseudonym;
 mod quoted;
+mod recent;
 pub mod stream;
 pub mod verify;
 mod wrapper;

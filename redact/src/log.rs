@@ -214,29 +214,18 @@ fn date_and_time(text: &[u8]) -> Option<usize> {
     Some(at + zone.map_or(0, <[u8]>::len))
 }
 
-/// Append a word.
+/// Append a word; returns its length.
 fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
-    if let Some(used) = names.address(text, at, out) {
-        return used;
-    }
-    let rest = &text[at..];
-    let end = rest.iter().position(|&byte| !(is_word_byte(byte) || byte == b'_')).unwrap_or(rest.len());
-    if end == 0 {
-        out.push(rest[0]);
-        return 1;
-    }
-    let token = &rest[..end];
+    let token = match bare::word_at(names, text, at, out) {
+        Ok(token) => token,
+        Err(used) => return used,
+    };
     if is_kept(token) || names.kept.has(token) {
         out.extend_from_slice(token);
-        return end;
+    } else {
+        bare::each_part(token, out, |part, out| part_of_word(names, part, out));
     }
-    for (number, part) in token.split(|&byte| byte == b'_').enumerate() {
-        if number > 0 {
-            out.push(b'_');
-        }
-        part_of_word(names, part, out);
-    }
-    end
+    token.len()
 }
 
 fn is_kept(token: &[u8]) -> bool {

@@ -10,9 +10,11 @@
 //! A name is treated alike wherever it stands, because a relative path is the end of an absolute one.
 
 use crate::pseudonym::Pseudonyms;
+use crate::recent::Recent;
 use crate::{address, known};
 use regex::bytes::Regex;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// What the user wants to keep.
 #[derive(Default)]
@@ -43,11 +45,12 @@ pub(crate) struct Names {
     pub pseudonyms: Pseudonyms,
     pub kept: Kept,
     addresses: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    recent: Recent,
 }
 
 impl Names {
     pub fn new(pseudonyms: Pseudonyms, kept: Kept) -> Names {
-        Names { pseudonyms, kept, addresses: FxHashMap::default() }
+        Names { pseudonyms, kept, addresses: FxHashMap::default(), recent: Recent::default() }
     }
 
     /// Append a word that is not known, unless the user keeps it.
@@ -57,13 +60,22 @@ impl Names {
 
     /// Append a name. `is_program`: a program is executed by this path.
     pub fn text(&mut self, text: &[u8], is_program: bool, out: &mut Vec<u8>) {
-        if self.kept.has(text) {
+        if text.is_empty() || self.kept.has(text) {
             return out.extend_from_slice(text);
         }
-        let mut at = 0;
-        let mut punctuation = 0;
+        if let Some(made) = self.recent.get(text, u8::from(is_program)) {
+            return out.extend_from_slice(made);
+        }
+        let start = out.len();
+        self.rewrite(text, is_program, out);
+        self.recent.insert(text, u8::from(is_program), &out[start..]);
+    }
+
+    fn rewrite(&mut self, text: &[u8], is_program: bool, out: &mut Vec<u8>) {
+        let (mut at, mut path_start, mut punctuation) = (0, 0, 0);
         while let Some(&byte) = text.get(at) {
             if let Some(used) = self.address(text, at, out) {
+                path_start = after_separator(text, at..at + used).unwrap_or(path_start);
                 (at, punctuation) = (at + used, 0);
                 continue;
             }
@@ -72,11 +84,12 @@ impl Names {
                 if punctuation <= MAX_PUNCTUATION || byte == b'/' || byte == b'.' {
                     out.push(byte);
                 }
+                path_start = after_separator(text, at..at + 1).unwrap_or(path_start);
                 at += 1;
                 continue;
             }
             let end = at + text[at..].iter().position(|&byte| is_boundary(byte)).unwrap_or(text.len() - at);
-            let place = Place::of(text, at, end, is_program);
+            let place = Place::of(text, path_start, at..end, is_program);
             self.component(&text[at..end], &place, out);
             (at, punctuation) = (end, 0);
         }
@@ -223,23 +236,27 @@ struct Place {
 }
 
 impl Place {
-    fn of(text: &[u8], start: usize, end: usize, is_program: bool) -> Place {
-        let before = &text[..start];
-        let path = before
-            .iter()
-            .rposition(|byte| matches!(byte, b' ' | b'=' | b':' | b','))
-            .map_or(before, |at| &before[at + 1..]);
-        let parent = path.strip_suffix(b"/").map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
+    /// Of a component of a path that begins at `path_start`.
+    fn of(text: &[u8], path_start: usize, component: Range<usize>, is_program: bool) -> Place {
+        let Range { start, end } = component;
+        let (before, path) = (&text[..start], &text[path_start..start]);
         let is_last = end == text.len() || text[end] != b'/';
+        let parent = || path.strip_suffix(b"/").map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
         Place {
             is_temporary: TEMPORARY.contains(&path),
             has_process_ids: path.starts_with(b"/proc/") || matches!(path, b"/dev/pts/" | b"/dev/fd/"),
             is_device: path == b"/dev/",
             is_program: is_last
-                && (is_program || path.starts_with(b"/") && parent.is_some_and(|parent| PROGRAMS.contains(&parent))),
+                && (is_program || path.starts_with(b"/") && parent().is_some_and(|parent| PROGRAMS.contains(&parent))),
             is_port: before.ends_with(b":") && before.len() > 1,
         }
     }
+}
+
+/// Where a path begins that follows what separates it from others, if that stands in this part of a text.
+fn after_separator(text: &[u8], part: Range<usize>) -> Option<usize> {
+    let at = text[part.clone()].iter().rposition(|byte| matches!(byte, b' ' | b'=' | b':' | b','))?;
+    Some(part.start + at + 1)
 }
 
 /// Bytes of words. Others are punctuation.

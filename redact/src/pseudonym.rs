@@ -12,7 +12,7 @@
 //! letters are none of `a` to `f`, no pseudonym is taken for a hexadecimal number.
 
 use crate::key::Key;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 /// The letters of pseudonyms.
 pub(crate) const LETTERS: &[u8; 16] = b"ghjkmnpqrstvwxyz";
@@ -24,26 +24,54 @@ pub(crate) const LENGTH: usize = BODY + CHECK;
 pub(crate) const MIN_HEX_DIGITS: usize = 7;
 /// Longest part of a number that is permuted at once, so that its places can be counted.
 const MAX_DIGITS: usize = 18;
-/// Remembered pseudonyms take up to about this.
-const MAX_MEMO_BYTES: usize = 16 << 20;
-const MEMO_ENTRY_BYTES: usize = 64;
+/// Numbers with up to this many digits are permuted once.
+const MAX_REMEMBERED_DIGITS: usize = 4;
+/// Longest word that is changed to small letters without a copy on the heap.
+const MAX_SHORT_BYTES: usize = 64;
+/// Words that are known to be in the map take up to about this.
+const MAX_MAPPED_BYTES: usize = 16 << 20;
+const MAPPED_ENTRY_BYTES: usize = 48;
 
 /// Words and what replaces them.
 pub type Translations = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// Makes pseudonyms and remembers them.
+/// Makes pseudonyms.
 pub(crate) struct Pseudonyms {
     key: Key,
-    memo: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    memo_bytes: usize,
-    /// Words and their pseudonyms since the last time they were taken, if somebody wants them.
-    translations: Option<Translations>,
+    /// For each number of digits, what replaces each number, or `u16::MAX` if that was not asked yet.
+    numbers: [Vec<u16>; MAX_REMEMBERED_DIGITS + 1],
+    map: Option<Map>,
+}
+
+/// Words and their pseudonyms, if somebody wants them.
+#[derive(Default)]
+struct Map {
+    /// Words whose translations were recorded.
+    recorded: FxHashSet<Box<[u8]>>,
+    recorded_bytes: usize,
+    /// Since the last time they were taken.
+    translations: Translations,
+}
+
+impl Map {
+    fn record(&mut self, word: &[u8], made: &[u8]) {
+        if made == word || self.recorded.contains(word) {
+            return;
+        }
+        if self.recorded_bytes > MAX_MAPPED_BYTES {
+            self.recorded.clear();
+            self.recorded_bytes = 0;
+        }
+        self.recorded_bytes += word.len() + MAPPED_ENTRY_BYTES;
+        self.recorded.insert(word.into());
+        self.translations.push((word.into(), made.into()));
+    }
 }
 
 impl Pseudonyms {
     pub fn new(key: Key, has_map: bool) -> Pseudonyms {
-        let translations = has_map.then(Vec::new);
-        Pseudonyms { key, memo: FxHashMap::default(), memo_bytes: 0, translations }
+        let numbers = std::array::from_fn(|digits| vec![u16::MAX; 10usize.pow(digits as u32)]);
+        Pseudonyms { key, numbers, map: has_map.then(Map::default) }
     }
 
     pub fn key(&self) -> &Key {
@@ -52,56 +80,27 @@ impl Pseudonyms {
 
     /// The translations since the last call.
     pub fn take_translations(&mut self) -> Translations {
-        self.translations.as_mut().map(std::mem::take).unwrap_or_default()
+        self.map.as_mut().map(|map| std::mem::take(&mut map.translations)).unwrap_or_default()
     }
 
     /// Record what a text that is not a word became.
     pub fn note(&mut self, original: &[u8], replacement: &[u8]) {
-        if let Some(translations) = &mut self.translations {
-            translations.push((original.into(), replacement.into()));
+        if let Some(map) = &mut self.map {
+            map.translations.push((original.into(), replacement.into()));
         }
     }
 
-    /// Append the pseudonym of a word: letters, digits, and bytes above 127.
+    /// Append the pseudonym of a word: letters, digits, and bytes above 127. Making one costs less than finding one that
+    /// was made among many.
     pub fn word(&mut self, word: &[u8], out: &mut Vec<u8>) {
-        // Numbers rarely repeat, and permuting one costs as much as remembering it.
-        if self.translations.is_none() && word.iter().any(u8::is_ascii_digit) {
-            return self.with_digits(word, out);
-        }
-        self.remembered(word, out);
-    }
-
-    /// Append the pseudonym of a word with digits: its letters are remembered.
-    fn with_digits(&mut self, word: &[u8], out: &mut Vec<u8>) {
-        if word.starts_with(b"0x") || is_hex_id(word) {
-            return self.made(word, out);
-        }
-        for run in word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit()) {
-            if run[0].is_ascii_digit() { self.digits(run, out) } else { self.remembered(run, out) }
-        }
-    }
-
-    fn remembered(&mut self, word: &[u8], out: &mut Vec<u8>) {
-        if let Some(known) = self.memo.get(word) {
-            return out.extend_from_slice(known);
-        }
         let start = out.len();
         self.made(word, out);
-        let made = &out[start..];
-        if self.memo_bytes > MAX_MEMO_BYTES {
-            self.memo.clear();
-            self.memo_bytes = 0;
-        }
-        self.memo_bytes += word.len() + made.len() + MEMO_ENTRY_BYTES;
-        self.memo.insert(word.into(), made.into());
-        if made != word
-            && let Some(translations) = &mut self.translations
-        {
-            translations.push((word.into(), made.into()));
+        if let Some(map) = &mut self.map {
+            map.record(word, &out[start..]);
         }
     }
 
-    fn made(&self, word: &[u8], out: &mut Vec<u8>) {
+    fn made(&mut self, word: &[u8], out: &mut Vec<u8>) {
         let prefixed = word.strip_prefix(b"0x").filter(|rest| !rest.is_empty() && all_hex(rest));
         match prefixed {
             Some(hex) => {
@@ -114,7 +113,7 @@ impl Pseudonyms {
     }
 
     /// Runs of digits and runs of other bytes, each for itself.
-    fn parts(&self, word: &[u8], out: &mut Vec<u8>) {
+    fn parts(&mut self, word: &[u8], out: &mut Vec<u8>) {
         for run in word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit()) {
             if run[0].is_ascii_digit() { self.digits(run, out) } else { self.letters(run, out) }
         }
@@ -125,12 +124,14 @@ impl Pseudonyms {
         if is_pseudonym(run) {
             return out.extend_from_slice(run);
         }
-        let lower = run.to_ascii_lowercase();
         let case = Case::of(run);
-        // Words with capitals inside are another word than the same one without.
-        let text = if case == Case::Mixed { run } else { &lower };
+        let hash = match case {
+            // Words with capitals inside are another word than the same one without.
+            Case::Lower | Case::Mixed => self.key.hash("letters", run),
+            Case::Capital | Case::Upper => self.hash_of_lower(run),
+        };
         let start = out.len();
-        push_letters(self.key.hash("letters", text), BODY, out);
+        push_letters(hash, BODY, out);
         push_letters(check(&out[start..]), CHECK, out);
         match case {
             Case::Upper => out[start..].make_ascii_uppercase(),
@@ -139,11 +140,40 @@ impl Pseudonyms {
         }
     }
 
+    fn hash_of_lower(&self, run: &[u8]) -> u64 {
+        let mut short = [0; MAX_SHORT_BYTES];
+        let Some(lower) = short.get_mut(..run.len()) else {
+            return self.key.hash("letters", &run.to_ascii_lowercase());
+        };
+        lower.copy_from_slice(run);
+        lower.make_ascii_lowercase();
+        self.key.hash("letters", lower)
+    }
+
     /// Append another number with as many digits.
-    fn digits(&self, run: &[u8], out: &mut Vec<u8>) {
+    fn digits(&mut self, run: &[u8], out: &mut Vec<u8>) {
         for part in run.chunks(MAX_DIGITS) {
-            self.in_classes(part, "digits", out);
+            let value = part.iter().fold(0u64, |value, &byte| value * 10 + u64::from(byte - b'0'));
+            let mut value = self.number(part.len(), value);
+            let start = out.len();
+            out.extend_from_slice(part);
+            for byte in out[start..].iter_mut().rev() {
+                *byte = b'0' + (value % 10) as u8;
+                value /= 10;
+            }
         }
+    }
+
+    /// Another number with this many digits.
+    fn number(&mut self, digits: usize, value: u64) -> u64 {
+        let size = 10u128.pow(digits as u32);
+        let Some(made) = self.numbers.get_mut(digits).and_then(|numbers| numbers.get_mut(value as usize)) else {
+            return self.key.permute("digits", size, u128::from(value)) as u64;
+        };
+        if *made == u16::MAX {
+            *made = self.key.permute("digits", size, u128::from(value)) as u16;
+        }
+        u64::from(*made)
     }
 
     fn hex(&self, word: &[u8], with_decimal: bool, out: &mut Vec<u8>) {
@@ -170,14 +200,14 @@ impl Pseudonyms {
     /// Append the same pattern of capitals, small letters and digits with other ones. For random names.
     pub fn random(&self, word: &[u8], out: &mut Vec<u8>) {
         for part in word.chunks(MAX_DIGITS) {
-            self.in_classes(part, "random", out);
+            self.in_classes(part, out);
         }
     }
 
-    fn in_classes(&self, part: &[u8], kind: &'static str, out: &mut Vec<u8>) {
+    fn in_classes(&self, part: &[u8], out: &mut Vec<u8>) {
         let size: u128 = part.iter().map(|&byte| class(byte).1).product();
         let value = part.iter().fold(0u128, |value, &byte| value * class(byte).1 + u128::from(byte - class(byte).0));
-        let mut value = self.key.permute(kind, size, value);
+        let mut value = self.key.permute("random", size, value);
         let start = out.len();
         out.extend_from_slice(part);
         for byte in out[start..].iter_mut().rev() {
