@@ -297,5 +297,6 @@ fn is_known(token: &[u8]) -> bool {
     }
     let letters = token.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
     let (word, digits) = token.split_at(letters);
-    !digits.is_empty() && digits.len() <= MAX_DIGITS && known::is_word(word.strip_suffix(b"_").unwrap_or(word))
+    let is_known = || known::is_word(word) || word.strip_suffix(b"_").is_some_and(known::is_word);
+    !digits.is_empty() && digits.len() <= MAX_DIGITS && is_known()
 }

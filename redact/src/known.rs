@@ -30,7 +30,9 @@ fn words(list: &'static str) -> impl Iterator<Item = &'static [u8]> {
 
 /// Whether a word outside strings may stay: the name of a call, a constant, a field, a word of a tracer.
 pub(crate) fn is_word(word: &[u8]) -> bool {
-    word.len() <= MAX_WORD_BYTES && (EXACT.contains(word) || is_common(word) || syscalls::by_name(word).is_some())
+    // As ltrace writes it: `SYS_close`.
+    let call = word.strip_prefix(b"SYS_").unwrap_or(word);
+    word.len() <= MAX_WORD_BYTES && (EXACT.contains(word) || is_common(word) || syscalls::by_name(call).is_some())
 }
 
 /// Whether it is a word of messages, in any capitals.

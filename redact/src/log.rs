@@ -134,7 +134,9 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
         return used;
     }
     let rest = &text[at..];
-    if let Some(length) = date_and_time(rest).filter(|_| at == 0 || !is_word_byte(text[at - 1])) {
+    let is_apart =
+        |&end: &usize| !(at > 0 && is_word_byte(text[at - 1]) || rest.get(end).copied().is_some_and(is_word_byte));
+    if let Some(length) = date_and_time(rest).filter(is_apart) {
         out.extend_from_slice(&rest[..length]);
         return length;
     }

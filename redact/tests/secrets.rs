@@ -304,44 +304,156 @@ fn parts(text: &str) -> BTreeSet<Vec<u8>> {
     found
 }
 
+/// What stands in the place of a secret, and what must not be found afterwards.
+struct Planted {
+    printed: String,
+    forbidden: BTreeSet<Vec<u8>>,
+}
+
+fn planted_word(random: &mut Sequence, kind: usize) -> Planted {
+    let (secret, printed) = secret(random, kind);
+    let mut forbidden = parts(&secret);
+    if !printed.starts_with('\\') {
+        forbidden.extend(printed.as_bytes().windows(8).map(<[u8]>::to_vec));
+    }
+    Planted { printed, forbidden }
+}
+
+/// Numbers of cards and telephones. Six digits of one may be found in others, so only many are forbidden.
+fn planted_number(random: &mut Sequence, kind: usize) -> Planted {
+    let mut group =
+        |length: usize| -> String { (0..length).map(|_| char::from(b'0' + random.below(10) as u8)).collect() };
+    let groups: Vec<String> = match kind % 3 {
+        0 => (0..4).map(|_| group(4)).collect(),
+        1 => vec![group(16)],
+        _ => vec![group(4), group(11)],
+    };
+    let text = groups.join(["", " ", "-"][kind / 3 % 3]);
+    let printed = match kind / 9 % 2 {
+        1 => text.bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+        _ => text.clone(),
+    };
+    let mut forbidden: BTreeSet<Vec<u8>> = [text.clone(), groups.concat()].map(String::into_bytes).into();
+    forbidden.extend(groups.concat().as_bytes().windows(12).map(<[u8]>::to_vec));
+    let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    forbidden.extend([hex.into_bytes(), base64(text.as_bytes()).into_bytes()]);
+    Planted { printed, forbidden }
+}
+
+/// Number of places with a secret, and those that a way to redact a capture of these lines leaves.
+fn survivors(
+    (case, lines): (&Case, &[&str]),
+    envelope: &str,
+    mut plant: impl FnMut(usize) -> Planted,
+    redact: impl Fn(&str) -> Vec<u8>,
+) -> (usize, Vec<String>) {
+    let (mut places, mut text, mut secrets) = (0, String::new(), Vec::new());
+    for number in 0..20 {
+        text += &wrapped(envelope, case.head[number % case.head.len()], number);
+        text.push('\n');
+    }
+    for (number, line) in lines.iter().cycle().take(lines.len() * 36).enumerate() {
+        let secret = plant(number / lines.len());
+        places += line.matches('$').count();
+        text += &wrapped(envelope, &line.replace('$', &secret.printed), number + 20);
+        text.push('\n');
+        secrets.push(secret);
+    }
+    let out = redact(&text);
+    assert_eq!(out.split(|&byte| byte == b'\n').count(), text.split('\n').count(), "{} {envelope}", case.name);
+    let lengths: BTreeSet<usize> = secrets.iter().flat_map(|secret| secret.forbidden.iter().map(Vec::len)).collect();
+    let known: HashSet<&[u8]> = lengths.into_iter().flat_map(|length| out.windows(length)).collect();
+    let found = secrets.iter().enumerate().filter_map(|(number, secret)| {
+        let part = secret.forbidden.iter().find(|part| known.contains(part.as_slice()))?;
+        let (part, line) = (String::from_utf8_lossy(part), lines[number % lines.len()]);
+        Some(format!("{} {envelope}: {part} in {line}, printed {}", case.name, secret.printed))
+    });
+    (places, found.collect())
+}
+
 #[test]
 fn no_planted_secret_survives() {
     let mut random = Sequence(1);
     let (mut planted, mut found) = (0, Vec::new());
     for case in CASES {
         for envelope in ENVELOPES {
-            let mut text = String::new();
-            for number in 0..20 {
-                text += &wrapped(envelope, case.head[number % case.head.len()], number);
-                text.push('\n');
-            }
-            let mut secrets = Vec::new();
-            for (number, line) in case.lines.iter().cycle().take(case.lines.len() * 36).enumerate() {
-                let (secret, printed) = secret(&mut random, number / case.lines.len());
-                planted += line.matches('$').count();
-                text += &wrapped(envelope, &line.replace('$', &printed), number + 20);
-                text.push('\n');
-                secrets.push((secret, printed));
-            }
-            let out = redacted(&text);
-            assert_eq!(out.split(|&byte| byte == b'\n').count(), text.split('\n').count(), "{} {envelope}", case.name);
-            let known: HashSet<&[u8]> = out.windows(6).chain(out.windows(8)).chain(out.windows(12)).collect();
-            for (number, (secret, printed)) in secrets.iter().enumerate() {
-                let mut parts = parts(secret);
-                if !printed.starts_with('\\') {
-                    parts.extend(printed.as_bytes().windows(8).map(<[u8]>::to_vec));
-                }
-                if let Some(part) = parts.iter().find(|part| known.contains(part.as_slice())) {
-                    let line = case.lines[number % case.lines.len()];
-                    found.push(format!(
-                        "{} {envelope}: {} in {line}, printed {printed}",
-                        case.name,
-                        String::from_utf8_lossy(part)
-                    ));
-                }
-            }
+            let plant = |kind| planted_word(&mut random, kind);
+            let (places, more) = survivors((case, case.lines), envelope, plant, redacted);
+            planted += places;
+            found.extend(more);
         }
     }
     assert!(planted >= 10_000, "{planted}");
     assert!(found.is_empty(), "{} of {planted}:\n{}", found.len(), found[..found.len().min(40)].join("\n"));
+}
+
+/// Lines with a secret in quotes only. Numbers outside of strings stay.
+fn quoted_lines(case: &Case) -> Vec<&'static str> {
+    let is_quoted = |line: &str| {
+        line.match_indices('$').all(|(at, _)| line[..at].matches('"').count() % 2 == 1)
+            && line.matches('"').count().is_multiple_of(2)
+    };
+    case.lines.iter().copied().filter(|line| line.contains('$') && is_quoted(line)).collect()
+}
+
+#[test]
+fn no_number_in_a_string_survives() {
+    let mut random = Sequence(2);
+    let (mut planted, mut found) = (0, Vec::new());
+    for case in CASES.iter().filter(|case| !quoted_lines(case).is_empty()) {
+        for envelope in ENVELOPES {
+            let plant = |kind| planted_number(&mut random, kind);
+            let (places, more) = survivors((case, &quoted_lines(case)), envelope, plant, redacted);
+            planted += places;
+            found.extend(more);
+        }
+    }
+    assert!(planted >= 5_000, "{planted}");
+    assert!(found.is_empty(), "{} of {planted}:\n{}", found.len(), found[..found.len().min(40)].join("\n"));
+}
+
+/// A redacted line, and what a worse way to redact leaves of the original one.
+type Leak = fn(&str) -> String;
+
+#[test]
+fn each_way_to_leak_is_found() {
+    let leaks: [(&str, Leak); 5] = [
+        ("one field", |line| line.split("ifr_name=").nth(1).unwrap_or("").to_owned()),
+        ("the end", |line| line.chars().rev().take(30).collect::<Vec<_>>().into_iter().rev().collect()),
+        ("hexadecimal", |line| line.bytes().map(|byte| format!("{byte:02x}")).collect()),
+        ("capitals", |line| line.bytes().map(|byte| format!("{byte:02X}")).collect()),
+        ("base64", |line| base64(line.as_bytes())),
+    ];
+    let case = &CASES[0];
+    for (name, leak) in leaks {
+        let leaking = |text: &str| {
+            let out = redacted(text);
+            let lines = out.split(|&byte| byte == b'\n').zip(text.split('\n'));
+            lines.map(|(made, line)| [made, leak(line).as_bytes()].concat()).collect::<Vec<_>>().join(&b'\n')
+        };
+        let plants: [fn(&mut Sequence, usize) -> Planted; 2] = [planted_word, planted_number];
+        for plant in plants {
+            let mut random = Sequence(3);
+            let (_, found) = survivors((case, &quoted_lines(case)), "", |kind| plant(&mut random, kind), leaking);
+            assert!(!found.is_empty(), "{name}");
+        }
+    }
+}
+
+/// TRACEALYZE_BLESS=1 writes them again.
+#[test]
+fn each_format_is_redacted_as_its_golden_file() {
+    let bless = std::env::var_os("TRACEALYZE_BLESS").is_some();
+    for case in CASES {
+        let words = ["alice", "customers-2024.csv", "Xa81kQ", "10.1.2.3", "4539148803436467"];
+        let lines = case.lines.iter().enumerate().map(|(at, line)| line.replace('$', words[at % words.len()]));
+        let text: String = case.head.iter().map(|line| line.to_string()).chain(lines).map(|line| line + "\n").collect();
+        let made = String::from_utf8(redacted(&text)).expect("all of it is UTF-8");
+        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(case.name);
+        if bless {
+            std::fs::write(&golden, &made).expect("the file is written");
+        }
+        let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+        assert_eq!(made.lines().collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>(), "{}", case.name);
+    }
 }
