@@ -211,9 +211,14 @@ def test_outliers_differ_from_their_group(tmp_path: Path) -> None:
             {"capture_id": number, "class": "disk", "share": disk},
             {"capture_id": number, "class": "user", "share": 1 - disk},
         ]
-    write_rows(str(tmp_path), {"captures": captures, "classes": classes})
-    answer = Fleet(str(tmp_path)).outliers("scenario")
-    assert [(row["uri"], row["class"], row["group"]) for row in answer["rows"]] == [("c000017", "disk", "b")]
+    # All run the same second program; without a label, the first one decides who is compared.
+    processes = [{"capture_id": number, "program": "z", "first_line": 9} for number in range(60)]
+    processes += [{"capture_id": number, "program": "ab"[number % 2], "first_line": 1} for number in range(60)]
+    write_rows(str(tmp_path), {"captures": captures, "classes": classes, "processes": processes})
+    for within in ("scenario", None):
+        answer = Fleet(str(tmp_path)).outliers(within)
+        assert [(row["uri"], row["class"], row["group"]) for row in answer["rows"]] == [("c000017", "disk", "b")]
+        assert answer["compared"] == 60
 
 
 CONDITIONS = [

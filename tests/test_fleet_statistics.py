@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from math import comb
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,11 +68,21 @@ def test_rates_select_what_the_step_up_procedure_selects(chances: list[float], r
 
 
 def test_scores_find_the_outlier() -> None:
-    assert statistics.robust_scores([1, 2, 3, 4, 5]) == pytest.approx([-1.349, -0.6745, 0, 0.6745, 1.349], abs=1e-3)
-    scores = statistics.robust_scores([10.0] * 9 + [20.0])
-    assert scores[:9] == [0.0] * 9 and scores[9] > 3.5
-    assert statistics.robust_scores([7.0, 7.0]) == [0.0, 0.0]
-    assert statistics.robust_scores([]) == []
+    assert statistics.tail_scores(numpy.array([1.0, 2, 3, 4, 5])) == pytest.approx(
+        [-1.349, -0.6745, 0, 0.6745, 1.349], abs=1e-3
+    )
+    scores = statistics.tail_scores(numpy.array([10.0] * 9 + [20.0]))
+    assert scores[:9].tolist() == [0.0] * 9 and scores[9] > 3.5
+    assert statistics.tail_scores(numpy.array([7.0, 7.0])).tolist() == [0.0, 0.0]
+    assert statistics.tail_scores(numpy.empty(0)).tolist() == []
+
+
+def test_scores_of_two_kinds_are_small() -> None:
+    chance = numpy.random.default_rng(2)
+    both = numpy.concatenate([chance.normal(0.1, 0.01, 80), chance.normal(0.7, 0.01, 20)])
+    assert abs(statistics.tail_scores(both)).max() < 3.5
+    normal = statistics.tail_scores(chance.normal(0.5, 0.1, 100_000))
+    assert normal.std() == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
-"""The captures of a store, or a selection of them, as tables."""
+"""The captures of a store, or a selection of them, as tables and columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.fleet import conditions
 from tracealyze.fleet.arrow import Table, compute, pa
+from tracealyze.fleet.columns import Texts, joined_texts, label, label_names, places_of
 from tracealyze.fleet.store import Store
 from tracealyze.fleet.tables import CAPTURES, TABLES
 
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
 
     from tracealyze.fleet.store import Snapshot
 
-_SELECTED = tuple(
+_SHOWN = tuple(
     name for name in CAPTURES.names if name not in ("item", "etag", "labels_hash", "labels", "error", "seconds")
 )
 
 
 class CaptureSet:
-    """The captures of a store, or a selection of them: their tables."""
+    """The captures of a store, or a selection of them: their tables.
+
+    Questions read single columns, because all of them do not fit into memory."""
 
     def __init__(self, store: str, *, _of: tuple[Store, Snapshot, Any] | None = None) -> None:
         if _of is None:
@@ -31,10 +35,11 @@ class CaptureSet:
             opened.must_exist()
             _of = opened, opened.snapshot(), None
         self._store, self.snapshot = _of[:2]
-        self._mask: Any = _of[2]
+        self._selected: Any = _of[2]
+        self._columns: dict[str, Any] = {}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._store.name}: {len(self.captures):,} captures>"
+        return f"<{type(self).__name__} {self._store.name}: {len(self.ids):,} captures>"
 
     @property
     def name(self) -> str:
@@ -42,25 +47,132 @@ class CaptureSet:
         return self._store.name
 
     @cached_property
-    def _everything(self) -> Table:
-        """All captures with their labels as columns, in order of their ids."""
-        rows = self.snapshot.rows("captures", [*_SELECTED, "labels"]).sort_by("capture_id")
-        return conditions.with_labels(rows.drop_columns(["labels"]), _label_columns(rows["labels"]))
+    def ids(self) -> Any:
+        """The numbers of the captures, in order. The place of a capture is that of its number."""
+        if self._selected is not None:
+            return self._selected
+        import numpy
+
+        found = [batch.column(0).to_numpy() for batch in self.snapshot.batches("captures", ["capture_id"])]
+        return numpy.sort(numpy.concatenate(found)) if found else numpy.empty(0, numpy.int64)
 
     @cached_property
     def captures(self) -> Table:
         """One row per capture, with a column per label."""
-        return self._everything if self._mask is None else self._everything.filter(self._mask)
+        rows = self.snapshot.rows("captures", [*_SHOWN, "labels"])
+        rows = rows.take(self._order_of(rows["capture_id"]))
+        return _with_labels(rows.drop_columns(["labels"]), rows["labels"], self.labels())
+
+    def _order_of(self, ids: Any) -> Any:
+        """The rows of the selected captures in order."""
+        import numpy
+
+        values = ids.to_numpy()
+        order = numpy.argsort(values)
+        return pa.array(order[places_of(self.ids, values[order]) >= 0])
+
+    def numbers(self, name: str) -> Any:
+        """A column of numbers by place, NaN where there is none."""
+        if name not in self._columns:
+            import numpy
+
+            values = numpy.full(len(self.ids), numpy.nan)
+            for batch in self.snapshot.batches("captures", ["capture_id", name]):
+                places = places_of(self.ids, batch.column(0).to_numpy())
+                kept = places >= 0
+                column = (
+                    batch.column(1).cast(pa.int8()) if pa.types.is_boolean(batch.column(1).type) else batch.column(1)
+                )
+                values[places[kept]] = column.cast(pa.float64(), safe=False).fill_null(numpy.nan).to_numpy()[kept]
+            self._columns[name] = values
+        return self._columns[name]
+
+    def texts(self, name: str) -> Texts:
+        """A column of texts, or a label, by place."""
+        if name not in self._columns:
+            source = name if name in CAPTURES.names else "labels"
+            batches = self.snapshot.batches("captures", ["capture_id", source])
+            pairs = (
+                (each.column(0), each.column(1) if source == name else label(each.column(1), name)) for each in batches
+            )
+            self._columns[name] = joined_texts(pairs, self.ids)
+        found: Texts = self._columns[name]
+        return found
+
+    @cached_property
+    def usable(self) -> Any:
+        """For each capture whether it could be read."""
+        import numpy
+
+        statuses = self.texts("status")
+        return numpy.array([name in USABLE for name in statuses.names] + [False])[statuses.codes]
+
+    def at(self, places: Sequence[int], columns: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """The captures at some places, with these columns and their labels as `labels`."""
+        ids = [int(self.ids[place]) for place in places]
+        rows = self.of_captures(ids, columns)
+        return [rows[number] for number in ids]
+
+    def of_captures(self, ids: Sequence[int], columns: Sequence[str] = ("uri", "status")) -> dict[int, dict[str, Any]]:
+        """By number of the capture, these columns and the labels as `labels`."""
+        wanted = list(dict.fromkeys(["capture_id", *columns, "labels"]))
+        chosen = compute.field("capture_id").isin(pa.array(sorted(set(ids)), pa.int64()))
+        found = self.snapshot.rows("captures", wanted, chosen).to_pylist()
+        return {row["capture_id"]: row | {"labels": dict(sorted(row["labels"] or ()))} for row in found}
+
+    def first_by_name(self, places: Any, limit: int) -> Any:
+        """The captures among these with the first URIs."""
+        import numpy
+
+        found: list[tuple[str, int]] = []
+        wanted = numpy.zeros(len(self.ids), bool)
+        wanted[places] = True
+        for batch in self.snapshot.batches("captures", ["capture_id", "uri"]):
+            at = places_of(self.ids, batch.column(0).to_numpy())
+            chosen = numpy.flatnonzero((at >= 0) & wanted[at])
+            rows = zip(batch.column(1).take(pa.array(chosen)).to_pylist(), at[chosen].tolist(), strict=True)
+            found = heapq.nsmallest(limit, [*found, *rows])
+        return numpy.array([place for _, place in found], numpy.int64)
 
     def where(self, condition: str | None, origin: str = "where") -> Self:
         """The captures that meet a condition as well. Raises `WrongUsage` for a mistake in it."""
         if not condition:
             return self
-        chosen = conditions.mask(self._everything, condition, "captures", origin)
-        mask = chosen if self._mask is None else compute.and_(self._mask, chosen)
-        other = type(self)("", _of=(self._store, self.snapshot, mask))
-        other._everything = self._everything
-        return other
+        schema = self.schema("captures")
+        form = conditions.parsed(schema, condition, "captures", origin)
+        import numpy
+
+        batches = self.matching("captures", form, ["capture_id"])
+        chosen = [numpy.empty(0, numpy.int64), *(batch["capture_id"].to_numpy() for batch in batches)]
+        return type(self)("", _of=(self._store, self.snapshot, numpy.sort(numpy.concatenate(chosen))))
+
+    def schema(self, table: str) -> Any:
+        """The columns that a condition on a table can use: its own, those that name its capture, and labels."""
+        fields = [
+            each
+            for each in TABLES[table]
+            if each.name not in ("labels", "item", "etag", "labels_hash", "error", "seconds")
+        ]
+        names = [each.name for each in fields]
+        others = [name for name in (*_OF_CAPTURE, *self.labels()) if name not in names]
+        return pa.schema([*fields, *((name, pa.string()) for name in others)])
+
+    def matching(self, table: str, form: Any, columns: Sequence[str]) -> Iterator[Table]:
+        """The rows of a table that meet a condition, some at a time. A column may also be one of the capture."""
+        needed = list(dict.fromkeys(["capture_id", *columns, *sorted(conditions.used(form))]))
+        own = [name for name in needed if name in TABLES[table].names]
+        others = [name for name in needed if name not in own]
+        extra = ["labels"] if table == "captures" and others else []
+        for batch in self.snapshot.batches(table, [*own, *extra]):
+            rows = pa.Table.from_batches([batch])
+            places = places_of(self.ids, batch.column(0).to_numpy())
+            for name in others:
+                values = label(batch.column(len(own)), name) if extra else self.texts(name).take(places)
+                rows = rows.append_column(name, values)
+            chosen = pa.array(places >= 0)
+            if form is not None:
+                chosen = compute.and_(chosen, conditions.mask(rows, form))
+            yield rows.filter(chosen).select(list(columns))
 
     def dataset(self, name: str) -> Any:
         """All parts of a table as a pyarrow dataset, selected or not. Raises `WrongUsage` for an unknown table.
@@ -74,25 +186,44 @@ class CaptureSet:
             return self.captures if columns is None else self.captures.select(list(columns))
         wanted = None if columns is None else list(dict.fromkeys(["capture_id", *columns]))
         rows = self.snapshot.rows(name, wanted, where)
-        if self._mask is None:
+        if self._selected is None:
             return rows
-        return rows.filter(compute.is_in(rows["capture_id"], value_set=self.captures["capture_id"].combine_chunks()))
+        return rows.filter(pa.array(places_of(self.ids, rows["capture_id"].to_numpy()) >= 0))
+
+    def scannable(self, name: str) -> Any:
+        """A table for a program that reads it in parts, each capture once: not in memory, if that is possible."""
+        is_plain = self._selected is None and self.snapshot.is_plain and name != "captures"
+        return self.dataset(name) if is_plain else self.table(name)
 
     def to_pandas(self, name: str = "captures") -> pandas.DataFrame:
         """A table as a DataFrame."""
         frame: pandas.DataFrame = self.table(name).to_pandas()
         return frame
 
+    @cached_property
+    def _labels(self) -> list[str]:
+        return label_names(self.snapshot.batches("captures", ["labels"]))
+
     def labels(self) -> list[str]:
         """The names of all labels."""
-        return [name for name in self._everything.column_names if name not in CAPTURES.names]
+        return [name for name in self._labels if name not in CAPTURES.names]
+
+    def must_have_table(self, name: str) -> None:
+        """Raise `WrongUsage` if there is no such table."""
+        _known(name)
 
     def must_have_label(self, name: str, origin: str) -> None:
         """Raise `WrongUsage` if no capture has this label."""
-        if name not in self._everything.column_names:
-            known = self.labels()
+        known = self.labels()
+        if name not in known and name not in _SHOWN:
             hint = did_you_mean(name, known) or f" There are {', '.join(known) or 'none'}."
             raise WrongUsage(f'{origin}: no capture has a label "{name}".{hint}')
+
+
+USABLE = ("ok", "partial")
+"""The statuses of captures that could be read."""
+_OF_CAPTURE = ("uri", "status")
+"""Columns of the capture that each row of another table has as well."""
 
 
 def _known(name: str) -> str:
@@ -101,21 +232,8 @@ def _known(name: str) -> str:
     return name
 
 
-def _label_columns(labels: Any) -> dict[str, Any]:
-    """One column of texts per label."""
-    import numpy
-
-    whole: Any = labels.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
-    offsets = whole.offsets.to_numpy()
-    keys = whole.keys.slice(offsets[0], offsets[-1] - offsets[0]).dictionary_encode()
-    values = whole.items.slice(offsets[0], offsets[-1] - offsets[0])
-    rows = numpy.repeat(numpy.arange(len(whole)), numpy.diff(offsets))
-    codes, columns = keys.indices.to_numpy(), {}
-    for code, name in enumerate(keys.dictionary.to_pylist()):
-        places = numpy.flatnonzero(codes == code)
-        at = numpy.full(len(whole), -1, numpy.int64)
-        at[rows[places]] = places
-        columns[name] = values.take(pa.array(at, mask=at < 0))
-    return dict(sorted(columns.items()))
+def _with_labels(table: Table, labels: Any, names: Sequence[str]) -> Table:
+    for name in names:
+        chunks = [label(chunk, name) for chunk in labels.chunks]
+        table = table.append_column(name, pa.chunked_array(chunks, pa.string()))
+    return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tracealyze import expression
@@ -13,10 +13,10 @@ from tracealyze.fleet.arrow import Table, compute, pa
 _UNITS = (("_ns", "ns"), ("bytes", "bytes"), ("share", "share"))
 
 
-def types_of(table: Table) -> dict[str, Type]:
-    """The columns of a table that conditions can use."""
+def types_of(schema: Any) -> dict[str, Type]:
+    """The columns of a schema that conditions can use."""
     types = {}
-    for field in table.schema:
+    for field in schema:
         if pa.types.is_string(field.type):
             types[field.name] = Type("text")
         elif pa.types.is_boolean(field.type):
@@ -27,10 +27,23 @@ def types_of(table: Table) -> dict[str, Type]:
     return types
 
 
-def mask(table: Table, text: str, name: str, origin: str) -> Any:
-    """For each row whether it meets a condition. Raises `WrongExpression`."""
-    parsed = expression.parse(text, name, kind="condition", origin=origin, columns=types_of(table))
-    return _truth(parsed.for_engine(), table)
+def parsed(schema: Any, text: str, name: str, origin: str) -> Any:
+    """A condition on columns of a schema. Raises `WrongExpression`."""
+    return expression.parse(text, name, kind="condition", origin=origin, columns=types_of(schema)).for_engine()
+
+
+def used(form: Any) -> set[str]:
+    """The columns that a condition needs."""
+    if not isinstance(form, tuple | list) or not form:
+        return set()
+    if form[0] == "column":
+        return {form[1]}
+    return {name for part in form[1:] for name in used(part)}
+
+
+def mask(table: Table, form: Any) -> Any:
+    """For each row whether it meets a condition."""
+    return _truth(form, table)
 
 
 def _truth(form: Any, table: Table) -> Any:
@@ -87,11 +100,3 @@ def _of_values(name: str, left: Any, parts: Sequence[Any], table: Table) -> Any:
 
 def _array(value: Any) -> Any:
     return value if isinstance(value, pa.ChunkedArray | pa.Array) else pa.scalar(value)
-
-
-def with_labels(table: Table, labels: Mapping[str, Any]) -> Table:
-    """The table with a column per label; a column of the table takes precedence over a label of its name."""
-    for name, values in labels.items():
-        if name not in table.column_names:
-            table = table.append_column(name, values)
-    return table

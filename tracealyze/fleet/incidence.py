@@ -2,121 +2,143 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from tracealyze.fleet.arrow import Table, compute, pa
+from tracealyze.fleet.arrow import compute, pa
+from tracealyze.fleet.columns import Coder, places_of
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet
 
-USABLE = ("ok", "partial")
-
 
 @dataclass(frozen=True)
 class Incidence:
-    """Pairs of a group, such as a cause, and a capture, each once. Arrays have one value per pair."""
+    """Pairs of a group, such as a cause, and a capture, each once. Arrays have one value per pair, by groups."""
 
-    names: list[Any]
+    names: list[str]
     """Value of each group."""
-    group: Any
     capture: Any
-    """Row of the capture in `CaptureSet.captures`."""
+    """Place of the capture."""
     share: Any
     """Sum over all rows of the pair; NaN if unknown."""
     time_ns: Any
-    worst: Any
-    """Row of the table with the largest share of the pair."""
+    starts: Any
+    """By group, the number of its first pair, and at the end the number of pairs."""
+    about: Mapping[str, list[str | None]]
+    """By column and group, the value in one of its rows."""
 
-    def of(self, group: int) -> Any:
-        """The numbers of the pairs of a group."""
-        return self._order[self._starts[group] : self._starts[group + 1]]
+    def of(self, group: int) -> slice:
+        """The pairs of a group."""
+        return slice(int(self.starts[group]), int(self.starts[group + 1]))
 
     @property
     def counts(self) -> Any:
         """By group, in how many captures it occurs."""
-        return numpy.diff(self._starts)
+        return numpy.diff(self.starts)
 
     @property
-    def _order(self) -> Any:
-        return _cached(self, "order", lambda: numpy.argsort(self.group, kind="stable"))
-
-    @property
-    def _starts(self) -> Any:
-        return _cached(
-            self, "starts", lambda: numpy.searchsorted(self.group[self._order], numpy.arange(len(self.names) + 1))
-        )
+    def seconds_ns(self) -> Any:
+        """By group, its time in all captures."""
+        groups = numpy.repeat(numpy.arange(len(self.names)), self.counts)
+        return numpy.bincount(groups, weights=self.time_ns, minlength=len(self.names))
 
 
-def _cached(owner: Any, name: str, make: Any) -> Any:
-    if name not in vars(owner):
-        vars(owner)[name] = make()
-    return vars(owner)[name]
-
-
-def incidence(fleet: CaptureSet, rows: Table, by: str, time: str, share: str) -> Incidence:
-    """The pairs in rows of a table, grouped by a column. Rows without a value in it are out."""
-    places = capture_places(fleet, rows["capture_id"])
-    usable = compute.is_in(fleet.captures["status"], value_set=_texts(USABLE)).to_numpy()
-    encoded = _dictionary(rows[by])
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int64)
-    kept = numpy.flatnonzero((codes >= 0) & (places >= 0))
-    kept = kept[usable[places[kept]]]
-    number = max(len(fleet.captures), 1)
-    pairs, inverse = numpy.unique(codes[kept] * number + places[kept], return_inverse=True)
-    times = _numbers(rows[time])[kept]
-    shares = _numbers(rows[share])[kept]
-    known = numpy.bincount(inverse, weights=~numpy.isnan(shares), minlength=len(pairs)) > 0
-    summed = numpy.bincount(inverse, weights=numpy.nan_to_num(shares), minlength=len(pairs))
-    by_share = numpy.argsort(numpy.nan_to_num(shares), kind="stable")
-    worst = numpy.zeros(len(pairs), numpy.int64)
-    worst[inverse[by_share]] = kept[by_share]
+def incidence(fleet: CaptureSet, table: str, by: str, time: str, share: str, about: Sequence[str] = ()) -> Incidence:
+    """The pairs in the rows of a table, grouped by a column. Rows without a value in it are out."""
+    usable, number = fleet.usable, max(len(fleet.ids), 1)
+    coders = {name: Coder() for name in (by, *about)}
+    values: dict[str, dict[int, int]] = {name: {} for name in about}
+    keys, times, shares = [], [], []
+    for batch in fleet.snapshot.batches(table, list(dict.fromkeys(["capture_id", by, time, share, *about]))):
+        places = places_of(fleet.ids, batch["capture_id"].to_numpy())
+        codes = coders[by].codes(batch[by])
+        kept = numpy.flatnonzero((codes >= 0) & (places >= 0))
+        kept = kept[usable[places[kept]]]
+        keys.append(codes[kept].astype(numpy.int64) * number + places[kept])
+        times.append(_numbers(batch[time])[kept])
+        if share != time:
+            shares.append(_numbers(batch[share])[kept])
+        for name in about:
+            own = coders[name].codes(batch[name])[kept]
+            firsts, at = numpy.unique(codes[kept], return_index=True)
+            for group, value in zip(firsts.tolist(), own[at].tolist(), strict=True):
+                values[name].setdefault(group, value)
+    names = coders[by].names
+    key, heads, order = _sorted(keys)
+    time_ns = _summed(times, order, heads)[0]
+    summed, known = _summed(shares, order, heads) if shares else (time_ns, numpy.ones(len(time_ns), bool))
+    pairs = key[heads]
     return Incidence(
-        names=encoded.dictionary.to_pylist(),
-        group=pairs // number,
+        names=names,
         capture=pairs % number,
         share=numpy.where(known, summed, numpy.nan),
-        time_ns=numpy.bincount(inverse, weights=numpy.nan_to_num(times), minlength=len(pairs)),
-        worst=worst,
+        time_ns=time_ns,
+        starts=numpy.searchsorted(pairs, numpy.arange(len(names) + 1) * number),
+        about={name: _looked_up(coders[name].names, values[name], len(names)) for name in about},
     )
 
 
-def capture_places(fleet: CaptureSet, ids: Any) -> Any:
-    """For each id the row of the capture in `captures`, which are in order of their ids; -1 if there is none."""
-    known = fleet.captures["capture_id"].to_numpy()
-    wanted = ids.to_numpy()
-    at = numpy.minimum(numpy.searchsorted(known, wanted), max(len(known) - 1, 0))
-    return numpy.where(known[at] == wanted, at, -1) if len(known) else numpy.full(len(wanted), -1)
+def _sorted(keys: list[Any]) -> tuple[Any, Any, Any]:
+    """All keys in order, where each different one begins, and the order."""
+    joined = numpy.concatenate(keys) if keys else numpy.empty(0, numpy.int64)
+    keys.clear()
+    order = numpy.argsort(joined, kind="stable")
+    joined = joined[order]
+    is_head = numpy.ones(len(joined), bool)
+    is_head[1:] = joined[1:] != joined[:-1]
+    return joined, numpy.flatnonzero(is_head), order
 
 
-def _dictionary(column: Any) -> Any:
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    return encoded
+def _summed(parts: list[Any], order: Any, heads: Any) -> tuple[Any, Any]:
+    """The sums of values with the same key, and whether one of them is known."""
+    values = numpy.concatenate(parts) if parts else numpy.empty(0)
+    parts.clear()
+    values = values[order]
+    if not len(heads):
+        return numpy.empty(0), numpy.empty(0, bool)
+    known = numpy.add.reduceat((~numpy.isnan(values)).astype(numpy.int32), heads) > 0
+    return numpy.add.reduceat(numpy.nan_to_num(values, copy=False), heads), known
+
+
+def _looked_up(names: list[str], codes: Mapping[int, int], number: int) -> list[str | None]:
+    found = (codes.get(group, -1) for group in range(number))
+    return [names[code] if code >= 0 else None for code in found]
+
+
+def examples(
+    fleet: CaptureSet, table: str, by: str, share: str, wanted: Sequence[tuple[str, int]], columns: Sequence[str]
+) -> list[dict[str, Any]]:
+    """For each value of a column and place of a capture, the row with the largest share."""
+    ids = pa.array([int(fleet.ids[place]) for _, place in wanted], pa.int64())
+    names = list(dict.fromkeys(["capture_id", by, share, *columns]))
+    chosen = compute.field("capture_id").isin(ids) & compute.field(by).isin(
+        pa.array([name for name, _ in wanted], pa.string())
+    )
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in fleet.snapshot.rows(table, names, chosen).to_pylist():
+        key = (row[by], row["capture_id"])
+        if key not in found or (row[share] or 0) > (found[key][share] or 0):
+            found[key] = row
+    return [found[name, int(fleet.ids[place])] for name, place in wanted]
 
 
 def _numbers(column: Any) -> Any:
-    return column.cast(pa.float64()).fill_null(numpy.nan).to_numpy()
-
-
-def _texts(values: Any) -> Any:
-    return pa.array(list(values))
+    return column.cast(pa.float64(), safe=False).fill_null(numpy.nan).to_numpy()
 
 
 class Visibility:
     """Which captures could show a cause: a capture filtered to files shows no network call, a log no call at all."""
 
     def __init__(self, fleet: CaptureSet) -> None:
-        captures = fleet.captures
-        self._usable = numpy.isin(numpy.array(captures["status"].to_pylist(), dtype=object), USABLE)
-        self._syscalls = _dictionary(captures["syscalls"].fill_null(""))
-        self._codes = self._syscalls.indices.to_numpy()
-        self._has_calls = captures["calls"].fill_null(0).to_numpy() > 0
-        self._filtered = captures["filtered"].fill_null(False).to_numpy()
-        self._has_wall = captures["no_window"].is_null().to_numpy()
+        self._usable = fleet.usable
+        self._syscalls = fleet.texts("syscalls")
+        self._has_calls = numpy.nan_to_num(fleet.numbers("calls")) > 0
+        self._filtered = numpy.nan_to_num(fleet.numbers("filtered")) > 0
+        self._has_wall = fleet.texts("no_window").codes < 0
         self._known: dict[tuple[str | None, bool], Any] = {}
 
     def mask(self, syscall: str | None, *, needs_wall: bool) -> Any:
@@ -129,6 +151,6 @@ class Visibility:
 
     def _shows(self, syscall: str | None) -> Any:
         """A capture without a filter shows all calls, one with a filter those that are in it, and a log none."""
-        lists = self._syscalls.dictionary.to_pylist()
-        has_call = numpy.array([syscall in names.split(",") for names in lists], dtype=bool)[self._codes]
+        lists = [syscall in names.split(",") for names in self._syscalls.names]
+        has_call = numpy.array([*lists, False], dtype=bool)[self._syscalls.codes]
         return self._has_calls & (has_call | ~self._filtered)

@@ -85,16 +85,19 @@ def index(sources: Iterable[str], store: Store, options: Options, tell: Told = l
 def _new(found: Sequence[Item], snapshot: Snapshot, options: Options) -> tuple[list[Item], dict[str, tuple[int, ...]]]:
     """The items to read, and by URI the captures that they replace."""
     columns = ("capture_id", "item", "etag", "labels_hash", "engine", "rules_hash", "error_kind")
-    rows = snapshot.rows("captures", list(columns))
     version = (_engine.__version__, rules_hash())
     known: dict[str, tuple[bool, list[int]]] = {}
-    current = {each.uri: (each.etag, each.labels_hash) for each in found}
-    values = [rows[name].to_pylist() for name in columns]
-    for number, uri, etag, labels, engine, rules, kind in zip(*values, strict=True):
-        is_current = current.get(uri) == (etag, labels) and kind != STORAGE
-        is_current = is_current and not (options.refresh and (engine, rules) != version)
-        before, ids = known.get(uri, (True, []))
-        known[uri] = (before and is_current, [*ids, number])
+    current = {each.uri: each for each in found}
+    # Only captures of these sources are remembered, so the memory does not grow with the store.
+    for batch in snapshot.batches("captures", columns):
+        for number, uri, etag, labels, engine, rules, kind in zip(*(each.to_pylist() for each in batch), strict=True):
+            item = current.get(uri)
+            if item is None:
+                continue
+            is_current = (item.etag, item.labels_hash) == (etag, labels) and kind != STORAGE
+            is_current = is_current and not (options.refresh and (engine, rules) != version)
+            before, ids = known.get(uri, (True, []))
+            known[uri] = (before and is_current, [*ids, number])
     new = [each for each in found if not known.get(each.uri, (False, []))[0]]
     return new, {each.uri: tuple(sorted(known[each.uri][1])) for each in new if each.uri in known}
 

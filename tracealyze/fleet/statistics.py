@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from math import exp, lgamma, sqrt
-from statistics import NormalDist, fmean, median
+from statistics import NormalDist
+from typing import Any
 
 from tracealyze.compare.gate.stats import chance_of_shift
 
@@ -21,6 +22,9 @@ _MAX_EXACT = 16
 # 1 / quantile(0.75) of the normal distribution, and sqrt(pi / 2): both make the scale that of a standard deviation.
 _MAD_SCALE = 1.4826
 _MEAN_SCALE = 1.2533
+_TAIL = 0.9
+_TAIL_DEVIATIONS = 1.6449
+"""A tenth of normal values are further from the median."""
 
 _PART = re.compile(r"\d+|[a-z]+")
 _BEFORE_RELEASE = {
@@ -94,17 +98,21 @@ def false_discovery_rates(chances: Sequence[float]) -> list[float]:
     return found
 
 
-def robust_scores(values: Sequence[float]) -> list[float]:
-    """How many deviations each value is from the median; deviations are those from the median, too.
+def tail_scores(values: Any) -> Any:
+    """How many deviations each value of an array is from the median. Less than a tenth of them can be far from it.
 
-    The scale is the median deviation, or the mean one if more than half of the values are equal (Iglewicz and Hoaglin,
-    *How to Detect and Handle Outliers*, 1993)."""
-    if not values:
-        return []
-    middle = median(values)
-    deviations = [abs(value - middle) for value in values]
-    scale = _MAD_SCALE * median(deviations) or _MEAN_SCALE * fmean(deviations)
-    return [(value - middle) / scale if scale else 0.0 for value in values]
+    The scale is the larger of two that agree for normal values: that of the median deviation (Iglewicz and Hoaglin,
+    *How to Detect and Handle Outliers*, 1993), and that of the deviation which a tenth of the values exceed. So where
+    captures are of two kinds, neither kind is far."""
+    import numpy
+
+    if not len(values):
+        return numpy.empty(0)
+    distances = values - numpy.median(values)
+    sizes = numpy.abs(distances)
+    tail = numpy.quantile(sizes, _TAIL, method="lower")
+    scale = max(_MAD_SCALE * numpy.median(sizes), tail / _TAIL_DEVIATIONS) or _MEAN_SCALE * sizes.mean()
+    return distances / scale if scale else numpy.zeros(len(values))
 
 
 def version_key(text: str) -> tuple[tuple[int, int, str], ...]:

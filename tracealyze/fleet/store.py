@@ -11,7 +11,7 @@ contain counts once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _ROOT = "v1"
+_ROWS_PER_READ = 64 << 10
+_BATCHES_AHEAD = 2
+_PARTS_AHEAD = 2
 
 
 @dataclass(frozen=True)
@@ -208,18 +211,14 @@ class Snapshot:
 
     def rows(self, table: str, columns: Sequence[str] | None = None, where: Any = None) -> Table:
         """Rows of a table, each capture once."""
+        schema = TABLES[table] if columns is None else pa.schema([TABLES[table].field(name) for name in columns])
+        return pa.Table.from_batches(list(self.batches(table, columns, where)), schema=schema)
+
+    def batches(self, table: str, columns: Sequence[str] | None = None, where: Any = None) -> Iterator[Any]:
+        """The same in record batches, of which only a few are in memory."""
         if not self._left_out:
-            return self._read(self.dataset(table), columns, where)
-        return self._once(table, columns, where)
-
-    def _read(self, source: Any, columns: Sequence[str] | None, where: Any) -> Table:
-        try:
-            return source.to_table(columns=columns, filter=where)
-        except (OSError, ValueError) as error:
-            raise UnusableInput(f"{self.store.name}: a part cannot be read: {shown(str(error))}.") from error
-
-    def _once(self, table: str, columns: Sequence[str] | None, where: Any) -> Table:
-        found = []
+            yield from self._read(self.dataset(table), columns, where)
+            return
         for commit in (each for each in self.commits if each.rows[table]):
             left_out = self._left_out.get(commit.key)
             only = where
@@ -229,33 +228,45 @@ class Snapshot:
             part = dataset.dataset(
                 self.store.part(table, commit), schema=TABLES[table], format="parquet", filesystem=self.store.system
             )
-            found.append(self._read(part, columns, only))
-        return pa.concat_tables(found) if found else self._read(self.dataset(table), columns, where)
+            yield from self._read(part, columns, only)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the datasets have each capture once."""
+        return not self._left_out
+
+    def _read(self, source: Any, columns: Sequence[str] | None, where: Any) -> Iterator[Any]:
+        try:
+            yield from source.to_batches(
+                columns=None if columns is None else list(columns),
+                filter=where,
+                batch_size=_ROWS_PER_READ,
+                batch_readahead=_BATCHES_AHEAD,
+                fragment_readahead=_PARTS_AHEAD,
+            )
+        except (OSError, ValueError) as error:
+            raise UnusableInput(f"{self.store.name}: a part cannot be read: {shown(str(error))}.") from error
 
     @cached_property
     def _left_out(self) -> dict[str, numpy.ndarray[Any, Any]]:
         """By batch, the captures that another batch has too, or replaces."""
         import numpy
 
-        ids = [self._ids(commit) for commit in self.commits]
+        holders = [commit for commit in self.commits if commit.rows["captures"]]
+        # Scanning all parts at once keeps their order, so counts of rows say which batch an id is from.
+        scanned = [batch.column(0).to_numpy() for batch in self._read(self.dataset("captures"), ["capture_id"], None)]
+        ids = numpy.concatenate(scanned) if scanned else numpy.empty(0, numpy.int64)
+        order = numpy.argsort(ids, kind="stable")
+        is_again = numpy.zeros(len(ids), bool)
+        is_again[order[1:]] = ids[order[1:]] == ids[order[:-1]]
         drops = {number for commit in self.commits for number in commit.drops}
-        everything = numpy.concatenate(ids) if ids else numpy.empty(0, numpy.int64)
-        if not drops and len(numpy.unique(everything)) == len(everything):
+        if drops:
+            is_again |= numpy.isin(ids, numpy.fromiter(sorted(drops), numpy.int64))
+        if not is_again.any():
             return {}
-        dropped = numpy.fromiter(sorted(drops), numpy.int64)
-        found: dict[str, numpy.ndarray[Any, Any]] = {}
-        seen = dropped
-        for commit, mine in zip(self.commits, ids, strict=True):
-            known = mine[numpy.isin(mine, seen)]
-            if len(known):
-                found[commit.key] = known
-            seen = numpy.union1d(seen, mine)
+        ends = numpy.cumsum([commit.rows["captures"] for commit in holders])
+        found = {}
+        for commit, start, end in zip(holders, [0, *ends[:-1]], ends, strict=True):
+            if is_again[start:end].any():
+                found[commit.key] = ids[start:end][is_again[start:end]]
         return found
-
-    def _ids(self, commit: Commit) -> Any:
-        if not commit.rows["captures"]:
-            import numpy
-
-            return numpy.empty(0, numpy.int64)
-        part = dataset.dataset(self.store.part("captures", commit), format="parquet", filesystem=self.store.system)
-        return self._read(part, ["capture_id"], None)["capture_id"].to_numpy()

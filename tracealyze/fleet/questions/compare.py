@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from tracealyze.errors import UnusableInput
-from tracealyze.fleet.arrow import pa
+from tracealyze.fleet.columns import places_of
 from tracealyze.fleet.shifts import shifts
 from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
 
@@ -29,7 +29,7 @@ def compare(fleet: CaptureSet, before: str, after: str, limit: int) -> dict[str,
                 f"no capture meets only the condition {condition}. See: tracealyze fleet query captures."
             )
     found = shifts(fleet, groups, 2)
-    walls = fleet.captures["wall_ns"].cast(pa.float64()).fill_null(0).to_numpy()
+    walls = numpy.nan_to_num(fleet.numbers("wall_ns"))
     return {
         "schema": SCHEMA,
         "groups": [
@@ -44,27 +44,11 @@ def compare(fleet: CaptureSet, before: str, after: str, limit: int) -> dict[str,
         "tested": found.tested,
         "differ": len(found.found),
         "max_false_share": FLEET_MAX_FALSE_DISCOVERIES,
-        "rows": [
-            each.about
-            | {
-                "change": "worse" if each.score > 0 else "better",
-                "before_share": each.before_share,
-                "after_share": each.after_share,
-                "q_value": each.q_value,
-                "captures": each.captures,
-                "could_show": each.could_show,
-                "uri": each.uri,
-                "line": each.line,
-            }
-            for each in found.found[:limit]
-        ],
+        "rows": [each.document for each in found.found[:limit]],
     }
 
 
 def _places(fleet: CaptureSet, condition: str, name: str) -> Any:
-    from tracealyze.fleet.incidence import capture_places
-
-    chosen = numpy.zeros(len(fleet.captures), dtype=bool)
-    places = capture_places(fleet, fleet.where(condition, name).captures["capture_id"])
-    chosen[places[places >= 0]] = True
+    chosen = numpy.zeros(len(fleet.ids), dtype=bool)
+    chosen[places_of(fleet.ids, fleet.where(condition, name).ids)] = True
     return chosen

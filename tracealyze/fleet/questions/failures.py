@@ -4,41 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.fleet.arrow import compute, pa
+import numpy
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-failures/1"
+_SHOWN = ("uri", "status", "error_kind", "bytes", "error")
 
 
 def failures(fleet: CaptureSet, limit: int) -> dict[str, Any]:
     """Kinds of failures with their numbers, and the captures, those of the rarest kind first."""
-    captures = fleet.captures
-    statuses = {row["values"]: row["counts"] for row in compute.value_counts(captures["status"]).to_pylist()}
-    chosen = compute.invert(compute.is_in(captures["status"], value_set=_usable()))
-    failed = captures.filter(chosen).select(["capture_id", "uri", "status", "error_kind", "bytes"])
-    kinds = {row["values"]: row["counts"] for row in compute.value_counts(failed["error_kind"]).to_pylist()}
-    # Messages are long, so only those that are shown are read.
-    rows = sorted(failed.to_pylist(), key=lambda row: (kinds[row["error_kind"]], row["error_kind"] or "", row["uri"]))
-    rows = rows[:limit]
-    ids = [row["capture_id"] for row in rows]
-    wanted = compute.field("capture_id").isin(ids)
-    errors = fleet.snapshot.rows("captures", ["capture_id", "error"], wanted).to_pylist()
-    texts = {row["capture_id"]: row["error"] for row in errors}
+    statuses, kinds = fleet.texts("status"), fleet.texts("error_kind")
+    failed = numpy.flatnonzero(~fleet.usable)
+    by_status = _counted(statuses.names, statuses.codes)
+    by_kind = _counted(kinds.names, kinds.codes[failed])
+    # The rarest kinds first, as many of each as are shown at most; the names decide among equals.
+    order = sorted(by_kind, key=lambda name: (by_kind[name], name))
+    rows: list[dict[str, Any]] = []
+    for kind in order:
+        if len(rows) < limit:
+            rows += _of_kind(fleet, failed[kinds.codes[failed] == kinds.names.index(kind)], limit - len(rows))
     return {
         "schema": SCHEMA,
-        "captures": len(captures),
-        "statuses": {name: statuses[name] for name in sorted(statuses)},
-        "kinds": {name: kinds[name] for name in sorted(kinds, key=lambda name: (-kinds[name], name or ""))},
-        "rows": [
-            {name: row[name] for name in ("uri", "status", "error_kind", "bytes")} | {"error": texts[row["capture_id"]]}
-            for row in rows
-        ],
+        "captures": len(fleet.ids),
+        "statuses": {name: by_status[name] for name in sorted(by_status)},
+        "kinds": {name: by_kind[name] for name in sorted(by_kind, key=lambda name: (-by_kind[name], name))},
+        "rows": rows,
     }
 
 
-def _usable() -> Any:
-    from tracealyze.fleet.incidence import USABLE
+def _of_kind(fleet: CaptureSet, places: Any, limit: int) -> list[dict[str, Any]]:
+    """The first ones by their names. The messages are long, so only those that are shown are read."""
+    chosen = [int(number) for number in fleet.ids[fleet.first_by_name(places, limit)]]
+    found = fleet.of_captures(chosen, _SHOWN)
+    return [{name: found[number][name] for name in _SHOWN} for number in chosen]
 
-    return pa.array(list(USABLE))
+
+def _counted(names: list[str], codes: Any) -> dict[str, int]:
+    counts = numpy.bincount(codes[codes >= 0], minlength=len(names)).tolist()
+    return {name: count for name, count in zip(names, counts, strict=True) if count}

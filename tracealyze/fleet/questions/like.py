@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from tracealyze.fleet.arrow import Table, compute, pa
+from tracealyze.fleet.arrow import compute, pa
+from tracealyze.fleet.columns import Coder, places_of
 from tracealyze.fleet.extract import capture_rows, weights
-from tracealyze.fleet.incidence import USABLE, capture_places
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet
@@ -27,74 +27,79 @@ def like(fleet: CaptureSet, trace: Trace, limit: int) -> dict[str, Any]:
     mine = weights(tables["findings"])
     basis = "causes" if mine else "classes"
     if mine:
-        similarity, rows = _by_causes(fleet, mine)
+        similarity = _by_causes(fleet, mine)
     else:
-        similarity, rows = _by_classes(fleet, {row["class"]: row["share"] or 0.0 for row in tables["classes"]})
-    uris = fleet.captures["uri"]
+        similarity = _by_classes(fleet, {row["class"]: row["share"] or 0.0 for row in tables["classes"]})
     candidates = numpy.flatnonzero(similarity > 0)
     if len(candidates) > limit:
         # All that are as similar as the last one that is shown, so that the names decide among equals.
         least = numpy.partition(similarity[candidates], -limit)[-limit]
-        candidates = candidates[similarity[candidates] >= least]
-    order = sorted(candidates.tolist(), key=lambda at: (-similarity[at], uris[at].as_py()))[:limit]
+        surely = candidates[similarity[candidates] > least]
+        equal = fleet.first_by_name(candidates[similarity[candidates] == least], limit - len(surely))
+        candidates = numpy.concatenate((surely, equal))
+    captures = dict(zip(candidates.tolist(), fleet.at(candidates.tolist(), ["uri", "wall_ns"]), strict=True))
+    order = sorted(captures, key=lambda at: (-similarity[at], captures[at]["uri"]))
+    causes = _causes(fleet, mine, order)
     return {
         "schema": SCHEMA,
         "basis": basis,
-        "captures": len(fleet.captures),
+        "captures": len(fleet.ids),
         "similar": int((similarity > 0).sum()),
         "identical": int((similarity > 1 - 1e-9).sum()),
         "causes": [
             {name: row[name] for name in ("fingerprint", "rule", "program", "syscall", "target", "share")}
             for row in tables["findings"]
         ],
-        "rows": [_document(fleet, rows, at, float(similarity[at])) for at in order],
+        "rows": [
+            {
+                "similarity": float(similarity[at]),
+                **{name: captures[at][name] for name in ("uri", "wall_ns", "labels")},
+                "causes": causes.get(captures[at]["capture_id"], []),
+            }
+            for at in order
+        ],
     }
 
 
-def _by_causes(fleet: CaptureSet, mine: dict[str, float]) -> tuple[Any, Table | None]:
-    columns = ["capture_id", "fingerprint", "rule", "program", "share", "weight", "line"]
-    wanted = compute.field("fingerprint").isin(pa.array(list(mine)))
-    rows = fleet.table("findings", columns, wanted)
-    places = capture_places(fleet, rows["capture_id"])
-    number, names = len(fleet.captures), list(mine)
-    codes = compute.index_in(rows["fingerprint"], value_set=pa.array(names)).to_numpy().astype(numpy.int64)
-    kept = places >= 0
-    theirs = numpy.bincount(
-        places[kept] * len(names) + codes[kept], weights=rows["weight"].to_numpy()[kept], minlength=number * len(names)
-    ).reshape(number, len(names))
+def _by_causes(fleet: CaptureSet, mine: dict[str, float]) -> Any:
+    names = list(mine)
+    theirs = numpy.zeros((len(fleet.ids), len(names)))
+    wanted = compute.field("fingerprint").isin(pa.array(names))
+    for batch in fleet.snapshot.batches("findings", ["capture_id", "fingerprint", "weight"], wanted):
+        places = places_of(fleet.ids, batch["capture_id"].to_numpy())
+        codes = compute.index_in(batch["fingerprint"], value_set=pa.array(names)).to_numpy()
+        kept = places >= 0
+        numpy.add.at(theirs, (places[kept], codes[kept]), batch["weight"].to_numpy()[kept])
     common = numpy.minimum(theirs, numpy.array([mine[name] for name in names])).sum(axis=1)
-    all_of_theirs = fleet.captures["weight"].fill_null(0.0).to_numpy()
-    either = all_of_theirs + sum(mine.values()) - common
+    either = numpy.nan_to_num(fleet.numbers("weight")) + sum(mine.values()) - common
     similarity = numpy.where(common > 0, common / numpy.maximum(either, 1e-12), 0.0)
-    return numpy.where(_usable(fleet), similarity, 0.0), rows
+    return numpy.where(fleet.usable, similarity, 0.0)
 
 
-def _by_classes(fleet: CaptureSet, mine: dict[str, float]) -> tuple[Any, None]:
+def _by_classes(fleet: CaptureSet, mine: dict[str, float]) -> Any:
     """One minus the distance of total variation between the shares."""
-    rows = fleet.table("classes", ["capture_id", "class", "share"])
-    places = capture_places(fleet, rows["capture_id"])
-    number = len(fleet.captures)
-    limits = numpy.array([mine.get(name, 0.0) for name in rows["class"].to_pylist()])
-    shares = numpy.minimum(rows["share"].fill_null(0.0).to_numpy(), limits)
-    kept = places >= 0
-    common = numpy.bincount(places[kept], weights=shares[kept], minlength=number)
-    return numpy.where(_usable(fleet), numpy.minimum(common, 1.0), 0.0), None
+    common, coder = numpy.zeros(len(fleet.ids)), Coder()
+    for batch in fleet.snapshot.batches("classes", ["capture_id", "class", "share"]):
+        places = places_of(fleet.ids, batch["capture_id"].to_numpy())
+        codes = coder.codes(batch["class"])
+        limits = numpy.array([*(mine.get(name, 0.0) for name in coder.names), 0.0])[codes]
+        shares = numpy.minimum(batch["share"].fill_null(0.0).to_numpy(), limits)
+        kept = places >= 0
+        numpy.add.at(common, places[kept], shares[kept])
+    return numpy.where(fleet.usable, numpy.minimum(common, 1.0), 0.0)
 
 
-def _usable(fleet: CaptureSet) -> Any:
-    return numpy.isin(numpy.array(fleet.captures["status"].to_pylist(), dtype=object), USABLE)
-
-
-def _document(fleet: CaptureSet, rows: Table | None, at: int, similarity: float) -> dict[str, Any]:
-    capture = fleet.captures.slice(at, 1).to_pylist()[0]
-    causes = []
-    if rows is not None:
-        found = rows.filter(compute.equal(rows["capture_id"], capture["capture_id"])).to_pylist()
-        causes = [{name: row[name] for name in ("fingerprint", "rule", "program", "share", "line")} for row in found]
+def _causes(fleet: CaptureSet, mine: dict[str, float], order: list[int]) -> dict[int, list[dict[str, Any]]]:
+    """By capture, the causes that it has as well."""
+    columns = ["fingerprint", "rule", "program", "share", "line"]
+    ids = pa.array([int(fleet.ids[at]) for at in order], pa.int64())
+    wanted = compute.field("capture_id").isin(ids) & compute.field("fingerprint").isin(
+        pa.array(list(mine), pa.string())
+    )
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in fleet.snapshot.rows("findings", ["capture_id", *columns], wanted).to_pylist():
+        found.setdefault(row["capture_id"], []).append({name: row[name] for name in columns})
     return {
-        "similarity": similarity,
-        "uri": capture["uri"],
-        "wall_ns": capture["wall_ns"],
-        "labels": {name: capture[name] for name in fleet.labels() if capture[name] is not None},
-        "causes": sorted(causes, key=lambda cause: (-(cause["share"] or 0), cause["rule"])),
+        number: sorted(causes, key=lambda cause: (-(cause["share"] or 0), cause["rule"]))
+        for number, causes in found.items()
     }

@@ -5,35 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.fleet import conditions
-from tracealyze.fleet.arrow import Table
-from tracealyze.fleet.incidence import capture_places
+from tracealyze.fleet.arrow import pa
 from tracealyze.fleet.questions.top import rows_of
+from tracealyze.fleet.tables import TABLES
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet
 
 SCHEMA = "tracealyze.fleet-query/1"
-_ALWAYS = ("uri", "status")
+_LISTS = ("buckets", "counts")
 
 
 def query(fleet: CaptureSet, table: str, condition: str | None, limit: int | None) -> dict[str, Any]:
-    """The rows, and how many there are."""
-    found = rows(fleet, table, condition)
-    shown = found if limit is None else found.slice(0, limit)
-    return {"schema": SCHEMA, "table": table, "matches": len(found), "rows": rows_of(shown)}
+    """The rows, and how many there are. Those that are not shown are only counted."""
+    fleet.must_have_table(table)
+    schema = fleet.schema(table)
+    form = conditions.parsed(schema, condition, table, "--where") if condition else None
+    columns = [name for name in schema.names if name in TABLES[table].names and name not in _LISTS]
+    shown: list[Any] = []
+    matches = kept = 0
+    for rows in fleet.matching(table, form, columns):
+        matches += len(rows)
+        if limit is None or kept < limit:
+            shown.append(rows if limit is None else rows.slice(0, limit - kept))
+            kept += len(shown[-1])
+    found = pa.concat_tables(shown) if shown else pa.schema([schema.field(name) for name in columns]).empty_table()
+    return {"schema": SCHEMA, "table": table, "matches": matches, "rows": _documents(fleet, found)}
 
 
-def rows(fleet: CaptureSet, table: str, condition: str | None) -> Table:
-    """All rows that meet the condition, with URI and labels of their captures."""
-    found = fleet.table(table)
-    if table != "captures":
-        found = found.drop_columns([name for name in ("buckets", "counts") if name in found.column_names])
-        found = _with_captures(fleet, found)
-    return found.filter(conditions.mask(found, condition, table, "--where")) if condition else found
-
-
-def _with_captures(fleet: CaptureSet, found: Table) -> Table:
-    places = capture_places(fleet, found["capture_id"])
-    found = found.filter(places >= 0)
-    captures = fleet.captures.select([*_ALWAYS, *fleet.labels()]).take(places[places >= 0])
-    return conditions.with_labels(found, {name: captures[name] for name in captures.column_names})
+def _documents(fleet: CaptureSet, found: Any) -> list[dict[str, Any]]:
+    """The rows with URI, status and labels of their captures."""
+    ids = found["capture_id"].to_pylist()
+    others = fleet.of_captures(ids)
+    names = fleet.labels()
+    documents = []
+    for row, number in zip(rows_of(found), ids, strict=True):
+        capture = others[number]
+        labels = {name: capture["labels"].get(name) for name in names if name not in row}
+        documents.append(row | {name: capture[name] for name in ("uri", "status")} | labels)
+    return documents

@@ -31,7 +31,7 @@ def rows(fleet: CaptureSet, statement: str) -> Table:
         raise WrongUsage('SQL needs DuckDB; install it with: pip install "tracealyze[sql]".') from error
     with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
         for name in TABLES:
-            connection.register(name, fleet.table(name))
+            connection.register(name, fleet.scannable(name))
         # The statement sees the tables only: no file, no network.
         connection.execute("SET enable_external_access = false")
         try:

@@ -8,7 +8,7 @@ import numpy
 
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.fleet.arrow import Table
-from tracealyze.fleet.incidence import Incidence, Visibility, incidence
+from tracealyze.fleet.incidence import Incidence, Visibility, examples, incidence
 from tracealyze.fleet.statistics import wilson
 
 if TYPE_CHECKING:
@@ -35,32 +35,30 @@ def top(fleet: CaptureSet, by: str, limit: int) -> dict[str, Any]:
     table, column, time, share = BY[by]
     about = {"fingerprint": _ABOUT, "rule": ("code", "rule", "title")}.get(by, ())
     line = {"findings": "line", "classes": None}.get(table, "first_line")
-    extra = ["syscall", "basis"] if table == "findings" else []
-    columns = dict.fromkeys([column, time, share, *about, *extra, *([line] if line else [])])
-    rows = fleet.table(table, list(columns))
-    found = incidence(fleet, rows, column, time, share)
+    found = incidence(fleet, table, column, time, share)
     shares = found.share if share == "share" else _of_window(fleet, found)
     visible = Visibility(fleet)
-    seconds = numpy.bincount(found.group, weights=found.time_ns, minlength=len(found.names))
-    order = sorted(range(len(found.names)), key=lambda at: (-seconds[at], -found.counts[at], found.names[at] or ""))
-    order = [at for at in order if found.counts[at]]
+    seconds, counts = found.seconds_ns, found.counts
+    order = sorted(numpy.flatnonzero(counts).tolist(), key=lambda at: (-seconds[at], -counts[at], found.names[at]))
+    shown = order[:limit]
+    worst = [int(found.capture[found.of(at)][numpy.argmax(numpy.nan_to_num(shares[found.of(at)]))]) for at in shown]
+    wanted = [(found.names[at], place) for at, place in zip(shown, worst, strict=True)]
+    extra = ["syscall", "basis"] if table == "findings" else []
+    rows = examples(fleet, table, column, share, wanted, [*about, *extra, *([line] if line else [])])
     documents = []
-    for at in order[:limit]:
-        pairs = found.of(at)
-        worst = pairs[numpy.argmax(numpy.nan_to_num(shares[pairs]))]
-        example = rows.slice(int(found.worst[worst]), 1).to_pylist()[0]
+    for at, example, capture in zip(shown, rows, fleet.at(worst, ["uri"]), strict=True):
         could = visible.mask(example.get("syscall") if by == "fingerprint" else None, needs_wall=_needs_wall(example))
         # A capture that does show it could show it.
-        number = int(could.sum() + (~could[found.capture[pairs]]).sum())
+        number = int(could.sum() + (~could[found.capture[found.of(at)]]).sum())
         documents.append(
             {column: found.names[at], **{name: example[name] for name in about}}
-            | _numbers(len(pairs), number, int(seconds[at]), shares[pairs])
-            | {"uri": fleet.captures["uri"][int(found.capture[worst])].as_py(), "line": example[line] if line else None}
+            | _numbers(int(counts[at]), number, int(seconds[at]), shares[found.of(at)])
+            | {"uri": capture["uri"], "line": example[line] if line else None}
         )
     return {
         "schema": SCHEMA,
         "by": by,
-        "captures": len(fleet.captures),
+        "captures": len(fleet.ids),
         "usable": int(visible.mask(None, needs_wall=False).sum()),
         "groups": len(order),
         "rows": documents,
@@ -72,7 +70,7 @@ def _needs_wall(example: dict[str, Any]) -> bool:
 
 
 def _of_window(fleet: CaptureSet, found: Incidence) -> Any:
-    walls = fleet.captures["wall_ns"].fill_null(0).to_numpy()[found.capture]
+    walls = numpy.nan_to_num(fleet.numbers("wall_ns"))[found.capture]
     return numpy.where(walls > 0, found.time_ns / numpy.maximum(walls, 1), numpy.nan)
 
 

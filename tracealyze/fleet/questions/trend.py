@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from tracealyze.errors import UnusableInput
-from tracealyze.fleet.arrow import compute, pa
+from tracealyze.fleet.columns import Texts
 from tracealyze.fleet.shifts import shifts
 from tracealyze.fleet.statistics import version_key
 from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "tracealyze.fleet-trend/1"
 DAY = "day"
+_DAY_NS = 86_400 * 10**9
 
 
 def trend(fleet: CaptureSet, over: str, limit: int) -> dict[str, Any]:
@@ -38,44 +39,34 @@ def trend(fleet: CaptureSet, over: str, limit: int) -> dict[str, Any]:
         "tested": found.tested,
         "changed": len(found.found),
         "max_false_share": FLEET_MAX_FALSE_DISCOVERIES,
-        "rows": [
-            each.about
-            | {
-                "change": "worse" if each.score > 0 else "better",
-                "since": names[each.at],
-                "first": names[each.first],
-                "before_share": each.before_share,
-                "after_share": each.after_share,
-                "q_value": each.q_value,
-                "captures": each.captures,
-                "could_show": each.could_show,
-                "uri": each.uri,
-                "line": each.line,
-            }
-            for each in found.found[:limit]
-        ],
+        "rows": [each.document | {"since": names[each.at], "first": names[each.first]} for each in found.found[:limit]],
     }
 
 
 def _groups(fleet: CaptureSet, over: str) -> tuple[list[str], Any]:
     """The values in order, and the number of the value of each capture, -1 without one."""
     if over == DAY and DAY not in fleet.labels():
-        starts = fleet.captures["start_ns"].cast(pa.timestamp("ns"))
-        values = compute.strftime(starts, format="%Y-%m-%d")
+        days = _days(fleet)
     else:
         fleet.must_have_label(over, "--over")
-        values = fleet.captures[over]
-    encoded = values.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    known = encoded.dictionary.to_pylist()
+        days = fleet.texts(over)
+    known, codes = days.names, days.codes
     # Spellings of one version, such as 4.1 and v4.1, are one group with the name of the first.
     keys = sorted({_key(name) for name in known})
     at = {key: number for number, key in enumerate(keys)}
     names = {at[_key(name)]: name for name in sorted(known, reverse=True)}
     numbers = numpy.array([at[_key(name)] for name in known] or [0], dtype=numpy.int64)
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int64)
     return [names[number] for number in range(len(keys))], numpy.where(codes >= 0, numbers[numpy.maximum(codes, 0)], -1)
+
+
+def _days(fleet: CaptureSet) -> Texts:
+    """The day of each capture."""
+    days = numpy.floor(fleet.numbers("start_ns") / _DAY_NS)
+    is_known = ~numpy.isnan(days)
+    different, codes = numpy.unique(days[is_known], return_inverse=True)
+    numbers = numpy.full(len(days), -1)
+    numbers[is_known] = codes
+    return Texts([str(numpy.datetime64(int(day), "D")) for day in different], numbers)
 
 
 def _key(name: str) -> tuple[object, str]:
