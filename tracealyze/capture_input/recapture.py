@@ -6,80 +6,112 @@ from collections.abc import Mapping
 
 TIMES = "times"
 """Timestamps, so that wall time can be divided."""
+STAMPS = "stamps"
+"""The same where durations are there already."""
 DURATIONS = "durations"
 CHILDREN = "children"
 THREADS = "threads"
 EVENTS = "events"
 """All lines: no table, no filter."""
 LOSSES = "losses"
-LACKS = (TIMES, DURATIONS, CHILDREN, THREADS, EVENTS, LOSSES)
+FEWER = "fewer"
+"""Fewer calls, or a tracer that costs less."""
+THREAD_STACKS = "thread_stacks"
+"""Where each thread of a running process is."""
+LACKS = (TIMES, STAMPS, DURATIONS, CHILDREN, THREADS, EVENTS, LOSSES, FEWER, THREAD_STACKS)
 
+_GDB = "gdb -p PID, thread apply all bt"
+_PROCSTAT = "procstat -kk PID, or gdb -p PID, thread apply all bt"
 _SAME_FILE = "on the same ktrace file, without capturing again"
 
 _ADVICE: Mapping[str, Mapping[str, str]] = {
     "strace": {
         TIMES: "strace -f -ttt -T",
+        STAMPS: "strace -f -ttt",
         DURATIONS: "strace -T",
         CHILDREN: "strace -f",
         THREADS: "strace -f",
         EVENTS: "strace without -e trace, -P, -z and -Z",
         LOSSES: "strace -o FILE, or strace -ff -o FILE",
+        FEWER: "strace -f --seccomp-bpf -e trace=NAMES; perf trace costs less",
+        THREAD_STACKS: _GDB,
     },
     "ltrace": {
         TIMES: "ltrace -S -f -ttt -T",
+        STAMPS: "ltrace -S -f -ttt",
         DURATIONS: "ltrace -S -T",
         CHILDREN: "ltrace -f",
         THREADS: "ltrace -f",
         EVENTS: "ltrace -S without -e",
         LOSSES: "ltrace -o FILE",
+        FEWER: "ltrace -S -e NAMES; perf trace costs less",
+        THREAD_STACKS: _GDB,
     },
     "perf-trace": {
         TIMES: "perf trace without -s, which prints the time and the duration of each call",
+        STAMPS: "perf trace without -s, which prints the time and the duration of each call",
         DURATIONS: "perf trace, and let it run until the calls return",
         CHILDREN: "perf trace without --no-inherit, or perf trace -a",
         THREADS: "perf trace -p PID instead of -t TID",
         EVENTS: "perf trace without -e",
         LOSSES: "perf trace -m with more pages, or fewer calls with -e",
+        FEWER: "perf trace -e NAMES",
+        THREAD_STACKS: _GDB,
     },
     "kdump": {
         TIMES: f"kdump -H -T {_SAME_FILE} (-R prints time differences)",
+        STAMPS: f"kdump -H -T {_SAME_FILE} (-R prints time differences)",
         DURATIONS: f"kdump -H -T {_SAME_FILE}",
         CHILDREN: "ktrace -i",
         THREADS: f"kdump -H {_SAME_FILE}",
         EVENTS: "ktrace and kdump without -t",
         LOSSES: "ktrace with fewer kinds of records (-t c)",
+        FEWER: "ktrace -t c, without the records of data",
+        THREAD_STACKS: _PROCSTAT,
     },
     "dtruss": {
         TIMES: "dtruss -f -e -o -d for elapsed and CPU time of each call; it has no option for wall-clock timestamps",
+        STAMPS: "dtruss -f -e -o -d for elapsed and CPU time of each call; it has no option for wall-clock timestamps",
         DURATIONS: "dtruss -e -o -d",
         CHILDREN: "dtruss -f",
         THREADS: "dtruss -f, which prints thread ids",
         EVENTS: "dtruss without -t",
         LOSSES: "dtruss -b 16m for a larger buffer, or -t NAME for fewer calls",
+        FEWER: "dtruss -t NAME",
+        THREAD_STACKS: "sample PID, or lldb -p PID and thread backtrace all",
     },
     "truss-freebsd": {
         TIMES: "truss -f -H -D -d",
+        STAMPS: "truss -f -H -d",
         DURATIONS: "truss -D -d",
         CHILDREN: "truss -f -H",
         THREADS: "truss -H",
-        EVENTS: "truss without -t",
+        EVENTS: "truss without -c",
         LOSSES: "truss -o FILE",
+        FEWER: "ktrace and kdump, which cost less",
+        THREAD_STACKS: _PROCSTAT,
     },
     "truss-solaris": {
         TIMES: "truss -f -adDE -v all",
+        STAMPS: "truss -f -d",
         DURATIONS: "truss -D -E, which bounds them from above and below; dtrace measures them",
         CHILDREN: "truss -f",
         THREADS: "truss -l",
         EVENTS: "truss without -t and -c",
         LOSSES: "truss -o FILE",
+        FEWER: "truss -t NAMES; dtrace costs less",
+        THREAD_STACKS: "pstack PID",
     },
     "truss-aix": {
         TIMES: "truss -f -l -d -D",
+        STAMPS: "truss -f -l -d",
         DURATIONS: "truss -D, which bounds them from above; probevue measures them",
         CHILDREN: "truss -f",
         THREADS: "truss -l",
         EVENTS: "truss without -t and -c",
         LOSSES: "truss -o FILE",
+        FEWER: "truss -t NAMES; probevue costs less",
+        THREAD_STACKS: "procstack PID",
     },
 }
 
@@ -107,6 +139,11 @@ _UNKNOWN = {lack: f"{_ADVICE['strace'][lack]} or the like" for lack in LACKS}
 def recapture(tracer: str, lack: str) -> str:
     """The command or option that avoids a lack of captures of a tracer."""
     return _ADVICE.get(tracer, _UNKNOWN)[lack]
+
+
+def recapture_with_times(tracer: str, *, has_durations: bool) -> str:
+    """The command or option for timestamps, and for durations unless the capture has them."""
+    return recapture(tracer, STAMPS if has_durations else TIMES)
 
 
 def without_stacks(tracer: str) -> str:

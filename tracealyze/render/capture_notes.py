@@ -7,7 +7,16 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.capture_input.recapture import CHILDREN, DURATIONS, EVENTS, LOSSES, THREADS, TIMES, recapture
+from tracealyze.capture_input.recapture import (
+    CHILDREN,
+    DURATIONS,
+    EVENTS,
+    LOSSES,
+    THREADS,
+    TIMES,
+    recapture,
+    recapture_with_times,
+)
 from tracealyze.capture_input.recorded import recorded
 from tracealyze.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
 from tracealyze.sanitize import shown
@@ -307,6 +316,10 @@ def _how_rough(capture: Capture) -> str:
     return f", so {rough} is accurate to ±{units.tick(capture.tick_ns)} only{finer}"
 
 
+def _times(capture: Capture) -> str:
+    return recapture_with_times(capture.format, has_durations=bool(capture.has.get("durations")))
+
+
 def _is_table_only(capture: Capture) -> bool:
     return bool(capture.has.get("summary_table")) and not capture.has.get("events")
 
@@ -319,7 +332,7 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
         return
     if window.reason is not None or window.start_ns is None or window.end_ns is None:
         reason = _NO_WALL.get(window.reason or "", window.reason or "")
-        yield f"No window: {reason.format(times=recapture(capture.format, TIMES))}"
+        yield f"No window: {reason.format(times=_times(capture))}"
         return
     wall = units.duration(window.wall_ns, capture.tick_ns)
     times = f"from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}"
