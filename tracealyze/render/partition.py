@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import ceil
@@ -16,7 +16,7 @@ from tracealyze.time_names import CLASSES, name_of
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
-    from tracealyze.table import Row, Table
+    from tracealyze.table import Row
     from tracealyze.trace import Trace
 
 _CALLS_PER_PROCESS = 5
@@ -55,13 +55,13 @@ def folded(trace: Trace, top: int) -> list[Piece]:
     """The largest pieces with their parts, and one for the rest, so that the outermost pieces add up to the window.
 
     The outermost pieces are processes. If many small processes have most of the time, they are combined by program."""
-    processes = trace.partition_by(["pid", "program"])
-    all_ns = sum(processes.column("exclusive_ns"))
-    parts = [Part(trace, row) for row in processes.head(top)]
-    if len(processes) == 1 and parts[0].is_nameless:
+    largest = trace.partition_by(["pid", "program"], limit=max(top, 2))
+    all_ns = sum(trace.partition_by([]).column("exclusive_ns"))
+    parts = [Part(trace, row) for row in largest.head(top)]
+    if len(largest) == 1 and parts[0].is_nameless:
         return parts[0].calls(0, top)
     if sum(part.exclusive_ns for part in parts) < (1 - MAX_REST_SHARE) * all_ns:
-        parts = _by_program(trace, processes, parts, top)
+        parts = _by_program(trace, parts, top)
     pieces: list[Piece] = []
     for part in parts:
         pieces.append(part.piece())
@@ -81,31 +81,29 @@ def _others(trace: Trace, parts: list[Part]) -> str:
     return units.counted(rest, "more process", "more processes") if rest else "rest of these processes"
 
 
-def _by_program(trace: Trace, processes: Table, largest: list[Part], top: int) -> list[Part]:
+def _by_program(trace: Trace, largest: list[Part], top: int) -> list[Part]:
     """The large processes, and the others by program."""
     large = [part for part in largest if part.share >= MIN_PROCESS_SHARE]
     apart = tuple(Scope(part.only) for part in large)
-    sums: dict[str | None, dict[str, Any]] = {}
-    columns = [processes.column(name)[len(large) :] for name in ("program", "pid", "exclusive_ns", "processes")]
-    for program, pid, exclusive_ns, count in zip(*columns, strict=True):
-        known = sums.setdefault(program, {"program": program, "pid": pid, "exclusive_ns": 0, "processes": 0})
-        known["exclusive_ns"] += exclusive_ns
-        known["processes"] += count
-    largest_sums = sorted(sums.values(), key=lambda row: -row["exclusive_ns"])[: top - len(large)]
+    programs = trace.partition_by(["program"], apart_from=apart, limit=top - len(large)) if top > len(large) else []
+    listed = {"program": [row["program"] for row in programs]}
     # Two passes over the pieces give everything about programs, because there may be millions of pieces.
-    calls, targets = _by_call(trace, apart), _by_call(trace, apart, "target", min_ns=_min_piece_ns(trace))
+    calls = _by_call(trace, listed, apart)
+    targets = _by_call(trace, listed, apart, "target", min_ns=_min_piece_ns(trace))
     names = {part.row["program"] for part in large}
     groups = [
         _Group(trace, row, calls[row["program"]], targets.get(row["program"], []), row["program"] in names)
-        for row in largest_sums
+        for row in programs
     ]
     return sorted([*large, *groups], key=lambda part: -part.exclusive_ns)
 
 
-def _by_call(trace: Trace, apart: Sequence[Scope], *more: str, min_ns: int = 0) -> dict[str | None, list[Row]]:
-    """The calls of each program, largest first."""
+def _by_call(
+    trace: Trace, only: Mapping[str, list[Any]], apart: Sequence[Scope], *more: str, min_ns: int = 0
+) -> dict[str | None, list[Row]]:
+    """The calls of each of these programs, largest first."""
     found: dict[str | None, list[Row]] = {}
-    for row in trace.partition_by(["program", *_CALL, *more], apart_from=apart, min_ns=min_ns):
+    for row in trace.partition_by(["program", *_CALL, *more], Scope(only), apart_from=apart, min_ns=min_ns):
         found.setdefault(row["program"], []).append(row)
     return found
 
