@@ -264,6 +264,14 @@ class Trace:
         """Task, start and end of the events of these lines, each given by the position of its file in the capture and
         its number; None for a line that begins no event."""
 
+    def chart_rows(
+        self, selection: Selection, limits: tuple[int, int], window: tuple[int, int], least: tuple[int, int]
+    ) -> dict[str, Any]:
+        """The rows of a static timeline. Limits: the number of processes up to which all have a row, and of rows for
+        the small ones of a program. Window: start and length. Least: time on the path, or life, of a process with a
+        row. has_ids, listed [(depth, main task of the creator, is_leaf, start_ns, end_ns, exclusive_ns)], processes
+        (those as a table), groups [(program, None for all others; number, exclusive_ns, spans)], of_task [row]."""
+
     def pictures(self, selection: Selection, budget_bytes: int) -> list[dict[str, Any] | None]:
         """Per window the data of a drawn timeline, in about so many bytes; None without a window. sections [{name,
         rows, columns, raw_bytes, bytes}], limits {name: number}, folded_ns {class: ns}, classes, wake_kinds,

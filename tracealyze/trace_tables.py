@@ -409,6 +409,12 @@ class TraceTables:
         """Gaps of at least this length."""
         return self._table(lambda: self._source.gaps(self._selected, min_ns))
 
+    def chart_rows(self, limits: tuple[int, int], least_ns: tuple[int, int]) -> dict[str, Any]:
+        """The rows of a static timeline of the window, as the engine has them."""
+        window = self.window.start_ns or 0, self.window.wall_ns
+        found = translated(lambda: self._source.chart_rows(self._selected, limits, window, least_ns))
+        return found | {"processes": Table(found["processes"], self._zero_ns)}
+
     def pictures(self, budget_bytes: int) -> list[dict[str, Any] | None]:
         """Per window the data of a drawn timeline in about so many bytes, as the engine has it; None without one."""
         return translated(lambda: self._source.pictures(self._selected, budget_bytes))

@@ -85,7 +85,8 @@ def _by_program(trace: Trace, largest: list[Part], top: int) -> list[Part]:
     """The large processes, and the others by program."""
     large = [part for part in largest if part.share >= MIN_PROCESS_SHARE]
     apart = tuple(Scope(part.only) for part in large)
-    programs = trace.partition_by(["program"], apart_from=apart, limit=top - len(large)) if top > len(large) else []
+    rest = max(top - len(large), 0)
+    programs = trace.partition_by(["program"], apart_from=apart, limit=rest).head(rest)
     listed = {"program": [row["program"] for row in programs]}
     # Two passes over the pieces give everything about programs, because there may be millions of pieces.
     calls = _by_call(trace, listed, apart)

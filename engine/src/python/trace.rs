@@ -32,6 +32,7 @@ use crate::table_support::callers::{self, Caller};
 use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
 use crate::tables::calls::CallQuery;
+use crate::tables::chart_rows::{ChartQuery, chart_rows};
 use crate::tables::{self, calls, gaps, processes, totals};
 use crate::waits::edge::Edge;
 use parsers::{NO_NS, Text};
@@ -394,6 +395,24 @@ impl PyTrace {
     fn places(&self, py: Python<'_>, capture: u32, lines: Vec<(u32, u32)>) -> Vec<Option<(u32, i64, i64)>> {
         let places = py.detach(|| evidence::places(self.0.trace(), capture, &lines));
         places.into_iter().map(|place| place.map(|place| (place.task, place.start_ns, place.end_ns))).collect()
+    }
+
+    /// The rows of a static timeline: the processes with a row, their facts, groups of the others, the row of each task.
+    fn chart_rows<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &PySelection,
+        limits: (usize, usize),
+        window: (i64, i64),
+        least: (i64, i64),
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let ((limit, groups), (zero_ns, wall_ns), (min_exclusive_ns, min_life_ns)) = (limits, window, least);
+        let query = ChartQuery { zero_ns, wall_ns, limit, groups, min_exclusive_ns, min_life_ns };
+        let found = py.detach(|| -> Result<_, TimeBoundError> {
+            let (pieces, chosen) = (self.0.pieces(&selection.0)?, self.0.selection(&selection.0)?);
+            Ok(chart_rows(self.0.trace(), &chosen, pieces.exclusive_by_task(), &query))
+        })?;
+        picture::rows(py, found)
     }
 
     /// The data of drawn timelines, one per window: sections, limits, and sums of the tasks without a lane.

@@ -2,6 +2,7 @@
 //! columns.
 
 pub mod calls;
+pub mod chart_rows;
 pub mod gaps;
 pub(crate) mod loops;
 pub mod processes;

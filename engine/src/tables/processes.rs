@@ -114,13 +114,13 @@ fn created_by(trace: &Trace, task: &Task) -> Text {
 }
 
 /// A process: its main task, and sums over all its tasks.
-struct Process {
-    main: u32,
+pub(crate) struct Process {
+    pub(crate) main: u32,
     /// The task that determines the program and the exit status: the main task, or the thread that took over its id.
-    last: u32,
-    birth_ns: i64,
-    end_ns: i64,
-    dead: bool,
+    pub(crate) last: u32,
+    pub(crate) birth_ns: i64,
+    pub(crate) end_ns: i64,
+    pub(crate) dead: bool,
     threads: i64,
     calls: u64,
     failed: u64,
@@ -130,10 +130,10 @@ struct Process {
     longest_own_cpu: (i64, u32),
     gap_ns: i64,
     stopped_ns: i64,
-    exclusive_ns: i64,
+    pub(crate) exclusive_ns: i64,
 }
 
-fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
+pub(crate) fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
     let (mains, lives) = (main_tasks(trace), lives(trace));
     let mut places = vec![NONE; trace.tasks.len()];
     let mut processes: Vec<Process> = Vec::new();
@@ -233,10 +233,20 @@ pub fn processes(
     slack_ns: &FxHashMap<u32, i64>,
 ) -> Table {
     let processes = gathered(trace, selection, exclusive_ns);
+    rows(trace, selection, &processes.iter().collect::<Vec<_>>(), slack_ns)
+}
+
+/// These processes as rows.
+pub(crate) fn rows(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    processes: &[&Process],
+    slack_ns: &FxHashMap<u32, i64>,
+) -> Table {
     let events = &trace.events;
     let task = |process: &Process| &trace.tasks[process.main as usize];
     let last = |process: &Process| &trace.tasks[process.last as usize];
-    let of = |value: &dyn Fn(&Process) -> i64| some_ints(processes.iter().map(value).collect::<Vec<_>>());
+    let of = |value: &dyn Fn(&Process) -> i64| some_ints(processes.iter().copied().map(value).collect::<Vec<_>>());
     let column = |text: &dyn Fn(&Process) -> Text| {
         let mut column = TextColumn::default();
         processes.iter().for_each(|process| push_text(&mut column, events, text(process)));
