@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from conftest import ROOT, SAMPLES
 
 import tracealyze
 from tracealyze import _engine
+from tracealyze.compare.gate import baseline_file
+from tracealyze.compare.gate.baseline import baseline_of
+from tracealyze.compare.run import Run
 from tracealyze.errors import UnknownFormat, WrongUsage
 from tracealyze.redaction import Redaction, verify
 
@@ -85,23 +89,51 @@ def test_answers_stay_the_same_and_nothing_is_left(file: Path, redactor: _engine
     assert count <= 1, leaks
 
 
-def test_verdicts_and_differences_stay_the_same(tmp_path: Path) -> None:
-    names = {}
-    for name in ("before", "after"):
-        names[name] = SAMPLES / "shutdown" / f"{name}.strace.xz"
-        key = tmp_path / "key"
-        key.write_bytes(KEY)
-        tracealyze.redact(names[name], tmp_path / f"{name}.strace", key=key)
+def pairs() -> Iterator[tuple[Path, Path]]:
+    """Captures of the same folder, which are of one scenario: each with the next one."""
+    files = [file for file in sorted(captures()) if file.parent != ROOT / "tests" / "field" / "captures"]
+    for one, other in pairwise(files):
+        if one.parent == other.parent:
+            yield one, other
 
-    def answers(folder: Path, suffix: str) -> tuple[Any, ...]:
-        before, after = (folder / f"{name}.strace{suffix}" for name in ("before", "after"))
-        found = tracealyze.diff(before, after)
-        baseline = tmp_path / f"baseline{suffix}.json"
-        run("baseline", "create", str(after), "-o", str(baseline))
-        gate = json.loads(run("check", str(before), "--baseline", str(baseline), "--json").stdout)
-        return found.wall_ns, gate["verdict"], gate["counts"]
 
-    assert answers(SAMPLES / "shutdown", ".xz") == answers(tmp_path, "")
+def pair_name(pair: tuple[Path, Path]) -> str:
+    return f"{pair[0].parent.name}-{pair[0].stem}-{pair[1].stem}"
+
+
+def comparison(before: Path, after: Path, baseline: Path) -> dict[str, Any]:
+    """What diff and the gate answer about two captures, without names. The second one is the baseline."""
+    difference = tracealyze.diff(before, after)
+    runs = [
+        Run(trace.of_capture(number)) for trace in [tracealyze.read(after)] for number in range(len(trace.captures))
+    ]
+    baseline_file.write(baseline_of(runs), baseline)
+    gate = tracealyze.check(before, baseline=baseline, fail_on="info")
+    return {
+        "wall_ns": difference.wall_ns,
+        "views": {
+            name: Counter((change.status, repr(change.before), repr(change.after)) for change in changes)
+            for name, changes in difference.views.items()
+        },
+        "status": gate.status,
+        "judgements": Counter((each.by, each.outcome, each.before, each.after, each.unit) for each in gate.judgements),
+    }
+
+
+@pytest.mark.parametrize("pair", list(pairs()), ids=pair_name)
+def test_verdicts_and_differences_stay_the_same(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    redacted = []
+    for number, file in enumerate(pair):
+        (tmp_path / str(number)).mkdir()
+        redacted.append(copied(_engine.Redactor(KEY), file, tmp_path / str(number)))
+    expected = comparison(*pair, tmp_path / "baseline.json")
+    assert comparison(redacted[0], redacted[1], tmp_path / "redacted.json") == expected
+
+
+def test_verdicts_of_the_pairs_differ(tmp_path: Path) -> None:
+    """Otherwise, comparing them would prove nothing."""
+    found = {comparison(*pair, tmp_path / "baseline.json")["status"] for pair in list(pairs())[:40]}
+    assert len(found) > 1
 
 
 def run(

@@ -66,7 +66,7 @@ def check(
         fail_on: Lowest severity at which a new finding fails: error, warning, info or never.
 
     Returns:
-        The verdict: `status`, `has_passed`, `judgements` and `document()`. A failure does not raise an error.
+        The verdict: `status`, `has_passed` and `judgements`. A failure does not raise an error.
 
     Raises:
         UnusableInput: A capture cannot be read.
