@@ -38,6 +38,7 @@ LAYERS = [
     ["page"],
     ["comparisons"],
     ["export"],
+    ["conversion"],
     ["capture"],
     ["redaction"],
     ["assistant"],

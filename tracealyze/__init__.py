@@ -15,6 +15,7 @@ Functions:
     diff      what changed between two captures
     check     captures against a baseline and budgets
     scaling   how calls grow with the problem size
+    convert   the events of captures as a file of Parquet or JSON lines
     redact    a capture without secrets, as another file
 
 Classes: `Trace` has the findings and the tables, `Table` has the rows, `Fleet` many captures.
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Loss as Loss
     from tracealyze.capture_input.capture_info import Window as Window
     from tracealyze.comparisons import check, diff, scaling
+    from tracealyze.conversion import convert
     from tracealyze.errors import GateFailed as GateFailed
     from tracealyze.errors import MissingCapture as MissingCapture
     from tracealyze.errors import TracealyzeError as TracealyzeError
@@ -72,6 +74,7 @@ _MODULES = {
     "__version__": "_engine",
     **dict.fromkeys(("Capture", "Loss", "Window"), "capture_input.capture_info"),
     **dict.fromkeys(("check", "diff", "scaling"), "comparisons"),
+    "convert": "conversion",
     **dict.fromkeys(_ERRORS, "errors"),
     "Fleet": "fleet.fleet",
     "redact": "redaction",
@@ -87,6 +90,7 @@ __all__ = [
     "Trace",
     "__version__",
     "check",
+    "convert",
     "diff",
     "read",
     "redact",

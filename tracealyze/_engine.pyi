@@ -292,6 +292,23 @@ def format_of(file: str) -> str | None:
 def without_random_name(path: bytes) -> bytes:
     """A path without the random part of the name of a temporary file or directory."""
 
+class EventStream:
+    """The events of captures, which can be taken once, by Arrow consumers."""
+
+    def captures(self) -> list[dict[str, Any]]:
+        """As `Trace.captures`, without what follows from an analysis."""
+
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+def stream_events(
+    captures: Sequence[Sequence[str]],
+    folder: str,
+    input_format: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> EventStream:
+    """Read captures as `read` does, for their events only; rows wait in a file without a name in the folder."""
+
 def read(
     captures: Sequence[Sequence[str]],
     input_format: str | None = None,

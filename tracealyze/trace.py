@@ -207,11 +207,17 @@ def read_files(
     temporary: TemporaryFiles | None = None,
 ) -> Trace:
     """Read captures, each given as the list of its files."""
+    chosen = checked_format(input_format)
+    source = translated(lambda: _engine.read(files, chosen, progress))
+    return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles()))
+
+
+def checked_format(input_format: str | None) -> str | None:
+    """The name of a format, if there is one with this name."""
     if input_format is not None and input_format not in _engine.FORMATS:
         known = ", ".join(_engine.FORMATS)
         raise WrongUsage(f'no format "{input_format}" ({known}).{did_you_mean(input_format, _engine.FORMATS)}')
-    source = translated(lambda: _engine.read(files, input_format, progress))
-    return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles()))
+    return input_format
 
 
 def _read_again(

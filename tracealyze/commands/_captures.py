@@ -9,12 +9,13 @@ from tracealyze.capture_input import capture_files
 from tracealyze.capture_input.temporary_files import TemporaryFiles
 from tracealyze.capture_input.urls import local_names
 from tracealyze.commands._progress import progress
+from tracealyze.conversion import EventStream
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.program_names import short
 from tracealyze.render import output
 from tracealyze.render.capture_notes import name_of_capture, reach
 from tracealyze.selection import Selection
-from tracealyze.trace import Trace, read_files
+from tracealyze.trace import Trace, checked_format, read_files
 
 _MAX_LISTED_PIDS = 12
 
@@ -36,6 +37,15 @@ def trace(named: Sequence[str], selection: Selection, input_format: str | None) 
     named = named or _unnamed()
     temporary = TemporaryFiles()
     found = _read(_files_of(local_names(named, temporary), input_format), selection, input_format, temporary)
+    capture_files.remember(named)
+    return found
+
+
+def events(named: Sequence[str], input_format: str | None) -> EventStream:
+    """The events of all captures, for a file of them: a large capture takes hardly more memory than a small one."""
+    named = named or _unnamed()
+    files = _files_of(local_names(named, temporary := TemporaryFiles()), input_format)
+    found = EventStream(files, checked_format(input_format), progress(), temporary)
     capture_files.remember(named)
     return found
 

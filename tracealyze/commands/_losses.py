@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from tracealyze import units
 from tracealyze.errors import GateFailed
@@ -10,17 +11,25 @@ from tracealyze.render import output
 from tracealyze.render.capture_notes import losses_line, name_of_capture
 
 if TYPE_CHECKING:
+    from tracealyze.capture_input.capture_info import Capture
     from tracealyze.trace import Trace
 
 
-def report(trace: Trace) -> None:
+class WithCaptures(Protocol):
+    """What was read from captures."""
+
+    @property
+    def captures(self) -> Sequence[Capture]: ...
+
+
+def report(trace: WithCaptures) -> None:
     """Write to standard error which lines could not be used."""
     for each in trace.captures:
         if each.losses:
             output.note(f"{name_of_capture(each)}: {losses_line(each)}")
 
 
-def lost_lines(trace: Trace) -> int:
+def lost_lines(trace: WithCaptures) -> int:
     """Number of lines that could not be used."""
     return sum(loss.lines for each in trace.captures for loss in each.losses)
 

@@ -29,6 +29,8 @@ from tracealyze.render.output import Color
 from tracealyze.selection import Selection
 
 if TYPE_CHECKING:
+    from tracealyze.commands._losses import WithCaptures
+    from tracealyze.conversion import EventStream
     from tracealyze.expression import Expression
     from tracealyze.findings.rule_set import Rule
     from tracealyze.trace import Trace
@@ -118,7 +120,12 @@ class CaptureOptions:
         trace = captures_of.trace(self.captures or (), selection, self.input_format)
         return trace if rules is None else trace.with_rules(rules)
 
-    def close(self, *traces: Trace) -> None:
+    def events(self) -> EventStream | None:
+        """The events of all captures, to be written as they come; `None` if the user selects some of them."""
+        chosen = (self.pids, self.programs, self.start, self.end, self.root, self.where)
+        return None if any(chosen) else captures_of.events(self.captures or (), self.input_format)
+
+    def close(self, *traces: WithCaptures) -> None:
         """Report the lines that could not be used; with --strict they fail the run."""
         for trace in traces:
             losses.report(trace)

@@ -16,7 +16,7 @@ from tracealyze.capture_input.capture_files import STDIN
 from tracealyze.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.commands._losses import WithCaptures
 
 STDOUT = "-"
 
@@ -32,7 +32,7 @@ def output_option(default: str) -> Any:
     )
 
 
-def name_beside(trace: Trace, extension: str) -> str:
+def name_beside(trace: WithCaptures, extension: str) -> str:
     """The name of the capture with another extension. Raises `WrongUsage` for standard input."""
     path = trace.captures[0].path
     if path == STDIN:

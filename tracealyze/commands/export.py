@@ -13,12 +13,14 @@ from tracealyze.commands import _complete
 from tracealyze.commands._options import CaptureOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
+from tracealyze.conversion import write_jsonl, write_parquet
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.export import FORMATS, Format, writer
 from tracealyze.render import output
+from tracealyze.trace import Trace
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.commands._losses import WithCaptures
 
 EXAMPLES = (
     "tracealyze export trace.out --to speedscope -o trace.speedscope.json",
@@ -49,27 +51,44 @@ def command(
 ) -> None:
     """Write a file for flame graphs, speedscope, pprof or DuckDB."""
     name, end = _format_and_end(to or ())
-    trace = replace(source, end=end).trace()
+    source = replace(source, end=end)
+    if name == "jsonl" or (name == "parquet" and _is_file_of_events(file)):
+        _events(source, name, file)
+        return
+    trace = source.trace()
     form = FORMATS[name]
-    _must_have_content(trace)
+    _must_have_content(trace.is_summary_only or len(trace.events_of(limit=1)) > 0)
     target = file or _default_target(trace, form)
     with analyzing():
-        if name == "parquet" and _is_file_of_events(file):
-            from tracealyze.export.parquet import write_events
-
-            with opened(target, _files(trace), is_text=False, packs=False) as stream:
-                notes = write_events(trace, stream)
-        elif form.is_folder:
+        if form.is_folder:
             notes = _folder(trace, name, target)
         else:
             is_packed = form.extension.endswith(".gz")
             with opened(target, _files(trace), is_text=form.is_text, packs=not is_packed) as stream:
                 notes = writer(name)(trace, stream)
+    _tell(name, notes, target)
+    source.close(trace)
+
+
+def _events(source: CaptureOptions, name: str, file: str | None) -> None:
+    """Write the rows of the table of events, as they come. Events that the user selects need the whole trace."""
+    events = source.events()
+    trace = source.trace() if events is None else events
+    rows = trace.events if isinstance(trace, Trace) else trace
+    _must_have_content(trace.is_summary_only or len(rows) > 0)
+    target = file or STDOUT
+    is_text = name == "jsonl"
+    with analyzing(), opened(target, _files(trace), is_text=is_text, packs=is_text) as stream:
+        notes = write_jsonl(rows, stream) if is_text else write_parquet(rows, trace.captures, stream)
+    _tell(name, notes, target)
+    source.close(trace)
+
+
+def _tell(name: str, notes: Sequence[str], target: str) -> None:
     for note in notes:
         output.note(f"{name}: {note}")
     if target != STDOUT:
         output.note(f"Written: {target}")
-    source.close(trace)
 
 
 def _format_and_end(values: Sequence[str]) -> tuple[str, str | None]:
@@ -86,8 +105,8 @@ def _format_and_end(values: Sequence[str]) -> tuple[str, str | None]:
     return names[0], times[0] if times else None
 
 
-def _must_have_content(trace: Trace) -> None:
-    if not trace.is_summary_only and not len(trace.events_of(limit=1)):
+def _must_have_content(has_content: bool) -> None:
+    if not has_content:
         raise UnusableInput("nothing to export: no event of the capture is selected.")
 
 
@@ -111,5 +130,5 @@ def _folder(trace: Trace, name: str, target: str) -> Sequence[str]:
     return writer(name)(trace, path)
 
 
-def _files(trace: Trace) -> list[str]:
+def _files(trace: WithCaptures) -> list[str]:
     return [file for each in trace.captures for file in each.files]

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tracealyze import arrow_export
 
 if TYPE_CHECKING:
+    from tracealyze.arrow_export import Streamed
     from tracealyze.trace import Trace
 
 
-def write(trace: Trace, to: BinaryIO) -> list[str]:
+_ROWS = 1 << 13
+"""Number of rows that are text at a time."""
+NOTES = ("Only events: arguments, the critical path and findings are not in the file.",)
+
+
+def write(trace: Trace, to: BinaryIO) -> Sequence[str]:
     """Write the events in the order of the capture; only a part of them is in memory at a time."""
+    write_events(trace.events, to)
+    return NOTES
+
+
+def write_events(events: Streamed, to: BinaryIO) -> None:
+    """Write rows of the table of events, as they come."""
     escaped = _EscapedTexts()
-    for batch in arrow_export.batches(trace.events):
-        to.write(_lines(batch, escaped))
-    return ["Only events: arguments, the critical path and findings are not in the file."]
+    for batch in arrow_export.batches(events):
+        for first in range(0, batch.num_rows, _ROWS):
+            to.write(_lines(batch.slice(first, _ROWS), escaped))
 
 
 class _EscapedTexts:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tracealyze import _engine
 
 if TYPE_CHECKING:
+    from tracealyze.arrow_export import Streamed
+    from tracealyze.capture_input.capture_info import Capture
     from tracealyze.table import Table
     from tracealyze.trace import Trace
 
@@ -26,7 +28,7 @@ def write(trace: Trace, to: Path) -> Sequence[str]:
     import pyarrow
     from pyarrow import parquet
 
-    about = json.dumps(_about(trace, _NOTES) | {"window": asdict(trace.window)})
+    about = json.dumps(_about(trace.captures, _NOTES) | {"window": asdict(trace.window)})
     to.mkdir(exist_ok=True)
     for name, table in _tables(trace).items():
         _write_table(table, to / f"{name}.parquet", about)
@@ -37,21 +39,21 @@ def write(trace: Trace, to: Path) -> Sequence[str]:
     return _NOTES
 
 
-def write_events(trace: Trace, to: BinaryIO) -> Sequence[str]:
-    """Write one file with the events, in the order of the capture. Nothing else is computed."""
-    _write_table(trace.events, to, json.dumps(_about(trace, _NOTES_OF_EVENTS)))
+def write_events(events: Streamed, captures: Sequence[Capture], to: BinaryIO) -> Sequence[str]:
+    """Write one file with rows of the table of events, as they come."""
+    _write_table(events, to, json.dumps(_about(captures, _NOTES_OF_EVENTS)))
     return _NOTES_OF_EVENTS
 
 
-def _about(trace: Trace, notes: Sequence[str]) -> dict[str, Any]:
+def _about(captures: Sequence[Capture], notes: Sequence[str]) -> dict[str, Any]:
     return {
         "exporter": f"tracealyze {_engine.__version__}",
-        "captures": [each.path for each in trace.captures],
+        "captures": [each.path for each in captures],
         "left_out": notes,
     }
 
 
-def _write_table(table: Table, to: Path | BinaryIO, about: str) -> None:
+def _write_table(table: Streamed, to: Path | BinaryIO, about: str) -> None:
     """Write a table batch by batch: only a part of its rows is in memory as Arrow at a time."""
     import pyarrow
     from pyarrow import parquet

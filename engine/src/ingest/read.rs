@@ -12,12 +12,14 @@ use crate::ingest::clock::bounded_ns;
 use crate::ingest::merge;
 use crate::ingest::pipeline::{PipelineSteps, run_pipeline};
 use crate::store::file_chunks::FileChunks;
+use crate::store::scratch::Scratch;
 use crate::store::trace::Trace;
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::{CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineReader, LineRef, Parsed, Text};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
@@ -39,17 +41,49 @@ const PROGRESS_BYTES: u64 = 1 << 22;
 /// # Errors
 /// See [`ReadError`]. A bad line is never an error.
 pub fn read(captures: &[Vec<String>], format: Option<&str>, progress: Progress<'_>) -> Result<Trace, ReadError> {
-    let format = format.map(known_format).transpose()?;
     let mut trace = Trace::default();
+    read_into(&mut trace, captures, format, progress)?;
+    trace.index();
+    Ok(trace)
+}
+
+/// Read captures for their rows only, with nearly all rows in a file without a name in this folder. The trace answers no
+/// question: it has the rows, the tasks and the captures.
+///
+/// # Errors
+/// See [`ReadError`]; also if the rows cannot be written to the folder.
+pub fn read_rows(
+    captures: &[Vec<String>],
+    format: Option<&str>,
+    folder: &str,
+    progress: Progress<'_>,
+) -> Result<(Trace, Arc<Scratch>), ReadError> {
+    let scratch = Scratch::new(Path::new(folder)).map_err(unreadable(folder))?;
+    let mut trace = Trace::default();
+    trace.events.keep_rows_in(&scratch);
+    read_into(&mut trace, captures, format, progress)?;
+    trace.order_rows_only();
+    match scratch.failed() {
+        Some(error) => Err(unreadable(folder)(error)),
+        None => Ok((trace, scratch)),
+    }
+}
+
+fn read_into(
+    trace: &mut Trace,
+    captures: &[Vec<String>],
+    format: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    let format = format.map(known_format).transpose()?;
     for files in captures {
         match files.as_slice() {
             [] => {}
-            [path] => one_file(&mut trace, path, format, progress)?,
-            files => merge::files(&mut trace, files, format, progress)?,
+            [path] => one_file(trace, path, format, progress)?,
+            files => merge::files(trace, files, format, progress)?,
         }
     }
-    trace.index();
-    Ok(trace)
+    Ok(())
 }
 
 fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {

@@ -22,7 +22,8 @@ pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) ->
     Ok(dict)
 }
 
-fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
+/// What a capture is, without what follows from its analysis.
+pub(super) fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let some = |ns: i64| (ns != NO_NS).then_some(ns);
     dict.set_item("path", &capture.path)?;

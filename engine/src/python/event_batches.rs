@@ -18,6 +18,7 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, Str
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use parsers::{DurKind, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +42,14 @@ pub struct Events {
 /// The words of a text column, and the key of each number that stands for a word; [`NONE`] where there is no word.
 struct Dictionary {
     words: Arc<StringArray>,
-    keys: Vec<u32>,
+    keys: Keys,
+}
+
+enum Keys {
+    /// By number: most numbers occur.
+    Dense(Vec<u32>),
+    /// Of the few numbers that occur.
+    Sparse(FxHashMap<u32, u32>),
 }
 
 impl Dictionary {
@@ -50,12 +58,32 @@ impl Dictionary {
         let mut column = TextColumn::default();
         words.for_each(|word| column.push(word.as_deref()));
         let (keys, words) = column.into_parts();
+        Dictionary::with(&words, Keys::Dense(keys))
+    }
+
+    /// The words of these numbers, for a small part of the rows.
+    fn of_numbers(numbers: impl Iterator<Item = u32>, word: impl Fn(u32) -> Option<String>) -> Option<Dictionary> {
+        let (mut column, mut numbered) = (TextColumn::default(), Vec::new());
+        let mut seen = FxHashSet::default();
+        for number in numbers.filter(|&number| seen.insert(number)) {
+            column.push(word(number).as_deref());
+            numbered.push(number);
+        }
+        let (keys, words) = column.into_parts();
+        Dictionary::with(&words, Keys::Sparse(numbered.into_iter().zip(keys).collect()))
+    }
+
+    fn with(words: &[String], keys: Keys) -> Option<Dictionary> {
         let bytes: usize = words.iter().map(String::len).sum();
         (bytes <= MAX_DICTIONARY_BYTES).then(|| Dictionary { words: Arc::new(words.iter().map(Some).collect()), keys })
     }
 
     fn key(&self, number: u32) -> Option<i32> {
-        self.keys.get(number as usize).filter(|&&key| key != NONE).map(|&key| key as i32)
+        let key = match &self.keys {
+            Keys::Dense(keys) => keys.get(number as usize),
+            Keys::Sparse(keys) => keys.get(&number),
+        };
+        key.filter(|&&key| key != NONE).map(|&key| key as i32)
     }
 
     fn column(&self, numbers: impl Iterator<Item = u32>) -> Result<ArrayRef, ArrowError> {
@@ -66,16 +94,10 @@ impl Dictionary {
 }
 
 /// The dictionaries of all text columns.
-struct Dictionaries {
+pub(super) struct Dictionaries {
     file: Dictionary,
-    program: Dictionary,
-    kind: Dictionary,
-    target: Dictionary,
     outcome: Dictionary,
-    dur_kind: Dictionary,
-    function: Dictionary,
-    source: Dictionary,
-    module: Dictionary,
+    numbered: Numbered,
     /// These have keys by number of the shape.
     syscall: Dictionary,
     op: Dictionary,
@@ -139,40 +161,95 @@ impl Dictionaries {
                 modules.add(frame.module.0);
             }
         });
-        let text = |text: Text| text.is_some().then(|| events.texts.string(text).into_owned());
-        let texts = |marks: &Marks| Dictionary::new(marks.words(|number| text(Text(number))));
-        let of_shapes = |of: &dyn Fn(u32) -> Option<String>| Dictionary::new(shapes.words(of));
-        let shape = |number: u32| events.shapes()[number as usize];
-        Some(Dictionaries {
-            file: Dictionary::new(trace.captures.iter().flat_map(|capture| &capture.files).cloned().map(Some))?,
+        let text = |number: u32| text_of(trace, Text(number));
+        let texts = |marks: &Marks| Dictionary::new(marks.words(text));
+        let kind = |number: u32| Some(EventKind::ALL[number as usize].name().to_owned());
+        let dur_kind = |number: u32| Some(DurKind::ALL[number as usize].name().to_owned());
+        let named = Numbered {
+            kind: Dictionary::new(kinds.words(kind))?,
+            dur_kind: Dictionary::new(dur_kinds.words(dur_kind))?,
             program: texts(&programs)?,
-            kind: Dictionary::new(kinds.words(|number| Some(EventKind::ALL[number as usize].name().to_owned())))?,
             target: texts(&targets)?,
-            outcome: Dictionary::new(Outcome::ALL.iter().map(|outcome| Some(outcome.name().to_owned())))?,
-            dur_kind: Dictionary::new(dur_kinds.words(|number| Some(DurKind::ALL[number as usize].name().to_owned())))?,
             function: texts(&functions)?,
             source: texts(&sources)?,
             module: texts(&modules)?,
-            syscall: of_shapes(&|number| text(shape(number).syscall))?,
-            op: of_shapes(&|number| text(shape(number).op))?,
+        };
+        let of_shapes = |of: &dyn Fn(u32) -> Option<String>| Dictionary::new(shapes.words(of));
+        Dictionaries::with(trace, named, &of_shapes)
+    }
+
+    /// The texts of a few rows.
+    pub(super) fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Option<Dictionaries> {
+        let events = &trace.events;
+        let texts = |of: &dyn Fn(u32) -> Text| {
+            Dictionary::of_numbers(rows.iter().map(|&row| of(row).0), |number| text_of(trace, Text(number)))
+        };
+        let numbers = |of: &dyn Fn(u32) -> u32| rows.iter().map(|&row| of(row)).collect::<Vec<u32>>().into_iter();
+        let kind = |number: u32| Some(EventKind::ALL[number as usize].name().to_owned());
+        let dur_kind = |number: u32| Some(DurKind::ALL[number as usize].name().to_owned());
+        let named = Numbered {
+            kind: Dictionary::of_numbers(numbers(&|row| events.kind(row) as u32), kind)?,
+            dur_kind: Dictionary::of_numbers(numbers(&|row| events.dur_kind(row) as u32), dur_kind)?,
+            program: texts(&|row| program(selection, trace, row))?,
+            target: texts(&|row| events.target(row))?,
+            function: texts(&|row| events.stacks.user_frame(row).function)?,
+            source: texts(&|row| events.stacks.user_frame(row).source)?,
+            module: texts(&|row| events.stacks.user_frame(row).module)?,
+        };
+        let shapes: Vec<u32> = rows.iter().map(|&row| events.shape_number(row)).collect();
+        let of_shapes = |of: &dyn Fn(u32) -> Option<String>| Dictionary::of_numbers(shapes.iter().copied(), of);
+        Dictionaries::with(trace, named, &of_shapes)
+    }
+
+    fn with(
+        trace: &Trace,
+        numbered: Numbered,
+        of_shapes: &dyn Fn(&dyn Fn(u32) -> Option<String>) -> Option<Dictionary>,
+    ) -> Option<Dictionaries> {
+        let events = &trace.events;
+        let shape = |number: u32| events.shapes()[number as usize];
+        Some(Dictionaries {
+            file: Dictionary::new(trace.captures.iter().flat_map(|capture| &capture.files).cloned().map(Some))?,
+            outcome: Dictionary::new(Outcome::ALL.iter().map(|outcome| Some(outcome.name().to_owned())))?,
+            syscall: of_shapes(&|number| text_of(trace, shape(number).syscall))?,
+            op: of_shapes(&|number| text_of(trace, shape(number).op))?,
             shape: of_shapes(&|number| Some(shape_text(events, number)))?,
-            errno: of_shapes(&|number| text(shape(number).errno))?,
+            errno: of_shapes(&|number| text_of(trace, shape(number).errno))?,
+            numbered,
         })
     }
+}
+
+/// The dictionaries of columns whose keys do not belong to shapes.
+struct Numbered {
+    kind: Dictionary,
+    dur_kind: Dictionary,
+    program: Dictionary,
+    target: Dictionary,
+    function: Dictionary,
+    source: Dictionary,
+    module: Dictionary,
+}
+
+fn text_of(trace: &Trace, text: Text) -> Option<String> {
+    text.is_some().then(|| trace.events.texts.string(text).into_owned())
 }
 
 /// An Arrow array of one column of some rows.
 type MakeColumn<'all> = dyn Fn() -> Result<ArrayRef, ArrowError> + 'all;
 
 /// What every batch needs.
-struct Source {
-    events: Events,
-    dictionaries: Dictionaries,
+pub(super) struct BatchMaker<'all> {
+    pub(super) trace: &'all Trace,
+    pub(super) dictionaries: &'all Dictionaries,
+    /// Names of the wanted columns; all but the arguments if `None`.
+    pub(super) columns: Option<&'all [String]>,
 }
 
 /// The chosen rows as batches.
 pub(super) struct EventBatches {
-    source: Source,
+    events: Events,
+    dictionaries: Dictionaries,
     pieces: std::vec::IntoIter<Range<u32>>,
     ready: VecDeque<Result<RecordBatch, ArrowError>>,
     /// Number of rows that may still follow.
@@ -199,12 +276,13 @@ impl EventBatches {
         }?;
         let (pieces, ready, arguments) = (pieces.into_iter(), VecDeque::new(), Arguments::default());
         drop(selection);
-        Some(EventBatches { source: Source { events, dictionaries }, pieces, ready, left, arguments })
+        Some(EventBatches { events, dictionaries, pieces, ready, left, arguments })
     }
 
     /// Makes the next batches.
     fn fill(&mut self) {
-        let Events { trace, choice, queries, .. } = &self.source.events;
+        let Events { trace, choice, queries, columns, .. } = &self.events;
+        let maker = BatchMaker { trace, dictionaries: &self.dictionaries, columns: columns.as_deref() };
         let Ok(selection) = Selection::new(trace, choice, queries) else { return };
         let pieces: Vec<Range<u32>> =
             self.pieces.by_ref().take(BATCHES_PER_CORE * rayon::current_num_threads()).collect();
@@ -218,29 +296,28 @@ impl EventBatches {
         // Arguments are read from the file, in order.
         let arguments: Vec<Option<ArrayRef>> = rows
             .iter()
-            .map(|rows| self.source.wants("args").then(|| array(&self.arguments.column(trace, rows), "dict")))
+            .map(|rows| maker.wants("args").then(|| array(&self.arguments.column(trace, rows), "dict")))
             .collect();
-        let source = &self.source;
-        let made = rows.par_iter().zip(arguments).map(|(rows, arguments)| source.batch(&selection, rows, arguments));
+        let made = rows.par_iter().zip(arguments).map(|(rows, arguments)| maker.batch(&selection, rows, arguments));
         self.ready = made.collect::<Vec<_>>().into();
     }
 }
 
-impl Source {
+impl BatchMaker<'_> {
     fn wants(&self, column: &str) -> bool {
-        match &self.events.columns {
+        match self.columns {
             Some(columns) => columns.iter().any(|wanted| wanted == column),
             None => column != "args",
         }
     }
 
-    fn batch(
+    pub(super) fn batch(
         &self,
         selection: &Selection<'_>,
         rows: &[u32],
         arguments: Option<ArrayRef>,
     ) -> Result<RecordBatch, ArrowError> {
-        let (trace, events, texts) = (&self.events.trace, &self.events.trace.events, &self.dictionaries);
+        let (trace, events, texts) = (self.trace, &self.trace.events, self.dictionaries);
         let task = |row: u32| &trace.tasks[events.task(row) as usize];
         let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
         let ints = |name: &str, of: &dyn Fn(u32) -> i64| {
@@ -260,25 +337,25 @@ impl Source {
             ("tid", &|| ints("tid", &|row| id(task(row).tid_at(events.line(row))))),
             ("pid", &|| ints("pid", &|row| id(task(row).pid))),
             ("task", &|| ints("task", &|row| i64::from(events.task(row)))),
-            ("program", &|| words(&texts.program, &|row| program(selection, trace, row).0)),
+            ("program", &|| words(&texts.numbered.program, &|row| program(selection, trace, row).0)),
             ("start_ns", &|| ints("start_ns", &|row| events.start_ns(row))),
             ("end_ns", &|| ints("end_ns", &|row| events.end_ns(row).unwrap_or(NO_NS))),
             ("dur_ns", &|| ints("dur_ns", &|row| events.dur_ns(row))),
             ("cpu_ns", &|| ints("cpu_ns", &|row| events.cpu_ns(row))),
             ("requested_ns", &|| ints("requested_ns", &|row| events.requested_ns(row).unwrap_or(NO_NS))),
-            ("kind", &|| words(&texts.kind, &|row| events.kind(row) as u32)),
+            ("kind", &|| words(&texts.numbered.kind, &|row| events.kind(row) as u32)),
             ("syscall", &|| shaped(&texts.syscall)),
             ("op", &|| shaped(&texts.op)),
-            ("target", &|| words(&texts.target, &|row| events.target(row).0)),
+            ("target", &|| words(&texts.numbered.target, &|row| events.target(row).0)),
             ("shape", &|| shaped(&texts.shape)),
             ("ret", &|| ints("ret", &|row| events.ret(row))),
             ("errno", &|| shaped(&texts.errno)),
             ("bytes", &|| ints("bytes", &|row| events.bytes(row).unwrap_or(NO_NS))),
             ("outcome", &|| words(&texts.outcome, &outcome)),
-            ("dur_kind", &|| words(&texts.dur_kind, &|row| events.dur_kind(row) as u32)),
-            ("function", &|| words(&texts.function, &|row| events.stacks.user_frame(row).function.0)),
-            ("source", &|| words(&texts.source, &|row| events.stacks.user_frame(row).source.0)),
-            ("module", &|| words(&texts.module, &|row| events.stacks.user_frame(row).module.0)),
+            ("dur_kind", &|| words(&texts.numbered.dur_kind, &|row| events.dur_kind(row) as u32)),
+            ("function", &|| words(&texts.numbered.function, &|row| events.stacks.user_frame(row).function.0)),
+            ("source", &|| words(&texts.numbered.source, &|row| events.stacks.user_frame(row).source.0)),
+            ("module", &|| words(&texts.numbered.module, &|row| events.stacks.user_frame(row).module.0)),
         ];
         let wanted = columns.into_iter().filter(|(name, _)| self.wants(name));
         let mut arrays: Vec<(&str, ArrayRef)> =

@@ -9,6 +9,7 @@ mod json;
 mod picture;
 mod redact;
 mod requests;
+mod row_stream;
 mod selection;
 mod syscalls;
 mod table;
@@ -29,6 +30,7 @@ mod _engine {
         },
         filter::PyPattern,
         redact::{PyRedactor, verify_redacted},
+        row_stream::{PyEventStream, stream_events},
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,

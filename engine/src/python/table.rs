@@ -177,7 +177,7 @@ impl PyTable {
     }
 }
 
-fn broken(error: ArrowError) -> PyErr {
+pub(super) fn broken(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 

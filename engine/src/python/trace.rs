@@ -15,6 +15,7 @@ use crate::critical_path::timeline::{self, Timeline};
 use crate::critical_path::walk::{Waited, WalkListener};
 use crate::critical_path::window_overlap::{WindowOverlap, window_overlap};
 use crate::critical_path::{wait_graph, window};
+use crate::ingest::capture::{Progress, ReadError};
 use crate::ingest::merge;
 use crate::parallel;
 use crate::partition::group_by;
@@ -55,17 +56,27 @@ pub fn read(
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyTrace> {
+    let trace = told(py, progress, |tell| crate::ingest::read::read(&captures, input_format.as_deref(), tell))?;
+    Ok(PyTrace(Session::new(trace)))
+}
+
+/// Read something without the lock of Python, and tell it the progress. An error that this raises is the result.
+pub(super) fn told<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    read: impl FnOnce(Progress<'_>) -> Result<T, ReadError> + Send,
+) -> PyResult<T> {
     let mut stopped: Option<PyErr> = None;
     let read = py.detach(|| {
         let mut tell = |done: u64, all: u64| {
             let Some(progress) = progress.as_ref().filter(|_| stopped.is_none()) else { return };
             stopped = Python::attach(|py| progress.call1(py, (done, all)).err());
         };
-        crate::ingest::read::read(&captures, input_format.as_deref(), &mut tell)
+        read(&mut tell)
     });
     match stopped {
         Some(error) => Err(error),
-        None => Ok(PyTrace(Session::new(read?))),
+        None => Ok(read?),
     }
 }
 

@@ -5,8 +5,11 @@
 //! allocate them first, they cost ten times as much.
 
 use crate::store::event::SEGMENT_ROWS;
+use crate::store::scratch::{Scratch, Stored};
 use memmap2::{MmapMut, MmapOptions};
 use std::alloc::{Layout, handle_alloc_error};
+use std::io;
+use std::sync::{Arc, OnceLock};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The columns of fixed width.
@@ -23,34 +26,184 @@ pub(crate) struct Columns {
     pub flags: [u8; SEGMENT_ROWS],
 }
 
-/// Columns, initially zero.
-pub(super) struct Room(MmapMut);
+/// The columns of four bytes, in their order in memory.
+#[derive(Clone, Copy)]
+pub(super) enum Word {
+    Since,
+    Dur,
+    Ret,
+    Line,
+    Task,
+    Shape,
+    Target,
+}
+
+impl Word {
+    const COUNT: usize = 7;
+
+    /// Where a row's value is within the columns, in bytes.
+    fn offset(self, at: usize) -> usize {
+        (self as usize * SEGMENT_ROWS + at) * size_of::<u32>()
+    }
+}
+
+impl Columns {
+    #[inline(always)]
+    fn word(&self, word: Word) -> &[u32; SEGMENT_ROWS] {
+        match word {
+            Word::Since => &self.since_ns,
+            Word::Dur => &self.dur_ns,
+            Word::Ret => &self.ret,
+            Word::Line => &self.line,
+            Word::Task => &self.task,
+            Word::Shape => &self.shape,
+            Word::Target => &self.target,
+        }
+    }
+
+    #[inline(always)]
+    fn word_mut(&mut self, word: Word) -> &mut [u32; SEGMENT_ROWS] {
+        match word {
+            Word::Since => &mut self.since_ns,
+            Word::Dur => &mut self.dur_ns,
+            Word::Ret => &mut self.ret,
+            Word::Line => &mut self.line,
+            Word::Task => &mut self.task,
+            Word::Shape => &mut self.shape,
+            Word::Target => &mut self.target,
+        }
+    }
+}
+
+/// Columns, initially zero: in memory, or in a scratch file.
+pub(super) enum Room {
+    Memory(MmapMut),
+    Stored {
+        bytes: Stored,
+        /// A copy for those who read many rows.
+        loaded: OnceLock<MmapMut>,
+    },
+}
+
+fn allocated(fills: bool) -> MmapMut {
+    let mut options = MmapOptions::new();
+    options.len(size_of::<Columns>());
+    if fills {
+        options.populate();
+    }
+    options.map_anon().unwrap_or_else(|_| handle_alloc_error(Layout::new::<Columns>()))
+}
+
+#[inline]
+fn columns_of(memory: &MmapMut) -> &Columns {
+    match Columns::ref_from_bytes(memory) {
+        Ok(columns) => columns,
+        Err(_) => unreachable!("it has that length and begins with a page"),
+    }
+}
 
 impl Room {
     /// Allocate memory for all rows now, or for each page on first access: a small trace has one segment.
     /// Aborts the program when there is no memory, as a vector does.
     pub(super) fn new(fills: bool) -> Room {
-        let mut options = MmapOptions::new();
-        options.len(size_of::<Columns>());
-        if fills {
-            options.populate();
-        }
-        Room(options.map_anon().unwrap_or_else(|_| handle_alloc_error(Layout::new::<Columns>())))
+        Room::Memory(allocated(fills))
     }
 
+    /// All columns. They are loaded if they are in a file.
     #[inline]
     pub(super) fn columns(&self) -> &Columns {
-        match Columns::ref_from_bytes(&self.0) {
+        match self {
+            Room::Memory(memory) => columns_of(memory),
+            Room::Stored { bytes, loaded } => columns_of(loaded.get_or_init(|| {
+                let mut memory = allocated(true);
+                bytes.read(0, &mut memory);
+                memory
+            })),
+        }
+    }
+
+    /// All columns, to be changed. Rows are added to columns in memory only.
+    #[inline]
+    pub(super) fn columns_mut(&mut self) -> &mut Columns {
+        let Room::Memory(memory) = self else { unreachable!("columns in a file are full") };
+        match Columns::mut_from_bytes(memory) {
             Ok(columns) => columns,
             Err(_) => unreachable!("it has that length and begins with a page"),
         }
     }
 
     #[inline]
-    pub(super) fn columns_mut(&mut self) -> &mut Columns {
-        match Columns::mut_from_bytes(&mut self.0) {
-            Ok(columns) => columns,
-            Err(_) => unreachable!("it has that length and begins with a page"),
+    fn in_memory(&self) -> Option<&Columns> {
+        match self {
+            Room::Memory(memory) => Some(columns_of(memory)),
+            Room::Stored { loaded, .. } => loaded.get().map(columns_of),
+        }
+    }
+
+    /// A value of a row. Nothing is loaded for it.
+    #[inline(always)]
+    pub(super) fn word(&self, word: Word, at: usize) -> u32 {
+        self.in_memory().map_or_else(|| self.stored_word(word, at), |columns| columns.word(word)[at])
+    }
+
+    #[cold]
+    fn stored_word(&self, word: Word, at: usize) -> u32 {
+        let mut value = 0;
+        if let Room::Stored { bytes, .. } = self {
+            bytes.read(word.offset(at), value.as_mut_bytes());
+        }
+        value
+    }
+
+    /// The flags of a row.
+    #[inline(always)]
+    pub(super) fn flags(&self, at: usize) -> u8 {
+        self.in_memory().map_or_else(|| self.stored_flags(at), |columns| columns.flags[at])
+    }
+
+    #[cold]
+    fn stored_flags(&self, at: usize) -> u8 {
+        let mut value = 0;
+        if let Room::Stored { bytes, .. } = self {
+            bytes.read(Word::COUNT * SEGMENT_ROWS * size_of::<u32>() + at, value.as_mut_bytes());
+        }
+        value
+    }
+
+    #[inline]
+    pub(super) fn set_word(&mut self, word: Word, at: usize, value: u32) {
+        match self {
+            Room::Memory(_) => self.columns_mut().word_mut(word)[at] = value,
+            Room::Stored { bytes, loaded } => {
+                bytes.write(word.offset(at), value.as_bytes());
+                loaded.take();
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn set_flags(&mut self, at: usize, flags: u8) {
+        match self {
+            Room::Memory(_) => self.columns_mut().flags[at] = flags,
+            Room::Stored { bytes, loaded } => {
+                bytes.write(Word::COUNT * SEGMENT_ROWS * size_of::<u32>() + at, flags.as_bytes());
+                loaded.take();
+            }
+        }
+    }
+
+    /// Move the columns to a file.
+    pub(super) fn store(&mut self, scratch: &Arc<Scratch>) -> io::Result<()> {
+        if let Room::Memory(memory) = self {
+            *self = Room::Stored { bytes: Stored::new(scratch, memory)?, loaded: OnceLock::new() };
+        }
+        Ok(())
+    }
+
+    /// Give back the memory of columns that were loaded.
+    pub(super) fn unload(&mut self) {
+        if let Room::Stored { loaded, .. } = self {
+            loaded.take();
         }
     }
 }

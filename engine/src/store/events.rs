@@ -8,6 +8,7 @@ use crate::store::events::recent::RecentShapes;
 use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
+use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use crate::store::stacks::Stacks;
 use parsers::line::Access;
@@ -16,13 +17,19 @@ use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
+use std::sync::Arc;
 mod recent;
 mod shape_numbers;
+
+/// Number of segments whose rows are in memory if the others are in a file. Nearly all rows that change are in them.
+const SEGMENTS_IN_MEMORY: usize = 2;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
 #[derive(Default)]
 pub struct EventTable {
     segments: Vec<EventSegment>,
+    /// Where all rows but the last ones go, if only the rows are asked for: see [`EventTable::keep_rows_in`].
+    scratch: Option<Arc<Scratch>>,
     /// The texts of shapes and targets.
     pub texts: Interner,
     shapes: ShapeNumbers,
@@ -157,7 +164,51 @@ impl EventTable {
     /// Add an empty segment. The columns used in one segment are usually used in the next ones, too.
     #[cold]
     fn begin_segment(&mut self) {
+        self.store_old_rows();
         self.segments.push(EventSegment::new(!self.segments.is_empty()));
+    }
+
+    /// Keep all rows but the last ones in a file, and drop what only waits and tables need: the table then takes hardly
+    /// more memory for many rows than for few, and is good for reading its rows only.
+    pub(crate) fn keep_rows_in(&mut self, scratch: &Arc<Scratch>) {
+        self.scratch = Some(Arc::clone(scratch));
+    }
+
+    fn store_old_rows(&mut self) {
+        let Some(scratch) = &self.scratch else { return };
+        let old = self.segments.len().checked_sub(SEGMENTS_IN_MEMORY).and_then(|old| self.segments.get_mut(old));
+        if let Some(Err(error)) = old.map(|segment| segment.store(scratch)) {
+            scratch.fails(error);
+        }
+        self.drop_details();
+    }
+
+    /// Forget what is no column of the rows, and of no use for the rows that follow.
+    fn drop_details(&mut self) {
+        self.waited.clear();
+        self.senders.clear();
+        self.fds.clear();
+        self.fd_targets.clear();
+        self.ready.clear();
+        self.ready_fds.clear();
+        self.edges.clear();
+        self.moved.clear();
+        self.sinks.clear();
+        self.made.clear();
+        self.shared.clear();
+        self.accesses.clear();
+        self.fifos.clear();
+        self.synced.clear();
+    }
+
+    /// Load the rows of a segment that is in a file.
+    pub(crate) fn load_segment(&self, number: usize) {
+        self.segments[number].load();
+    }
+
+    /// Give back the memory of a segment that was loaded.
+    pub(crate) fn unload_segment(&mut self, number: usize) {
+        self.segments[number].unload();
     }
 
     #[inline]
@@ -195,12 +246,7 @@ impl EventTable {
 
     /// Sort the sparse columns by row: a call that ends late was added late.
     pub(crate) fn order_lists(&mut self) {
-        fn order<T: Send>(list: &mut [(u32, T)]) {
-            if !list.is_sorted_by_key(|(row, _)| *row) {
-                list.par_sort_by_key(|(row, _)| *row);
-            }
-        }
-        order(&mut self.requested);
+        self.order_columns();
         order(&mut self.waited);
         order(&mut self.senders);
         order(&mut self.fds);
@@ -214,9 +260,14 @@ impl EventTable {
         order(&mut self.made);
         order(&mut self.accesses);
         order(&mut self.shared);
-        self.stacks.finish();
         self.ends.retain(|&(_, line)| line != 0);
         self.written_pipes = self.find_written_pipes();
+    }
+
+    /// Sort the sparse columns of the rows themselves.
+    pub(crate) fn order_columns(&mut self) {
+        order(&mut self.requested);
+        self.stacks.finish();
     }
 
     /// Empty if no call moves data out of a pipe: nearly no program does.
@@ -496,5 +547,11 @@ impl EventTable {
             };
         }
         self.normalised[at]
+    }
+}
+
+fn order<T: Send>(list: &mut [(u32, T)]) {
+    if !list.is_sorted_by_key(|(row, _)| *row) {
+        list.par_sort_by_key(|(row, _)| *row);
     }
 }

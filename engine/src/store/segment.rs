@@ -3,9 +3,13 @@
 //! Most numbers of a capture are small: durations below a second, return values below 10^9, timestamps close to those
 //! of the rows before. They take four bytes. The few large ones are in a separate list next to the column.
 
-use crate::store::columns_mmap::{Columns, Room};
+use crate::store::columns_mmap::{Columns, Room, Word};
 use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS};
+use crate::store::scratch::Scratch;
+use crate::store::side_column::SideColumn;
 use parsers::{DurKind, NO_NS, Outcome, Text};
+use std::io;
+use std::sync::Arc;
 
 /// The large numbers of a column of mostly small numbers.
 #[derive(Default)]
@@ -74,9 +78,9 @@ pub(crate) struct EventSegment {
     large_dur_ns: Large,
     large_ret: Large,
     /// Empty if no row has a CPU time.
-    cpu_ns: Vec<i64>,
+    cpu_ns: SideColumn<i64>,
     /// Empty if all rows are from file 0.
-    file: Vec<u32>,
+    file: SideColumn<u32>,
 }
 
 impl EventSegment {
@@ -89,8 +93,8 @@ impl EventSegment {
             large_since_ns: Large::default(),
             large_dur_ns: Large::default(),
             large_ret: Large::default(),
-            cpu_ns: Vec::new(),
-            file: Vec::new(),
+            cpu_ns: SideColumn::default(),
+            file: SideColumn::default(),
         }
     }
 
@@ -118,9 +122,10 @@ impl EventSegment {
         if event.cpu_ns != NO_NS {
             self.set_cpu(at, event.cpu_ns);
         }
-        if event.file != 0 || !self.file.is_empty() {
-            self.file.resize(at, 0);
-            self.file.push(event.file);
+        if event.file != 0 || self.file.len() != 0 {
+            let files = self.file.in_memory();
+            files.resize(at, 0);
+            files.push(event.file);
         }
     }
 
@@ -154,25 +159,23 @@ impl EventSegment {
     #[inline]
     pub(crate) fn end(&mut self, at: usize, ending: &Ending) {
         let kind = self.kind(at);
-        let columns = self.room.columns_mut();
-        columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], ending.dur_ns);
-        columns.ret[at] = self.large_ret.recode(columns.ret[at], ending.ret);
-        columns.shape[at] = ending.shape;
-        columns.target[at] = ending.target.0;
-        columns.flags[at] = flags(kind, ending.outcome, ending.dur_kind);
+        let room = &mut self.room;
+        room.set_word(Word::Dur, at, self.large_dur_ns.recode(room.word(Word::Dur, at), ending.dur_ns));
+        room.set_word(Word::Ret, at, self.large_ret.recode(room.word(Word::Ret, at), ending.ret));
+        room.set_word(Word::Shape, at, ending.shape);
+        room.set_word(Word::Target, at, ending.target.0);
+        room.set_flags(at, flags(kind, ending.outcome, ending.dur_kind));
         self.set_cpu(at, ending.cpu_ns);
     }
 
     pub(crate) fn set_start(&mut self, at: usize, start_ns: i64) {
         let since_ns = start_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]);
-        let columns = self.room.columns_mut();
-        columns.since_ns[at] = self.large_since_ns.recode(columns.since_ns[at], since_ns);
+        self.room.set_word(Word::Since, at, self.large_since_ns.recode(self.room.word(Word::Since, at), since_ns));
     }
 
     pub(crate) fn set_dur(&mut self, at: usize, dur_ns: i64, dur_kind: DurKind) {
-        let columns = self.room.columns_mut();
-        columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], dur_ns);
-        columns.flags[at] = columns.flags[at] & 0x3f | (dur_kind as u8) << 6;
+        self.room.set_word(Word::Dur, at, self.large_dur_ns.recode(self.room.word(Word::Dur, at), dur_ns));
+        self.room.set_flags(at, self.room.flags(at) & 0x3f | (dur_kind as u8) << 6);
     }
 
     fn set_cpu(&mut self, at: usize, cpu_ns: i64) {
@@ -180,10 +183,35 @@ impl EventSegment {
             return;
         }
         if self.cpu_ns.len() <= at {
-            self.cpu_ns.reserve_exact(SEGMENT_ROWS - self.cpu_ns.len());
-            self.cpu_ns.resize(at + 1, NO_NS);
+            let cpu_ns = self.cpu_ns.in_memory();
+            cpu_ns.reserve_exact(SEGMENT_ROWS - cpu_ns.len());
+            cpu_ns.resize(at + 1, NO_NS);
         }
-        self.cpu_ns[at] = cpu_ns;
+        self.cpu_ns.set(at, cpu_ns);
+    }
+
+    /// Move the rows to a file. Only rows that exist can be changed from then on.
+    ///
+    /// # Errors
+    /// If they cannot be written. Those that were not stay in memory.
+    pub(crate) fn store(&mut self, scratch: &Arc<Scratch>) -> io::Result<()> {
+        self.room.store(scratch)?;
+        self.cpu_ns.store(scratch)?;
+        self.file.store(scratch)
+    }
+
+    /// Read all rows from the file, for those who need many.
+    pub(crate) fn load(&self) {
+        self.room.columns();
+        self.cpu_ns.load();
+        self.file.load();
+    }
+
+    /// Give back the memory of rows that were loaded from a file.
+    pub(crate) fn unload(&mut self) {
+        self.room.unload();
+        self.cpu_ns.unload();
+        self.file.unload();
     }
 
     pub(crate) fn event(&self, at: usize) -> Event {
@@ -193,7 +221,7 @@ impl EventSegment {
             cpu_ns: self.cpu_ns(at),
             ret: self.ret(at),
             line: self.line(at),
-            file: self.file.get(at).copied().unwrap_or(0),
+            file: self.file.get(at).unwrap_or(0),
             task: self.task(at),
             shape: self.shape(at),
             target: self.target(at),
@@ -205,7 +233,7 @@ impl EventSegment {
 
     #[inline]
     pub(crate) fn start_ns(&self, at: usize) -> i64 {
-        match self.large_since_ns.value(self.room.columns().since_ns[at]) {
+        match self.large_since_ns.value(self.room.word(Word::Since, at)) {
             NO_NS => NO_NS,
             since_ns => since_ns.wrapping_add(self.firsts_ns[at / STAMP_ROWS]),
         }
@@ -213,12 +241,12 @@ impl EventSegment {
 
     #[inline]
     pub(crate) fn cpu_ns(&self, at: usize) -> i64 {
-        self.cpu_ns.get(at).copied().unwrap_or(NO_NS)
+        self.cpu_ns.get(at).unwrap_or(NO_NS)
     }
 
     #[inline]
     pub(crate) fn dur_ns(&self, at: usize) -> i64 {
-        self.large_dur_ns.value(self.room.columns().dur_ns[at])
+        self.large_dur_ns.value(self.room.word(Word::Dur, at))
     }
 
     /// Start and duration of all rows.
@@ -229,42 +257,42 @@ impl EventSegment {
 
     #[inline]
     pub(crate) fn ret(&self, at: usize) -> i64 {
-        self.large_ret.value(self.room.columns().ret[at])
+        self.large_ret.value(self.room.word(Word::Ret, at))
     }
 
     #[inline]
     pub(crate) fn line(&self, at: usize) -> u32 {
-        self.room.columns().line[at]
+        self.room.word(Word::Line, at)
     }
 
     #[inline]
     pub(crate) fn task(&self, at: usize) -> u32 {
-        self.room.columns().task[at]
+        self.room.word(Word::Task, at)
     }
 
     #[inline]
     pub(crate) fn shape(&self, at: usize) -> u32 {
-        self.room.columns().shape[at]
+        self.room.word(Word::Shape, at)
     }
 
     #[inline]
     pub(crate) fn target(&self, at: usize) -> Text {
-        Text(self.room.columns().target[at])
+        Text(self.room.word(Word::Target, at))
     }
 
     #[inline]
     pub(crate) fn kind(&self, at: usize) -> EventKind {
-        EventKind::ALL[(self.room.columns().flags[at] & 7) as usize]
+        EventKind::ALL[(self.room.flags(at) & 7) as usize]
     }
 
     #[inline]
     pub(crate) fn outcome(&self, at: usize) -> Outcome {
-        Outcome::ALL[(self.room.columns().flags[at] >> 3 & 7) as usize]
+        Outcome::ALL[(self.room.flags(at) >> 3 & 7) as usize]
     }
 
     #[inline]
     pub(crate) fn dur_kind(&self, at: usize) -> DurKind {
-        DurKind::ALL[(self.room.columns().flags[at] >> 6) as usize]
+        DurKind::ALL[(self.room.flags(at) >> 6) as usize]
     }
 }
 

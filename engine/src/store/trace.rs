@@ -270,6 +270,11 @@ impl Trace {
         rows[from..].iter().position(|&other| other == row).map(|at| from + at)
     }
 
+    /// Order the columns of the rows, if nothing but the rows will be read.
+    pub(crate) fn order_rows_only(&mut self) {
+        self.events.order_columns();
+    }
+
     /// Sort each task's rows. Called once, after everything is read.
     pub(crate) fn index(&mut self) {
         self.events.order_lists();

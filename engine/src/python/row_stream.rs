@@ -1,0 +1,142 @@
+//! The events of captures as Arrow record batches, with hardly more memory for a large capture than for a small one.
+//!
+//! ```text
+//! capture ─► rows in a file without a name ─► a few segments in memory ─► batches, each with its own dictionaries
+//! ```
+//! Batches begin when the capture has been read: later lines tell to which process the earlier ones belong.
+
+use super::capture::facts;
+use super::event_batches::{BatchMaker, Dictionaries};
+use super::table::broken;
+use crate::ingest::read;
+use crate::query::cache::QueryCache;
+use crate::query::event_rows;
+use crate::query::selection::{Criteria, Selection};
+use crate::store::event::SEGMENT_ROWS;
+use crate::store::scratch::Scratch;
+use crate::store::trace::Trace;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::ArrowError;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The events of captures, which can be taken once.
+#[pyclass(name = "EventStream", module = "tracealyze._engine", frozen)]
+pub struct PyEventStream {
+    captures: Vec<crate::store::trace::Capture>,
+    rows: u32,
+    left: Mutex<Option<RowBatches>>,
+}
+
+/// Read captures for a stream of their events. Rows wait in a file without a name in `folder`.
+#[pyfunction]
+#[pyo3(signature = (captures, folder, input_format = None, progress = None))]
+pub fn stream_events(
+    py: Python<'_>,
+    captures: Vec<Vec<String>>,
+    folder: String,
+    input_format: Option<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyEventStream> {
+    let (trace, scratch) =
+        super::trace::told(py, progress, |tell| read::read_rows(&captures, input_format.as_deref(), &folder, tell))?;
+    let (captures, rows) = (trace.captures.clone(), trace.events.len());
+    Ok(PyEventStream { captures, rows, left: Mutex::new(Some(RowBatches::new(trace, scratch))) })
+}
+
+#[pymethods]
+impl PyEventStream {
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let captures = self.captures.iter().map(|capture| facts(py, capture));
+        PyList::new(py, captures.collect::<PyResult<Vec<Bound<'py, PyDict>>>>()?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows as usize
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol leaves casts to other types to the consumer.
+        drop(requested_schema);
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let batches = left.ok_or_else(|| PyRuntimeError::new_err("the events of this stream were taken before"))?;
+        let schema = batches.batch(&[]).map_err(broken)?.schema();
+        let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, schema));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+    }
+}
+
+/// All rows as batches, one per segment.
+struct RowBatches {
+    trace: Trace,
+    scratch: Arc<Scratch>,
+    queries: QueryCache,
+    pieces: std::vec::IntoIter<Range<u32>>,
+    ready: VecDeque<Result<RecordBatch, ArrowError>>,
+}
+
+impl RowBatches {
+    fn new(trace: Trace, scratch: Arc<Scratch>) -> RowBatches {
+        let pieces: Vec<Range<u32>> = event_rows::pieces(&trace).collect();
+        RowBatches {
+            trace,
+            scratch,
+            queries: QueryCache::default(),
+            pieces: pieces.into_iter(),
+            ready: VecDeque::new(),
+        }
+    }
+
+    fn batch(&self, rows: &[u32]) -> Result<RecordBatch, ArrowError> {
+        let failed = |message: String| ArrowError::ExternalError(message.into());
+        let selection = Selection::new(&self.trace, &Criteria::default(), &self.queries)
+            .map_err(|_| failed("no choice of events".to_owned()))?;
+        let dictionaries = Dictionaries::of_rows(&self.trace, &selection, rows)
+            .ok_or_else(|| failed("the texts of some rows take more than 2 GB".to_owned()))?;
+        let maker = BatchMaker { trace: &self.trace, dictionaries: &dictionaries, columns: None };
+        maker.batch(&selection, rows, None)
+    }
+
+    /// Make the next batches, one per core.
+    fn fill(&mut self) {
+        let pieces: Vec<Range<u32>> = self.pieces.by_ref().take(rayon::current_num_threads()).collect();
+        let segment = |piece: &Range<u32>| piece.start as usize / SEGMENT_ROWS;
+        let made: Vec<_> = pieces
+            .par_iter()
+            .map(|piece| {
+                self.trace.events.load_segment(segment(piece));
+                self.batch(&piece.clone().collect::<Vec<u32>>())
+            })
+            .collect();
+        self.ready = made.into();
+        for piece in &pieces {
+            self.trace.events.unload_segment(segment(piece));
+        }
+        if let Some(error) = self.scratch.failed() {
+            self.ready = VecDeque::from([Err(ArrowError::from(error))]);
+            self.pieces = Vec::new().into_iter();
+        }
+    }
+}
+
+impl Iterator for RowBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ready.is_empty() && !self.pieces.as_slice().is_empty() {
+            self.fill();
+        }
+        self.ready.pop_front()
+    }
+}
