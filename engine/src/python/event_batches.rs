@@ -105,6 +105,9 @@ pub(super) struct Dictionaries {
     errno: Dictionary,
 }
 
+/// The word that a number stands for.
+type WordOf<'all> = dyn Fn(u32) -> Option<String> + 'all;
+
 /// The numbers of a column that occur.
 struct Marks(Vec<AtomicBool>);
 
@@ -174,7 +177,7 @@ impl Dictionaries {
             source: texts(&sources)?,
             module: texts(&modules)?,
         };
-        let of_shapes = |of: &dyn Fn(u32) -> Option<String>| Dictionary::new(shapes.words(of));
+        let of_shapes = |of: &WordOf<'_>| Dictionary::new(shapes.words(of));
         Dictionaries::with(trace, named, &of_shapes)
     }
 
@@ -197,14 +200,14 @@ impl Dictionaries {
             module: texts(&|row| events.stacks.user_frame(row).module)?,
         };
         let shapes: Vec<u32> = rows.iter().map(|&row| events.shape_number(row)).collect();
-        let of_shapes = |of: &dyn Fn(u32) -> Option<String>| Dictionary::of_numbers(shapes.iter().copied(), of);
+        let of_shapes = |of: &WordOf<'_>| Dictionary::of_numbers(shapes.iter().copied(), of);
         Dictionaries::with(trace, named, &of_shapes)
     }
 
     fn with(
         trace: &Trace,
         numbered: Numbered,
-        of_shapes: &dyn Fn(&dyn Fn(u32) -> Option<String>) -> Option<Dictionary>,
+        of_shapes: &dyn Fn(&WordOf<'_>) -> Option<Dictionary>,
     ) -> Option<Dictionaries> {
         let events = &trace.events;
         let shape = |number: u32| events.shapes()[number as usize];

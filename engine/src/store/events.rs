@@ -202,12 +202,12 @@ impl EventTable {
     }
 
     /// Load the rows of a segment that is in a file.
-    pub(crate) fn load_segment(&self, number: usize) {
+    pub fn load_segment(&self, number: usize) {
         self.segments[number].load();
     }
 
     /// Give back the memory of a segment that was loaded.
-    pub(crate) fn unload_segment(&mut self, number: usize) {
+    pub fn unload_segment(&mut self, number: usize) {
         self.segments[number].unload();
     }
 
