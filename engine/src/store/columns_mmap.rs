@@ -125,7 +125,7 @@ impl Room {
     /// All columns, to be changed. Rows are added to columns in memory only.
     #[inline]
     pub(super) fn columns_mut(&mut self) -> &mut Columns {
-        let Room::Memory(memory) = self else { unreachable!("columns in a file are full") };
+        let Room::Memory(memory) = self else { unreachable!("it is full") };
         match Columns::mut_from_bytes(memory) {
             Ok(columns) => columns,
             Err(_) => unreachable!("it has that length and begins with a page"),
