@@ -162,6 +162,7 @@ def outcomes(report: Path) -> Iterator[tuple[str, str, str]]:
         yield str(case.get("name")), "passed" if found is None else kinds[found.tag], text
 
 
+@pytest.mark.live
 @pytest.mark.usefixtures("_must_trace")
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_marked_tests_are_counted(tmp_path: Path, workers: str) -> None:
@@ -182,6 +183,7 @@ def test_marked_tests_are_counted(tmp_path: Path, workers: str) -> None:
     assert not list(tmp_path.rglob("*test-counts-the-call-only*"))
 
 
+@pytest.mark.live
 @pytest.mark.usefixtures("_must_trace")
 def test_accepted_counts_are_compared(tmp_path: Path) -> None:
     test = tmp_path / "test_it.py"
@@ -202,6 +204,7 @@ def test_accepted_counts_are_compared(tmp_path: Path) -> None:
     assert damaged.returncode == 1 and "not a file of accepted tests" in damaged.stdout
 
 
+@pytest.mark.live
 @pytest.mark.usefixtures("_must_trace")
 def test_report_shows_counts_and_never_fails(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(ONE_TEST.format(budgets='"opens <= 1"', opens=3))
@@ -259,6 +262,7 @@ def test_counts_are_exact_over_many_runs(tmp_path: Path) -> None:
     assert "1000 passed" in done.stdout
 
 
+@pytest.mark.live
 @pytest.mark.usefixtures("_must_trace")
 def test_example_of_the_documentation_passes(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "pytest.md").read_text(), re.DOTALL)

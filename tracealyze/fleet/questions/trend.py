@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "tracealyze.fleet-trend/1"
 DAY = "day"
-_DAY_NS = 86_400 * 10**9
+_SECONDS_OF_DAY = 86_400
 
 
 def trend(fleet: CaptureSet, over: str, limit: int) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _groups(fleet: CaptureSet, over: str) -> tuple[list[str], Any]:
 
 def _days(fleet: CaptureSet) -> Texts:
     """The day of each capture."""
-    days = numpy.floor(fleet.numbers("start_ns") / _DAY_NS)
+    days = numpy.floor(fleet.numbers("start_ns") / (_SECONDS_OF_DAY * 1e9))
     is_known = ~numpy.isnan(days)
     different, codes = numpy.unique(days[is_known], return_inverse=True)
     numbers = numpy.full(len(days), -1)
