@@ -12,6 +12,8 @@ SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
 # The revision whose answers `make same` compares with.
 BASE := HEAD~1
+# Packages that a slow network does not deliver are done without; where there is no timeout, npm's own limits hold.
+LIMITED := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --kill-after=5 120)
 # Without link-time optimisation, and incremental: see Cargo.toml.
 PROFILE := quick
 # Even with --quiet, maturin prints what pip does; its output is shown only if it fails.
@@ -37,12 +39,12 @@ wheel-test: setup ## Build the wheel that users install and check what it contai
 
 test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which are installed as far as possible
 	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 duckdb ipykernel mcp nbclient perfetto polars viztracer
-	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/consumers speedscope@1.25.0
+	-$(LIMITED) npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/consumers speedscope@1.25.0
 	$(PYTHON) -m pytest -m consumers -rs tests/consumers
 
 test-browser: setup ## Open reports in Chromium and Firefox, driven through Node, as far as they are installed
-	-npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/browser puppeteer-core@24 axe-core@4
-	-cd viewer && npm ci --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1
+	-$(LIMITED) npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/browser puppeteer-core@24 axe-core@4
+	-cd viewer && $(LIMITED) npm ci --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1
 	$(PYTHON) -m pytest -rs -s -m browser tests/browser
 	$(PYTHON) -m pytest -rs tests/test_viewer_bundle.py
 
