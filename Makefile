@@ -12,7 +12,7 @@ SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
 # The revision whose answers `make same` compares with.
 BASE := HEAD~1
-# Packages that a slow network does not deliver are done without; where there is no timeout, npm's own limits hold.
+# npm gets two minutes: tests that need its packages are skipped without them.
 LIMITED := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --kill-after=5 120)
 # Without link-time optimisation, and incremental: see Cargo.toml.
 PROFILE := quick

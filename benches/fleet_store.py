@@ -24,7 +24,7 @@ from tracealyze.fleet.tables import TABLES
 
 VERSIONS, DAYS, CAUSES, PER_COMMIT = 40, 100, 5_000, 20_000
 PLANTED_SINCE = {7: 10, 8: 20, 9: 30}
-"""By number of the cause, the number of the version in which it begins."""
+"""The number of the first version with each planted cause."""
 PROGRAMS = (
     *("sh", "python3", "java", "node", "nginx", "postgres", "ssh", "sshd", "git", "gcc", "ld", "make"),
     *("cargo", "curl", "dpkg", "apt", "systemd", "cron", "rsync", "tar", "gzip", "php", "ruby", "worker"),

@@ -145,3 +145,21 @@ def test_the_capture_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(tracealyze.WrongUsage, match="is the capture"):
         tracealyze.convert(capture, capture)
     assert capture.read_bytes() == SSH.read_bytes()
+
+
+def test_equal_captures_give_equal_compressed_files(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.jsonl.gz", tmp_path / "other.jsonl.gz"
+    for to in (one, other):
+        tracealyze.convert(SSH, to)
+    assert one.read_bytes() == other.read_bytes()
+    assert one.read_bytes()[4:8] == bytes(4), "no time of compression"
+
+
+def test_other_files_of_a_directory_are_skipped_with_a_warning(tmp_path: Path) -> None:
+    captures = tmp_path / "captures"
+    captures.mkdir()
+    (captures / "login.truss").write_bytes(SSH.read_bytes())
+    (captures / "README").write_text("how these were captured\n")
+    with pytest.warns(UserWarning, match="skipped, not captures: .*README"):
+        converted = tracealyze.convert(captures, tmp_path / "events.jsonl")
+    assert [Path(each.path).name for each in converted] == ["login.truss"]

@@ -307,7 +307,7 @@ def stream_events(
     input_format: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> EventStream:
-    """Read captures as `read` does, for their events only; rows wait in a file without a name in the folder."""
+    """Read captures as `read` does, for their events only; rows are kept in an unnamed temporary file."""
 
 def read(
     captures: Sequence[Sequence[str]],

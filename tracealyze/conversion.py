@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
 from tracealyze import _engine
-from tracealyze.capture_input import capture_files
 from tracealyze.capture_input.capture_info import Capture
-from tracealyze.capture_input.contents import Source, names_of
+from tracealyze.capture_input.contents import Source
 from tracealyze.capture_input.temporary_files import TemporaryFiles
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage
-from tracealyze.trace import checked_format
+from tracealyze.export.complete_file import complete_file
+from tracealyze.trace import checked_format, named_files
 
 if TYPE_CHECKING:
     from tracealyze.arrow_export import Streamed
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
 class EventStream:
     """The events of captures, read once and taken once, by Arrow consumers, with the columns of `Trace.events`.
 
-    Rows wait in a file without a name in the folder that `TMPDIR` names, about 29 bytes each. In memory are the last
-    rows, the distinct texts, and the tasks."""
+    Rows are kept in an unnamed temporary file in `TMPDIR`, about 29 bytes each. In memory are the last rows, the
+    distinct texts, and the tasks."""
 
     def __init__(
         self,
@@ -79,7 +77,7 @@ def convert(
     """Write the events of captures to a file for other programs, with the columns of `Trace.events`.
 
     The captures are read once. Apart from its distinct texts, a large capture takes hardly more memory than a small
-    one; its rows wait in a file without a name in the folder that `TMPDIR` names.
+    one; its rows are kept in an unnamed temporary file in `TMPDIR`.
 
     Arguments:
         captures, input_format, progress: As for `read`.
@@ -102,24 +100,11 @@ def convert(
     if not name.endswith((".parquet", ".jsonl")) or path.name.endswith(".parquet.gz"):
         raise WrongUsage(f"{path}: the name must end in .parquet, .jsonl or .jsonl.gz.")
     temporary = TemporaryFiles()
-    files = capture_files.files_of(names_of(captures, temporary))
-    if not files:
-        raise WrongUsage("no capture: name a file, a directory, or - for standard input.")
-    if any(path.exists() and path.samefile(file) for each in files for file in each if Path(file).exists()):
-        raise WrongUsage(f"{path} is the capture. Write to another file.")
+    files = named_files(captures, input_format, temporary)
     events = EventStream(files, checked_format(input_format), progress, temporary)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with _opened(part, packs=path.name.endswith(".gz")) as stream:
-            if name.endswith(".parquet"):
-                write_parquet(events, events.captures, stream)
-            else:
-                write_jsonl(events, stream)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with complete_file(path, [file for each in files for file in each], packs=True) as stream:
+        if name.endswith(".parquet"):
+            write_parquet(events, events.captures, stream)
+        else:
+            write_jsonl(events, stream)
     return events.captures
-
-
-def _opened(part: Path, *, packs: bool) -> AbstractContextManager[BinaryIO]:
-    return cast("AbstractContextManager[BinaryIO]", gzip.open(part, "wb")) if packs else part.open("wb")

@@ -187,17 +187,27 @@ def read(
         1
     """
     temporary = TemporaryFiles()
+    files = named_files(captures, input_format, temporary)
+    trace = read_files(files, input_format, progress, temporary)
+    if not (pid or program or from_ or to or root is not None or where):
+        return trace
+    return trace.select(pid=pid, program=program, from_=from_, to=to, root=root, where=where)
+
+
+def named_files(
+    captures: Source | Iterable[Source], input_format: str | None, temporary: TemporaryFiles
+) -> list[list[str]]:
+    """The files of each capture. Files in a directory that are not captures are skipped, with a warning.
+
+    Raises `WrongUsage` if there is no capture."""
     named = names_of(captures, temporary)
     if not named:
         raise WrongUsage("no capture: name a file, a directory, or - for standard input.")
     skipped: list[str] = []
     files = capture_files.files_of(named, skipped if input_format is None else None)
     if skipped:
-        warnings.warn(f"skipped, not captures: {', '.join(skipped)}", stacklevel=2)
-    trace = read_files(files, input_format, progress, temporary)
-    if not (pid or program or from_ or to or root is not None or where):
-        return trace
-    return trace.select(pid=pid, program=program, from_=from_, to=to, root=root, where=where)
+        warnings.warn(f"skipped, not captures: {', '.join(skipped)}", stacklevel=3)
+    return files
 
 
 def read_files(

@@ -38,7 +38,7 @@ pub type Translations = Vec<(Box<[u8]>, Box<[u8]>)>;
 /// Makes pseudonyms.
 pub(crate) struct Pseudonyms {
     key: Key,
-    /// For each number of digits, what replaces each number, or `u16::MAX` if that was not asked yet.
+    /// By number of digits, the replacement of each number; `u16::MAX` until it is computed.
     numbers: [Vec<u16>; MAX_REMEMBERED_DIGITS + 1],
     map: Option<Map>,
 }

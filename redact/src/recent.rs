@@ -1,4 +1,4 @@
-//! Recent results: a table of a fixed size in which a new entry takes the place of an old one.
+//! Recent results: a table of a fixed size. A new entry replaces an old one.
 //!
 //! A name that a program opens stands in several lines that follow, and then in none. So few entries are enough, and
 //! their buffers are used again: neither memory nor time grows with the number of different names.
@@ -18,7 +18,7 @@ struct Entry {
     made: Vec<u8>,
 }
 
-/// What texts became.
+/// Results by text.
 pub(crate) struct Recent(Vec<Entry>);
 
 impl Default for Recent {
@@ -28,13 +28,13 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// What a text of this kind became, if that is remembered. Nobody may ask for an empty one.
+    /// The remembered result for a text of this kind. The text must not be empty.
     pub fn get(&self, text: &[u8], kind: u8) -> Option<&[u8]> {
         let entry = &self.0[place(text, kind)];
         (entry.text == text && entry.kind == kind).then_some(&entry.made)
     }
 
-    /// Remember what a text of this kind became.
+    /// Remember the result for a text of this kind.
     pub fn insert(&mut self, text: &[u8], kind: u8, made: &[u8]) {
         if text.len().max(made.len()) > MAX_TEXT_BYTES {
             return;

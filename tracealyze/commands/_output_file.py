@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
 from tracealyze.capture_input.capture_files import STDIN
 from tracealyze.errors import WrongUsage
+from tracealyze.export.complete_file import complete_file
 
 if TYPE_CHECKING:
     from tracealyze.commands._losses import WithCaptures
@@ -54,20 +52,5 @@ def opened(target: str, captures: Sequence[str], *, is_text: bool, packs: bool =
         sys.stdout.flush()
         yield sys.stdout.buffer
         return
-    path = Path(target)
-    if any(path.exists() and os.path.exists(file) and path.samefile(file) for file in captures):
-        raise WrongUsage(f"{target} is the capture. Write to another file.")
-    is_special = path.exists() and not path.is_file()
-    part = path if is_special else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as plain:
-            if packs and path.suffix == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0, compresslevel=6) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield plain
-        if not is_special:
-            part.replace(path)
-    finally:
-        if not is_special:
-            part.unlink(missing_ok=True)
+    with complete_file(target, captures, packs=packs) as stream:
+        yield stream

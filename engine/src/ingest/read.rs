@@ -47,8 +47,8 @@ pub fn read(captures: &[Vec<String>], format: Option<&str>, progress: Progress<'
     Ok(trace)
 }
 
-/// Read captures for their rows only, with nearly all rows in a file without a name in this folder. The trace answers no
-/// question: it has the rows, the tasks and the captures.
+/// Read captures for their rows only, with nearly all rows in an unnamed temporary file in this folder. No question
+/// can be asked about the trace: it has the rows, the tasks and the captures.
 ///
 /// # Errors
 /// See [`ReadError`]; also if the rows cannot be written to the folder.

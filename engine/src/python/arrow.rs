@@ -4,14 +4,28 @@ use crate::store::event::NONE;
 use crate::store::schema;
 use crate::store::table::{Table, Values};
 use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch, StringArray,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
+    RecordBatchIterator, RecordBatchReader, StringArray,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use parsers::NO_NS;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use std::sync::Arc;
+
+/// A stream of batches for consumers of the Arrow PyCapsule protocol. It leaves casts to other types to the consumer.
+pub(super) fn capsule(
+    py: Python<'_>,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
+    schema: SchemaRef,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, schema));
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+}
 
 /// A table as one record batch.
 ///

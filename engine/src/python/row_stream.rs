@@ -1,10 +1,11 @@
 //! The events of captures as Arrow record batches, with hardly more memory for a large capture than for a small one.
 //!
 //! ```text
-//! capture ─► rows in a file without a name ─► a few segments in memory ─► batches, each with its own dictionaries
+//! capture ─► rows in an unnamed temporary file ─► a few segments in memory ─► batches, each with its own dictionaries
 //! ```
-//! Batches begin when the capture has been read: later lines tell to which process the earlier ones belong.
+//! No batch is made before the capture has been read: later lines show to which process earlier ones belong.
 
+use super::arrow::capsule;
 use super::capture::facts;
 use super::event_batches::{BatchMaker, Dictionaries};
 use super::table::broken;
@@ -14,9 +15,8 @@ use crate::query::event_rows;
 use crate::query::selection::{Criteria, Selection};
 use crate::store::event::SEGMENT_ROWS;
 use crate::store::scratch::Scratch;
-use crate::store::trace::Trace;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use crate::store::trace::{Capture, Trace};
+use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -29,12 +29,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The events of captures, which can be taken once.
 #[pyclass(name = "EventStream", module = "tracealyze._engine", frozen)]
 pub struct PyEventStream {
-    captures: Vec<crate::store::trace::Capture>,
+    captures: Vec<Capture>,
     rows: u32,
     left: Mutex<Option<RowBatches>>,
 }
 
-/// Read captures for a stream of their events. Rows wait in a file without a name in `folder`.
+/// Read captures for a stream of their events. Rows are kept in an unnamed temporary file in `folder`.
 #[pyfunction]
 #[pyo3(signature = (captures, folder, input_format = None, progress = None))]
 pub fn stream_events(
@@ -67,13 +67,11 @@ impl PyEventStream {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol leaves casts to other types to the consumer.
         drop(requested_schema);
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let batches = left.ok_or_else(|| PyRuntimeError::new_err("the events of this stream were taken before"))?;
         let schema = batches.batch(&[]).map_err(broken)?.schema();
-        let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, schema));
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+        capsule(py, batches, schema)
     }
 }
 

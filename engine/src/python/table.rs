@@ -1,6 +1,6 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
-use super::arrow::batch;
+use super::arrow::{batch, capsule};
 use super::event_batches::{EventBatches, Events};
 use super::filter::Condition;
 use super::json;
@@ -15,8 +15,7 @@ use crate::store::table::{Table, TextColumn, Values};
 use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::provenance::Provenance;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::RecordBatch;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::IntoPyObjectExt;
@@ -361,7 +360,6 @@ impl PyTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol leaves casts to other types to the consumer.
         drop(requested_schema);
         let made = match &self.0 {
             Rows::Events(events) => py.detach(|| EventBatches::new(events.clone())),
@@ -371,8 +369,7 @@ impl PyTable {
             Some(batches) => Box::new(batches),
             None => Box::new(self.tables().map(|table| batch(&table))),
         };
-        let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, self.schema()?));
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+        capsule(py, batches, self.schema()?)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

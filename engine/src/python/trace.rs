@@ -60,7 +60,7 @@ pub fn read(
     Ok(PyTrace(Session::new(trace)))
 }
 
-/// Read something without the lock of Python, and tell it the progress. An error that this raises is the result.
+/// Run a reader without the GIL, and report its progress to Python. An exception of that callback is the result.
 pub(super) fn told<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,

@@ -80,7 +80,7 @@ pub(super) enum Room {
     Memory(MmapMut),
     Stored {
         bytes: Stored,
-        /// A copy for those who read many rows.
+        /// A copy in memory, for callers that read many rows.
         loaded: OnceLock<MmapMut>,
     },
 }
@@ -200,7 +200,7 @@ impl Room {
         Ok(())
     }
 
-    /// Give back the memory of columns that were loaded.
+    /// Free the copy in memory.
     pub(super) fn unload(&mut self) {
         if let Room::Stored { loaded, .. } = self {
             loaded.take();

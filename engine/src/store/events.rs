@@ -21,14 +21,14 @@ use std::sync::Arc;
 mod recent;
 mod shape_numbers;
 
-/// Number of segments whose rows are in memory if the others are in a file. Nearly all rows that change are in them.
+/// Number of segments that stay in memory when the others are in a file. Nearly all rows that change are in them.
 const SEGMENTS_IN_MEMORY: usize = 2;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
 #[derive(Default)]
 pub struct EventTable {
     segments: Vec<EventSegment>,
-    /// Where all rows but the last ones go, if only the rows are asked for: see [`EventTable::keep_rows_in`].
+    /// The file for all rows but the last ones; see [`EventTable::keep_rows_in`].
     scratch: Option<Arc<Scratch>>,
     /// The texts of shapes and targets.
     pub texts: Interner,
@@ -183,7 +183,7 @@ impl EventTable {
         self.drop_details();
     }
 
-    /// Forget what is no column of the rows, and of no use for the rows that follow.
+    /// Drop what only waits and tables need.
     fn drop_details(&mut self) {
         self.waited.clear();
         self.senders.clear();
@@ -206,7 +206,7 @@ impl EventTable {
         self.segments[number].load();
     }
 
-    /// Give back the memory of a segment that was loaded.
+    /// Free the memory of a loaded segment.
     pub fn unload_segment(&mut self, number: usize) {
         self.segments[number].unload();
     }

@@ -1,4 +1,4 @@
-//! A file without a name, for rows that nobody needs now.
+//! An unnamed temporary file, for rows that are not in use.
 //!
 //! ```text
 //! segments       |0|1|2|3|4|5|
@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The file. Rows are read and written rarely, and by one core most of the time, so a lock is no burden.
+/// The file. Rows are read and written rarely, and by one core most of the time, so a lock costs little.
 pub struct Scratch(Mutex<Contents>);
 
 struct Contents {
@@ -67,7 +67,7 @@ impl Scratch {
     }
 }
 
-/// Bytes in the file. Errors are kept by the file.
+/// Bytes in the file. [`Scratch::failed`] returns errors.
 pub(crate) struct Stored {
     scratch: Arc<Scratch>,
     at: u64,

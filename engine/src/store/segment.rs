@@ -200,14 +200,14 @@ impl EventSegment {
         self.file.store(scratch)
     }
 
-    /// Read all rows from the file, for those who need many.
+    /// Load all rows from the file, for callers that read many.
     pub(crate) fn load(&self) {
         self.room.columns();
         self.cpu_ns.load();
         self.file.load();
     }
 
-    /// Give back the memory of rows that were loaded from a file.
+    /// Free the memory of loaded rows.
     pub(crate) fn unload(&mut self) {
         self.room.unload();
         self.cpu_ns.unload();

@@ -37,7 +37,7 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> SideColumn<T> {
         }
     }
 
-    /// Read all values from the file, for those who need many.
+    /// Load all values from the file, for callers that read many.
     pub(super) fn load(&self) {
         if let SideColumn::Stored { bytes, len, loaded } = self {
             loaded.get_or_init(|| read(bytes, *len));
@@ -77,7 +77,7 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> SideColumn<T> {
         Ok(())
     }
 
-    /// Give back the memory of values that were loaded.
+    /// Free the memory of loaded values.
     pub(super) fn unload(&mut self) {
         if let SideColumn::Stored { loaded, .. } = self {
             loaded.take();

@@ -21,7 +21,7 @@ pub struct ChartQuery {
     pub wall_ns: i64,
     /// Up to so many processes, all have a row.
     pub limit: usize,
-    /// Rows for the small processes of a program each; one more has those of all other programs.
+    /// Number of rows that each combine the small processes of a program. One more row combines all other programs.
     pub groups: usize,
     /// Of more processes, one with so much time on the critical path may have a row,
     pub min_exclusive_ns: i64,
@@ -47,7 +47,7 @@ pub struct Listed {
 
 /// Small processes that share a row.
 pub struct Group {
-    /// The name of their program, empty if it is unknown; None for those of all remaining programs.
+    /// The name of their program, empty if it is unknown; None for the row of all remaining programs.
     pub name: Option<String>,
     /// Their number.
     pub processes: usize,
@@ -200,7 +200,7 @@ fn nearest(parents: &[u32], kept: &[bool]) -> Vec<u32> {
     above.into_iter().map(|found| found.unwrap_or(NONE)).collect()
 }
 
-/// Processes by the name of their program, those with most time first; the last group has those of all other programs.
+/// Processes by the name of their program, those with most time first; the last group combines all other programs.
 fn by_program(
     selection: &Selection<'_>,
     trace: &Trace,
