@@ -88,6 +88,25 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "truss-aix",
+        head: &[
+            "12845268:  0.0021 kfcntl(1, F_GETFL, 0x00000000) = 67110914",
+            "12845268:  0.0022 kopen(\"/etc/passwd\", O_RDONLY)         Err#2  ENOENT",
+            "12845268:  0.0023 kioctl(1, 22528, 0x00000000, 0x00000000) = 0",
+        ],
+        lines: &[
+            "12845268:  0.0024 kopen(\"/home/$\", O_RDONLY)  = 3",
+            "12845268:  0.0024 kopen(\"$\", O_RDONLY)         Err#2  ENOENT",
+            "12845268:  0.0024 kread(0, \"$\", 4096)\t\t\t= 6",
+            "12845268:  0.0024 execve(\"/opt/$\", 0x2FF22B38, 0x20013E98)  argc: 1",
+            "12845268:  argv: prog $ --x=$",
+            "12845268:  envp: A=$ B=$",
+            "12845268:  0.0024 $(3)\t\t\t= 6",
+            "12845268:  0.0024 statx(\"/home/$/x.$\", 0x2FF22A28, 128, 010)   Err#2  ENOENT",
+            "$",
+        ],
+    },
+    Case {
         name: "truss-freebsd",
         head: &[
             " 4712: 0.000017301 0.000012 close(4)\t\t\t = 0 (0x0)",
