@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 import pytest
 from conftest import ROOT
 
+from tracealyze.pytest_plugin import accepted_tests, judging
+
 PROJECT = """
 import os, subprocess, threading, time, unittest
 import pytest
@@ -202,6 +204,32 @@ def test_accepted_counts_are_compared(tmp_path: Path) -> None:
     (tmp_path / "accepted.json").write_text("[]")
     damaged = pytest_in(tmp_path, *against)
     assert damaged.returncode == 1 and "not a file of accepted tests" in damaged.stdout
+
+
+_BLOCK = "".join(f'7 1.{n:06} openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3 <0.000001>\n' for n in range(3))
+_OTHER_THREAD = '8 1.000005 read(0, "x", 1) = 1 <0.000001>\n'
+
+
+@pytest.mark.parametrize(("before", "after"), [("", _OTHER_THREAD), (_OTHER_THREAD, "")])
+def test_other_threads_do_not_prevent_a_comparison(tmp_path: Path, before: str, after: str) -> None:
+    """Whether another thread makes a call during a test is chance."""
+    file, baseline = tmp_path / "block", str(tmp_path / "accepted.json")
+    file.write_text(_BLOCK + before)
+    accepted = judging.judged("test", file, [8], judging.Limits([], baseline, accepts=True)).accepted
+    accepted_tests.write(baseline, {"test": accepted})
+    for lines, failure in ((_BLOCK, ""), (_BLOCK * 10, "limits exceeded")):
+        file.write_text(lines + after)
+        found = judging.judged("test", file, [8], judging.Limits([], baseline, accepts=False)).failure
+        assert failure in found and bool(failure) == bool(found), found
+
+
+def test_block_without_calls_is_compared(tmp_path: Path) -> None:
+    file, baseline = tmp_path / "block", str(tmp_path / "accepted.json")
+    file.write_text(_BLOCK)
+    accepted = judging.judged("test", file, [], judging.Limits([], baseline, accepts=True)).accepted
+    accepted_tests.write(baseline, {"test": accepted})
+    file.write_text("")
+    assert judging.judged("test", file, [], judging.Limits([], baseline, accepts=False)).failure == ""
 
 
 @pytest.mark.live

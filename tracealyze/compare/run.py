@@ -17,6 +17,7 @@ from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
+    from tracealyze.selection import Selection
     from tracealyze.trace import Trace
 
 _PART = re.compile(r"\.\d+(?:\.(?:gz|bz2|xz|zst))?$")
@@ -33,6 +34,11 @@ class Run:
         """The capture as named on a command line: `trace` for `trace.100` and `trace.101`."""
         capture = self.trace.captures[0]
         return _PART.sub("", capture.files[0]) if len(capture.files) > 1 else capture.path
+
+    @property
+    def selection(self) -> Selection:
+        """What was chosen of the capture. Runs of two selections are not comparable."""
+        return self.trace.selection
 
     @cached_property
     def work(self) -> list[Work]:

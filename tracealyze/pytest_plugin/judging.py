@@ -15,6 +15,7 @@ from tracealyze.compare.metrics import Class, Metric, Name, Value
 from tracealyze.compare.run import Run
 from tracealyze.pytest_plugin import accepted_tests
 from tracealyze.pytest_plugin.texts import failure
+from tracealyze.selection import Selection
 from tracealyze.trace import Trace, read
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ class Counts(Run):
     def __init__(self, trace: Trace, budgets: Sequence[Budget]) -> None:
         super().__init__(trace)
         self._families = {budget.name.family for budget in budgets}
+
+    @property
+    def selection(self) -> Selection:
+        """All of the block. That other threads are left out is no choice: whether they ran meanwhile is chance."""
+        return Selection()
 
     @cached_property
     def values(self) -> dict[str, Value]:

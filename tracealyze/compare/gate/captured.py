@@ -66,7 +66,7 @@ class HowCaptured:
             filtered=filtered,
             seen=tuple(sorted(capture.families)) if filtered else (),
             events=bool(capture.has.get("events")),
-            chosen=_chosen(trace.selection),
+            chosen=_chosen(run.selection),
             profile=made.profile if (made := recorded(capture)) else "",
         )
 
