@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 
+import jsonschema
 import pytest
 from conftest import SAMPLES, Run, captures_of_samples
 
@@ -19,6 +21,7 @@ from tracealyze.picture.lanes import lanes
 from tracealyze.picture.path_runs import path_runs
 from tracealyze.render.terminal import cells
 
+SCHEMA = json.loads((Path(__file__).parent / "schemas" / "timeline.json").read_text(encoding="utf-8"))
 SHUTDOWN = SAMPLES / "shutdown" / "before.strace.xz"
 WIDE = "\u65e5\u672c\u8a9e" * 20
 COMBINING = "e\u0301" * 60
@@ -89,10 +92,46 @@ def test_runs_cover_the_path_without_overlap(capture: Path) -> None:
         assert at * step_ns >= trace.window.wall_ns
 
 
-def test_json_has_a_row_per_lane(run: Run) -> None:
-    rows = json.loads(run("timeline", SHUTDOWN, "--json", "--top", "12").stdout)
-    assert len(rows) <= 12
-    assert sum(row["exclusive_ns"] for row in rows) == tracealyze.read(SHUTDOWN).window.wall_ns
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)
+def test_json_adds_up_and_follows_its_schema(capture: Path, run: Run) -> None:
+    found = json.loads(run("timeline", capture, "--json", "--top", "12").stdout)
+    jsonschema.validate(found, SCHEMA)
+    wall_ns = tracealyze.read(capture).window.wall_ns
+    for each in found["captures"]:
+        assert len(each["lanes"]) <= 12
+        assert sum(lane["exclusive_ns"] for lane in each["lanes"]) == wall_ns == each["wall_ns"]
+        assert sum(row["dur_ns"] for row in each["path"]) + each["path_rest_ns"] == wall_ns
+        for row, following in pairwise(each["path"]):
+            assert row["start_ns"] + row["dur_ns"] <= following["start_ns"]
+        of_lane = Counter[int]()
+        for row in each["path"]:
+            of_lane[row["lane"]] += row["dur_ns"]
+        assert all(ns <= each["lanes"][lane]["exclusive_ns"] for lane, ns in of_lane.items())
+
+
+LIFE = (
+    '{pid} {at}.000000 execve("/bin/{name}{pid}", ["x"], 0) = 0 <0.000100>\n{pid} {at}.900000 +++ exited with 0 +++\n'
+)
+FORK = "999 {at}.000000 clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000100>\n"
+
+
+@pytest.mark.parametrize("form", [LIFE, FORK + LIFE], ids=["runs", "processes"])
+def test_json_is_bounded(form: str, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "many.strace"
+    lives = (form.format(pid=1000 + at, at=1700000000 + at, name="x" * 900) for at in range(3_000))
+    file.write_text("".join(lives), encoding="utf-8")
+    done = run("timeline", file, "--json", "--top", "3000")
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, SCHEMA)
+    assert len(done.stdout) <= 2_000_000
+    shown, every = (found if form == LIFE else found["captures"][0])["counts"]["captures" if form == LIFE else "lanes"]
+    assert 0 < shown < every == (3_000 if form == LIFE else every)
+
+
+def test_json_is_one_document_about_all_captures(run: Run) -> None:
+    both = json.loads(run("timeline", SHUTDOWN, SHUTDOWN.with_name("after.strace.xz"), "--json").stdout)
+    assert [Path(each["capture"]).name for each in both["captures"]] == ["before.strace.xz", "after.strace.xz"]
+    assert both["counts"] == {"captures": [2, 2]}
 
 
 def test_without_a_clock_a_sentence_says_so(run: Run, tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
     from tracealyze.picture.lanes import lanes
     from tracealyze.render.listing import write_listing
 
+    if rows.form is Form.JSON:
+        _document(source, max(rows.top, 2))
+        return
     for number, trace in enumerate(source.traces()):
         with analyzing():
             found = lanes(trace, max(rows.top, 2)) if trace.window.wall_ns else None
@@ -39,6 +42,18 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
             else:
                 _show(trace, found)
         source.close(trace)
+
+
+def _document(source: CaptureOptions, limit: int) -> None:
+    """One document about all captures."""
+    from tracealyze.picture.timeline_document import document
+    from tracealyze.render import json
+
+    traces = list(source.traces())
+    with analyzing():
+        found = document(traces, limit)
+    json.write(found)
+    source.close(*traces)
 
 
 def _show(trace: Trace, found: Lanes) -> None:
