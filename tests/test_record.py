@@ -119,6 +119,7 @@ def test_descriptors_and_environment_are_untouched(tmp_path: Path) -> None:
 def test_signals_to_record_reach_the_command(record: Record, tmp_path: Path, number: signal.Signals) -> None:
     recording = record("--", "sleep", "60")
     _command_of(recording)
+    _until(lambda: b"nanosleep" in _text(tmp_path), "the sleep")
     recording.send_signal(number)
     recording.communicate(timeout=_PATIENCE_S)
     assert recording.returncode == -number

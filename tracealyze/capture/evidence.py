@@ -47,7 +47,7 @@ class Evidence:
         return bool(self.int_of("CapEff", 16) & CAP_SYS_PTRACE)
 
 
-def gather(pid: int | None = None, root: str = "/", environment: Mapping[str, str] = os.environ) -> Evidence:
+def gather(pid: int | str | None = None, root: str = "/", environment: Mapping[str, str] = os.environ) -> Evidence:
     """The facts as they are now. Files are read below `root`."""
     status = _status(root, "self")
     target = _status(root, str(pid)) if pid is not None else {}

@@ -39,6 +39,13 @@ _CALLS = {
     Profile.NET: "%network,%process,?poll,?ppoll,?select,?pselect6,?epoll_wait,?epoll_pwait,?read,?write,?close",
 }
 
+FILTERED = frozenset(_CALLS)
+"""Profiles with only some of the calls."""
+
+WITHOUT_FILTER = (
+    "This strace has no --seccomp-bpf (strace 5.3): --profile light, files and net are slower than necessary."
+)
+
 _ELSEWHERE = {
     "darwin": "dtruss",
     "freebsd": "truss-freebsd",
@@ -69,7 +76,7 @@ class Tracer:
             found += [self._stacks()]
         if calls := _CALLS.get(profile):
             found += ["-e", f"trace={calls if '%file' in self.help else calls.replace('%', '').replace('?', '')}"]
-            found += ["--seccomp-bpf"] if may_filter and "--seccomp-bpf" in self.help else []
+            found += ["--seccomp-bpf"] if may_filter and self.has_filter else []
         return found
 
     def daemonized(self) -> list[str]:
@@ -82,13 +89,21 @@ class Tracer:
         return ["-ttt", "-T"]
 
     @property
+    def has_filter(self) -> bool:
+        """Whether calls that are not traced can cost nothing."""
+        return "--seccomp-bpf" in self.help
+
+    @property
     def has_stacks(self) -> bool:
         """Whether it was built with a library that unwinds stacks: only then the help lists the option."""
         return any(line.lstrip().startswith(("-k,", "-k ")) for line in self.help.splitlines())
 
     def _stacks(self) -> str:
         if not self.has_stacks:
-            raise WrongUsage("--profile stacks: this strace was built without stack traces (-k).")
+            raise WrongUsage(
+                "--profile stacks: this strace was built without stack traces (-k). It needs a strace that lists "
+                "-k in: strace -h"
+            )
         # From 6.7 on, with libdw: frames have source lines, too.
         return "-kk" if "--stack-trace=source" in self.help else "-k"
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracealyze import units
+from tracealyze.capture import programs
+from tracealyze.capture.tracer import WITHOUT_FILTER
 from tracealyze.commands._options import CaptureOptions
-from tracealyze.errors import ExitCode, UnusableInput, WrongUsage
+from tracealyze.errors import ExitCode, WrongUsage
 from tracealyze.render import output
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def command(
     if captures and pid is not None:
         raise WrongUsage("doctor checks a capture or --pid, not both.")
     if pid is not None and not os.path.exists(f"/proc/{pid}"):
-        raise UnusableInput(f"there is no process {pid}.")
+        raise programs.missing_process(pid)
     found = [_capture(trace) for trace in CaptureOptions(captures=captures).traces()] if captures else [_machine(pid)]
     if as_json:
         from tracealyze.render import json
@@ -98,8 +100,8 @@ def _cost(overhead_ns: int | None) -> str:
 
 def _abilities(tracer: Tracer) -> Iterator[str]:
     """What this strace is too old for, or built without."""
-    if "--seccomp-bpf" not in tracer.help:
-        yield "This strace has no --seccomp-bpf (strace 5.3): --profile light, files and net are slower than necessary."
+    if not tracer.has_filter:
+        yield WITHOUT_FILTER
     if not tracer.has_stacks:
         yield "This strace was built without stack traces: --profile stacks is not available."
 

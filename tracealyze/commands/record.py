@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze import units
+from tracealyze.capture import programs
 from tracealyze.capture.remarks import remarks
-from tracealyze.capture.tracer import Profile, find
+from tracealyze.capture.tracer import FILTERED, WITHOUT_FILTER, Profile, find
 from tracealyze.commands._options import CaptureOptions, RuleOptions
 from tracealyze.errors import ExitCode, UnusableInput, WrongUsage
 from tracealyze.render import output
@@ -34,8 +35,6 @@ HAS_OPTIONS_ANYWHERE = False
 
 _TOP = 10
 _MIN_RING_BYTES = 1 << 20
-_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
-"""Exit codes of shells."""
 
 
 def command(
@@ -104,10 +103,14 @@ def command(
     from tracealyze.capture.recording import Recording
 
     wanted = _pids(pids or ())
-    if program and (code := _why_not(program[0])):
+    if program and (refusal := programs.check(program[0])):
+        code, sentence = refusal
+        output.note(f"tracealyze: {sentence}")
         return code
     for remark in remarks(shutil.which(program[0]) or "", program[0], is_root=not os.geteuid()) if program else ():
         output.note(remark)
+    if profile in FILTERED and not tracer.has_filter:
+        output.note(WITHOUT_FILTER)
     name = "redacted" if redacts else os.path.basename(program[0]) if program else f"pid{wanted[0]}"
     file = path or _free_name(name)
     recording = Recording(
@@ -150,17 +153,8 @@ def _pids(texts: Sequence[str]) -> list[int]:
                 f'--pid: "{word}" is not a process id; write --pid 12200, or --pid 12200,12186 for several.'
             )
         if not os.path.exists(f"/proc/{word}"):
-            raise UnusableInput(f"there is no process {word}.")
+            raise programs.missing_process(word)
     return [int(word) for word in words]
-
-
-def _why_not(name: str) -> int | None:
-    """The exit code of a shell if there is no such program."""
-    if shutil.which(name):
-        return None
-    exists = os.path.exists(name) and os.sep in name
-    output.note(f"tracealyze: {name}: {'permission denied' if exists else 'command not found'}.")
-    return _NOT_EXECUTABLE if exists else _NOT_FOUND
 
 
 def _free_name(name: str) -> str:
