@@ -172,7 +172,8 @@ impl StraceReader {
             return Line::of(LineKind::NoThread);
         }
         let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
-        Line::of(if only_prefix && self.layout.has_prefix() { LineKind::Damaged } else { LineKind::Foreign })
+        let is_cut = only_prefix && self.layout.has_prefix() || self.layout.has_torn_stamp(line);
+        Line::of(if is_cut { LineKind::Damaged } else { LineKind::Foreign })
     }
 }
 

@@ -19,7 +19,7 @@ mod table;
 use crate::error_names::{self, System};
 use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
-use crate::line::{Ended, Extra, Line, LineKind, NO_ID, Outcome};
+use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
 use crate::truss_common::{CallText, TrussCall, set_failed, set_interrupted};
@@ -141,6 +141,9 @@ impl TrussFreebsdReader {
         {
             return read_call(&call, parsed);
         }
+        if let Some(open) = self.open_call(split, parsed) {
+            return self.with_columns(open, split);
+        }
         let has_columns = split.prefixed() || split.columns > 0;
         let is_cut = match call::read(split.body) {
             CallText::Call(TrussCall { name, .. }) | CallText::Cut(name) => {
@@ -152,6 +155,21 @@ impl TrussFreebsdReader {
             true => self.with_columns(Line::of(LineKind::Damaged), split),
             false => Line::of(LineKind::Foreign),
         }
+    }
+
+    /// A call of which only the arguments are printed. Times are printed after the call, so a line with times is cut.
+    fn open_call(&self, split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
+        let is_owned = split.prefixed() == (self.layout.ids != FreebsdIds::None);
+        let CallText::Call(call) = call::read(split.body) else { return None };
+        let is_whole = memchr::memchr_iter(b'"', call.args).count().is_multiple_of(2);
+        let is_known = syscalls::by_name(plain_name(call.name)).is_some();
+        if !is_owned || split.columns > 0 || !is_whole || !is_known || call.end != FreebsdEnd::Nothing {
+            return None;
+        }
+        let mut line = Line::of(LineKind::CallStart);
+        (line.part, line.outcome, line.name) = (CallPart::Begun, Outcome::Open, parsed.texts.add(call.name));
+        describe(&call, &mut line, parsed);
+        Some(line)
     }
 
     fn with_columns(&self, mut line: Line, split: &FreebsdSplit<'_>) -> Line {

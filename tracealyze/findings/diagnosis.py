@@ -242,7 +242,9 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
     if share is None:
         # A lower bound by itself: the share of it is unknown.
         return Severity.WARNING if impact_ns >= MIN_WARNING_IMPACT_NS else Severity.INFO
-    return severity(impact_ns, share)
+    # Of a window that a coarse clock measured, the share is at least this.
+    precision = messages.share_precision(match, trace.capture_of(match.capture), match.whole.ns)
+    return severity(impact_ns, share / (1 + precision))
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:

@@ -82,6 +82,11 @@ def sentence(text: str, match: Match, trace: Captures, end: str = "") -> str:
     return f"{said if is_named else said[:1].upper() + said[1:]}{end}."
 
 
+def share_precision(match: Match, capture: Capture | None, whole_ns: int) -> float:
+    """The precision of shares of what the match is a part of, as in `units.precision`."""
+    return units.precision(_tick_ns_of_whole(match, capture), whole_ns)
+
+
 def _tick_ns_of_whole(match: Match, capture: Capture | None) -> int:
     """Resolution of what costs are shares of. The ends of a window are timestamps."""
     if capture is None:
@@ -199,7 +204,7 @@ def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:
         return ""
     whole = "wall time" if match.basis is Basis.WALL else "time in its calls"
     up_to = "up to " if bounds.has_upper_bounds(capture) else ""
-    share = units.share(min(match.cost_ns / wall_ns, 1.0), units.precision(_tick_ns_of_whole(match, capture), wall_ns))
+    share = units.share(min(match.cost_ns / wall_ns, 1.0), share_precision(match, capture, wall_ns))
     return f": {up_to}{units.duration(match.cost_ns, match.tick_ns(capture))}, {share} of the {whole}"
 
 

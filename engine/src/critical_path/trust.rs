@@ -15,6 +15,7 @@ use crate::store::heuristics::{
     MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS, MIN_TRIVIAL_CALLS,
 };
 use crate::store::histogram::Histogram;
+use crate::store::resolution::is_coarse;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Class, Effort, Syscall};
@@ -286,7 +287,10 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
         _ => 0,
     };
     let least_gap_ns = seen.gaps.quantile(MIN_COST_SHARE);
-    let gap_ns = if least_gap_ns > MAX_TRACER_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO)) {
+    let gap_ns = if is_coarse(&capture.facts) {
+        // Times between calls are unknown. The tracer stops a task once in a call and once after it.
+        typical_ns + delay_ns
+    } else if least_gap_ns > MAX_TRACER_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO)) {
         0
     } else {
         seen.gaps.quantile(0.5).min(2 * least_gap_ns) + delay_ns

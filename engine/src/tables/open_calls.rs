@@ -38,7 +38,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "open_calls");
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
-        let is_shown = |call: &&OpenCall| call.wait.is_some() || ends_capture(context, &open, call);
+        let is_shown =
+            |call: &&OpenCall| call.wait.is_some() || ends_capture(context, &open, call) || is_seen_open(context, call);
         open.iter().filter(is_shown).for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
     }
     builder.finish()
@@ -60,6 +61,18 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
     is_last.then(|| OpenCall { task, row, wait: wait(context, row) })
 }
 
+/// Whether later lines of other tasks show that a call that need not wait took time.
+fn is_seen_open(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    works(context, call) && seen_ns(context, call) > 0
+}
+
+/// Whether a call that has not returned could do so: a call that ends its thread cannot.
+fn works(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    let events = &context.trace.events;
+    let ends_task = matches!(events.action(call.row), Action::EndsThread | Action::EndsProcess);
+    events.outcome(call.row) == Outcome::Open && !ends_task
+}
+
 /// Whether a call that need not wait is where the whole capture ends: no task does anything else. Of a program that works, any
 /// line may be the last one, and a truncated file may end in any call.
 fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
@@ -68,9 +81,7 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
         let known = &context.trace.tasks[task as usize];
         known.death_ns != NO_NS || known.ended.is_some() || known.superseded
     };
-    let outcome = context.trace.events.outcome(call.row);
-    outcome == Outcome::Open
-        && !matches!(context.trace.events.action(call.row), Action::EndsThread | Action::EndsProcess)
+    works(context, call)
         && context
             .capture_of(call.task)
             .is_some_and(|capture| !capture.cut && capture.tasks.clone().all(|task| is_open(task) || has_ended(task)))

@@ -264,6 +264,16 @@ impl StraceLayout {
         Some(StracePrefix { tid, stamp_ns, body: rest })
     }
 
+    /// Whether a line has an id and then a part of a time of day, or a stamp of another layout.
+    pub fn has_torn_stamp(&self, line: &[u8]) -> bool {
+        let has_both = self.ids == StraceIds::Column && self.clock == WallClock::TimeOfDay;
+        let Some((_, rest)) = column_id(line).filter(|_| has_both) else { return false };
+        let rest = scan::skip_blanks(rest);
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_epoch = epoch(rest).is_some_and(|(stamp_ns, _)| stamp_ns > MAX_ID * 1_000_000_000);
+        digits > 0 && (is_epoch || rest.get(digits) == Some(&b':'))
+    }
+
     /// The name of the program next to the id of a line: `9758<netsrv> `, `[pid 9758<netsrv>] `.
     pub fn program<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
         let ids = match self.ids {

@@ -1,0 +1,53 @@
+"""Captures that end in a call that was seen open for a noticeable time: the first sentence of the report names it."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from rule_cases import findings_text
+
+import tracealyze
+
+_HERE = Path(__file__).parent
+_FOLDERS = ("kept_rules", "kept_excerpts", "kept_oracle", "kept_stacks", "field/captures", "open_calls")
+_CAPTURES = {
+    path.relative_to(ROOT).as_posix(): path
+    for folder in (*(_HERE / name for name in _FOLDERS), ROOT / "samples")
+    for path in sorted(folder.rglob("*"))
+    if path.suffix in {".xz", ".gz", ".txt", ".truss", ".log"}
+    and path.name != "programs.txt"
+    and ".tar" not in path.suffixes
+}
+_OTHERS: dict[str, str] = tomllib.loads((_HERE / "open_calls" / "others.toml").read_text(encoding="utf-8"))
+_MIN_SEEN_NS = 1_000_000_000
+
+
+@cache
+def _seen_open(name: str) -> frozenset[str]:
+    """The calls of a capture that are open at its end, and were for a second or more, by syscall."""
+    rows = tracealyze.read(_CAPTURES[name]).table("open_calls")
+    return frozenset(row["syscall"] for row in rows if (row["seen_ns"] or 0) >= _MIN_SEEN_NS)
+
+
+@pytest.mark.parametrize("name", _CAPTURES)
+def test_report_says_first_what_the_capture_ends_in(name: str) -> None:
+    trace = tracealyze.read(_CAPTURES[name])
+    first = trace.summary().diagnosis[0].text if trace.summary().diagnosis else ""
+    is_said = first.startswith("When the capture ends") and any(f"in {call}" in first for call in _seen_open(name))
+    if _seen_open(name):
+        assert is_said is (name not in _OTHERS), f"{first}\n{findings_text(trace)}"
+
+
+def test_each_exception_is_a_capture_with_an_open_call() -> None:
+    assert {name for name in _OTHERS if not _seen_open(name)} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in _CAPTURES if name.startswith("tests/open_calls/")])
+def test_call_of_the_kernel_is_named_with_its_file_and_time(name: str) -> None:
+    first = tracealyze.read(_CAPTURES[name]).summary().diagnosis[0].text
+    assert first.startswith("When the capture ends") and " on /mnt/nfs" in first, first
+    assert ("for at least 8.00 s" in first) is (not name.endswith("truss.txt")), first
