@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -211,6 +212,11 @@ def test_comparison_has_a_chart_for_each_step_on_one_scale() -> None:
     assert len({tuple(re.findall(r'text-anchor="middle"[^>]*>([^<]+)<', chart)) for chart in charts}) == 1
     for title in ("No longer there", "In both", "Time by class"):
         assert title in text
+    documents = re.findall(r'<script type="application/json" id="tz-(c\d)-meta">(.*?)</script>', page)
+    assert [prefix for prefix, _ in documents] == ["c1", "c2", "c3"]
+    assert {json.loads(each)["scale_ns"] for _, each in documents} == {traces[0].window.wall_ns}
+    assert all(f'<section id="{prefix}-timeline">' in page for prefix, _ in documents)
+    assert len(page.encode()) <= 300_000
 
 
 def test_command_writes_a_page(run: Run, tmp_path: Path) -> None:

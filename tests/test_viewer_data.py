@@ -71,6 +71,16 @@ def test_the_document_matches_its_schema(trace: tracealyze.Trace) -> None:
     jsonschema.validate(meta(data_sections(trace, BUDGET)), SCHEMA)
 
 
+def test_sections_of_several_captures_have_ids_of_their_own(trace: tracealyze.Trace) -> None:
+    both = [data_sections(trace, BUDGET, prefix=prefix, scale_ns=10**12) for prefix in ("tz-c1", "tz-c2")]
+    for sections in both:
+        jsonschema.validate(meta(sections), SCHEMA)
+        listed = {each["id"] for each in meta(sections)["captures"][0]["sections"]}
+        assert listed == {each.id for each in sections[1:]}
+    ids = [each.id for sections in both for each in sections]
+    assert len(ids) == len(set(ids))
+
+
 def test_the_same_trace_gives_the_same_bytes(trace: tracealyze.Trace) -> None:
     assert data_sections(trace, BUDGET) == data_sections(trace, BUDGET)
 

@@ -36,8 +36,13 @@ def browser(request: pytest.FixtureRequest) -> tuple[str, str]:
 
 def ran(script: str, browser: tuple[str, str], trace: tracealyze.Trace, folder: Path, *more: str) -> dict[str, Any]:
     """What a script sees in the report of a trace."""
+    return shown(script, browser, document.of_captures([(trace, trace.summary())], 20), folder, *more)
+
+
+def shown(script: str, browser: tuple[str, str], page: str, folder: Path, *more: str) -> dict[str, Any]:
+    """What a script sees in a page."""
     report = folder / "report.html"
-    report.write_text(document.of_captures([(trace, trace.summary())], 20), encoding="utf-8")
+    report.write_text(page, encoding="utf-8")
     done = subprocess.run(
         ["node", str(ROOT / "tests" / "browser" / f"{script}.cjs"), *browser, str(report), *more],
         capture_output=True,
@@ -97,6 +102,18 @@ def test_a_log_keeps_its_static_picture(browser: tuple[str, str], tmp_path: Path
     trace = tracealyze.read(SAMPLES / "kernel-shutdown" / "shutdown.log")
     seen = story(browser, trace, tmp_path)
     assert (seen["errors"], seen["requests"], seen["form"], seen["charts"]) == ([], [], "static", 1)
+
+
+def test_timelines_that_are_compared_show_the_same_time(browser: tuple[str, str], tmp_path: Path) -> None:
+    traces = [tracealyze.read(SAMPLES / "shutdown" / f"{name}.strace.xz") for name in ("before", "after")]
+    found = tracealyze.diff(traces[0], traces[1])
+    page = document.of_steps([(trace, trace.summary()) for trace in traces], found, 20)
+    seen = shown("steps", browser, page, tmp_path)
+    assert (seen["form"], seen["errors"], seen["accessibility"]) == ("ready", [], [])
+    assert seen["sums"] == [trace.window.wall_ns for trace in traces]
+    first, second = seen["ranges"]
+    assert first == second != seen["whole"]
+    assert seen["icicle"] > 0
 
 
 STORIES = [

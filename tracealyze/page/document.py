@@ -42,10 +42,7 @@ def of_captures(runs: Sequence[Analyzed], top: int) -> str:
     listed = "" if len(runs) == 1 else _runs(runs)
     part = Part(*chosen, top)
     body = listed + sections.whole(part)
-    is_small = part.summary.totals["calls"] <= _MAX_SMALL_CALLS
-    static_bytes = len(body.encode()) + len(bundle.script().encode()) + len(_style().encode())
-    budget = (_MAX_SMALL_BYTES if is_small else _MAX_BYTES) - static_bytes
-    data = data_sections(part.trace, budget, sections.articles(part))
+    data = data_sections(part.trace, _budget([part], body), sections.articles(part))
     return _page(name_of_capture(chosen[1].captures[0]), body, data)
 
 
@@ -54,7 +51,21 @@ def of_steps(steps: Sequence[Analyzed], found: Diff, top: int) -> str:
     scale_ns = max(summary.window.wall_ns for _, summary in steps) or None
     parts = [Part(*each, top, f"c{number}", scale_ns) for number, each in enumerate(steps, start=1)]
     _, names = comparison.names_of(parts)
-    return _page(" → ".join(names), comparison.whole(parts, found, top))
+    body = comparison.whole(parts, found, top)
+    budget = _budget(parts, body) // len(parts)
+    data = [
+        section
+        for part in parts
+        for section in data_sections(part.trace, budget, prefix=f"tz-{part.prefix}", scale_ns=scale_ns)
+    ]
+    return _page(" → ".join(names), body, data)
+
+
+def _budget(parts: Sequence[Part], body: str) -> int:
+    """The bytes that are left for the data of all captures of a page."""
+    is_small = sum(part.summary.totals["calls"] for part in parts) <= _MAX_SMALL_CALLS
+    static_bytes = len(body.encode()) + len(bundle.script().encode()) + len(_style().encode())
+    return (_MAX_SMALL_BYTES if is_small else _MAX_BYTES) - static_bytes
 
 
 def _runs(runs: Sequence[Analyzed]) -> str:

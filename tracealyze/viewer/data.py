@@ -49,14 +49,22 @@ class Section:
         return f'<script type="{self.media_type}" id="{self.id}">{self.text}</script>\n'
 
 
-def data_sections(trace: Trace, budget_bytes: int, articles: Mapping[str, Finding] | None = None) -> list[Section]:
+def data_sections(
+    trace: Trace,
+    budget_bytes: int,
+    articles: Mapping[str, Finding] | None = None,
+    prefix: str = "tz",
+    scale_ns: int | None = None,
+) -> list[Section]:
     """The sections of all windows of a trace, in at most `budget_bytes` of HTML; empty if there is no window.
 
-    `articles` are the findings that the page describes, by the ids of their elements."""
+    `articles` are the findings that the page describes, by the ids of their elements. On a page with several captures,
+    `prefix` keeps the ids of sections apart, and `scale_ns` is the time that the width of all timelines stands for."""
     if not trace.window.wall_ns:
         return []
     about: dict[str, Any] = {
         "schema": SCHEMA,
+        **({"scale_ns": scale_ns} if scale_ns else {}),
         "classes": [],
         "captures": [],
         "findings": _findings(trace, trace.findings[:MAX_FINDINGS], articles or {}),
@@ -71,12 +79,12 @@ def data_sections(trace: Trace, budget_bytes: int, articles: Mapping[str, Findin
     for window, picture in zip(trace.windows, pictures, strict=True):
         if picture is not None and window.capture is not None:
             about["classes"] = _classes(picture["classes"])
-            about["captures"].append(_capture(trace, window.capture, picture))
-            sections += _blocks(window.capture, picture)
-    return [Section("tz-meta", "application/json", _json(about)), *sections]
+            about["captures"].append(_capture(trace, window.capture, picture, prefix))
+            sections += _blocks(window.capture, picture, prefix)
+    return [Section(f"{prefix}-meta", "application/json", _json(about)), *sections]
 
 
-def _capture(trace: Trace, number: int, picture: dict[str, Any]) -> dict[str, Any]:
+def _capture(trace: Trace, number: int, picture: dict[str, Any], prefix: str) -> dict[str, Any]:
     known = trace.capture_of(number)
     members = ("name", "rows", "columns", "raw_bytes")
     return {
@@ -90,7 +98,7 @@ def _capture(trace: Trace, number: int, picture: dict[str, Any]) -> dict[str, An
         "confidences": picture["confidences"],
         "sections": [
             {name: each[name] for name in members}
-            | {"id": _id(number, each["name"]), "codec": "deflate-raw", "crc32": crc32(each["bytes"])}
+            | {"id": _id(prefix, number, each["name"]), "codec": "deflate-raw", "crc32": crc32(each["bytes"])}
             for each in picture["sections"]
         ],
     }
@@ -105,13 +113,13 @@ def _classes(names: Sequence[str]) -> list[dict[str, str]]:
     return classes
 
 
-def _id(number: int, name: str) -> str:
-    return f"tz-{number}-{name}"
+def _id(prefix: str, number: int, name: str) -> str:
+    return f"{prefix}-{number}-{name}"
 
 
-def _blocks(number: int, picture: dict[str, Any]) -> list[Section]:
+def _blocks(number: int, picture: dict[str, Any], prefix: str) -> list[Section]:
     return [
-        Section(_id(number, each["name"]), "application/octet-stream;base64", b64encode(each["bytes"]).decode())
+        Section(_id(prefix, number, each["name"]), "application/octet-stream;base64", b64encode(each["bytes"]).decode())
         for each in picture["sections"]
     ]
 

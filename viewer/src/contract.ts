@@ -1,6 +1,8 @@
 /** The document `tz-meta`; see tests/schemas/report.json. */
 export interface Meta {
   schema: string;
+  /** The time that the whole width stands for, if it is not the window: pages with several captures have one scale. */
+  scale_ns?: number;
   classes: ClassLook[];
   captures: CaptureMeta[];
   findings: Finding[];

@@ -437,12 +437,13 @@ interface Strip {
   peak: number;
 }
 
-let drawnStrip: Strip | null = null;
+const drawnStrips = new WeakMap<Model, Strip>();
 
 /** The mean number of tasks in each class per column, one class upon the other. */
 function stripOf(model: Model, theme: Theme, width: number, height: number): Strip {
-  const key = `${width} ${height} ${theme.paper} ${model.capture.capture}`;
-  if (drawnStrip?.key === key) return drawnStrip;
+  const key = `${width} ${height} ${theme.paper}`;
+  const known = drawnStrips.get(model);
+  if (known?.key === key) return known;
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, width);
   canvas.height = height;
@@ -462,8 +463,9 @@ function stripOf(model: Model, theme: Theme, width: number, height: number): Str
       y -= tall;
     }
   }
-  drawnStrip = { canvas, key, peak: most / (wallNs / columns) };
-  return drawnStrip;
+  const drawn = { canvas, key, peak: most / (wallNs / columns) };
+  drawnStrips.set(model, drawn);
+  return drawn;
 }
 
 /** All of the window, and the range that the lanes show. */
@@ -473,13 +475,14 @@ export function drawMini(canvas: HTMLCanvasElement, scene: Scene): void {
   const context = canvas.getContext("2d");
   if (!context || width < 40) return;
   const left = namesWidth(width);
-  const { wallNs, overview } = scene.model;
-  const strip = stripOf(scene.model, scene.theme, Math.round((width - left) * ratio), Math.round(height * ratio));
+  const { wallNs, scaleNs, overview } = scene.model;
+  const wide = ((width - left) * wallNs) / scaleNs;
+  const strip = stripOf(scene.model, scene.theme, Math.round(wide * ratio), Math.round(height * ratio));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = scene.theme.paper;
   context.fillRect(0, 0, width, height);
-  context.drawImage(strip.canvas, left, 0, width - left, height);
-  const [from, to] = [scene.range.fromNs, scene.range.toNs].map((ns) => left + (ns / wallNs) * (width - left));
+  context.drawImage(strip.canvas, left, 0, wide, height);
+  const [from, to] = [scene.range.fromNs, scene.range.toNs].map((ns) => left + (ns / scaleNs) * (width - left));
   if (from > left || to < width) {
     context.fillStyle = `${scene.theme.paper}b0`;
     context.fillRect(left, 0, from - left, height);

@@ -28,8 +28,29 @@ export function placed(nodes: readonly [number, string, number][], classes: read
 
 const ROW = 20;
 
-export function Icicle({ nodes, classes }: { nodes: Node[]; classes: ClassLook[] }) {
+/** The nodes whose names contain all words, and the time of those that lie in no other one. */
+export function matching(nodes: readonly Node[], text: string): { hits: ReadonlySet<number>; ns: number } {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const hits = new Set<number>();
+  let ns = 0;
+  let outer: Node | null = null;
+  for (const [at, node] of words.length ? nodes.entries() : []) {
+    if (outer && node.depth <= outer.depth) outer = null;
+    const name = node.name.toLowerCase();
+    if (!words.every((word) => name.includes(word))) continue;
+    hits.add(at);
+    if (!outer) {
+      ns += node.ns;
+      outer = node;
+    }
+  }
+  return { hits, ns };
+}
+
+export function Icicle({ nodes, classes, ofCapture }: { nodes: Node[]; classes: ClassLook[]; ofCapture: string }) {
   const [chosen, choose] = useState(0);
+  const [text, search] = useState("");
+  const { hits, ns } = matching(nodes, text);
   const root = nodes[chosen];
   const inside = nodes
     .map((node, at) => ({ node, at }))
@@ -42,11 +63,24 @@ export function Icicle({ nodes, classes }: { nodes: Node[]; classes: ClassLook[]
   const look = (node: Node) => darkened(classes.find((each) => each.name === node.cls)?.color ?? "#767676");
   const total = nodes[0].ns;
   return (
-    <section class="tz-icicle" aria-label="Icicle">
+    <section class="tz-icicle" aria-label={`Icicle${ofCapture}`}>
       <p class="tz-note">
         {root.depth ? root.name : "Critical path"} {duration(root.ns)} = {((100 * root.ns) / total).toFixed(1)}%, by
         class, program, process, call and target. Select a box to enlarge it
         {chosen ? "; select the top box to go back" : ""}.
+      </p>
+      <p>
+        <input
+          type="search"
+          placeholder="Search"
+          aria-label="Search the icicle by class, program, process id, call or target"
+          value={text}
+          onInput={(event) => search(event.currentTarget.value)}
+        />{" "}
+        <span class="tz-note tz-icicle-hits" role="status">
+          {text.trim() &&
+            `${hits.size.toLocaleString("en")} of ${nodes.length.toLocaleString("en")} boxes, ${duration(ns)} = ${((100 * ns) / total).toFixed(1)}%`}
+        </span>
       </p>
       <div style={{ position: "relative", overflow: "hidden", height: `${(6 - root.depth) * ROW}px` }}>
         {inside.map(({ node, at }) => {
@@ -68,6 +102,10 @@ export function Icicle({ nodes, classes }: { nodes: Node[]; classes: ClassLook[]
                 top: `${(node.depth - root.depth) * ROW}px`,
                 height: `${ROW - 1}px`,
                 background: look(node),
+                // Boxes that are not found lose their colours, but not their contrast.
+                filter: text.trim() && !hits.has(at) ? "grayscale(1)" : "none",
+                outline: hits.has(at) ? "2px solid var(--ink, #1c1f23)" : "none",
+                outlineOffset: "-2px",
                 color: "#fff",
                 border: "0",
                 padding: wide > 0.02 ? "0 .25rem" : "0",

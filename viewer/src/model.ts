@@ -76,6 +76,10 @@ export interface Model {
   capture: CaptureMeta;
   classes: ClassLook[];
   wallNs: number;
+  /** Which capture it is, on a page with several: " of NAME". */
+  ofCapture: string;
+  /** The longest range that can be shown: the window, or that of the longest capture of the page. */
+  scaleNs: number;
   movedNs: number;
   lanes: Lane[];
   laneOfTask: Map<number, number>;
@@ -115,6 +119,8 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
     capture,
     classes: meta.classes,
     wallNs,
+    ofCapture: meta.scale_ns ? ` of ${capture.name}` : "",
+    scaleNs: Math.max(meta.scale_ns ?? 0, wallNs),
     movedNs: limits.path_moved_ns,
     lanes,
     laneOfTask: new Map(lanes.map((lane) => [lane.task, lane.number])),

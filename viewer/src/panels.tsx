@@ -5,11 +5,13 @@ import { duration, nameOf, type Range } from "./view.ts";
 
 /** The sums of the critical path in a range, by class and by task. */
 export function SumTable({
+  id,
   model,
   sums,
   range,
   isSelection,
 }: {
+  id: string;
   model: Model;
   sums: Sums;
   range: Range;
@@ -17,11 +19,11 @@ export function SumTable({
 }) {
   const share = (ns: number) => `${((100 * ns) / Math.max(1, sums.totalNs)).toFixed(1)}%`;
   return (
-    <section aria-label="Sums">
+    <section aria-label={`Sums${model.ofCapture}`}>
       <h3>
         Critical path in the {isSelection ? "selection" : "visible time"}: {duration(sums.totalNs)}
       </h3>
-      <table id="tz-sums" data-ns={sums.totalNs}>
+      <table id={id} data-ns={sums.totalNs}>
         <tbody>
           {sums.classes.map(({ name, ns }) => {
             const look = model.classes.find((each) => each.name === name)!;
@@ -66,7 +68,7 @@ export function Detail({ model, lane, atNs, range }: { model: Model; lane: Lane 
     .filter(({ ns }) => ns > 0)
     .sort((a, b) => b.ns - a.ns);
   return (
-    <section aria-label="Lane">
+    <section aria-label={`Lane${model.ofCapture}`}>
       <h3>{nameOf(lane)}</h3>
       {lane.argv && <p>{lane.argv}</p>}
       <p>

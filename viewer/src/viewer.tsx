@@ -76,7 +76,10 @@ interface State {
   message: string;
 }
 
-class App extends Component<{ model: Model }, State> {
+/** The timelines of a page, from the top. They show the same range; the address is that of the first. */
+const apps: App[] = [];
+
+class App extends Component<{ model: Model; prefix: string }, State> {
   lanesRef = createRef<HTMLCanvasElement>();
   miniRef = createRef<HTMLCanvasElement>();
   boxRef = createRef<HTMLDivElement>();
@@ -102,14 +105,14 @@ class App extends Component<{ model: Model }, State> {
   started(): State {
     const { model } = this.props;
     const link = linkOf(location.hash);
-    const whole = { fromNs: 0, toNs: model.wallNs };
+    const whole = { fromNs: 0, toNs: model.scaleNs };
     const mode = link.mode ?? (model.lanes.length > 300 ? "packed" : "tree");
     this.arrange(mode);
     const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
     const focusRow = Math.max(0, this.rowOf[lane ?? mostOnPath(model)]);
     const finding = link.finding !== null && link.finding < model.findings.length ? link.finding : null;
     return {
-      range: link.range ? clamped(link.range, model.wallNs, this.minNs) : whole,
+      range: link.range ? clamped(link.range, model.scaleNs, this.minNs) : whole,
       top: lane === undefined ? 0 : Math.max(0, (focusRow - 4) * ROW),
       mode,
       focusRow,
@@ -132,6 +135,7 @@ class App extends Component<{ model: Model }, State> {
   }
 
   componentDidMount() {
+    apps.push(this);
     const redraw = () => this.forceUpdate();
     new ResizeObserver(redraw).observe(this.boxRef.current!);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -146,6 +150,8 @@ class App extends Component<{ model: Model }, State> {
   componentDidUpdate(_: unknown, before: State) {
     this.paint();
     const { range, finding, mode, focusRow } = this.state;
+    if (before.range !== range) for (const other of apps) if (other.state.range !== range) other.setState({ range });
+    if (apps[0] !== this) return;
     if (before.range !== range || before.finding !== finding || before.mode !== mode || before.focusRow !== focusRow) {
       history.replaceState(null, "", this.hash());
     }
@@ -153,8 +159,8 @@ class App extends Component<{ model: Model }, State> {
 
   hash() {
     const { range, finding, mode, focusRow } = this.state;
-    const { wallNs, lanes } = this.props.model;
-    const isWhole = range.fromNs <= 0 && range.toNs >= wallNs;
+    const { scaleNs, lanes } = this.props.model;
+    const isWhole = range.fromNs <= 0 && range.toNs >= scaleNs;
     const lane = lanes[this.rows[focusRow]?.lanes[0]];
     return hashOf({ range: isWhole ? null : range, task: lane ? lane.task : null, finding, mode });
   }
@@ -197,13 +203,13 @@ class App extends Component<{ model: Model }, State> {
   }
 
   move(range: Range) {
-    this.setState({ range: clamped(range, this.props.model.wallNs, this.minNs) });
+    this.setState({ range: clamped(range, this.props.model.scaleNs, this.minNs) });
   }
 
   zoom(factor: number, aroundNs?: number) {
     const { range } = this.state;
     const around = aroundNs ?? (range.fromNs + range.toNs) / 2;
-    this.setState({ range: zoomed(range, factor, around, this.props.model.wallNs, this.minNs) });
+    this.setState({ range: zoomed(range, factor, around, this.props.model.scaleNs, this.minNs) });
   }
 
   pan(share: number) {
@@ -236,7 +242,7 @@ class App extends Component<{ model: Model }, State> {
     const margin = Math.max((toNs - fromNs) * 0.08, this.minNs);
     const ends = finding.stretches.filter((stretch) => stretch[0] === task).map((stretch) => stretch[2]);
     const [from, to] = [Math.max(0, fromNs - margin), Math.min(model.wallNs, Math.max(toNs, ...ends) + margin)];
-    const range = clamped({ fromNs: from, toNs: to }, model.wallNs, this.minNs);
+    const range = clamped({ fromNs: from, toNs: to }, model.scaleNs, this.minNs);
     const message = `Finding ${number + 1} of ${model.findings.length}: ${finding.title}`;
     const more: Partial<State> = { finding: number, message, atNs: fromNs, ...(zooms ? { range } : {}) };
     const lane = model.laneOfTask.get(task);
@@ -258,7 +264,7 @@ class App extends Component<{ model: Model }, State> {
     if (!isVisible)
       more.range = clamped(
         { fromNs: fromNs - length / 2, toNs: fromNs + length / 2 },
-        this.props.model.wallNs,
+        this.props.model.scaleNs,
         this.minNs,
       );
     if (lane < 0) this.setState(more as State);
@@ -280,7 +286,7 @@ class App extends Component<{ model: Model }, State> {
       "=": () => this.zoom(0.7),
       s: () => this.zoom(1 / 0.7),
       "-": () => this.zoom(1 / 0.7),
-      "0": () => this.move({ fromNs: 0, toNs: model.wallNs }),
+      "0": () => this.move({ fromNs: 0, toNs: model.scaleNs }),
       ArrowUp: () => this.focus(focusRow - 1),
       ArrowDown: () => this.focus(focusRow + 1),
       PageUp: () => this.focus(focusRow - 15),
@@ -407,7 +413,7 @@ class App extends Component<{ model: Model }, State> {
     (event.currentTarget as Element).setPointerCapture?.(event.pointerId);
     const box = this.miniRef.current!.getBoundingClientRect();
     const left = namesWidth(box.width);
-    const atNs = ((event.clientX - box.left - left) / (box.width - left)) * this.props.model.wallNs;
+    const atNs = ((event.clientX - box.left - left) / (box.width - left)) * this.props.model.scaleNs;
     const { fromNs, toNs } = this.state.range;
     this.move({ fromNs: atNs - (toNs - fromNs) / 2, toNs: atNs + (toNs - fromNs) / 2 });
   };
@@ -430,7 +436,11 @@ class App extends Component<{ model: Model }, State> {
     const [from, to] = atNs === null ? [lane.birthNs, lane.endNs] : [atNs, atNs];
     const isVisible = to >= range.fromNs && from <= range.toNs;
     const length = range.toNs - range.fromNs;
-    const around = clamped({ fromNs: from - length / 2, toNs: from + length / 2 }, this.props.model.wallNs, this.minNs);
+    const around = clamped(
+      { fromNs: from - length / 2, toNs: from + length / 2 },
+      this.props.model.scaleNs,
+      this.minNs,
+    );
     this.focusLane(number, {
       ...more,
       hit,
@@ -476,7 +486,7 @@ class App extends Component<{ model: Model }, State> {
                 if (event.key === "Escape") this.boxRef.current?.focus();
               }}
             />
-            <span class="tz-note" id="tz-hits" role="status">
+            <span class="tz-note" id={`${this.props.prefix}-hits`} role="status">
               {search ? (this.hits.length ? `${hit + 1} of ${this.hits.length.toLocaleString("en")}` : "none") : ""}
             </span>
           </span>
@@ -500,7 +510,7 @@ class App extends Component<{ model: Model }, State> {
             <button
               type="button"
               title="The whole window (0)"
-              onClick={() => this.move({ fromNs: 0, toNs: model.wallNs })}
+              onClick={() => this.move({ fromNs: 0, toNs: model.scaleNs })}
             >
               All
             </button>
@@ -519,7 +529,7 @@ class App extends Component<{ model: Model }, State> {
             {moment(range.fromNs, range)} to {moment(range.toNs, range)} ({duration(range.toNs - range.fromNs)})
           </span>
         </div>
-        {isIcicleOpen && <Icicle nodes={this.nodes} classes={model.classes} />}
+        {isIcicleOpen && <Icicle nodes={this.nodes} classes={model.classes} ofCapture={model.ofCapture} />}
         <div class="tz-mini" onPointerDown={this.overMini} onPointerMove={this.overMini}>
           <canvas ref={this.miniRef} style={{ height: `${MINI}px` }} />
         </div>
@@ -528,8 +538,8 @@ class App extends Component<{ model: Model }, State> {
           class={`tz-lanes${this.drag ? " tz-drag" : ""}`}
           tabIndex={0}
           role="application"
-          aria-label="Timeline. Press ? for the keys."
-          aria-describedby="tz-list"
+          aria-label={`Timeline${model.ofCapture}. Press ? for the keys.`}
+          aria-describedby={`${this.props.prefix}-list`}
           onKeyDown={this.key}
           onPointerDown={this.down}
           onPointerMove={(event) => {
@@ -544,13 +554,14 @@ class App extends Component<{ model: Model }, State> {
           <Tip ref={this.tipRef} />
         </div>
         {isHelpOpen && <Help close={() => this.setState({ isHelpOpen: false })} />}
-        <p class="tz-note" role="status" aria-live="polite" id="tz-message">
+        <p class="tz-note tz-message" role="status" aria-live="polite" id={`${this.props.prefix}-message`}>
           {message || this.about(limits)}
         </p>
         <OffPath model={model} />
         {this.list()}
         <div class="tz-under">
           <SumTable
+            id={`${this.props.prefix}-sums`}
             model={model}
             sums={sumsOf(model, selection ?? range)}
             range={selection ?? range}
@@ -600,7 +611,11 @@ class App extends Component<{ model: Model }, State> {
       return `${nameOf(lane)}, ${moment(lane.birthNs, { fromNs: 0, toNs: model.wallNs })} for ${duration(lane.endNs - lane.birthNs)}, on the critical path for ${duration(lane.onPathNs)}`;
     };
     return (
-      <ul class="tz-hidden" id="tz-list" aria-label={`Visible lanes, ${first + 1} to ${end} of ${this.rows.length}`}>
+      <ul
+        class="tz-hidden"
+        id={`${this.props.prefix}-list`}
+        aria-label={`Visible lanes, ${first + 1} to ${end} of ${this.rows.length}`}
+      >
         {this.rows.slice(first, Math.min(end, first + MAX_LISTED)).map((row) => (
           <li key={row.lanes[0]}>{sentence(row)}</li>
         ))}
@@ -669,28 +684,35 @@ function linkFindings(model: Model, app: App): void {
   });
 }
 
+/** Each capture of a page has a document, and a section with its static picture. */
 async function start(): Promise<void> {
   document.querySelectorAll("table").forEach(makeSortable);
-  const about = document.getElementById("tz-meta");
-  const section = document.getElementById("timeline");
-  if (!about || !section || typeof DecompressionStream === "undefined") return;
-  const meta: Meta = JSON.parse(about.textContent ?? "");
-  const model = await modelOf(meta, 0, (id) => document.getElementById(id)?.textContent ?? "");
-  // A log has one lane without calls: its stretches in the static picture show more.
-  const draws = model.capture.limits.calls > 0;
-  if (draws) replace(section, model);
-  document.documentElement.dataset.tz = draws ? "ready" : "static";
+  if (typeof DecompressionStream === "undefined") return;
+  let form = "";
+  for (const about of document.querySelectorAll<HTMLElement>("script[id^=tz-][id$=meta]")) {
+    const prefix = about.id.slice(0, -"-meta".length);
+    const section = document.getElementById(`${prefix.slice("tz-".length)}${prefix === "tz" ? "" : "-"}timeline`);
+    if (!section) continue;
+    const meta: Meta = JSON.parse(about.textContent ?? "");
+    const model = await modelOf(meta, 0, (id) => document.getElementById(id)?.textContent ?? "");
+    // A log has one lane without calls: its stretches in the static picture show more.
+    const draws = model.capture.limits.calls > 0;
+    if (draws) replace(section, model, prefix);
+    form = draws || form === "ready" ? "ready" : "static";
+  }
+  if (!form) return;
+  document.documentElement.dataset.tz = form;
   performance.mark("tz-ready");
 }
 
 /** The static picture stays for printing, and because the key above it refers to its hatches. */
-function replace(section: HTMLElement, model: Model): void {
+function replace(section: HTMLElement, model: Model, prefix: string): void {
   const figure = section.querySelector("figure");
   const root = document.createElement("div");
   section.insertBefore(root, figure);
   const made = createRef<App>();
   performance.mark("tz-model");
-  render(<App model={model} ref={made} />, root);
+  render(<App model={model} prefix={prefix} ref={made} />, root);
   figure?.classList.add("tz-static");
   figure?.setAttribute("inert", "");
   if (made.current) linkFindings(model, made.current);

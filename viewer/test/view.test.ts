@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
-import { placed } from "../src/icicle.tsx";
+import { matching, placed } from "../src/icicle.tsx";
 import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
 import { EMPTY, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
 import { found } from "../src/search.ts";
@@ -64,6 +64,8 @@ function model(): Model {
     },
     classes: looks,
     wallNs: 200,
+    ofCapture: "",
+    scaleNs: 200,
     movedNs: 0,
     lanes,
     laneOfTask: new Map([
@@ -330,4 +332,23 @@ test("long times are in minutes, as in the report", () => {
   assert.equal(duration(599e9), "599.00 s");
   assert.equal(duration(2609e9), "43 min 29 s");
   assert.equal(duration(7260e9), "2 h 1 min");
+});
+
+test("a search of the icicle counts the time of boxes within found boxes once", () => {
+  const nodes = placed(
+    [
+      [0, "", 100],
+      [1, "cpu", 60],
+      [2, "make", 40],
+      [3, "make all", 30],
+      [2, "cc", 20],
+      [1, "disk", 40],
+      [2, "make", 10],
+      [2, "cc", 30],
+    ],
+    [],
+  );
+  assert.deepEqual(matching(nodes, " MAKE "), { hits: new Set([2, 3, 6]), ns: 50 });
+  assert.deepEqual(matching(nodes, "make all"), { hits: new Set([3]), ns: 30 });
+  assert.deepEqual(matching(nodes, " "), { hits: new Set(), ns: 0 });
 });
