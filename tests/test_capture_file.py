@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +15,7 @@ from conftest import Run
 
 import tracealyze
 from tracealyze.capture.capture_file import CaptureFile, RingFile
+from tracealyze.capture.tracer import Profile, Tracer
 from tracealyze.capture_input.recorded import Recorded, metadata_frame, read_metadata, recorded
 
 FACTS = {"record": 1, "argv": ["true"], "labels": {"version": "4.2"}}
@@ -181,3 +184,36 @@ def test_python_from_3_14_on_writes_without_pyarrow(tmp_path: Path, monkeypatch:
     assert file.stat().st_size < 20_000
     monkeypatch.undo()
     assert tracealyze.read(file).totals["calls"] == 1000
+
+
+@contextmanager
+def _files_of_at_most(size: int) -> Iterator[None]:
+    """Stands in for a full disk."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_disk_that_is_full_from_the_start_leaves_no_file(tmp_path: Path) -> None:
+    with _files_of_at_most(10), pytest.raises(OSError, match="too large"):
+        CaptureFile(str(tmp_path / "a.strace.zst"), FACTS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_disk_that_is_full_at_the_end_keeps_the_exit_status(tmp_path: Path) -> None:
+    recording = pytest.importorskip("tracealyze.capture.recording")
+    notes: list[str] = []
+    name = str(tmp_path / "a.strace.zst")
+    capture = CaptureFile(name, FACTS)
+    capture.write(_lines(0, 100))
+    size = (tmp_path / "a.strace.zst").stat().st_size
+    made = recording.Recording(Tracer("strace", "", ""), Profile.FULL, name, note=notes.append)
+    with _files_of_at_most(size + 10):
+        outcome = made._end(capture, recording.Ended.EXIT, 5, None)
+    capture.discard()
+    assert (outcome.ended, outcome.status) == (recording.Ended.FULL, 5)
+    assert "File too large. The capture ends there" in notes[0]

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -74,8 +75,15 @@ class CaptureFile:
         self._frame: Frame | None = None
         self._in_frame = 0
         self._file = open(path, "wb" if overwrites else "xb")  # noqa: SIM115
-        write_metadata(self._file, facts)
-        self._file.flush()
+        try:
+            write_metadata(self._file, facts)
+            self._file.flush()
+        except OSError:
+            with suppress(OSError):
+                self._file.close()
+            if not overwrites:
+                os.unlink(path)
+            raise
 
     def write(self, text: bytes) -> bytes:
         """Returns the text as it is stored."""

@@ -153,11 +153,14 @@ class Recording:
         return self.rewritten(RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites))
 
     def _end(self, capture: CaptureFile, ended: Ended, status: int | None, failure: OSError | None) -> Outcome:
-        if failure:
-            self.note(f"tracealyze: {self.path}: {failure.strerror}. The capture ends there; the command went on.")
-            return Outcome(ended, status)
-        capture.close(self.facts_at_the_end(ended) | {"exit": status})
-        return Outcome(ended, status, capture.dropped_parts > 0)
+        if not failure:
+            try:
+                capture.close(self.facts_at_the_end(ended) | {"exit": status})
+                return Outcome(ended, status, capture.dropped_parts > 0)
+            except OSError as error:
+                failure = error
+        self.note(f"tracealyze: {self.path}: {failure.strerror}. The capture ends there; the command went on.")
+        return Outcome(Ended.FULL, status)
 
     def facts_at_the_end(self, ended: Ended) -> dict[str, Any]:
         """Metadata that is known when nothing is traced any more."""
@@ -195,9 +198,13 @@ class _Watch:
             ended, self.failure = Ended.FULL, error
         if ended is not Ended.EXIT:
             take = len if self.failure else self._capture.write
-            processes.end_tracing(self._pipe.readable, kills=self._filters, take=take)
-            if not self.failure:
-                self._capture.add_facts(self._recording.facts_at_the_end(ended))
+            try:
+                processes.end_tracing(self._pipe.readable, kills=self._filters, take=take)
+                if not self.failure:
+                    self._capture.add_facts(self._recording.facts_at_the_end(ended))
+            except OSError as error:
+                ended, self.failure = Ended.FULL, error
+                processes.end_tracing(self._pipe.readable, kills=self._filters)
         while self.status is None:
             # The command goes on without a tracer; signals to this process are still for it.
             self._handle_signals()

@@ -129,7 +129,9 @@ def command(
     except FileExistsError:
         raise WrongUsage(f"{file} exists. Name another file with -o, or use --force to overwrite it.") from None
     except OSError as error:
-        raise UnusableInput(f"{file}: {error.strerror or error}.") from error
+        raise UnusableInput(
+            f"{file}: {error.strerror or error}. Nothing was traced. Name a file elsewhere with -o."
+        ) from error
     output.note(_written(file, outcome))
     if not quiet:
         _report(file)
