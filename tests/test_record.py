@@ -284,13 +284,16 @@ def test_missing_program_is_named_as_by_a_shell(record: Record, tmp_path: Path, 
     assert not (tmp_path / "a.zst").exists()
 
 
-def test_full_disk_ends_the_capture_and_not_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["full", "light"])
+def test_full_disk_ends_the_capture_and_not_the_command(tmp_path: Path, profile: str) -> None:
     limited = ["sh", "-c", 'ulimit -f 1200; exec "$@"', "sh", sys.executable, "-m", "tracealyze"]
     done = subprocess.run(
         [
             *limited,
             "record",
             "-q",
+            "--profile",
+            profile,
             "-o",
             "a.zst",
             "--",

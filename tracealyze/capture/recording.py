@@ -194,8 +194,10 @@ class _Watch:
         try:
             ended = self._copy()
         except OSError as error:
-            # The command needs a tracer that reads on, or none.
+            # The command needs a reader, or no tracer; with a filter of seccomp it needs the tracer.
             ended, self.failure = Ended.FULL, error
+            if self._filters:
+                self._discard()
         if ended is not Ended.EXIT:
             take = len if self.failure else self._capture.write
             try:
@@ -211,6 +213,14 @@ class _Watch:
             self._reap()
             time.sleep(_PAUSE_S)
         return ended
+
+    def _discard(self) -> None:
+        """Read on without a file until the processes exit, or a signal ends it."""
+        while not self._handle_signals():
+            ready, _, _ = select.select([self._pipe.readable], [], [], _POLL_S)
+            if ready and not os.read(self._pipe.readable, _READ_BYTES):
+                return
+            self._reap()
 
     def _copy(self) -> Ended:
         while True:
