@@ -21,7 +21,7 @@ export function found(model: Model, text: string): Hit[] {
 
 function calls(model: Model, words: readonly string[]): Hit[] {
   const { strings, exact } = model;
-  const hits: Hit[] = [];
+  const places: [lane: number, at: number][] = [];
   const texts = strings.map((each) => each.toLowerCase());
   // A call is found by its name and its target together, which few pairs have.
   const known = new Map<number, boolean>();
@@ -34,12 +34,20 @@ function calls(model: Model, words: readonly string[]): Hit[] {
         isHit = words.every((word) => whole.includes(word));
         known.set(key, isHit);
       }
-      if (!isHit) continue;
-      const what = `${strings[exact.call[at]]} ${strings[exact.target[at]]}`.trim();
-      const took = duration(exact.endNs[at] - exact.startNs[at]);
-      const where = `${nameOf(model.lanes[lane])}, line ${exact.line[at]}`;
-      hits.push({ lane, atNs: exact.startNs[at], text: `${what}, ${took}, in ${where}` });
+      if (isHit) places.push([lane, at]);
     }
   }
-  return hits.sort((a, b) => (a.atNs ?? 0) - (b.atNs ?? 0));
+  // Only the hits that are kept have a text.
+  return places
+    .sort(([, a], [, b]) => exact.startNs[a] - exact.startNs[b])
+    .slice(0, MAX_HITS)
+    .map(([lane, at]) => {
+      const what = `${strings[exact.call[at]]} ${strings[exact.target[at]]}`.trim();
+      const took = duration(exact.endNs[at] - exact.startNs[at]);
+      return {
+        lane,
+        atNs: exact.startNs[at],
+        text: `${what}, ${took}, in ${nameOf(model.lanes[lane])}, line ${exact.line[at]}`,
+      };
+    });
 }
