@@ -212,6 +212,9 @@ Source: chosen. The captures of the repository have up to some hundreds."""
 FLEET_WEIGHT_OF_COUNTS: Final = 0.01
 """How much a cause of unknown time counts when captures are compared, as a share of the window.
 Source: chosen, so that measured causes decide."""
+FLEET_BASELINE_RUNS: Final = 10
+"""Number of captures of a store that are a baseline, if the user gives none.
+Source: chosen. Three show which counts vary, and a rank test of times needs four."""
 FLEET_MIN_CAPTURES: Final = 5
 """Minimum number of captures with a cause, for a trend to be tested.
 Source: chosen. Ranks of fewer values are rarely significant."""

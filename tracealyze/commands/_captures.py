@@ -29,7 +29,7 @@ def traces(named: Sequence[str], selection: Selection, input_format: str | None)
         trace = _read([each], selection, input_format, temporary, alone=len(files) == 1)
         if number == len(files):
             capture_files.remember(named)
-        yield from _runs(trace)
+        yield from runs_of(trace)
 
 
 def trace(named: Sequence[str], selection: Selection, input_format: str | None) -> Trace:
@@ -85,7 +85,7 @@ def _read(
     return selected
 
 
-def _runs(trace: Trace) -> Iterator[Trace]:
+def runs_of(trace: Trace) -> Iterator[Trace]:
     """The runs of a tracer that appended to one file, apart from those without the selected processes."""
     if len(trace.captures) == 1:
         yield trace

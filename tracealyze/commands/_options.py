@@ -111,12 +111,12 @@ class CaptureOptions:
 
     def traces(self, rules: Sequence[Rule] | None = None) -> Iterator[Trace]:
         """Each capture as a trace of its own, read one after the other; checked by these rules if given."""
-        for trace in captures_of.traces(self.captures or (), self._selection(), self.input_format):
+        for trace in captures_of.traces(self.captures or (), self.selection(), self.input_format):
             yield trace if rules is None else trace.with_rules(rules)
 
     def trace(self, syscalls: Sequence[str] = (), rules: Sequence[Rule] | None = None) -> Trace:
         """All captures as one trace, restricted to these syscalls and checked by these rules if given."""
-        selection = replace(self._selection(), syscalls=tuple(syscalls))
+        selection = replace(self.selection(), syscalls=tuple(syscalls))
         trace = captures_of.trace(self.captures or (), selection, self.input_format)
         return trace if rules is None else trace.with_rules(rules)
 
@@ -145,7 +145,8 @@ class CaptureOptions:
 
         return expression.parse(self.where, "events", kind="condition", origin="--where")
 
-    def _selection(self) -> Selection:
+    def selection(self) -> Selection:
+        """What of each capture is looked at."""
         return Selection(
             pids=tuple(_pid(text) for text in _split(self.pids or ())),
             programs=tuple(self.programs or ()),

@@ -12,7 +12,7 @@ from tracealyze import units
 from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.errors import GateFailed
+from tracealyze.errors import GateFailed, WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.sanitize import shown
@@ -133,9 +133,12 @@ def show(
 
 def _file(named: str | None) -> Path:
     from tracealyze.compare.gate.baseline_file import DEFAULT
-    from tracealyze.compare.gate.check_settings import check_settings
+    from tracealyze.compare.gate.check_settings import STORE, check_settings
 
-    return Path(named or check_settings().baseline or DEFAULT)
+    name = named or check_settings().baseline or DEFAULT
+    if name.startswith(STORE):
+        raise WrongUsage(f"{shown(name)} is a store, not a file: `tracealyze fleet index` adds captures to it.")
+    return Path(name)
 
 
 def _runs(source: CaptureOptions) -> list[Run]:

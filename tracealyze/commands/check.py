@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,12 +19,14 @@ from tracealyze.render.forms import Form
 from tracealyze.render.gate import FORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from tracealyze.compare.gate.baseline import Baseline
     from tracealyze.compare.gate.check_settings import CheckSettings
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Verdict
     from tracealyze.findings.rule_set import Rule
+    from tracealyze.trace import Trace
 
 
 EXAMPLES = (
@@ -44,7 +47,7 @@ def command(
             "--baseline",
             "-b",
             metavar="FILE",
-            help="The baseline to compare with. Default: tracealyze-baseline.json, if it exists.",
+            help="A baseline, or fleet:STORE?label=value: the last runs in a store. Default: tracealyze-baseline.json.",
         ),
     ] = None,
     budgets: Annotated[
@@ -154,10 +157,11 @@ def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested
     budgets = [budget_of(text) for text in requested.budgets]
     for budget in budgets:
         budget.name.metric  # noqa: B018  Raises an error for a misspelt metric before a long capture is read.
-    accepted = None
+    accepted: Baseline | None = None
+    notes: list[str] = []
     if requested.baseline:
         try:
-            accepted = baseline_file.read(Path(requested.baseline))
+            accepted, notes = _accepted(requested.baseline, source, rules)
         except baseline_file.NoBaseline as error:
             return without_baseline(source.captures or (), requested.baseline, str(error))
     limits = Criteria(
@@ -172,7 +176,27 @@ def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested
         losses.report(run.trace)
     with analyzing():
         found = verdict(runs, limits)
-    return replace(found, named=tuple(source.captures or ()), budgets_file=requested.budgets_file)
+    named = tuple(source.captures or ())
+    return replace(found, named=named, budgets_file=requested.budgets_file, notes=(*notes, *found.notes))
+
+
+def _accepted(name: str, source: CaptureOptions, rules: Sequence[Rule]) -> tuple[Baseline, list[str]]:
+    """A baseline, from its file or from a store, and notes on it."""
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.check_settings import STORE
+
+    if not name.startswith(STORE):
+        return baseline_file.read(Path(name)), []
+    from tracealyze.commands._captures import runs_of
+    from tracealyze.fleet.accepted import Wanted, accepted
+
+    def selected(trace: Trace) -> Iterator[Trace]:
+        for run in runs_of(trace.with_selection(source.selection())):
+            yield run.with_rules(rules)
+
+    judged = [file for named in source.captures or () for file in (named, *glob(named))]
+    with analyzing():
+        return accepted(Wanted.of(name), selected, judged, source.input_format)
 
 
 def _demo() -> Verdict:

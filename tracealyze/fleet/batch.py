@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tarfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 from tracealyze import _engine
-from tracealyze.capture_input.capture_files import parted
 from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture
-from tracealyze.fleet import locations
 from tracealyze.fleet.extract import Rows, capture_rows
-from tracealyze.fleet.sources import INSIDE, Item, etag_of
+from tracealyze.fleet.fetching import captures_of, opened_items
+from tracealyze.fleet.sources import Item
 from tracealyze.fleet.store import Commit, Store
 from tracealyze.fleet.tables import TABLES
 from tracealyze.sanitize import shown
 from tracealyze.trace import read_files
 
-if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
-
 STORAGE = "storage"
 """The kind of errors that may be gone next time, so that the capture is tried again."""
-_CHUNK_BYTES = 1 << 20
 _MAX_MESSAGE = 500
 
 
@@ -102,7 +95,7 @@ def index_batch(batch: Batch, begins: Callable[[int], None] = lambda _: None) ->
         return Report(batch.key, len(batch.items), 0, size)
     rows = Rows()
     with TemporaryDirectory(prefix="tracealyze-fleet-") as folder:
-        opened = list(_opened(batch.items, Path(folder)))
+        opened = list(opened_items(batch.items, Path(folder)))
         found: dict[int, list[tuple[str, dict[str, list[Any]]]]] = {}
         for number in batch.order:
             begins(number)
@@ -135,24 +128,16 @@ def _indexed(batch: Batch, item: Item, fetch: Callable[[], list[str]]) -> Iterat
         return
     try:
         files = fetch()
-        captures = parted(files) if len(files) > 1 else [files]
+        captures = captures_of(item, files)
     except Exception as error:
         yield item.uri, _failed(facts | {"uri": item.uri}, "failed", *_kind(error, item))
         return
-    for each in captures:
-        uri = item.uri if len(captures) == 1 else _uri_of(item, files.index(each[0]))
+    for uri, each in captures.items():
         yield uri, _read(facts | {"uri": uri}, each, batch.input_format)
     for file in files:
         # Fetched files are removed as soon as they are read, so that a batch needs the space of one.
         if not item.is_local:
             Path(file).unlink(missing_ok=True)
-
-
-def _uri_of(item: Item, number: int) -> str:
-    name = shown(item.files[number])
-    if item.archive:
-        return f"{item.uri.partition(INSIDE)[0]}{INSIDE}{name}"
-    return name if item.is_local else f"{item.uri.rpartition('/')[0]}/{name.rpartition('/')[2]}"
 
 
 def _read(facts: dict[str, Any], files: Sequence[str], input_format: str | None) -> dict[str, list[Any]]:
@@ -196,98 +181,6 @@ def _kind(error: Exception, item: Item | None, names: Mapping[str, str] | None =
     if isinstance(error, UnreadableCapture):
         return "unreadable", text
     return ("unusable" if isinstance(error, TracealyzeError) else "bug"), text
-
-
-def _opened(items: Sequence[Item], folder: Path) -> list[Callable[[], list[str]]]:
-    """For each item a function that returns the paths of its files here; an archive is read once per batch."""
-    archives: dict[str, _Archive] = {}
-    for number, item in enumerate(items):
-        if item.archive:
-            place = folder / f"archive{number}"
-            known = archives.setdefault(item.root + item.archive, _Archive(item, place))
-            known.want(number, item.files)
-    return [_opener(item, number, folder, archives) for number, item in enumerate(items)]
-
-
-def _opener(item: Item, number: int, folder: Path, archives: Mapping[str, _Archive]) -> Callable[[], list[str]]:
-    if item.archive:
-        return lambda: archives[item.root + item.archive].extracted(item.files)
-    if item.is_local:
-        return lambda: list(item.files)
-    return lambda: _fetched(item, folder / str(number))
-
-
-def _fetched(item: Item, into: Path) -> list[str]:
-    """Copy the files of a URI. Raises `OSError` if one is not what was listed."""
-    system, _ = locations.located(item.root)
-    into.mkdir()
-    found = []
-    for number, path in enumerate(item.files):
-        name = shown(path.rpartition("/")[2]) or str(number)
-        locations.retried(partial(_copied, system, path, into / name))
-        found.append(str(into / name))
-    if etag_of(system.get_file_info(list(item.files))) != item.etag:
-        raise locations.ChangedSource(f"{item.uri}: changed since it was listed")
-    return found
-
-
-def _copied(system: FileSystem, path: str, target: Path) -> None:
-    size = system.get_file_info(path).size
-    with system.open_input_stream(path) as source, target.open("wb") as file:
-        while part := source.read(_CHUNK_BYTES):
-            file.write(part)
-        written = file.tell()
-    if size is not None and written != size:
-        raise OSError(f"{path}: only {written} of {size} bytes arrived")
-
-
-class _Archive:
-    """An archive, and the members of it that a batch needs. The first of them extracts all."""
-
-    def __init__(self, item: Item, folder: Path) -> None:
-        self._item = item
-        self._folder = folder
-        self._wanted: dict[str, Path] = {}
-        self._is_extracted = False
-
-    def want(self, number: int, names: Sequence[str]) -> None:
-        """Remember the members of an item. Numbers at the end of names say which files belong together."""
-        for name in names:
-            self._wanted[name] = self._folder / str(number) / Path(name).name
-
-    def extracted(self, names: Sequence[str]) -> list[str]:
-        """The paths of the extracted members of an item. Raises `KeyError` if one is not in the archive."""
-        if not self._is_extracted:
-            self._is_extracted = True
-            self._extract()
-        for name in names:
-            if not self._wanted[name].exists():
-                raise KeyError(f"{name} cannot be extracted from the archive")
-        return [str(self._wanted[name]) for name in names]
-
-    def _extract(self) -> None:
-        self._folder.mkdir(parents=True)
-        path = self._item.archive
-        if not self._item.is_local:
-            path = _fetched(replace(self._item, files=(path,), archive=""), self._folder / "whole")[0]
-        for name, stream in _members(path, set(self._wanted)):
-            target = self._wanted[name]
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as file:
-                shutil.copyfileobj(stream, file, _CHUNK_BYTES)
-
-
-def _members(path: str, names: set[str]) -> Iterator[tuple[str, BinaryIO]]:
-    if path.endswith(".zip"):
-        with zipfile.ZipFile(path) as packed:
-            for name in sorted(names & set(packed.namelist())):
-                yield name, packed.open(name)  # type: ignore[misc]
-        return
-    with tarfile.open(path) as tar:
-        for member in tar:
-            stream = tar.extractfile(member) if member.name in names and member.isfile() else None
-            if stream is not None:
-                yield member.name, stream  # type: ignore[misc]
 
 
 def use_one_core() -> None:

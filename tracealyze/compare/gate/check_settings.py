@@ -11,6 +11,9 @@ from typing import Any
 from tracealyze.config import SECTION, must_be_known, must_be_texts, seen_from, settings
 from tracealyze.errors import WrongUsage
 
+STORE = "fleet:"
+"""Begins the name of a baseline that is a store of many captures."""
+
 
 @dataclass(frozen=True)
 class CheckSettings:
@@ -41,10 +44,16 @@ def _checked_settings(content: Mapping[str, Any], file: Path, here: Path) -> Che
     must_be_known(content, _KEYS, where)
     found = {_KEYS[key]: _checked(key, value, where) for key, value in content.items()}
     if isinstance(found.get("baseline"), str):
-        found["baseline"] = seen_from(here, file, found["baseline"])
+        found["baseline"] = _baseline_seen_from(here, file, found["baseline"])
     if "captures" in found:
         found["captures"] = tuple(seen_from(here, file, each) for each in found["captures"])
     return CheckSettings(**found, file=os.path.relpath(file, here))
+
+
+def _baseline_seen_from(here: Path, file: Path, name: str) -> str:
+    prefix = STORE if name.startswith(STORE) else ""
+    place = name.removeprefix(prefix)
+    return name if "://" in place else prefix + seen_from(here, file, place)
 
 
 def _checked(key: str, value: object, where: str) -> Any:

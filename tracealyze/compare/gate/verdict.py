@@ -11,6 +11,7 @@ from tracealyze import units
 from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.captured import HowCaptured
+from tracealyze.compare.gate.check_settings import STORE
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.compare.gate.new_findings import FailOn, new_findings
 from tracealyze.compare.gate.regressions import Regression, regressions
@@ -59,6 +60,12 @@ class Verdict:
     def has_passed(self) -> bool:
         """Whether the gate passed. False also if there is nothing comparable to compare with."""
         return self.status is Status.PASSED
+
+    @property
+    def baseline_file(self) -> str | None:
+        """The baseline, if it is a file."""
+        is_file = self.baseline and not self.baseline.startswith((STORE, "("))
+        return self.baseline if is_file else None
 
     @property
     def exit_code(self) -> ExitCode:

@@ -148,16 +148,17 @@ def place_of(judgement: Judgement, verdict: Verdict) -> Source:
 
 def fallback(verdict: Verdict) -> Source:
     """The file of the project that a verdict is about: the baseline, the settings, or the last capture."""
-    return Source(next(filter(None, (verdict.baseline, verdict.budgets_file, *verdict.captures[-1:])), "."))
+    return Source(next(filter(None, (verdict.baseline_file, verdict.budgets_file, *verdict.captures[-1:])), "."))
 
 
 def advice(verdict: Verdict) -> Iterator[str]:
     """What to do about the baseline."""
+    if not verdict.baseline_file:
+        return
     improved = verdict.of(Outcome.IMPROVED)
     captures = shlex.join(verdict.named or verdict.captures)
-    update = shown(f"tracealyze baseline update {captures} -b {shlex.quote(verdict.baseline or '')}")
-    if improved and verdict.baseline:
+    update = shown(f"tracealyze baseline update {captures} -b {shlex.quote(verdict.baseline_file)}")
+    if improved:
         yield f"{units.counted(len(improved), 'metric')} improved by more than 20%; tighten the baseline: {update}"
-    is_demo = (verdict.baseline or "").startswith("(")
-    if verdict.baseline and not is_demo and verdict.of(Outcome.FAILED):
+    if verdict.of(Outcome.FAILED):
         yield f"Intended? Accept it: {update} --accept-new"
