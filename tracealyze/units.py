@@ -160,7 +160,9 @@ def _decimals_of_tick(unit: int, tick_ns: int) -> int:
 
 
 def size(count: float) -> str:
-    """`1.2 MiB`."""
+    """`1.2 MiB`, `1 byte`."""
+    if f"{count:.0f}" == "1":
+        return "1 byte"
     for name in _SIZES:
         if abs(count) < 1024 or name == _SIZES[-1]:
             break

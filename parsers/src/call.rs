@@ -45,12 +45,24 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
                 facts.is_limited = matches!(timeout, Timeout::After(_));
             }
         }
+        _ if call.action == Action::ReadsClock => {
+            line.extra = clock_read(args, line).map_or(0, |read| parsed.keep(read))
+        }
         Class::Ipc | Class::Disk if facts.timeout.is_some() => {
             facts.timeout = facts.timeout.and_then(|timeout| deadline::resolve(call, args, line.stamp_ns, timeout).0);
         }
         _ => {}
     }
     keep(facts, line, parsed);
+}
+
+/// `CLOCK_MONOTONIC, {tv_sec=4711, tv_nsec=250}`: the time of the clock that deadlines use.
+fn clock_read(args: &[&[u8]], line: &Line) -> Option<Extra> {
+    let is_known = args.first() == Some(&&b"CLOCK_MONOTONIC"[..]) && line.outcome == Outcome::Ok;
+    match args.get(1).filter(|_| is_known).and_then(|time| value::timeout(time, 1))? {
+        Timeout::After(ns) => Some(Extra::ClockRead(ns)),
+        Timeout::Never => None,
+    }
 }
 
 /// Set what only the second half of a call contains: how a child ended, descriptors of a pipe, the peer of an accept.

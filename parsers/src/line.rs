@@ -246,6 +246,8 @@ pub enum Extra {
     Timeout(i64),
     /// The same as a moment of the monotonic clock, which stamps do not use.
     Deadline(i64),
+    /// What the monotonic clock showed.
+    ClockRead(i64),
     /// The local address of the socket that the call works on.
     OwnAddress(Text),
     /// The pending error of the socket that the call works on (`SO_ERROR`); NONE if there is none. A second half does not

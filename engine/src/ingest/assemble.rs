@@ -57,6 +57,8 @@ struct TaskState {
     goes_on: Text,
     /// The call in which it ended, plus 1.
     left_in: u32,
+    /// The call that last read the monotonic clock, and its time.
+    clock_read: Option<(u32, i64)>,
 }
 
 impl TaskState {

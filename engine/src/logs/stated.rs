@@ -111,11 +111,12 @@ pub(crate) fn stated(message: &str) -> Option<Stated> {
     stated.into_iter().max_by_key(|stated| (stated.meaning != Meaning::Planned, stated.dur_ns))
 }
 
-/// `finished in 3.2s (kernel) + 5.1s (userspace) = 8.3s`: the sum after parts that were taken.
+/// `finished in 3.2s (kernel) + 5.1s (userspace) = 8.3s`, `sync=0.3 s, total=8.3 s`: the sum after parts that were taken.
 fn total(message: &str, parts: &[Stated]) -> Option<Stated> {
     let part = parts.iter().find(|part| part.meaning == Meaning::Took)?;
-    let sum = message.rfind(" = ")? + 3;
-    let amount = amounts(message).into_iter().find(|amount| amount.at.start == sum && sum > part.at.end)?;
+    let sums = [" = ", " total="].map(|mark| message.rfind(mark).map(|at| at + mark.len()));
+    let is_sum = |amount: &Amount| amount.at.start > part.at.end && sums.contains(&Some(amount.at.start));
+    let amount = amounts(message).into_iter().find(is_sum)?;
     Some(Stated { dur_ns: amount.dur_ns, meaning: Meaning::Took, at: amount.at })
 }
 
@@ -308,6 +309,7 @@ mod tests {
             ("LOG:  duration: 5321.123 ms  statement: SELECT pg_sleep(5)", "Took 5321.123 ms"),
             ("job 7 finished in 3min 2.5s", "Took 3min 2.5s"),
             ("systemd[1]: Startup finished in 3.2s (kernel) + 1min 30.1s (userspace) = 1min 33.3s.", "Took 1min 33.3s"),
+            ("checkpoint complete: write=269.551 s, sync=0.302 s, total=270.011 s; longest=0.064 s", "Took 270.011 s"),
             ("[ ***  ] A stop job is running for Session 2 of User root (1min 29s / 1min 30s)", "Took 1min 29s"),
             ("A start job is running for /dev/sdb1 (12s / no limit)", "Took 12s"),
             ("request done elapsed=1.2s status=200", "Took 1.2s"),

@@ -4,6 +4,12 @@ use crate::store::event::NONE;
 use crate::store::tasks::{Program, Task, program_at};
 use parsers::{Interner, NO_NS, Text};
 
+/// Programs that run scripts, without the version at the end of their names.
+const INTERPRETERS: &[&str] = &[
+    "sh", "ash", "bash", "dash", "ksh", "mksh", "zsh", "csh", "tcsh", "python", "pypy", "perl", "ruby", "node", "php",
+    "lua",
+];
+
 /// The programs of each task over time, including those inherited from its creator.
 #[derive(Debug, Default)]
 pub struct ProgramIndex {
@@ -60,5 +66,51 @@ impl ProgramIndex {
         found.dedup();
         found.retain(|&path| fits(&texts.string(path)));
         found
+    }
+}
+
+/// The file name of the script that a program interprets: `netsrv` of `/bin/sh -e /etc/init.d/netsrv stop`. The first argument that is
+/// no option is the script; after options that take a text (`-c`, `-m`) there is none.
+pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
+    let (path, argv) = (texts.string(program.path), texts.string(program.argv));
+    let name = base_name(&path).trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let mut options = argv.split(' ').skip(1).take_while(|word| word.starts_with('-'));
+    let letters: &[char] = if name.ends_with("sh") { &['c'] } else { &['c', 'e', 'm', 'r'] };
+    let takes_text = |word: &str| !word.starts_with("--") && word.contains(letters);
+    if program.argv == Text::NONE || !INTERPRETERS.contains(&name) || options.any(takes_text) {
+        return None;
+    }
+    let script = argv.split(' ').skip(1).find(|word| !word.starts_with('-'))?;
+    Some(base_name(script).to_owned()).filter(|script| !script.is_empty())
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(path: &str, argv: &str) -> String {
+        let mut texts = Interner::default();
+        let program = Program { from_ns: 0, path: texts.add(path.as_bytes()), argv: texts.add(argv.as_bytes()) };
+        script_of(&texts, program).unwrap_or_default()
+    }
+
+    #[test]
+    fn interpreters_have_the_name_of_their_script() {
+        assert_eq!(script("/bin/sh", "sh /etc/init.d/netsrv stop"), "netsrv");
+        assert_eq!(script("/bin/sh", "/bin/sh -eu ./stop.sh"), "stop.sh");
+        assert_eq!(script("/usr/bin/python3.11", "python3 -I /opt/agent.py --now"), "agent.py");
+    }
+
+    #[test]
+    fn other_programs_and_texts_have_no_script() {
+        assert_eq!(script("/sbin/agent", "agent /etc/agent.conf"), "");
+        assert_eq!(script("/bin/sh", "sh -c exit"), "");
+        assert_eq!(script("/usr/bin/python3.11", "python3 -m http.server"), "");
+        assert_eq!(script("/usr/bin/perl", "perl -e 1"), "");
+        assert_eq!(script("/bin/sh", "sh"), "");
     }
 }

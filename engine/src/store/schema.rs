@@ -575,6 +575,7 @@ columns! {
         "program" dict "" "Program at that moment.";
         "kind" dict "" "stopped or killed.";
         "signal" dict "" "The signal.";
+        "script" dict "" "Script that the program interprets.";
         "stops" i64 "count" "Number of stops.";
         "total_ns" i64 "ns" "Time it was stopped.";
         "max_ns" i64 "ns" "Longest stop.";
@@ -904,6 +905,7 @@ columns! {
         "signal" dict "" "Name of the last signal before the pause.";
         "target" dict "" "Id that it was sent to.";
         "victim" dict "" "Program of that process.";
+        "victim_script" dict "" "Script that this program interprets.";
         "names" list "" "Programs that were signaled to exit before the pause, or ids of processes that are not in the capture.";
         "victims" i64 "count" "Number of processes in the capture that were signaled to exit before the pause.";
         "survivors" i64 "count" "Number of them still running after the pause.";
@@ -913,6 +915,7 @@ columns! {
         "freeable_ns" i64 "ns" "needless_ns, or the whole pause if one of them had to be killed after it.";
         "then_killed" bool "" "Whether SIGKILL was sent to one of them later.";
         "deaf" dict "" "Program of the process that had to be killed.";
+        "deaf_script" dict "" "Script that this program interprets.";
         "pauses" i64 "count" "Number of pauses: 1.";
         "exclusive_ns" i64 "ns" "Critical-path time of the pause.";
         "share" f64 "share" "exclusive_ns as a share of the window.";

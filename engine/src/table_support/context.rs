@@ -8,6 +8,7 @@ use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
+use crate::store::programs::script_of;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::moved::Moved;
 use crate::table_support::threshold::Threshold;
@@ -117,6 +118,12 @@ impl TableContext<'_> {
         let (mut traced, cost) = (TracedTime::default(), self.tracing_cost(task));
         self.attribution.each_packed(self.trace, task, |charge| traced.add(charge.is_gap, charge.ns, cost));
         traced
+    }
+
+    /// The script that the task interprets during an event.
+    pub fn script(&self, task: u32, row: u32) -> Option<String> {
+        let program = self.selection.program_index.at(task, self.trace.events.start_ns(row))?;
+        script_of(&self.trace.events.texts, program)
     }
 
     /// The program that the task runs during an event.

@@ -151,6 +151,9 @@ fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32])
 fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
     let texts = &context.trace.events.texts;
     let name = |kill: &Kill| {
+        if let Some(script) = kill.victim.and_then(|victim| context.script(victim, kill.row)) {
+            return script;
+        }
         let program = kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row));
         let known = if program.is_some() { program } else { context.trace.events.target(kill.row) };
         texts.string(known).rsplit('/').next().unwrap_or_default().to_owned()
@@ -183,6 +186,8 @@ fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, 
     builder.text("signal", events.shape(kill.row).op);
     builder.text("target", events.target(kill.row));
     builder.text("victim", kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row)));
+    let script = |task: Option<u32>| task.and_then(|task| context.script(task, kill.row));
+    builder.string("victim_script", script(kill.victim).as_deref());
     builder.list("names", names(context, &before.kills));
     builder.int("victims", victims.len() as i64);
     builder.int("survivors", survivors as i64);
@@ -193,6 +198,7 @@ fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, 
     builder.int("freeable_ns", if before.then_killed { pause.dur_ns } else { needless_ns });
     builder.bool("then_killed", before.then_killed);
     builder.text("deaf", before.deaf.map_or(Text::NONE, |deaf| context.program(deaf, kill.row)));
+    builder.string("deaf_script", script(before.deaf).as_deref());
     builder.int("pauses", 1);
     builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     builder.lines(kill.row, pause.row);

@@ -174,6 +174,7 @@ fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop
     builder.task_columns(stop.task, stop.first_row);
     builder.string("kind", Some(kind));
     builder.text("signal", stop.signal);
+    builder.string("script", context.script(stop.task, stop.last_row).as_deref());
     builder.int("stops", stop.stops);
     builder.int("total_ns", stop.total_ns);
     builder.int("max_ns", stop.longest_ns);

@@ -8,9 +8,19 @@
 use crate::ingest::assemble::Assembler;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
 use parsers::syscalls::Action;
-use parsers::{DurKind, NO_NS, Outcome, StampMoment};
+use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
 
 impl Assembler<'_> {
+    /// A wait until a moment of the monotonic clock. Without stamps, the time is known that the call right before it has read
+    /// from this clock: the wait was to last from then on.
+    pub(super) fn waits_until(&mut self, row: u32, task: u32, until_ns: i64) {
+        let read = self.state(task).clock_read.filter(|&(before, _)| before + 1 == row);
+        match read.filter(|_| self.facts.clock == Clock::None) {
+            Some((_, now_ns)) => self.trace.events.requested.push((row, until_ns.saturating_sub(now_ns).max(0))),
+            None => self.trace.events.until.push((row, until_ns)),
+        }
+    }
+
     /// A return that is known by the next line of its task only may be late, so several are needed then.
     ///
     /// Compute the requested durations of calls that wait until a moment, if one of them reached its moment.
