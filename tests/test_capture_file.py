@@ -104,6 +104,34 @@ def test_parts_of_an_open_ring_are_readable(tmp_path: Path) -> None:
     ring.close({})
 
 
+@pytest.mark.parametrize("is_ring", [False, True])
+def test_what_was_complete_before_a_full_disk_is_readable(tmp_path: Path, is_ring: bool) -> None:
+    file = tmp_path / "a.strace.zst"
+    capture = RingFile(str(file), FACTS, 40_000) if is_ring else CaptureFile(str(file), FACTS)
+    for first in range(0, 20_000, 500):
+        capture.write(_lines(first, first + 500))
+    capture.end_frame()
+    capture._file.write(b"half of a frame")
+    capture.abandon({"ended": "a full disk"})
+    kept = _calls(file)
+    assert kept == list(range(kept[0], 20_000))
+    assert read_metadata(str(file))["ended"] == "a full disk"
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_full_disk_when_a_ring_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.strace.zst"
+    ring = RingFile(str(file), FACTS, 40_000)
+    ring.write(_lines(0, 500))
+    ring.end_frame()
+    monkeypatch.setattr(ring, "_next_part", lambda: str(tmp_path / "missing" / "part2"))
+    with pytest.raises(OSError):
+        ring._rotate()
+    ring.abandon({})
+    assert _calls(file) == list(range(500))
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
 def test_size_includes_the_open_frame_near_a_limit(tmp_path: Path) -> None:
     capture = CaptureFile(str(tmp_path / "a.strace.zst"), FACTS)
     capture.write(_lines(0, 1000))

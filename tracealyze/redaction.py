@@ -234,6 +234,9 @@ class RedactedFile(CaptureFile):
         self._finish()
         self._inner.close(self._redaction.facts(facts))
 
+    def abandon(self, facts: Mapping[str, Any]) -> None:
+        self._inner.abandon(self._redaction.facts(facts))
+
     def discard(self) -> None:
         self._inner.discard()
 

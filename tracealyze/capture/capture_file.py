@@ -73,7 +73,7 @@ class CaptureFile:
     def __init__(self, path: str, facts: Mapping[str, Any], *, overwrites: bool = False) -> None:
         self._path, self._facts = path, facts
         self._frame: Frame | None = None
-        self._in_frame = 0
+        self._in_frame = self._whole_bytes = 0
         self._file = open(path, "wb" if overwrites else "xb")  # noqa: SIM115
         try:
             write_metadata(self._file, facts)
@@ -104,6 +104,7 @@ class CaptureFile:
     def _write_frame(self, frame: Any) -> None:
         self._file.write(frame)
         self._file.flush()
+        self._whole_bytes = self._file.tell()
 
     def size(self, limit: int) -> int:
         """Bytes in the file, compared with a limit: the open frame is completed if it may exceed that."""
@@ -121,6 +122,19 @@ class CaptureFile:
         self.add_facts(facts)
         self._file.close()
 
+    def abandon(self, facts: Mapping[str, Any]) -> None:
+        """Close the file after a write that failed. What was complete before can be read.
+
+        Raises `OSError` if there is no room for the facts."""
+        self._remove_torn_frame()
+        with open(self._path, "ab") as file:
+            write_metadata(file, facts)
+
+    def _remove_torn_frame(self) -> None:
+        with suppress(OSError):
+            self._file.close()
+        os.truncate(self._path, self._whole_bytes)
+
     def discard(self) -> None:
         """Remove the file: there is nothing in it."""
         self._file.close()
@@ -137,13 +151,13 @@ class RingFile(CaptureFile):
         # Reserves the name, and shows at once that it cannot be written.
         with open(path, "wb" if overwrites else "xb"):
             super().__init__(self._next_part(), facts, overwrites=True)
+        self._parts.append(self._path)
 
     def _next_part(self) -> str:
         self._number += 1
         name = Path(self._name)
         stem, _, suffix = name.name.partition(".")
-        self._parts.append(str(name.with_name(f"{stem}-part{self._number}.{suffix or 'zst'}")))
-        return self._parts[-1]
+        return str(name.with_name(f"{stem}-part{self._number}.{suffix or 'zst'}"))
 
     def write(self, text: bytes) -> bytes:
         super().write(text)
@@ -159,8 +173,10 @@ class RingFile(CaptureFile):
 
     def _rotate(self) -> None:
         self._file.close()
-        self._path = self._next_part()
-        self._file = open(self._path, "wb")  # noqa: SIM115
+        part = self._next_part()
+        self._file = open(part, "wb")  # noqa: SIM115
+        self._path, self._whole_bytes = part, 0
+        self._parts.append(part)
         write_metadata(self._file, self._facts)
         while len(self._parts) > _RING_PARTS:
             os.unlink(self._parts.popleft())
@@ -168,13 +184,25 @@ class RingFile(CaptureFile):
 
     def close(self, facts: Mapping[str, Any]) -> None:
         super().close({})
-        with open(self._parts[0], "ab") as joined:
-            for part in list(self._parts)[1:]:
-                with open(part, "rb") as file:
+        self._join({**facts, "dropped_parts": self.dropped_parts})
+
+    def abandon(self, facts: Mapping[str, Any]) -> None:
+        """The oldest part makes room for the others, and for the facts."""
+        self._remove_torn_frame()
+        if len(self._parts) > 1:
+            os.unlink(self._parts.popleft())
+            self.dropped_parts += 1
+        self._join({**facts, "dropped_parts": self.dropped_parts})
+
+    def _join(self, facts: Mapping[str, Any]) -> None:
+        # The name is that of the first part at once, so that it is never an empty file.
+        os.replace(self._parts.popleft(), self._name)
+        with open(self._name, "ab") as joined:
+            while self._parts:
+                with open(self._parts[0], "rb") as file:
                     shutil.copyfileobj(file, joined)
-                os.unlink(part)
-            write_metadata(joined, {**facts, "dropped_parts": self.dropped_parts})
-        os.replace(self._parts[0], self._name)
+                os.unlink(self._parts.popleft())
+            write_metadata(joined, facts)
 
     def discard(self) -> None:
         super().discard()

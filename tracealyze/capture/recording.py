@@ -8,6 +8,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from tempfile import TemporaryFile
@@ -159,8 +160,10 @@ class Recording:
                 return Outcome(ended, status, capture.dropped_parts > 0)
             except OSError as error:
                 failure = error
+        with suppress(OSError):
+            capture.abandon(self.facts_at_the_end(Ended.FULL) | {"exit": status})
         self.note(f"tracealyze: {self.path}: {failure.strerror}. The capture ends there; the command went on.")
-        return Outcome(Ended.FULL, status)
+        return Outcome(Ended.FULL, status, capture.dropped_parts > 0)
 
     def facts_at_the_end(self, ended: Ended) -> dict[str, Any]:
         """Metadata that is known when nothing is traced any more."""

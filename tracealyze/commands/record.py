@@ -98,6 +98,8 @@ def command(
     report goes to standard error. Ctrl-C ends the program, or the capture of running processes."""
     if bool(program) == bool(pids):
         raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
+    if path == "-":
+        raise WrongUsage("-o: the standard output is that of the command. Name a file.")
     tracer = find(attaches=bool(pids))
     # Needs modules that only Unix has.
     from tracealyze.capture.recording import Recording
