@@ -69,14 +69,18 @@ impl ProgramIndex {
     }
 }
 
-/// The file name of the script that a program interprets: `netsrv` of `/bin/sh -e /etc/init.d/netsrv stop`. The first argument that is
-/// no option is the script; after options that take a text (`-c`, `-m`) there is none.
+/// The file name of the script that a program interprets: `netsrv` of `/bin/sh -e /etc/init.d/netsrv stop`. The first argument
+/// that is no option is the script. Options that take a text (`-c`) or a value of their own (`-o pipefail`) leave it unknown.
 pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
     let (path, argv) = (texts.string(program.path), texts.string(program.argv));
     let name = base_name(&path).trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let mut options = argv.split(' ').skip(1).take_while(|word| word.starts_with('-'));
-    let letters: &[char] = if name.ends_with("sh") { &['c'] } else { &['c', 'e', 'm', 'r'] };
-    let takes_text = |word: &str| !word.starts_with("--") && word.contains(letters);
+    let letters = match name {
+        _ if name.ends_with("sh") => "coO",
+        "python" | "pypy" => "cmWX",
+        _ => "ceEmrICpdl",
+    };
+    let takes_text = |word: &str| !word.starts_with("--") && word.contains(|letter| letters.contains(letter));
     if program.argv == Text::NONE || !INTERPRETERS.contains(&name) || options.any(takes_text) {
         return None;
     }
@@ -111,6 +115,8 @@ mod tests {
         assert_eq!(script("/bin/sh", "sh -c exit"), "");
         assert_eq!(script("/usr/bin/python3.11", "python3 -m http.server"), "");
         assert_eq!(script("/usr/bin/perl", "perl -e 1"), "");
+        assert_eq!(script("/bin/bash", "bash -eo pipefail /usr/lib/run"), "");
+        assert_eq!(script("/usr/bin/python3", "python3 -W ignore /opt/agent.py"), "");
         assert_eq!(script("/bin/sh", "sh"), "");
     }
 }
