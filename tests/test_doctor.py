@@ -157,6 +157,11 @@ def test_sanitizer_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("1 1700000000.000000 close(3) = 0\n1 1700000001.000000 close(4) = 0\n", "upper bounds", "strace -T"),
         ("1 close(3) = 0 <0.000010>\n1 close(4) = 0 <0.000010>\n", "without timestamps", "strace -f -ttt -T"),
         ("close(3) = 0\nclose(4) = 0\n", "No thread ids", "strace -f"),
+        (
+            '1 1.000000 read(0, "", 1) = 0 <0.000010>\n1 2.000000 write(1, "a", 1) = 1 <0.000010>\n',
+            "missing for 2 calls on descriptors that were open before",
+            "strace -y",
+        ),
     ],
 )
 def test_lacks_of_a_capture_have_commands(tmp_path: Path, run: Run, text: str, lack: str, again: str) -> None:
@@ -167,6 +172,12 @@ def test_lacks_of_a_capture_have_commands(tmp_path: Path, run: Run, text: str, l
     assert lack in words
     assert again in words
     assert f"Capture again: {whole_command('strace')}" in words
+
+
+def test_names_of_files_that_the_capture_opens_are_known(tmp_path: Path, run: Run) -> None:
+    opened = '1 1.000000 openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3 <0.000010>\n'
+    (tmp_path / "a.strace").write_text(opened + '1 2.000000 read(3, "", 1) = 0 <0.000010>\n')
+    assert "names of files" not in run("doctor", tmp_path / "a.strace").stdout
 
 
 def test_complete_capture_lacks_nothing(run: Run) -> None:

@@ -26,6 +26,11 @@ EXAMPLES = (
     "tracealyze doctor trace.out",
 )
 
+_WITHOUT_PATHS = (
+    'syscall in ("read", "write", "readv", "writev", "sendto", "recvfrom", "fsync", "ioctl") and target is missing'
+)
+"""Calls of strace on descriptors of which only the number is known: they were open before, and -y was not used."""
+
 
 def command(
     captures: Annotated[
@@ -126,6 +131,7 @@ def _capture(trace: Trace) -> dict[str, Any]:
     for number, capture in enumerate(trace.captures):
         names.append(name_of_capture(capture))
         lacks += [lack for lack in lacks_of(capture, trace.windows[number]) if lack not in lacks]
+        lacks += _without_paths(trace) if capture.format == "strace" and not number else []
         again += [line for line in _again(capture.format, lacks) if line not in again]
     shown = [f"- {lack}" for lack in lacks] or ["Nothing is missing."]
     return {
@@ -135,6 +141,12 @@ def _capture(trace: Trace) -> dict[str, Any]:
         "again": again,
         "lines": [f"{', '.join(names)} ({trace.captures[0].format})", *shown, *again],
     }
+
+
+def _without_paths(trace: Trace) -> list[str]:
+    calls = trace.select(where=_WITHOUT_PATHS).totals["calls"]
+    what = f"{units.counted(calls, 'call')} on descriptors that were open before the capture"
+    return [f"The names of files are missing for {what}. Capture with strace -y."] if calls else []
 
 
 def _again(tracer: str, lacks: Sequence[str]) -> Iterator[str]:
