@@ -75,12 +75,12 @@ pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
     let (path, argv) = (texts.string(program.path), texts.string(program.argv));
     let name = base_name(&path).trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let mut options = argv.split(' ').skip(1).take_while(|word| word.starts_with('-'));
-    let letters = match name {
-        _ if name.ends_with("sh") => "coO",
-        "python" | "pypy" => "cmWX",
-        _ => "ceEmrICpdl",
+    let letters: &[char] = match name {
+        _ if name.ends_with("sh") => &['c', 'o', 'O'],
+        "python" | "pypy" => &['c', 'm', 'W', 'X'],
+        _ => &['c', 'e', 'E', 'm', 'r', 'I', 'C', 'p', 'd', 'l'],
     };
-    let takes_text = |word: &str| !word.starts_with("--") && word.contains(|letter| letters.contains(letter));
+    let takes_text = |word: &str| !word.starts_with("--") && word.contains(letters);
     if program.argv == Text::NONE || !INTERPRETERS.contains(&name) || options.any(takes_text) {
         return None;
     }
