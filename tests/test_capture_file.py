@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfileobj
 from types import ModuleType
 from typing import Any
 
@@ -117,6 +120,37 @@ def test_what_was_complete_before_a_full_disk_is_readable(tmp_path: Path, is_rin
     assert kept == list(range(kept[0], 20_000))
     assert read_metadata(str(file))["ended"] == "a full disk"
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_facts_survive_a_disk_that_is_full_before_the_first_frame(tmp_path: Path) -> None:
+    file = str(tmp_path / "a.strace.zst")
+    capture = CaptureFile(file, FACTS)
+    capture._file.write(b"half of a frame")
+    capture.abandon({"ended": "a full disk"})
+    assert read_metadata(file) == FACTS | {"ended": "a full disk"}
+
+
+def test_full_disk_while_a_ring_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file says that lines at its beginning are missing, and those that it has are in order."""
+    file = tmp_path / "a.strace.zst"
+    ring = RingFile(str(file), FACTS, 1 << 20)
+    for first in (0, 500, 1000):
+        ring.write(_lines(first, first + 500))
+        ring.end_frame()
+        ring._rotate()
+    copies = iter((shutil.copyfileobj, _no_room))
+    monkeypatch.setattr(shutil, "copyfileobj", lambda *files: next(copies, copyfileobj)(*files))
+    with pytest.raises(OSError, match="No space"):
+        ring.close({"ended": "exit"})
+    ring.abandon({"ended": "a full disk"})
+    assert _calls(file) == list(range(1000, 1500))
+    assert read_metadata(str(file))["ended"] == "a full disk"
+    assert ring.dropped_parts > 0
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def _no_room(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_full_disk_when_a_ring_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

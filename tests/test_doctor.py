@@ -176,7 +176,8 @@ def test_lacks_of_a_capture_have_commands(tmp_path: Path, run: Run, text: str, l
 
 def test_names_of_files_that_the_capture_opens_are_known(tmp_path: Path, run: Run) -> None:
     opened = '1 1.000000 openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3 <0.000010>\n'
-    (tmp_path / "a.strace").write_text(opened + '1 2.000000 read(3, "", 1) = 0 <0.000010>\n')
+    refused = "1 3.000000 read(9, 0x7ffd, 1) = -1 EBADF (Bad file descriptor) <0.000010>\n"
+    (tmp_path / "a.strace").write_text(opened + '1 2.000000 read(3, "", 1) = 0 <0.000010>\n' + refused)
     assert "names of files" not in run("doctor", tmp_path / "a.strace").stdout
 
 

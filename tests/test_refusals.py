@@ -48,14 +48,14 @@ ATTACH_REFUSED = "strace: attach: ptrace(PTRACE_SEIZE, {pid}): Operation not per
 
 @dataclass(frozen=True)
 class Row:
-    """A refusal: what is expected, the kept facts, and how to bring it about."""
+    """A refusal: the expected answer, the kept facts, and how to bring it about."""
 
     name: str
     reason: str
     cure: str
     """A regular expression; {pid} stands for the process to trace, here and in the facts."""
     doctor: int | None = 1
-    """Exit code; None where `doctor` is not asked."""
+    """Exit code; None where `doctor` is not run."""
     record: int = 3
     options: str = "-- touch made"
     """Of `record`, after the options that all rows have."""

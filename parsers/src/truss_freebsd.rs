@@ -157,7 +157,7 @@ impl TrussFreebsdReader {
         }
     }
 
-    /// A call of which only the arguments are printed. Times are printed after the call, so a line with times is cut.
+    /// A call without a printed result: it has not returned. Times are printed after the call, so a line with times is cut.
     fn open_call(&self, split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
         let is_owned = split.prefixed() == (self.layout.ids != FreebsdIds::None);
         let CallText::Call(call) = call::read(split.body) else { return None };

@@ -76,14 +76,18 @@ class CaptureFile:
         self._in_frame = self._whole_bytes = 0
         self._file = open(path, "wb" if overwrites else "xb")  # noqa: SIM115
         try:
-            write_metadata(self._file, facts)
-            self._file.flush()
+            self._write_first_facts()
         except OSError:
             with suppress(OSError):
                 self._file.close()
             if not overwrites:
                 os.unlink(path)
             raise
+
+    def _write_first_facts(self) -> None:
+        write_metadata(self._file, self._facts)
+        self._file.flush()
+        self._whole_bytes = self._file.tell()
 
     def write(self, text: bytes) -> bytes:
         """Returns the text as it is stored."""
@@ -150,8 +154,12 @@ class RingFile(CaptureFile):
         self._number, self._has_frame = 0, False
         # Reserves the name, and shows at once that it cannot be written.
         with open(path, "wb" if overwrites else "xb"):
-            super().__init__(self._next_part(), facts, overwrites=True)
-        self._parts.append(self._path)
+            self._parts.append(self._next_part())
+        try:
+            super().__init__(self._parts[0], facts, overwrites=True)
+        except OSError:
+            self._remove_all()
+            raise
 
     def _next_part(self) -> str:
         self._number += 1
@@ -177,7 +185,7 @@ class RingFile(CaptureFile):
         self._file = open(part, "wb")  # noqa: SIM115
         self._path, self._whole_bytes = part, 0
         self._parts.append(part)
-        write_metadata(self._file, self._facts)
+        self._write_first_facts()
         while len(self._parts) > _RING_PARTS:
             os.unlink(self._parts.popleft())
             self.dropped_parts += 1
@@ -187,7 +195,7 @@ class RingFile(CaptureFile):
         self._join({**facts, "dropped_parts": self.dropped_parts})
 
     def abandon(self, facts: Mapping[str, Any]) -> None:
-        """The oldest part makes room for the others, and for the facts."""
+        """What comes first makes room for the other parts, and for the facts."""
         self._remove_torn_frame()
         if len(self._parts) > 1:
             os.unlink(self._parts.popleft())
@@ -195,18 +203,26 @@ class RingFile(CaptureFile):
         self._join({**facts, "dropped_parts": self.dropped_parts})
 
     def _join(self, facts: Mapping[str, Any]) -> None:
-        # The name is that of the first part at once, so that it is never an empty file.
-        os.replace(self._parts.popleft(), self._name)
+        # The first part has the name at once, so that this is never an empty file. If there is no room for a later
+        # part, the file with those before it is the first of the parts that are left.
+        os.replace(self._parts[0], self._name)
+        self._parts[0] = self._name
         with open(self._name, "ab") as joined:
-            while self._parts:
-                with open(self._parts[0], "rb") as file:
+            while len(self._parts) > 1:
+                with open(self._parts[1], "rb") as file:
                     shutil.copyfileobj(file, joined)
-                os.unlink(self._parts.popleft())
+                os.unlink(self._parts[1])
+                del self._parts[1]
             write_metadata(joined, facts)
 
     def discard(self) -> None:
-        super().discard()
-        os.unlink(self._name)
+        self._file.close()
+        self._remove_all()
+
+    def _remove_all(self) -> None:
+        for name in (self._name, *self._parts):
+            with suppress(FileNotFoundError):
+                os.unlink(name)
 
 
 def write_metadata(file: BinaryIO, facts: Mapping[str, Any]) -> None:

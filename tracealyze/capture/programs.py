@@ -15,7 +15,7 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 _RECORD = "tracealyze record --"
 _HEAD_BYTES = 4096
-_ELF, _SCRIPT = b"\x7fELF", b"#!"
+_SCRIPT = b"#!"
 
 
 def check(name: str) -> tuple[int, str] | None:

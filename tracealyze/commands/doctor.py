@@ -27,9 +27,10 @@ EXAMPLES = (
 )
 
 _WITHOUT_PATHS = (
-    'syscall in ("read", "write", "readv", "writev", "sendto", "recvfrom", "fsync", "ioctl") and target is missing'
+    'syscall in ("read", "write", "readv", "writev", "sendto", "recvfrom", "fsync", "ioctl")'
+    ' and target is missing and not (errno == "EBADF")'
 )
-"""Calls of strace on descriptors of which only the number is known: they were open before, and -y was not used."""
+"""Calls of strace on open descriptors without a name: they were open before the capture, and -y was not used."""
 
 
 def command(

@@ -83,7 +83,7 @@ def sentence(text: str, match: Match, trace: Captures, end: str = "") -> str:
 
 
 def share_precision(match: Match, capture: Capture | None, whole_ns: int) -> float:
-    """The precision of shares of what the match is a part of, as in `units.precision`."""
+    """The precision of the shares that a match has of the window, or of its calls, as in `units.precision`."""
     return units.precision(_tick_ns_of_whole(match, capture), whole_ns)
 
 

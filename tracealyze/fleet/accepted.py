@@ -38,7 +38,7 @@ _LAST = "last"
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which captures of which store are the runs of a baseline."""
+    """A store, and the labels of the captures in it that are the runs of a baseline."""
 
     store: str
     labels: Mapping[str, str]
@@ -116,7 +116,7 @@ def _has(fleet: CaptureSet, name: str, value: str) -> Any:
 
 
 def _found(rows: list[dict[str, Any]], store: str, folder: Path) -> Iterator[list[str]]:
-    """The files of the captures that are still what was indexed."""
+    """The files of each capture that has not changed since it was indexed."""
     listed = [_listed(row, store) for row in rows]
     kept = [(row, item) for row, item in zip(rows, listed, strict=True) if item is not None]
     opened = opened_items([item for _, item in kept], folder)

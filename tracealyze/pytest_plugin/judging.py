@@ -35,7 +35,7 @@ class Counts(Run):
 
     @property
     def selection(self) -> Selection:
-        """All of the block. That other threads are left out is no choice: whether they ran meanwhile is chance."""
+        """The whole block. Lines of other threads are left out, and only chance decides whether there are any."""
         return Selection()
 
     @cached_property

@@ -9,6 +9,7 @@
 //! A number counts only if the words next to it name one. Words that name a limit or a rate overrule the others.
 
 use super::amounts::{Amount, amounts, split_unit};
+use crate::store::heuristics::MAX_TOTAL_TO_PARTS;
 use std::ops::Range;
 
 /// What a stated duration is.
@@ -111,13 +112,23 @@ pub(crate) fn stated(message: &str) -> Option<Stated> {
     stated.into_iter().max_by_key(|stated| (stated.meaning != Meaning::Planned, stated.dur_ns))
 }
 
-/// `finished in 3.2s (kernel) + 5.1s (userspace) = 8.3s`, `sync=0.3 s, total=8.3 s`: the sum after parts that were taken.
+/// `finished in 3.2s (kernel) + 5.1s (userspace) = 8.3s`, `write=8.0 s, sync=0.3 s, total=8.3 s`: the sum after parts that were
+/// taken. A total far above its parts adds up others: `took 3 ms, total=45 s`.
 fn total(message: &str, parts: &[Stated]) -> Option<Stated> {
     let part = parts.iter().find(|part| part.meaning == Meaning::Took)?;
-    let sums = [" = ", " total="].map(|mark| message.rfind(mark).map(|at| at + mark.len()));
-    let is_sum = |amount: &Amount| amount.at.start > part.at.end && sums.contains(&Some(amount.at.start));
-    let amount = amounts(message).into_iter().find(is_sum)?;
-    Some(Stated { dur_ns: amount.dur_ns, meaning: Meaning::Took, at: amount.at })
+    let amounts = amounts(message);
+    let follows = |amount: &Amount, mark: &str| {
+        message.rfind(mark).is_some_and(|at| at + mark.len() == amount.at.start) && amount.at.start > part.at.end
+    };
+    let parts_ns = |sum: &Amount| {
+        let before = amounts.iter().filter(|part| part.at.end < sum.at.start);
+        before.fold(0, |ns: i64, part| ns.saturating_add(part.dur_ns))
+    };
+    let is_sum = |sum: &&Amount| {
+        follows(sum, " = ") || follows(sum, " total=") && sum.dur_ns <= parts_ns(sum).saturating_mul(MAX_TOTAL_TO_PARTS)
+    };
+    let amount = amounts.iter().find(is_sum)?;
+    Some(Stated { dur_ns: amount.dur_ns, meaning: Meaning::Took, at: amount.at.clone() })
 }
 
 /// `A stop job is running for Foo (1min 30s / 2min)` of systemd: how long it runs, and its limit.
@@ -310,6 +321,7 @@ mod tests {
             ("job 7 finished in 3min 2.5s", "Took 3min 2.5s"),
             ("systemd[1]: Startup finished in 3.2s (kernel) + 1min 30.1s (userspace) = 1min 33.3s.", "Took 1min 33.3s"),
             ("checkpoint complete: write=269.551 s, sync=0.302 s, total=270.011 s; longest=0.064 s", "Took 270.011 s"),
+            ("GC pause took 12 ms, total=45 s", "Took 12 ms"),
             ("[ ***  ] A stop job is running for Session 2 of User root (1min 29s / 1min 30s)", "Took 1min 29s"),
             ("A start job is running for /dev/sdb1 (12s / no limit)", "Took 12s"),
             ("request done elapsed=1.2s status=200", "Took 1.2s"),

@@ -300,6 +300,9 @@ pub(crate) const MAX_TRACER_GAP_NS: i64 = 120 * US;
 /// Maximum ratio of the tracer's work after a call to its work in the call. Longer gaps belong to the program.
 /// Source: chosen.
 pub(crate) const MAX_AFTER_CALL_RATIO: i64 = 6;
+/// Maximum ratio of a total that a message states to the parts before it. Above it, the total adds up more than these.
+/// Source: chosen.
+pub(crate) const MAX_TOTAL_TO_PARTS: i64 = 2;
 /// Maximum number of bytes of reads and writes that mostly find their page in memory.
 /// Source: chosen.
 pub(crate) const MAX_SMALL_IO_BYTES: i64 = 64;

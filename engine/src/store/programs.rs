@@ -69,8 +69,8 @@ impl ProgramIndex {
     }
 }
 
-/// The file name of the script that a program interprets: `netsrv` of `/bin/sh -e /etc/init.d/netsrv stop`. The first argument
-/// that is no option is the script. Options that take a text (`-c`) or a value of their own (`-o pipefail`) leave it unknown.
+/// The file name of the script that a program interprets: `netsrv` of `/bin/sh -e /etc/init.d/netsrv stop`. The script is the
+/// first argument without a dash. It is unknown after options that take a text (`-c`) or a value (`-o pipefail`, `--rcfile FILE`).
 pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
     let (path, argv) = (texts.string(program.path), texts.string(program.argv));
     let name = base_name(&path).trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
@@ -80,7 +80,10 @@ pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
         "python" | "pypy" => &['c', 'm', 'W', 'X'],
         _ => &['c', 'e', 'E', 'm', 'r', 'I', 'C', 'p', 'd', 'l'],
     };
-    let takes_text = |word: &str| !word.starts_with("--") && word.contains(letters);
+    let takes_text = |word: &str| match word.strip_prefix("--") {
+        Some(long) => !long.is_empty() && !long.contains('='),
+        None => word.contains(letters),
+    };
     if program.argv == Text::NONE || !INTERPRETERS.contains(&name) || options.any(takes_text) {
         return None;
     }
@@ -106,6 +109,7 @@ mod tests {
     fn interpreters_have_the_name_of_their_script() {
         assert_eq!(script("/bin/sh", "sh /etc/init.d/netsrv stop"), "netsrv");
         assert_eq!(script("/bin/sh", "/bin/sh -eu ./stop.sh"), "stop.sh");
+        assert_eq!(script("/usr/bin/node", "node --stack-size=900 -- app.js"), "app.js");
         assert_eq!(script("/usr/bin/python3.11", "python3 -I /opt/agent.py --now"), "agent.py");
     }
 
@@ -117,6 +121,8 @@ mod tests {
         assert_eq!(script("/usr/bin/perl", "perl -e 1"), "");
         assert_eq!(script("/bin/bash", "bash -eo pipefail /usr/lib/run"), "");
         assert_eq!(script("/usr/bin/python3", "python3 -W ignore /opt/agent.py"), "");
+        assert_eq!(script("/bin/bash", "bash --rcfile /etc/rc /usr/lib/run"), "");
+        assert_eq!(script("/usr/bin/node", "node --require trace app.js"), "");
         assert_eq!(script("/bin/sh", "sh"), "");
     }
 }

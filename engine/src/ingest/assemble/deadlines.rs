@@ -11,8 +11,7 @@ use parsers::syscalls::Action;
 use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
 
 impl Assembler<'_> {
-    /// A wait until a moment of the monotonic clock. Without stamps, the time is known that the call right before it has read
-    /// from this clock: the wait was to last from then on.
+    /// A wait until a moment of the monotonic clock. Without stamps, the wait begins when the call right before it read this clock.
     pub(super) fn waits_until(&mut self, row: u32, task: u32, until_ns: i64) {
         let read = self.state(task).clock_read.filter(|&(before, _)| before + 1 == row);
         match read.filter(|_| self.facts.clock == Clock::None) {
