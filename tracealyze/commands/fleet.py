@@ -114,6 +114,7 @@ def index(
     Each capture is read once. Captures that cannot be read are rows of the store: see `fleet failures`. If the command
     is interrupted, run it again: it continues. Several can write to one store at the same time.
     """
+    from tracealyze.errors import UnusableInput
     from tracealyze.fleet.index import Options
     from tracealyze.fleet.index import index as run
     from tracealyze.fleet.labels import Labels
@@ -140,7 +141,12 @@ def index(
     failed = f", {units.count(done.failed)} of them failed (tracealyze fleet failures)" if done.failed else ""
     known = f"; {units.count(done.known)} were in the store already" if done.known else ""
     took = units.duration((monotonic() - start) * units.S)
-    output.write(f"{units.counted(done.captures, 'capture')} read in {took}{failed}{known}.\n")
+    output.write(f"{units.counted(done.done, 'capture')} read in {took}{failed}{known}.\n")
+    if done.left:
+        raise UnusableInput(
+            f"{units.counted(done.left, 'capture')} could not be stored: {done.error.rstrip('.')}. "
+            "Run the command again; it continues."
+        )
 
 
 def _told(start: float) -> Callable[[Progress], None]:

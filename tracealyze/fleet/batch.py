@@ -15,6 +15,7 @@ from typing import Any
 
 from tracealyze import _engine
 from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture
+from tracealyze.fleet import locations
 from tracealyze.fleet.extract import Rows, capture_rows
 from tracealyze.fleet.fetching import captures_of, opened_items
 from tracealyze.fleet.sources import Item
@@ -83,6 +84,10 @@ class Report:
     captures: int
     failed: int
     bytes: int
+    left: int = 0
+    """Number of captures that were not stored because storage or the cluster failed; the next run reads them."""
+    error: str = ""
+    """Why."""
 
 
 def index_batch(batch: Batch, begins: Callable[[int], None] = lambda _: None) -> Report:
@@ -175,8 +180,7 @@ def _kind(error: Exception, item: Item | None, names: Mapping[str, str] | None =
         return "broken-archive", text
     if isinstance(error, FileNotFoundError):
         return STORAGE, f"{item.uri if item else 'file'}: is gone since it was listed"
-    is_storage = isinstance(error, OSError) and not isinstance(error, TracealyzeError | PermissionError)
-    if is_storage:
+    if locations.is_of_storage(error) and not isinstance(error, TracealyzeError | PermissionError):
         return STORAGE, text
     if isinstance(error, UnreadableCapture):
         return "unreadable", text

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import _engine
-from tracealyze.errors import WrongUsage
+from tracealyze.errors import UnusableInput
 from tracealyze.fleet import pool
 from tracealyze.fleet.batch import STORAGE, Batch, Report
+from tracealyze.fleet.cluster import Cluster
 from tracealyze.fleet.labels import Labels
 from tracealyze.fleet.shards import of_shard
 from tracealyze.fleet.sources import Item, items
 from tracealyze.fleet.store import Store
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -44,6 +45,10 @@ class Progress:
     done: int = 0
     done_bytes: int = 0
     failed: int = 0
+    left: int = 0
+    """Number of captures that were not stored because storage or the cluster failed; the next run reads them."""
+    error: str = ""
+    """Why."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +75,19 @@ def index(sources: Iterable[str], store: Store, options: Options, tell: Told = l
     found = items(sources, options.labels)
     if options.shard is not None:
         found = of_shard(found, *options.shard)
-    store.create()
-    new, former = _new(found, store.snapshot(), options)
+    try:
+        store.create()
+        new, former = _new(found, store.snapshot(), options)
+    except OSError as error:
+        raise UnusableInput(f"{store.name}: the store cannot be used: {shown(str(error))}.") from error
     progress = Progress(len(new), sum(each.bytes for each in new), len(found) - len(new))
     tell(progress)
     for report in _reports(list(_batches(new, former, store, options)), options):
         progress.done += report.captures
         progress.done_bytes += report.bytes
         progress.failed += report.failed
+        progress.left += report.left
+        progress.error = report.error or progress.error
         tell(progress)
     return progress
 
@@ -134,21 +144,8 @@ def _reports(batches: Sequence[Batch], options: Options) -> Iterator[Report]:
 
 
 def _on_dask(batches: Sequence[Batch], address: str) -> Iterator[Report]:
-    scheme, _, place = address.partition("://")
-    if scheme != "dask" or not place:
-        raise WrongUsage(f'--executor: "{address}" is not known; write dask://HOST:PORT of a Dask scheduler.')
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise WrongUsage('--executor dask:// needs Dask; install it with: pip install "tracealyze[dask]".') from error
-    try:
-        client = distributed.Client(f"tcp://{place}", timeout="15s", set_as_default=False)
-    except OSError as error:
-        raise WrongUsage(f"--executor: no Dask scheduler answers at {place}: {error}.") from error
-    with client:
-        workers = len(client.scheduler_info(n_workers=-1)["workers"])
-        executor = client.get_executor(pure=False, retries=0)
-        yield from pool.run_on(executor, batches, _BATCHES_PER_WORKER * max(workers, 1))
+    with Cluster(address) as cluster:
+        yield from pool.run_on(cluster, batches, _BATCHES_PER_WORKER * cluster.workers)
 
 
 @cache

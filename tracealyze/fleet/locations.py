@@ -20,6 +20,7 @@ _Value = TypeVar("_Value")
 
 _ATTEMPTS = 6
 _FIRST_PAUSE_S = 0.1
+_STORAGE_LIBRARIES = ("adlfs", "aiobotocore", "aiohttp", "azure", "botocore", "gcsfs", "google", "requests", "urllib3")
 _ARROW_SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "file")
 
 
@@ -98,11 +99,16 @@ def retried(action: Callable[[], _Value], pause: Callable[[float], None] = time.
             return action()
         except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, ChangedSource):
             raise
-        except OSError:
-            if attempt == _ATTEMPTS:
+        except Exception as error:
+            if attempt == _ATTEMPTS or not is_of_storage(error):
                 raise
             pause(_FIRST_PAUSE_S * 2 ** (attempt - 1) * (0.5 + random.random()))
     raise AssertionError
+
+
+def is_of_storage(error: BaseException) -> bool:
+    """Whether storage failed. Not all errors of libraries below fsspec, such as botocore and aiohttp, are `OSError`."""
+    return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _STORAGE_LIBRARIES
 
 
 def missing(name: str) -> MissingCapture:

@@ -7,8 +7,10 @@ first, in a new process. If it ends a worker for the third time, it becomes a fa
 from __future__ import annotations
 
 import signal
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from dataclasses import dataclass, replace
 from multiprocessing import connection, get_context
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracealyze.errors import UnusableInput
 from tracealyze.fleet.batch import Batch, Report, index_batch, use_one_core
+from tracealyze.fleet.work import Failure, Work
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
@@ -40,16 +43,25 @@ def _serve(channel: Any, limits: Limits) -> None:
     use_one_core()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit_memory(limits.memory_bytes)
-    try:
-        while True:
+
+    def tell(kind: str, value: object) -> None:
+        try:
+            channel.send((kind, value))
+        except OSError:
+            # The client has ended, so nobody needs an answer.
+            sys.exit()
+
+    while True:
+        try:
             batch = channel.recv()
-            report = index_batch(batch, lambda number: channel.send(("begins", number)))
-            channel.send(("done", report))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        # The client has ended, so nobody needs an answer.
-        return
-    except Exception as error:
-        channel.send(("error", f"{type(error).__name__}: {error}"))
+        except (EOFError, OSError):
+            return
+        try:
+            report = index_batch(batch, lambda number: tell("begins", number))
+        except Exception as error:
+            tell("failed", Failure.of(error))
+        else:
+            tell("done", report)
 
 
 def _limit_memory(memory_bytes: int) -> None:
@@ -107,36 +119,34 @@ class _Worker:
         return "crashed", f"the process that read it ended with {code}"
 
 
-def run_here(batches: Iterable[Batch], workers: int, limits: Limits) -> Iterator[Report]:
+def run_here(
+    batches: Iterable[Batch], workers: int, limits: Limits, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[Report]:
     """Index batches in processes of this machine. Reports come as batches are done."""
-    left = deque[Batch]()
-    source = iter(batches)
+    work = Work(batches, sleep)
     deaths: Counter[str | None] = Counter()
     pool: list[_Worker] = []
-
-    def next_batch() -> Batch | None:
-        return left.popleft() if left else next(source, None)
-
     try:
         while True:
-            while len(pool) < workers and (batch := next_batch()) is not None:
+            for worker in pool:
+                if worker.batch is None and (batch := work.next()) is not None:
+                    worker.give(batch)
+            while len(pool) < workers and (batch := work.next()) is not None:
                 pool.append(_Worker(limits))
                 pool[-1].give(batch)
             busy = [each for each in pool if each.batch is not None]
             if not busy:
+                if work.goes_on():
+                    continue
+                yield from work.left()
                 return
             _enforce(busy, limits)
             for worker in _ready(busy):
-                report = _received(worker)
-                if report is not None:
-                    yield report
-                    worker.batch = None
-                if not worker.process.is_alive() and worker.batch is not None:
-                    left.append(_again(worker, deaths))
+                yield from _answered(worker, work)
+                if worker.batch is not None and not worker.process.is_alive():
+                    work.put_first(_again(worker, deaths))
                     pool.remove(worker)
                     worker.end()
-                elif worker.batch is None and (batch := next_batch()) is not None:
-                    worker.give(batch)
     finally:
         for worker in pool:
             worker.end()
@@ -159,17 +169,28 @@ def _enforce(busy: list[_Worker], limits: Limits) -> None:
             worker.process.join()
 
 
-def _received(worker: _Worker) -> Report | None:
-    """The report, if the worker has sent it. Raises `UnusableInput` if the store cannot be written."""
+def _answered(worker: _Worker, work: Work) -> Iterator[Report]:
+    """What the worker has sent. Raises `UnusableInput` if no batch can be stored."""
+    batch, answer = worker.batch, _received(worker)
+    if answer is None or batch is None:
+        return
+    worker.batch = None
+    if isinstance(answer, Failure):
+        yield from work.failed(batch, answer)
+    else:
+        work.stored()
+        yield answer
+
+
+def _received(worker: _Worker) -> Report | Failure | None:
+    """The answer, if the worker has sent it."""
     try:
         while worker.channel.poll():
             kind, value = worker.channel.recv()
-            if kind == "done":
+            if kind != "begins":
                 return value  # type: ignore[no-any-return]
-            if kind == "error":
-                raise UnusableInput(f"the batch cannot be indexed: {value}")
             worker.number, worker.since = value, monotonic()
-    except (EOFError, ConnectionResetError):
+    except (EOFError, OSError):
         worker.process.join()
     return None
 
@@ -189,39 +210,37 @@ def _again(worker: _Worker, deaths: Counter[str | None]) -> Batch:
     return replace(batch, first=culprit)
 
 
-def run_on(executor: futures.Executor, batches: Iterable[Batch], window: int) -> Iterator[Report]:
-    """Index batches on an executor, at most `window` at a time, so that neither client nor scheduler hold all of them.
-
-    A batch that fails is divided, and a capture that fails alone becomes a failure row."""
-    source = iter(batches)
+def run_on(
+    executor: futures.Executor, batches: Iterable[Batch], window: int, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[Report]:
+    """Index batches on an executor, at most `window` at a time, so that neither client nor scheduler hold all."""
+    work = Work(batches, sleep)
     running: dict[futures.Future[Report], Batch] = {}
-    left = deque[Batch]()
     try:
         while True:
-            while len(running) < window and (batch := left.popleft() if left else next(source, None)) is not None:
-                running[executor.submit(index_batch, batch)] = batch
+            while len(running) < window and (batch := work.next()) is not None:
+                try:
+                    running[executor.submit(index_batch, batch)] = batch
+                except Exception as error:
+                    yield from work.failed(batch, Failure.of(error))
             if not running:
+                if work.goes_on():
+                    continue
+                yield from work.left()
                 return
             done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
             for future in done:
-                batch = running.pop(future)
-                error = future.exception()
-                if error is None:
-                    yield future.result()
-                else:
-                    left.extend(_divided(batch, error))
+                yield from _outcome(future, running.pop(future), work)
     finally:
         for future in running:
             future.cancel()
 
 
-def _divided(batch: Batch, error: BaseException) -> list[Batch]:
-    if type(error).__name__ != "KilledWorker":
-        raise UnusableInput(f"a batch cannot be indexed: {type(error).__name__}: {error}") from error
-    if len(batch.items) > 1:
-        half = len(batch.items) // 2
-        return [batch.part(batch.items[:half]), batch.part(batch.items[half:])]
-    culprit = batch.items[0].uri
-    if culprit in batch.killers:
-        raise UnusableInput(f"workers end before they read a capture: {error}") from error
-    return [replace(batch, killers={culprit: ("killed", "the workers that read it were killed")})]
+def _outcome(future: futures.Future[Report], batch: Batch, work: Work) -> Iterator[Report]:
+    # A cluster cancels what it has forgotten, as after a new start of its scheduler.
+    error = futures.CancelledError("the cluster lost it") if future.cancelled() else future.exception()
+    if error is not None:
+        yield from work.failed(batch, Failure.of(error))
+    else:
+        work.stored()
+        yield future.result()

@@ -1,0 +1,51 @@
+"""The workers of a Dask cluster, as an executor that survives a new start of its scheduler."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from importlib import import_module
+from typing import Any
+
+from tracealyze.errors import UnusableInput, WrongUsage
+
+_SCHEME = "dask"
+_TIMEOUT = "15s"
+"""How long a client waits for a scheduler, also for one that was there before."""
+
+
+class Cluster(Executor):
+    """A client of a Dask scheduler at `dask://HOST:PORT`, and a new one when that is closed."""
+
+    def __init__(self, address: str) -> None:
+        scheme, _, self._place = address.partition("://")
+        if scheme != _SCHEME or not self._place:
+            raise WrongUsage(f'--executor: "{address}" is not known; write dask://HOST:PORT of a Dask scheduler.')
+        try:
+            self._distributed: Any = import_module("distributed")
+        except ImportError as error:
+            advice = 'install it with: pip install "tracealyze[dask]"'
+            raise WrongUsage(f"--executor dask:// needs Dask; {advice}.") from error
+        try:
+            self._connect()
+        except OSError as error:
+            raise UnusableInput(f"--executor: no Dask scheduler answers at {self._place}: {error}.") from error
+
+    def _connect(self) -> None:
+        self._client = self._distributed.Client(f"tcp://{self._place}", timeout=_TIMEOUT, set_as_default=False)
+        self._executor = self._client.get_executor(pure=False, retries=0)
+
+    @property
+    def workers(self) -> int:
+        """Their number now, at least 1."""
+        return max(len(self._client.scheduler_info(n_workers=-1)["workers"]), 1)
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Raises `OSError` if no scheduler answers."""
+        if self._client.status == "closed":
+            # The scheduler was away for longer than the client waited.
+            self._connect()
+        future: Future[Any] = self._executor.submit(function, *arguments, **named)
+        return future
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
