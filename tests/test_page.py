@@ -12,10 +12,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import SAMPLES, Run, captures_of_samples
+from conftest import ROOT, SAMPLES, Run, captures_of_samples
 
 import tracealyze
-from tracealyze.page import document
+from tracealyze.page import document, markup, sections
 from tracealyze.picture.boot_chart import boot_chart
 from tracealyze.picture.lanes import MAX_LANES, lanes
 from tracealyze.render.report import headline
@@ -36,7 +36,7 @@ ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "article", "footer", "figure"),
     *("figcaption", "h1", "h2", "h3", "p", "ul", "li", "dl", "dt", "dd", "pre", "div", "span"),
     *("table", "thead", "tbody", "tr", "th", "td", "svg", "g", "defs", "pattern", "path", "rect"),
-    *("circle", "text", "a", "script"),
+    *("circle", "text", "a", "script", "strong"),
 }
 
 
@@ -108,6 +108,16 @@ def test_pages_of_samples_are_complete(capture: Path) -> None:
         assert finding.message in text
     assert len(page.encode()) <= 300_000
     assert page == page_of(capture)
+
+
+def test_style_and_remarks_agree_on_what_is_printed() -> None:
+    style = (ROOT / "tracealyze" / "page" / "report.css").read_text(encoding="utf-8")
+    assert f".wide tbody tr:nth-child(n+{markup.MAX_PRINTED_ROWS + 1})" in style
+    assert f"article:nth-of-type(n+{sections.MAX_PRINTED_FINDINGS + 1})" in style
+    page = page_of(SAMPLES / "jail-start" / "before.strace.xz")
+    rows = [table.count("<tr>") for table in re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)]
+    remarks = re.findall(r'<p class="printed remark" hidden>(\d+) more rows?', page)
+    assert [int(each) for each in remarks] == [each - 15 for each in rows if each > 15]
 
 
 def test_the_policy_allows_only_the_viewer_to_run() -> None:

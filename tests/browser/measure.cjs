@@ -2,43 +2,22 @@
 //
 //     node measure.cjs BROWSER EXECUTABLE REPORT.html SEARCH
 const fs = require("node:fs");
-const http = require("node:http");
-const { driven } = require("./driver.cjs");
+const { deprive, driven, opened, settled, underPolicy, watched } = require("./driver.cjs");
 
 const [kind, executablePath, report, searched] = process.argv.slice(2);
-const STRICT = "sandbox; default-src 'none'; img-src 'self'; style-src 'self'; report-uri /violation";
 /** A window of 1280 x 720 at 200 %, and a phone. */
 const NARROW = { "200 %": { width: 640, height: 360, deviceScaleFactor: 2 }, "360 px": { width: 360, height: 720 } };
 const MOVES = ["w", "w", "d", "d", "a", "w", "d", "a", "s", "ArrowDown", "ArrowUp", "s", "d", "a", "s", "w"];
 
-/** A page of which errors and violations of its policy are counted. */
-async function opened(browser, viewport, before) {
-  const page = await browser.newPage();
-  const errors = [];
-  page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await page.evaluateOnNewDocument(() => {
-    globalThis.violations = 0;
-    addEventListener("securitypolicyviolation", () => globalThis.violations++);
-  });
-  if (before) await page.evaluateOnNewDocument(before);
-  await page.setViewport(viewport);
-  await page.goto(`file://${report}`);
-  await page.waitForFunction("!document.getElementById('tz-meta') || document.documentElement.dataset.tz", { timeout: 30000 });
-  return { page, errors };
-}
-
-const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-
 /** Milliseconds of the frames while panning, zooming and scrolling: input, layout of rows, and raster. */
 async function frames(page) {
   await page.focus(".tz-lanes");
-  await frame(page);
+  await settled(page);
   await page.evaluate(() => performance.clearMeasures("tz-frame"));
   for (let round = 0; round < 6; round++) {
     for (const key of MOVES) {
       await page.keyboard.press(key);
-      await frame(page);
+      await settled(page);
     }
   }
   return page.evaluate(() => {
@@ -89,41 +68,19 @@ const unusable = (page) =>
     return faults;
   });
 
-/** Reports of violations, by directive, under the policy that Jenkins sends. */
-async function violations(browser) {
-  const found = {};
-  const server = http.createServer((request, response) => {
-    if (request.method === "POST") {
-      const parts = [];
-      request.on("data", (part) => parts.push(part));
-      request.on("end", () => {
-        const directive = JSON.parse(Buffer.concat(parts))["csp-report"]["violated-directive"];
-        found[directive] = (found[directive] ?? 0) + 1;
-        response.end();
-      });
-      return;
-    }
-    if (request.url !== "/") return response.writeHead(204).end();
-    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": STRICT });
-    response.end(fs.readFileSync(report));
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${server.address().port}/`, { waitUntil: "networkidle0" });
-  await page.close();
-  server.close();
-  return found;
-}
-
 driven(kind, executablePath, async (browser) => {
-  const seen = { bytes: fs.statSync(report).size };
-  const { page, errors } = await opened(browser, { width: 1600, height: 900 });
-  await frame(page);
+  const seen = { bytes: fs.statSync(report).size, errors: [] };
+  const page = await watched(browser, seen.errors, { width: 1600, height: 900 });
+  await page.evaluateOnNewDocument(() => {
+    globalThis.violations = 0;
+    addEventListener("securitypolicyviolation", () => globalThis.violations++);
+  });
+  seen.form = await opened(page, report);
+  await settled(page);
   seen.times = await page.evaluate(() => ({
     paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
     ready: performance.getEntriesByName("tz-ready")[0]?.startTime,
   }));
-  seen.form = await page.evaluate(() => document.documentElement.dataset.tz ?? "none");
   if (seen.form === "ready") {
     seen.moves = await frames(page);
     seen.answers = await answers(page, searched);
@@ -131,27 +88,22 @@ driven(kind, executablePath, async (browser) => {
   if (kind === "chrome") {
     seen.heap = (await page.metrics()).JSHeapUsedSize;
     const pdf = Buffer.from(await page.pdf({ format: "A4", timeout: 120000 })).toString("latin1");
-    seen.pages = pdf.match(/\/Type\s*\/Page\b/g).length;
+    seen.sheets = pdf.match(/\/Type\s*\/Page\b/g).length;
   }
   seen.violations = await page.evaluate(() => globalThis.violations);
-  seen.errors = errors;
   await page.close();
   seen.narrow = {};
   for (const [name, viewport] of Object.entries(NARROW)) {
-    const { page } = await opened(browser, viewport);
-    seen.narrow[name] = await unusable(page);
-    await page.close();
+    const narrow = await watched(browser, seen.errors, viewport);
+    await opened(narrow, report);
+    seen.narrow[name] = await unusable(narrow);
+    await narrow.close();
   }
-  const odd = await opened(browser, { width: 1280, height: 720 }, () => {
-    Date.now = () => 0;
-    delete globalThis.Worker;
-    Object.defineProperty(globalThis, "localStorage", {
-      get() {
-        throw new DOMException("denied", "SecurityError");
-      },
-    });
-  });
-  seen.odd = { form: await odd.page.evaluate(() => document.documentElement.dataset.tz ?? "none"), errors: odd.errors };
-  seen.jenkins = await violations(browser);
+  const odd = { errors: [] };
+  const deprived = await watched(browser, odd.errors);
+  await deprive(deprived);
+  odd.form = await opened(deprived, report);
+  seen.odd = odd;
+  seen.jenkins = (await underPolicy(browser, report, () => ({}))).violations;
   return seen;
 });

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.browser
 
 BROWSERS = {"chrome": "chromium", "firefox": "firefox-esr"}
 MODULES = ROOT / ".cache" / "browser" / "node_modules"
+MAX_SHEETS = 4
 HOSTILE = "</script><img src=x onerror=alert(1)><b>"
 
 
@@ -116,6 +117,14 @@ def test_timelines_that_are_compared_show_the_same_time(browser: tuple[str, str]
     assert seen["icicle"] > 0
 
 
+def test_two_captures_print_on_few_sheets(browser: tuple[str, str], tmp_path: Path) -> None:
+    traces = [tracealyze.read(SAMPLES / "jail-start" / f"{name}.strace.xz") for name in ("before", "after")]
+    page = document.of_steps([(each, each.summary()) for each in traces], tracealyze.diff(traces[0], traces[1]), 20)
+    seen = shown("conditions", browser, page, tmp_path)
+    assert seen["errors"] == []
+    assert seen.get("sheets", 1) <= MAX_SHEETS
+
+
 STORIES = [
     ("ssh-login/ssh-login.truss", "ZFS_IOC_OBJSET_STATS 297 times", "Batch the calls"),
     ("shutdown/before.strace.xz", "sleeps for a fixed time", "Wait for the process to exit"),
@@ -134,6 +143,9 @@ def test_the_first_screen_has_cause_and_remedy(
         assert cause in text
         assert advice in text
     assert seen["strict"]["charts"] > 0
+    # The style is the only thing that the policy forbids and a browser tries.
+    assert seen["strict"]["violations"] == {"style-src-elem": 1}
+    assert seen.get("sheets", 1) <= MAX_SHEETS
     assert seen["form"] == ("static" if capture.endswith(".log") else "ready")
     assert (seen["errors"], seen.get("accessibility", [])) == ([], [])
 
@@ -149,3 +161,4 @@ def test_a_capture_with_many_tasks_since_1970_is_interactive(browser: tuple[str,
         )
     seen = ran("conditions", browser, tracealyze.read("\n".join(lines).encode()), tmp_path)
     assert (seen["form"], seen["errors"]) == ("ready", [])
+    assert seen.get("sheets", 1) <= MAX_SHEETS

@@ -39,9 +39,9 @@ def _cause(part: Part, group: FindingGroup, text: str, given: set[str]) -> Itera
     number = part.groups.index(group) + 1
     severity = escaped(group.first.severity)
     yield f'<li><a class="badge {severity}" href="#{part.finding_id(number)}" aria-label="Finding {number}">'
-    yield f"{number}</a>{_answer(text)}"
+    yield f"{number}</a> {_answer(text)}"
     if worth := finding_block.saving(part.trace, group):
-        yield f'<span class="worth">{escaped(worth)}</span>'
+        yield f' <span class="worth">{escaped(worth)}</span>'
     advice = group.first.advice
     if advice and len(given) < _MAX_ADVICE and not any(advice in each for each in given):
         given.add(advice)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.compare.diff import VIEWS
 from tracealyze.page import sections
-from tracealyze.page.markup import element, escaped, table
+from tracealyze.page.markup import NUMBER, element, escaped, table, verdict
 from tracealyze.picture.class_bar import class_bar, legend
 from tracealyze.program_names import short
 from tracealyze.render import diff as changes
@@ -48,9 +48,9 @@ def _heading(steps: Sequence[Part]) -> Iterator[str]:
         change = changes.wall_change(walls[0], walls[-1])
         for wall_ns in walls[-2:0:-1]:
             change = change.replace(" → ", f" → {units.duration(wall_ns)} → ", 1)
-        yield element("p", f"Wall time {change}", class_="verdict")
+        yield verdict(f"Wall time {change}")
     else:
-        yield element("p", "Only counts are compared: at least one side has no wall clock.", class_="verdict")
+        yield verdict("Only counts are compared: at least one side has no wall clock.")
     yield '<table class="steps">\n<tbody>\n'
     for name, part in zip(names, steps, strict=True):
         yield from _step(name, part)
@@ -65,7 +65,7 @@ def _step(name: str, part: Part) -> Iterator[str]:
     trace, wall_ns = part.trace, part.summary.window.wall_ns
     bar = class_bar(trace, f"{part.prefix}-bar", part.scale_ns) if wall_ns else ""
     wall = units.duration(wall_ns, trace.tick_ns) if wall_ns else ""
-    yield f'<tr><th scope="row">{escaped(name)}</th><td class="n">{wall}</td><td class="fill">{bar}</td></tr>\n'
+    yield f'<tr><th scope="row">{escaped(name)}</th><td{NUMBER}>{wall}</td><td class="fill">{bar}</td></tr>\n'
     _, _, saving = headline(trace, part.summary).partition("; ")
     cause = part.summary.diagnosis[0].text if part.summary.diagnosis else "Nothing stands out."
     text = " ".join(each for each in (cause, f"{saving[:1].upper()}{saving[1:]}." if saving else "") if each)

@@ -89,6 +89,8 @@ def _page(title: str, body: str, data: Sequence[Section] = ()) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        # Where a server forbids styles, the page follows the theme of the reader all the same.
+        '<meta name="color-scheme" content="light dark">\n'
         f'<meta name="generator" content="tracealyze {_engine.__version__}">\n'
         f"<title>{escaped(title)}</title>\n<style>{_style()}</style>\n</head>\n"
         f"<body>\n<main>\n{body}</main>\n{scripts}</body>\n</html>\n"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.findings.grouping import FindingGroup
 from tracealyze.page.causes import causes
-from tracealyze.page.markup import bar, element, escaped, scrollable, table
+from tracealyze.page.markup import NUMBER, bar, element, escaped, only_printed, scrollable, table, verdict
 from tracealyze.page.part import Part
-from tracealyze.picture.boot_chart import Mark, boot_chart
+from tracealyze.picture.boot_chart import Chart, Mark, boot_chart
 from tracealyze.picture.class_bar import class_bar, legend
 from tracealyze.picture.stretches import stretches_of
 from tracealyze.render import finding_block, path_rows, processes, stages, top_calls, tree
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _MAX_FINDINGS = 40
 """Findings with their lines; the rest have a line each."""
 _MAX_SHORT_FINDINGS = 200
+MAX_PRINTED_FINDINGS = 6
+"""Findings with their lines that are printed; `report.css` has the same number."""
+_MAX_PRINTED_LANES = 48
+"""Rows of a chart on paper: half a sheet."""
 _MAX_MARKS = 12
 """Findings with a mark in the chart."""
 _MAX_TREE = 200
@@ -43,7 +47,7 @@ def heading(part: Part) -> Iterator[str]:
     """The capture, its wall time, what could be saved, and the causes with their remedies."""
     yield "<header>\n"
     yield element("h1", name_of_capture(part.summary.captures[0]))
-    yield element("p", headline(part.trace, part.summary), class_="verdict")
+    yield verdict(headline(part.trace, part.summary))
     yield from causes(part)
     if part.summary.window.wall_ns:
         yield class_bar(part.trace, f"{part.prefix}-bar", part.scale_ns)
@@ -55,10 +59,12 @@ def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Ite
     """The boot chart, or why there is none. Marks are the numbers of the findings of the page."""
     yield from _opened("timeline", title, part)
     if part.summary.window.wall_ns:
-        chart = boot_chart(part.trace, part.prefix, part.scale_ns, _marks(part) if has_marks else ())
-        yield '<figure>\n<div class="wide" role="region" aria-label="'
-        yield f'{escaped(title)}" tabindex="0">\n'
-        yield f"{chart.svg}</div>\n{element('figcaption', chart.caption)}</figure>\n"
+        marks = _marks(part) if has_marks else ()
+        chart = boot_chart(part.trace, part.prefix, part.scale_ns, marks)
+        yield from _figure(chart, title)
+        if chart.rows > _MAX_PRINTED_LANES:
+            printed = boot_chart(part.trace, f"{part.prefix}-printed", part.scale_ns, marks, _MAX_PRINTED_LANES)
+            yield from _figure(printed, title, ' class="printed" hidden')
         if chain := blocked_on(part.trace, part.summary, "→", "⇢"):
             yield element("p", chain, class_="remark")
     else:
@@ -66,6 +72,11 @@ def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Ite
         for text in window_lines(part.summary.window, part.summary.captures[0]):
             yield element("p", text)
     yield "</section>\n"
+
+
+def _figure(chart: Chart, title: str, attributes: str = "") -> Iterator[str]:
+    yield f'<figure{attributes}>\n<div class="wide" role="region" aria-label="{escaped(title)}" tabindex="0">\n'
+    yield f"{chart.svg}</div>\n{element('figcaption', chart.caption)}</figure>\n"
 
 
 def _marks(part: Part) -> list[Mark]:
@@ -88,12 +99,16 @@ def findings(part: Part) -> Iterator[str]:
     quoted = part.trace.proof([group.first for group in listed], finding_block.MAX_QUOTES)
     for number, group in enumerate(listed, start=1):
         yield from _finding(part, group, quoted, number)
+    if len(part.groups) > MAX_PRINTED_FINDINGS:
+        yield only_printed(f"{units.counted(len(part.groups) - MAX_PRINTED_FINDINGS, 'more finding')} on the screen")
     rest = part.groups[len(listed) :]
+    yield '<div class="screen">\n' if rest else ""
     for group in rest[:_MAX_SHORT_FINDINGS]:
         finding = group.first
         yield element("p", f"{finding.severity}[{finding.code}]: {finding.diagnosis or finding.message}")
     if len(rest) > _MAX_SHORT_FINDINGS:
         yield element("p", f"{units.counted(len(rest) - _MAX_SHORT_FINDINGS, 'more finding')}: summarize --json --full")
+    yield "</div>\n" if rest else ""
     for text in endings(part.trace, part.summary)[:1]:
         yield element("p", text, class_="remark")
     yield "</section>\n"
@@ -110,7 +125,7 @@ def _finding(part: Part, group: FindingGroup, quoted: finding_block.Quoted, numb
     yield f'<article id="{part.finding_id(number)}">\n<h3><span>'
     yield f'<span class="badge {severity}">{number}</span> <span class="{severity}">{severity}</span> '
     yield f"{escaped(finding.code)}: {escaped(finding_block.title_of(finding))}</span>"
-    yield f"{f'<span>{escaped(worth)}</span>' if worth else ''}</h3>\n"
+    yield f"{f' <span>{escaped(worth)}</span>' if worth else ''}</h3>\n"
     if not finding_block.is_about_capture(part.trace, finding):
         if where := finding_block.place(part.trace, finding):
             yield element("p", where, class_="place")
@@ -139,11 +154,11 @@ def path(part: Part) -> Iterator[str]:
         share = f"{row.percent}%" if row.percent or not row.exclusive_ns else "< 1%"
         took = units.duration(row.exclusive_ns, part.trace.tick_ns)
         lines.append(
-            f'<tr><td class="n">{took}</td><td class="n">{escaped(share)}</td>'
+            f"<tr><td{NUMBER}>{took}</td><td{NUMBER}>{escaped(share)}</td>"
             f"<td>{bar(row.exclusive_ns / wall_ns)}</td>"
             f"<td>{_INDENT * row.depth}{escaped(row.name)}</td><td>{escaped(row.remark)}</td></tr>\n"
         )
-    yield scrollable("".join(lines), "Critical path")
+    yield scrollable(lines, "Critical path")
     yield "</section>\n"
 
 
@@ -158,12 +173,12 @@ def partition(part: Part) -> Iterator[str]:
     for piece in pieces:
         facts = (piece.target, piece.count, piece.remark)
         lines.append(
-            f'<tr><td class="n">{units.duration(piece.exclusive_ns, tick_ns)}</td>'
-            f'<td class="n">{units.share(piece.share)}</td><td>{bar(piece.share)}</td>'
+            f"<tr><td{NUMBER}>{units.duration(piece.exclusive_ns, tick_ns)}</td>"
+            f"<td{NUMBER}>{units.share(piece.share)}</td><td>{bar(piece.share)}</td>"
             f"<td>{_INDENT * piece.depth}{escaped(piece.name)}</td>"
             f"<td>{escaped('  '.join(fact for fact in facts if fact))}</td></tr>\n"
         )
-    yield scrollable("".join(lines), "Where the time went")
+    yield scrollable(lines, "Where the time went")
     yield "</section>\n"
 
 

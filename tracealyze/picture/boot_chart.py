@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.picture import axis
 from tracealyze.picture.labels import fitted
-from tracealyze.picture.lanes import Lane, Lanes, lanes
+from tracealyze.picture.lanes import MAX_LANES, Lane, Lanes, lanes
 from tracealyze.picture.looks import LOOKS, dark, hatched
 from tracealyze.picture.path_runs import Run, Stay, path_runs
 from tracealyze.render.terminal import cells
@@ -50,6 +50,7 @@ class Chart:
     caption: str
     width: int
     height: int
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,15 @@ class Mark:
     stretches: Sequence[tuple[int, int, int]]
 
 
-def boot_chart(trace: Trace, prefix: str = "c", scale_ns: int | None = None, marks: Sequence[Mark] = ()) -> Chart:
+def boot_chart(
+    trace: Trace, prefix: str = "c", scale_ns: int | None = None, marks: Sequence[Mark] = (), limit: int = MAX_LANES
+) -> Chart:
     """The chart of a trace with a window.
 
-    `prefix` keeps ids apart if a page has several charts; `scale_ns` is the time that the whole width stands for."""
+    `prefix` keeps ids apart if a page has several charts; `scale_ns` is the time that the whole width stands for.
+    There are at most `limit` rows."""
     wall_ns = scale_ns or trace.window.wall_ns
-    found = lanes(trace)
+    found = lanes(trace, limit)
     step_ns = max(wall_ns // _PLOT, 1)
     path = path_runs(trace, found.lane_of, step_ns)
     height = _TOP + _ROW * len(found.rows) + 4
@@ -89,7 +93,7 @@ def boot_chart(trace: Trace, prefix: str = "c", scale_ns: int | None = None, mar
         *_marks(marks, found, wall_ns),
         "</svg>\n",
     ]
-    return Chart("".join(parts), _caption(trace, step_ns, found), width, height)
+    return Chart("".join(parts), _caption(trace, step_ns, found), width, height, len(found.rows))
 
 
 def _axis(wall_ns: int, height: int) -> Iterator[str]:

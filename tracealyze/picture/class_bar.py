@@ -40,12 +40,12 @@ def class_bar(trace: Trace, prefix: str, scale_ns: int | None = None) -> str:
 def legend(trace: Trace, prefix: str, with_sums: bool = True) -> str:
     """The classes, the largest first: the key of the colors. The sums add up to the window."""
     items = (
-        '<li><svg width="12" height="12" aria-hidden="true">'
+        '<span><svg width="12" height="12" aria-hidden="true">'
         f'<rect width="12" height="12" fill="url(#{prefix}-{known(row["class"])})"/></svg> '
-        f"{html.escape(_entry(row, trace) if with_sums else _name(row))}</li>"
+        f"{html.escape(_entry(row, trace) if with_sums else _name(row))}</span>"
         for row in _classes(trace)
     )
-    return f'<ul class="legend">{"".join(items)}</ul>\n'
+    return f'<p class="legend">{" ".join(items)}</p>\n'
 
 
 def _classes(trace: Trace) -> list[Row]:
