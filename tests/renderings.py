@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _DURATION = re.compile(r" <\d+\.\d{6,9}>$", re.MULTILINE)
 _STAMP = re.compile(r"^((?:\[pid +\d+\] |\d+ +)?)(\d{9,10})\.(\d{3})\d* ", re.MULTILINE)
@@ -47,6 +47,8 @@ class Call:
     args: list[str]
     ret: int = 0
     errno: str = ""
+    line: int = 0
+    """The line on which it begins."""
 
 
 @dataclass
@@ -59,8 +61,8 @@ class Story:
 def story(text: str) -> Story:
     """The calls of a capture made with `-ttt -T`."""
     told, first_us = Story(), None
-    open_calls: dict[int, tuple[int, str]] = {}
-    for line in text.splitlines():
+    open_calls: dict[int, tuple[int, str, int]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
         found = _LINE.match(line)
         if not found:
             continue
@@ -68,14 +70,15 @@ def story(text: str) -> Story:
         at_us = round(float(found["at"]) * _S_US)
         first_us = at_us if first_us is None else first_us
         at_us -= first_us
+        begun = number
         if resumed := _RESUMED.match(body):
-            at_us, body = open_calls.pop(pid, (at_us, f"{resumed['name']}("))
+            at_us, body, begun = open_calls.pop(pid, (at_us, f"{resumed['name']}(", number))
             body += resumed["rest"]
         elif body.endswith("<unfinished ...>"):
-            open_calls[pid] = (at_us, body.removesuffix("<unfinished ...>").rstrip())
+            open_calls[pid] = (at_us, body.removesuffix("<unfinished ...>").rstrip(), number)
             continue
         if ended := _END.match(body):
-            told.calls.append(_call(pid, at_us, ended))
+            told.calls.append(replace(_call(pid, at_us, ended), line=begun))
     told.calls.sort(key=lambda call: call.end_us)
     return told
 

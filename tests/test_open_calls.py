@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import lzma
+import random
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+import renderings
 from conftest import ROOT
 from rule_cases import findings_text
 
@@ -51,3 +55,32 @@ def test_call_of_the_kernel_is_named_with_its_file_and_time(name: str) -> None:
     first = tracealyze.read(_CAPTURES[name]).summary().diagnosis[0].text
     assert first.startswith("When the capture ends") and " on /mnt/nfs" in first, first
     assert ("for at least 8.00 s" in first) is (not name.endswith("truss.txt")), first
+
+
+_CUT = [name for name in _CAPTURES if name.startswith("tests/") and name.endswith(".strace.xz")]
+_CUTS = 4
+_MIN_LINES = 20
+_QUICK_US = 100_000
+# Any program may end within a wait for another one. These calls only work.
+_WORK = ("execve", "openat", "clone", "clone3", "fork", "mmap", "mprotect", "munmap", "rt_sigreturn", "vfork")
+
+
+def _cuts(lines: list[str], name: str) -> Iterator[str]:
+    """The first lines of a capture, up to lines at random, and up to first halves of calls."""
+    halves = [number for number, line in enumerate(lines) if line.endswith("<unfinished ...>\n") and number > 5]
+    dice = random.Random(name)
+    for number in range(_CUTS if len(lines) > _MIN_LINES else 0):
+        place = dice.choice(halves) if halves and number % 2 else dice.randrange(5, len(lines))
+        yield "".join(lines[: place + 1])
+
+
+@pytest.mark.parametrize("name", _CUT)
+def test_quick_calls_at_a_cut_are_not_called_a_hang(name: str, tmp_path: Path) -> None:
+    whole = lzma.decompress(_CAPTURES[name].read_bytes()).decode(errors="surrogateescape")
+    calls = renderings.story(whole).calls
+    quick = {call.line for call in calls if call.name in _WORK and call.end_us - call.start_us < _QUICK_US}
+    for number, text in enumerate(_cuts(whole.splitlines(keepends=True), name)):
+        file = tmp_path / f"{number}.strace"
+        file.write_text(text, encoding="utf-8", errors="surrogateescape")
+        found = [each for each in tracealyze.read(file).findings if each.name == "open-call"]
+        assert [each for each in found if quick.intersection(each.lines)] == []

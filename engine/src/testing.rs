@@ -212,6 +212,7 @@ fn facts(is_log: bool) -> CaptureFacts {
         has_ids: true,
         ids_optional: false,
         mixes_threads: false,
+        marks_halves: false,
         one_process: false,
         is_newest_first: false,
         names_processes: false,

@@ -82,6 +82,9 @@ pub struct CaptureFacts {
     pub ids_optional: bool,
     /// Whether the ids are those of processes, so that calls of several threads can be open under one id.
     pub mixes_threads: bool,
+    /// Whether the tracer marks a first half where the line of another task follows, so that a file that ends in such a
+    /// half lacks lines.
+    pub marks_halves: bool,
     /// Whether ids without a process id are those of threads of one process, whose own id is never printed.
     pub one_process: bool,
     /// Whether the newest line comes first (`journalctl -r`).

@@ -71,6 +71,7 @@ impl LineReader for KdumpReader {
             has_ids: true,
             ids_optional: false,
             mixes_threads: !self.layout.has_tids,
+            marks_halves: false,
             one_process: false,
             is_newest_first: false,
             names_processes: !self.layout.has_tids,

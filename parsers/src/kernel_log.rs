@@ -169,6 +169,7 @@ impl LineReader for KernelLogReader {
             has_ids: false,
             ids_optional: false,
             mixes_threads: false,
+            marks_halves: false,
             one_process: false,
             is_newest_first: self.is_newest_first,
             names_processes: false,

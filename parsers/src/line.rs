@@ -139,7 +139,8 @@ pub struct Line {
     pub kind: LineKind,
     /// Which part of a call.
     pub part: CallPart,
-    /// How the call ended.
+    /// How the call ended. On a first half: `Open` if the tracer went on to another line, `Interrupted` if it printed
+    /// nothing after it.
     pub outcome: Outcome,
     /// Thread id; [`NO_ID`] if not printed.
     pub tid: i32,

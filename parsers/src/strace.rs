@@ -290,6 +290,9 @@ fn begun(
     if open && mark.is_none() && args.is_torn() {
         line.extra = parsed.keep(Extra::Torn);
     }
+    if matches!(mark, None | Some(CutMark::Stopped | CutMark::Detached | CutMark::Attached(_, false))) {
+        line.outcome = Outcome::Interrupted;
+    }
 }
 
 /// A second half.
@@ -370,6 +373,8 @@ fn with_tracer_id(id: Option<i32>, line: &mut Line, describe: impl FnOnce(&mut L
 enum CutMark {
     /// ` <unfinished ...>`, ` <ptrace(SYSCALL):No such process>`: no further information.
     Plain,
+    /// `^C <unfinished ...>`: a person ended strace.
+    Stopped,
     /// ` <pid changed to 12 ...>`
     RenamedTo(i32),
     /// ` <detached ...>`: strace detaches from the thread.
@@ -381,7 +386,10 @@ enum CutMark {
 /// The text before the cut mark, and the mark.
 fn cut(text: &[u8]) -> (&[u8], Option<CutMark>) {
     if let Some(before) = text.strip_suffix(b"<unfinished ...>") {
-        return (before, Some(CutMark::Plain));
+        return match scan::trim_end(before).strip_suffix(b"^C") {
+            Some(before) => (before, Some(CutMark::Stopped)),
+            None => (before, Some(CutMark::Plain)),
+        };
     }
     if let Some((at, said)) = events::message_inside(text) {
         let (before, inner) = cut(&text[..at]);

@@ -66,6 +66,7 @@ impl LineReader for TrussFreebsdReader {
             // Signal lines of old versions have no id.
             ids_optional: self.layout.is_old && self.layout.ids != FreebsdIds::None,
             mixes_threads: false,
+            marks_halves: false,
             one_process: false,
             is_newest_first: false,
             names_processes: self.layout.ids == FreebsdIds::Process,

@@ -64,6 +64,7 @@ impl LineReader for TrussSolarisReader {
             has_ids: self.layout.has_pids || self.layout.has_lwps,
             ids_optional: !self.layout.has_pids,
             mixes_threads: false,
+            marks_halves: false,
             one_process: !self.layout.has_pids,
             is_newest_first: false,
             names_processes: false,

@@ -259,6 +259,12 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
+    /// This is the last line so far.
+    pub(crate) fn ends_with(&mut self, line: &Line) {
+        let is_half = line.kind == LineKind::CallStart && line.outcome == Outcome::Open;
+        self.capture.lacks_next = is_half && self.facts.marks_halves;
+    }
+
     fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
         match (line.kind, line.part) {
             (LineKind::Call, _) => self.whole(line, extra, stamp_ns, at),

@@ -332,6 +332,7 @@ impl<'trace> Run<'trace> {
         if let Some(last) = cell.lines.refs.last() {
             let (line, extra) = known.line(&cell.lines, last);
             self.ends_whole = self.assembler.is_whole(&line, extra.as_ref());
+            self.assembler.ends_with(&line);
         }
         self.bytes += cell.bytes.len() as u64;
     }

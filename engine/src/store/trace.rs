@@ -54,6 +54,8 @@ pub struct Capture {
     pub last_ns: i64,
     /// Whether the last line is cut or the compressed file ends early.
     pub cut: bool,
+    /// Whether the last line is a first half after which the tracer printed a line of another task.
+    pub lacks_next: bool,
     /// Lines whose stamp lies before that of an earlier line of the same file.
     pub backward_steps: u64,
     /// Children that were created but have no line in the capture.
@@ -159,6 +161,7 @@ impl Capture {
             first_ns: NO_NS,
             last_ns: NO_NS,
             cut: false,
+            lacks_next: false,
             backward_steps: 0,
             unseen_children: 0,
             unseen_threads: 0,

@@ -82,9 +82,12 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
         known.death_ns != NO_NS || known.ended.is_some() || known.superseded
     };
     works(context, call)
-        && context
-            .capture_of(call.task)
-            .is_some_and(|capture| !capture.cut && capture.tasks.clone().all(|task| is_open(task) || has_ended(task)))
+        && context.capture_of(call.task).is_some_and(|capture| {
+            let lives = |task: u32| task != call.task && !has_ended(task);
+            let creates = context.trace.events.action(call.row).creates_task();
+            let lacks_lines = capture.cut || capture.lacks_next && (creates || capture.tasks.clone().any(lives));
+            !lacks_lines && capture.tasks.clone().all(|task| is_open(task) || has_ended(task))
+        })
 }
 
 /// What a call waits for. Reads from a disk do not hang, and a write waits for its reader.

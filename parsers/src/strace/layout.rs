@@ -150,6 +150,7 @@ impl StraceLayout {
             has_ids: self.ids != StraceIds::None,
             ids_optional: self.ids != StraceIds::Column,
             mixes_threads: false,
+            marks_halves: true,
             one_process: false,
             is_newest_first: false,
             names_processes: false,

@@ -74,6 +74,7 @@ impl Assembler<'_> {
 
     /// Close the capture, which had so many bytes, and begin another one of the same file with this line.
     pub(crate) fn next_run(&mut self, extra: Option<&Extra>, line: u32, bytes: u64) {
+        self.capture.lacks_next = false;
         self.close(false, bytes);
         let base_ns = match extra {
             Some(Extra::Restarted { base_ns }) if *base_ns != NO_NS => *base_ns,
