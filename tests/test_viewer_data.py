@@ -102,6 +102,32 @@ def test_lanes_list_each_task_with_its_time_on_the_path(trace: tracealyze.Trace)
     assert dict(zip(tasks["d_task"], tasks["on_path"], strict=True)) == expected
 
 
+def test_sources_of_a_log_add_up_to_the_window() -> None:
+    log = tracealyze.read(str(SAMPLES / "jail-start" / "staged-before.log"))
+    sections = data_sections(log, BUDGET)
+    jsonschema.validate(meta(sections), SCHEMA)
+    sources, messages = columns(sections, "sources"), columns(sections, "messages")
+    assert sum(sources["on_path"]) == log.window.wall_ns
+    # Six jails with five messages each, as counted with `cut -d: -f3 | sort | uniq -c`.
+    assert sources["messages"] == [5] * 6
+    starts, lives = sources["d_start"], sources["life"]
+    last: dict[int, int] = {}
+    for source, start_ns, dur_ns in zip(messages["d_source"], messages["d_start"], messages["dur"], strict=True):
+        # The messages of a source follow each other without a break.
+        assert start_ns == last.get(source, starts[source])
+        last[source] = start_ns + dur_ns
+    assert last == {source: starts[source] + lives[source] for source in range(6)}
+
+
+def test_a_log_that_is_too_large_keeps_the_longest() -> None:
+    lines = [f"2026-11-21 07:45:{at // 100:02}.{at % 100:02}0000 job{at % 50}: step {at}\n" for at in range(3_000)]
+    sections = data_sections(tracealyze.read("".join(lines).encode()), 20_000)
+    limits = meta(sections)["captures"][0]["limits"]
+    assert (limits["messages"], limits["all_sources"]) == (3_000, 50)
+    assert 0 < limits["exact_messages"] < 3_000
+    assert sum(len(each.html()) for each in sections) <= 20_000
+
+
 def test_children_of_the_icicle_sum_to_their_parent(trace: tracealyze.Trace) -> None:
     nodes = meta(data_sections(trace, BUDGET))["icicle"]
     assert nodes[0] == [0, "", trace.window.wall_ns]

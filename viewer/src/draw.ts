@@ -223,16 +223,25 @@ function drawCalls(context: CanvasRenderingContext2D, scene: Scene, left: number
       for (let at = from; at < model.exact.first[lane + 1] && drawn < MAX_LABELS; at++) {
         if (model.exact.startNs[at] >= range.toNs) break;
         if (model.exact.endNs[at] - model.exact.startNs[at] < 14 * perPixel) continue;
-        const x = Math.max(left, xOf(scene, model.exact.startNs[at], left, width));
+        const startNs = model.isLog ? afterPath(model, lane, model.exact.startNs[at]) : model.exact.startNs[at];
+        const x = Math.max(left, xOf(scene, startNs, left, width));
         const room = Math.min(width, xOf(scene, model.exact.endNs[at], left, width)) - x;
         if (room < 14 || isOnPath(model, lane, model.exact.startNs[at], model.exact.endNs[at])) continue;
         const call = model.strings[model.exact.call[at]];
-        const text = widthOf(context, call) + 10 < room ? call : model.classes[model.exact.class[at]].letter;
+        // A letter says what calls do; all messages are alike.
+        const letter = model.isLog ? "" : model.classes[model.exact.class[at]].letter;
+        const text = widthOf(context, call) + 10 < room ? call : letter;
         drawn++;
         context.fillText(text, x + 4, yOf(scene, row) + GAP + (BAR - EDGE) / 2 + 0.5);
       }
     }
   }
+}
+
+/** The moment from which a message has a pale bar: when the next message of any source ends the silence after it. */
+function afterPath({ path }: Model, lane: number, startNs: number): number {
+  const row = pathAt(path, startNs);
+  return path.lane[row] === lane ? path.endNs[row] : startNs;
 }
 
 /** Whether the path is in a lane at the middle of a time; such a stretch has a label of the path. */
@@ -259,7 +268,8 @@ function drawStays(
     if (y < 0 || room < MIN_LABEL - 8) continue;
     const call = stay.call ? model.strings[stay.call] : model.classes[stay.class].title;
     const target = stay.target ? ` ${model.strings[stay.target]}` : "";
-    const program = withName && stay.lane >= 0 ? `${nameOf(model.lanes[stay.lane])}: ` : "";
+    // A message begins with the name of its source.
+    const program = withName && stay.lane >= 0 && !model.isLog ? `${nameOf(model.lanes[stay.lane])}: ` : "";
     const text = [`${program}${call}${target}`, `${program}${call}`, call].find(
       (each) => widthOf(context, each) < room,
     );
@@ -496,7 +506,11 @@ export function drawMini(canvas: HTMLCanvasElement, scene: Scene): void {
   context.font = SMALL;
   context.textBaseline = "middle";
   const { peak } = strip;
-  context.fillText(`all tasks: up to ${peak < 10 ? peak.toFixed(1) : Math.round(peak)} at once`, 8, 13);
+  context.fillText(
+    `all ${scene.model.isLog ? "sources" : "tasks"}: up to ${peak < 10 ? peak.toFixed(1) : Math.round(peak)} at once`,
+    8,
+    13,
+  );
   context.fillText(`on average of ${duration(wallNs / overview[0].length)}`, 8, 28);
 }
 

@@ -1,6 +1,7 @@
 import { bisectRight } from "d3-array";
 import type { CaptureMeta, ClassLook, Finding, Meta } from "./contract.ts";
 import { bytesOfBase64, type Columns, columnsOf, inflated, stringsOf } from "./decode.ts";
+import { isLog, logOf } from "./log.ts";
 
 export const COLUMNS = 1024;
 export const FACTOR = 8;
@@ -19,6 +20,8 @@ export interface Lane {
   endNs: number;
   program: string;
   argv: string;
+  /** What it is called; by default its program and id. */
+  name?: string;
   ending: string;
   line: number;
   calls: number;
@@ -81,6 +84,8 @@ export interface Model {
   /** The longest range that can be shown: the window, or that of the longest capture of the page. */
   scaleNs: number;
   movedNs: number;
+  /** Whether lanes are sources of messages instead of tasks. */
+  isLog: boolean;
   lanes: Lane[];
   laneOfTask: Map<number, number>;
   strings: string[];
@@ -114,9 +119,10 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
     .map((section, level) => levelOf(lanes, wallNs, COLUMNS * FACTOR ** level, raw.get(section.name)!));
   const overview = columns("overview");
   const wakes = columns("wakes");
-  return {
+  const model: Model = {
     meta,
     capture,
+    isLog: false,
     classes: meta.classes,
     wallNs,
     ofCapture: meta.scale_ns ? ` of ${capture.name}` : "",
@@ -139,6 +145,7 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
     levels,
     findings: meta.findings.filter((finding) => finding.capture === capture.capture).map(numbered),
   };
+  return isLog(capture) ? logOf(model, columns) : model;
 }
 
 /** The number that the page gives to a finding is at the end of the id of its element. */

@@ -41,7 +41,7 @@ export function SumTable({
           {sums.lanes.slice(0, 5).map(({ lane, ns }) => (
             <tr key={lane}>
               <td />
-              <td>{lane < 0 ? "other tasks" : nameOf(model.lanes[lane])}</td>
+              <td>{lane < 0 ? `other ${model.isLog ? "sources" : "tasks"}` : nameOf(model.lanes[lane])}</td>
               <td class="n">{duration(ns)}</td>
               <td class="n">{share(ns)}</td>
             </tr>
@@ -72,8 +72,10 @@ export function Detail({ model, lane, atNs, range }: { model: Model; lane: Lane 
       <h3>{nameOf(lane)}</h3>
       {lane.argv && <p>{lane.argv}</p>}
       <p>
-        From {moment(from, whole)} for {duration(to - from)}, {lane.calls.toLocaleString("en")} calls, {lane.ending}. On
-        the critical path for {duration(lane.onPathNs)}. First line: {lane.line}.
+        From {moment(from, whole)} for {duration(to - from)}, {lane.calls.toLocaleString("en")}{" "}
+        {model.isLog ? "messages" : `calls, ${lane.ending}`}.{" "}
+        {model.isLog ? "Silence after them" : "On the critical path for"} {duration(lane.onPathNs)}. First line:{" "}
+        {lane.line}.
       </p>
       {at >= 0 && (
         <p>
@@ -81,7 +83,9 @@ export function Detail({ model, lane, atNs, range }: { model: Model; lane: Lane 
           {duration(model.exact.endNs[at] - model.exact.startNs[at])}, line {model.exact.line[at]}.
         </p>
       )}
-      <p>All of its time: {times.map(({ look, ns }) => `${look.lane_title} ${duration(ns)}`).join(", ") || "0 s"}.</p>
+      {!model.isLog && (
+        <p>All of its time: {times.map(({ look, ns }) => `${look.lane_title} ${duration(ns)}`).join(", ") || "0 s"}.</p>
+      )}
       <p class="tz-note">
         <code>{commandOf(model, lane, range)}</code>
       </p>

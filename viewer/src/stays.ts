@@ -21,7 +21,9 @@ export function staysOf(model: Model, range: Range, minNs: number): Stay[] {
   while (row < path.startNs.length && path.startNs[row] < range.toNs) {
     const lane = laneOf(path, row);
     const first = row;
-    while (row < path.startNs.length && path.startNs[row] < range.toNs && laneOf(path, row) === lane) row++;
+    // Each message of a log is a stay: other than calls in a loop, few messages are alike.
+    const isSame = (at: number) => laneOf(path, at) === lane && (!model.isLog || path.call[at] === path.call[first]);
+    while (row < path.startNs.length && path.startNs[row] < range.toNs && isSame(row)) row++;
     const [fromNs, toNs] = [Math.max(path.startNs[first], range.fromNs), Math.min(path.endNs[row - 1], range.toNs)];
     if (toNs - fromNs < minNs) continue;
     const rows = Array.from({ length: row - first }, (_, at) => first + at);

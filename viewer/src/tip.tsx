@@ -39,7 +39,11 @@ export function describedAt(model: Model, row: Row | null, atNs: number, perPixe
   const piece = pathAt(model.path, atNs);
   const ofPath = laneOf(model.path, piece);
   if (atNs < 0 || atNs > model.wallNs) return null;
-  if (row === null) return [ofPath < 0 ? "several tasks" : nameOf(model.lanes[ofPath]), pathText(model, piece)];
+  if (row === null)
+    return [
+      ofPath < 0 ? `several ${model.isLog ? "messages" : "tasks"}` : nameOf(model.lanes[ofPath]),
+      pathText(model, piece),
+    ];
   const lane = laneAt(model.lanes, row, atNs, perPixelNs);
   if (lane < 0) return null;
   const lines = [nameOf(model.lanes[lane])];

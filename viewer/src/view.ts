@@ -59,6 +59,7 @@ export function rowsOf(lanes: readonly Lane[], mode: Mode): Row[] {
 }
 
 export function nameOf(lane: Lane): string {
+  if (lane.name) return lane.name;
   const program = lane.program.split("/").pop() || "unknown program";
   if (lane.tid < 0) return program;
   return lane.isThread ? `${program} ${lane.tid} (thread)` : `${program} ${lane.pid}`;

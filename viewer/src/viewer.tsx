@@ -43,6 +43,9 @@ const MODE_NAMES: Record<Mode, string> = {
   path: "critical path only",
   program: "by program",
 };
+/** Sources of a log have no programs. */
+const modesOf = (model: Model): readonly Mode[] => (model.isLog ? MODES.filter((each) => each !== "program") : MODES);
+const nameOfMode = (mode: Mode, model: Model) => (model.isLog && mode === "tree" ? "by source" : MODE_NAMES[mode]);
 const MAX_LISTED = 60;
 const KEYS: [string, string][] = [
   ["← → or A D", "move in time"],
@@ -257,7 +260,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const { range } = this.state;
     const lane = laneOf(path, row);
     const call = strings[path.call[row]] || this.props.model.classes[path.class[row]].title;
-    const message = `Critical path, ${moment(fromNs, range)}: ${lane < 0 ? "several tasks" : nameOf(lanes[lane])}, ${call}, ${duration(toNs - fromNs)}`;
+    const message = `Critical path, ${moment(fromNs, range)}: ${lane < 0 ? `several ${this.props.model.isLog ? "messages" : "tasks"}` : nameOf(lanes[lane])}, ${call}, ${duration(toNs - fromNs)}`;
     const length = range.toNs - range.fromNs;
     const isVisible = fromNs >= range.fromNs && fromNs < range.toNs;
     const more: Partial<State> = { atNs: fromNs, selection: { fromNs, toNs }, message };
@@ -299,7 +302,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
       "[": () => this.stepPath(-1),
       "]": () => this.stepPath(1),
       b: () => this.setState({ selection: this.state.range, message: "" }),
-      m: () => this.setMode(MODES[(MODES.indexOf(this.state.mode) + 1) % MODES.length]),
+      m: () => this.setMode(modesOf(model)[(modesOf(model).indexOf(this.state.mode) + 1) % modesOf(model).length]),
       "/": () => this.searchRef.current?.focus(),
       "?": () => this.setState({ isHelpOpen: !this.state.isHelpOpen }),
       Escape: () => this.setState({ selection: null, isHelpOpen: false }),
@@ -314,7 +317,10 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const lane = this.rows[this.state.focusRow]?.lanes[0] ?? 0;
     this.arrange(mode);
     this.setState({ mode, top: 0 });
-    this.focus(Math.max(0, this.rowOf[lane]), { mode, message: `Rows: ${MODE_NAMES[mode]}, ${this.rows.length}` });
+    this.focus(Math.max(0, this.rowOf[lane]), {
+      mode,
+      message: `Rows: ${nameOfMode(mode, this.props.model)}, ${this.rows.length}`,
+    });
   }
 
   timeAt(event: { clientX: number }): number {
@@ -493,9 +499,9 @@ class App extends Component<{ model: Model; prefix: string }, State> {
           <label>
             Rows{" "}
             <select value={mode} onChange={(event) => this.setMode(event.currentTarget.value as Mode)}>
-              {MODES.map((each) => (
+              {modesOf(model).map((each) => (
                 <option key={each} value={each}>
-                  {MODE_NAMES[each]}
+                  {nameOfMode(each, model)}
                 </option>
               ))}
             </select>
@@ -583,6 +589,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   about(limits: Record<string, number>): string {
     const { model } = this.props;
+    if (model.isLog) return aboutLog(limits);
     const tasks = limits.tasks.toLocaleString("en");
     const parts = [
       limits.lanes === limits.tasks
@@ -633,6 +640,20 @@ function Help({ close }: { close: () => void }) {
       </button>
     </div>
   );
+}
+
+/** What the lanes of a log show of it. */
+function aboutLog(limits: Record<string, number>): string {
+  const [sources, messages] = [limits.all_sources, limits.messages].map((each) => each.toLocaleString("en"));
+  const isWhole = limits.sources === limits.all_sources;
+  const lanes = isWhole
+    ? `Each source of messages has a lane: ${sources}`
+    : `${limits.sources.toLocaleString("en")} of ${sources} sources have a lane`;
+  const drawn =
+    limits.exact_messages === limits.messages
+      ? "a message lasts until the next one of its source, in full color until the next one of any"
+      : `${limits.exact_messages.toLocaleString("en")} of ${messages} messages are drawn`;
+  return `${lanes}; ${drawn}.`;
 }
 
 /** The lane that the critical path spends most time in. */
@@ -695,8 +716,8 @@ async function start(): Promise<void> {
     if (!section) continue;
     const meta: Meta = JSON.parse(about.textContent ?? "");
     const model = await modelOf(meta, 0, (id) => document.getElementById(id)?.textContent ?? "");
-    // A log has one lane without calls: its stretches in the static picture show more.
-    const draws = model.capture.limits.calls > 0;
+    // A log of which no message fits into the page has one lane: its stretches in the static picture show more.
+    const draws = model.capture.limits.calls > 0 || model.isLog;
     if (draws) replace(section, model, prefix);
     form = draws || form === "ready" ? "ready" : "static";
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
 import { matching, placed } from "../src/icicle.tsx";
+import { logOf } from "../src/log.ts";
 import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
 import { EMPTY, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
 import { found } from "../src/search.ts";
@@ -16,6 +17,7 @@ import {
   laneAt,
   levelFor,
   linkOf,
+  nameOf,
   rowOfLane,
   rowsOf,
   searched,
@@ -67,6 +69,7 @@ function model(): Model {
     ofCapture: "",
     scaleNs: 200,
     movedNs: 0,
+    isLog: false,
     lanes,
     laneOfTask: new Map([
       [0, 0],
@@ -351,4 +354,64 @@ test("a search of the icicle counts the time of boxes within found boxes once", 
   assert.deepEqual(matching(nodes, " MAKE "), { hits: new Set([2, 3, 6]), ns: 50 });
   assert.deepEqual(matching(nodes, "make all"), { hits: new Set([3]), ns: 30 });
   assert.deepEqual(matching(nodes, " "), { hits: new Set(), ns: 0 });
+});
+
+test("lanes of a log are its sources, and silences are in the lane of the message before them", () => {
+  const numbers = (...values: number[]) => Float64Array.from(values);
+  const log = model();
+  log.classes = [...log.classes, { ...log.classes[0], name: "gap" }];
+  log.strings = ["", "mail", "start", "sent", "job"];
+  log.capture = { ...log.capture, limits: { sources: 2, messages: 3, exact_messages: 3 } };
+  const none = numbers(0, 0, 0);
+  log.path = {
+    ...log.path,
+    startNs: numbers(0, 50, 150),
+    endNs: numbers(50, 150, 200),
+    lane: Int32Array.of(0, 0, 0),
+    class: numbers(3, 3, 3),
+    what: numbers(4, 4, 4),
+    call: numbers(1, 4, 1),
+    target: numbers(2, 2, 3),
+    flags: none,
+  };
+  log.findings = [
+    { code: "", name: "", severity: "", title: "", capture: 0, pid: null, lines: [], stretches: [[7, 60, 150]] },
+  ];
+  const sections: Record<string, Record<string, Float64Array>> = {
+    sources: {
+      name: numbers(1, 4),
+      start: numbers(0, 50),
+      life: numbers(200, 100),
+      messages: numbers(2, 1),
+      on_path: numbers(100, 100),
+      line: numbers(1, 2),
+      row: numbers(0, 1),
+    },
+    messages: {
+      source: numbers(0, 0, 1),
+      start: numbers(0, 150, 50),
+      dur: numbers(150, 50, 100),
+      text: numbers(2, 3, 2),
+      line: numbers(1, 3, 2),
+    },
+  };
+  const made = logOf(log, (name) => sections[name]);
+  assert.deepEqual(made.lanes.map(nameOf), ["mail", "job"]);
+  assert.deepEqual([...made.path.lane], [0, 1, 0]);
+  assert.deepEqual(
+    [...made.path.call].map((call) => made.strings[call]),
+    ["start", "start", "sent"],
+  );
+  assert.equal(exactAt(made.exact, 0, 149), 0);
+  assert.equal(exactAt(made.exact, 1, 60), 2);
+  assert.deepEqual(made.findings[0].stretches, [[1, 60, 150]]);
+  // Two sources have messages to come from 50 to 150.
+  assert.equal(
+    made.overview[3].reduce((sum, ns) => sum + ns, 0),
+    300,
+  );
+  assert.deepEqual(sumsOf(made, { fromNs: 0, toNs: 200 }).lanes, [
+    { lane: 0, ns: 100 },
+    { lane: 1, ns: 100 },
+  ]);
 });

@@ -5,6 +5,7 @@ use crate::picture::codec::{differences, numbers, zigzag};
 use crate::picture::intervals::Interval;
 use crate::picture::lane::{CLASSES, LaneSource};
 use crate::picture::lanes::Lanes;
+use crate::picture::messages::Messages;
 use crate::picture::overview::ClassSums;
 use crate::picture::packing;
 use crate::picture::path_rows::{PathKey, PathRow};
@@ -15,7 +16,7 @@ use crate::store::tasks::Task;
 use parsers::line::Ended;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, Text};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A section before compression.
 pub struct Columns {
@@ -172,6 +173,35 @@ impl ColumnContext<'_, '_> {
             .with("call", calls.iter().map(|call| call.0))
             .with("target", calls.iter().map(|call| call.1))
             .with("d_line", differences(intervals.iter().map(|each| self.line(each.row))))
+    }
+
+    /// The sources of a log.
+    pub fn sources(&mut self, found: &Messages, silent_ns: &FxHashMap<Text, i64>) -> Columns {
+        let (sources, start_ns) = (&found.sources, self.source.start_ns);
+        let lives: Vec<(i64, i64)> = sources.iter().map(|each| (each.start_ns, each.end_ns)).collect();
+        let names: Vec<u64> = sources.iter().map(|each| self.strings.number(each.name)).collect();
+        let silent = |name| silent_ns.get(name).copied().unwrap_or(0).max(0) as u64;
+        Columns::new("sources", sources.len())
+            .with("name", names)
+            .with("d_start", differences(sources.iter().map(|each| each.start_ns - start_ns)))
+            .with("life", sources.iter().map(|each| (each.end_ns - each.start_ns).max(0) as u64))
+            .with("messages", sources.iter().map(|each| each.messages))
+            .with("on_path", sources.iter().map(|each| silent(&each.name)))
+            .with("d_line", differences(sources.iter().map(|each| self.line(each.row))))
+            .with("row", packing::rows(&lives).into_iter().map(u64::from))
+    }
+
+    /// The messages of a log, by source and time.
+    pub fn messages(&mut self, found: &Messages) -> Columns {
+        let (messages, events) = (&found.messages, &self.source.trace.events);
+        let texts: Vec<u64> = messages.iter().map(|each| self.strings.number(events.target(each.row))).collect();
+        let start_ns = self.source.start_ns;
+        Columns::new("messages", messages.len())
+            .with("d_source", differences(messages.iter().map(|each| i64::from(each.source))))
+            .with("d_start", differences(messages.iter().map(|each| each.start_ns - start_ns)))
+            .with("dur", messages.iter().map(|each| (each.end_ns - each.start_ns).max(0) as u64))
+            .with("text", texts)
+            .with("d_line", differences(messages.iter().map(|each| self.line(each.row))))
     }
 
     /// The wake-ups on the critical path.

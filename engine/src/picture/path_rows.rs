@@ -12,6 +12,7 @@
 use crate::critical_path::segment::{Segment, What};
 use crate::store::event::NONE;
 use crate::store::trace::Trace;
+use parsers::Text;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 
@@ -93,6 +94,11 @@ impl<'trace> PathRows<'trace> {
             merged: 0,
             moved_ns: 0,
         }
+    }
+
+    /// The source of a message.
+    pub fn source_of(&self, row: u32) -> Text {
+        self.trace.events.shape(row).syscall
     }
 
     /// Append the segment before all earlier ones.

@@ -10,6 +10,7 @@ use crate::picture::grid::Grid;
 use crate::picture::intervals::{Longest, longest};
 use crate::picture::lane::LaneSource;
 use crate::picture::lanes::{Lanes, chosen, inside};
+use crate::picture::messages::Messages;
 use crate::picture::overview::{ClassSums, Overview, overview};
 use crate::picture::path_rows::{PathRow, PathRows};
 use crate::picture::strings::StringIndex;
@@ -25,6 +26,9 @@ const LANE_BYTES: usize = 20;
 const PATH_ROW_BYTES: usize = 3;
 const INTERVAL_BYTES: usize = 4;
 const WAKE_BYTES: usize = 10;
+/// A message has a text of its own.
+const MESSAGE_BYTES: usize = 24;
+const SOURCE_BYTES: usize = 24;
 /// The path is not merged further than this.
 const MIN_ROWS: usize = 64;
 /// Levels of cells. A column of the last one is a four-millionth of the window.
@@ -81,6 +85,10 @@ pub fn picture(trace: &Trace, wakers: &Wakers, window: &Window, budget_bytes: us
     let (lanes, mut strings) = painting.tasks(&tasks, &listener.on_path_ns);
     let folded_ns = painting.sums(&lanes, &tasks, &sums);
     let is_complete = painting.path_and_calls(&lanes, &mut strings, &mut listener);
+    if !listener.silent_ns.is_empty() {
+        let rows = trace.captures.get(window.capture as usize).map_or(0..0, |capture| capture.rows.clone());
+        painting.messages(Messages::of(&source, rows), &lanes, &mut strings, &listener.silent_ns);
+    }
     painting.strings(strings);
     painting.levels(&lanes, is_complete);
     Some(Picture { sections: painting.sections, limits: painting.limits, folded_ns })
@@ -168,6 +176,26 @@ impl<'trace> Painting<'trace> {
         self.limit("wakes", listener.wakes_total as i64);
         self.limit("exact_wakes", wakes.len() as i64);
         calls.total == calls.intervals.len() as u64
+    }
+
+    /// The sources and messages of a log. Without them the log has one lane.
+    fn messages(
+        &mut self,
+        mut found: Messages,
+        lanes: &Lanes,
+        strings: &mut StringIndex<'trace>,
+        silent_ns: &FxHashMap<Text, i64>,
+    ) {
+        found.retain(self.budget_bytes / 10 / SOURCE_BYTES, self.budget_bytes / 4 / MESSAGE_BYTES, silent_ns);
+        let (source, targets) = (self.source, FxHashSet::default());
+        let mut context = ColumnContext { source: &source, lanes, strings, targets: &targets };
+        let (sources, messages) = (context.sources(&found, silent_ns), context.messages(&found));
+        self.limit("sources", found.sources.len() as i64);
+        self.limit("all_sources", found.sources_total as i64);
+        self.limit("messages", found.total as i64);
+        self.limit("exact_messages", found.messages.len() as i64);
+        self.add(sources, usize::MAX);
+        self.add(messages, usize::MAX);
     }
 
     fn strings(&mut self, strings: StringIndex<'trace>) {

@@ -1,9 +1,11 @@
 //! The wake-ups that the critical path passes through.
 
-use crate::critical_path::segment::Segment;
+use crate::critical_path::segment::{Segment, What};
 use crate::critical_path::walk::{Waited, WalkListener};
 use crate::picture::path_rows::PathRows;
 use crate::waits::edge::Edge;
+use parsers::Text;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// A wait on the critical path that another task ended.
@@ -23,6 +25,8 @@ pub struct PathListener<'trace> {
     pub rows: PathRows<'trace>,
     /// Time on the path by task.
     pub on_path_ns: Vec<i64>,
+    /// Of logs: the silences by the source of the message before them.
+    pub silent_ns: FxHashMap<Text, i64>,
     /// Waits that last at this moment of the walk.
     open: Vec<(u32, Edge)>,
     wakes: Vec<Wake>,
@@ -34,8 +38,15 @@ pub struct PathListener<'trace> {
 impl<'trace> PathListener<'trace> {
     /// Nothing collected yet.
     pub fn new(rows: PathRows<'trace>, tasks: usize, max_wakes: usize) -> PathListener<'trace> {
-        let on_path_ns = vec![0; tasks];
-        PathListener { rows, on_path_ns, open: Vec::new(), wakes: Vec::new(), max_wakes, wakes_total: 0 }
+        PathListener {
+            rows,
+            on_path_ns: vec![0; tasks],
+            silent_ns: FxHashMap::default(),
+            open: Vec::new(),
+            wakes: Vec::new(),
+            max_wakes,
+            wakes_total: 0,
+        }
     }
 
     /// The longest waits, in order of their ends.
@@ -58,6 +69,9 @@ impl WalkListener for PathListener<'_> {
     fn charged(&mut self, segment: Segment) {
         if let Some(sum) = self.on_path_ns.get_mut(segment.task as usize) {
             *sum += segment.dur_ns();
+        }
+        if let What::Silence(row) = segment.what {
+            *self.silent_ns.entry(self.rows.source_of(row)).or_default() += segment.dur_ns();
         }
         self.rows.push(&segment);
     }

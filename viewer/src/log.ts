@@ -1,0 +1,112 @@
+import type { CaptureMeta, ClassLook } from "./contract.ts";
+import type { Columns } from "./decode.ts";
+import type { Exact, Lane, Model, Path } from "./model.ts";
+import { pathAt } from "./model.ts";
+
+/** Columns of the strip above the lanes. */
+const COLUMNS = 512;
+
+/** What a section of the page holds, by its name. */
+type Sections = (name: string) => Columns;
+
+/** Whether a capture is a log with sources; each of them has a lane. */
+export function isLog(capture: CaptureMeta): boolean {
+  return capture.limits.sources > 0;
+}
+
+/** The model of a log: lanes are sources, calls are messages, and a message is on the path for the silence after it. */
+export function logOf(model: Model, sections: Sections): Model {
+  const { strings, classes, wallNs } = model;
+  const lanes = lanesOf(sections("sources"), strings, classes);
+  const gap = classes.findIndex((look) => look.name === "gap");
+  const path = pathOf(model.path, lanes, strings);
+  const exact = exactOf(sections("messages"), lanes, gap, model.capture.limits);
+  const findings = model.findings.map((finding) => ({
+    ...finding,
+    stretches: finding.stretches.map(([, fromNs, toNs]): [number, number, number] => [
+      laneOfEvidence(lanes[path.lane[pathAt(path, fromNs)]], toNs),
+      fromNs,
+      toNs,
+    ]),
+  }));
+  return {
+    ...model,
+    isLog: true,
+    lanes,
+    laneOfTask: new Map(lanes.map((lane) => [lane.task, lane.number])),
+    path,
+    exact,
+    findings,
+    levels: [],
+    overview: classes.map((_, cls) => (cls === gap ? aliveOf(lanes, wallNs) : new Float64Array(COLUMNS))),
+  };
+}
+
+/** Evidence lies in the log as a whole. It is about the source where it begins, unless it outlasts it; -1 stands for that. */
+function laneOfEvidence(lane: Lane | undefined, toNs: number): number {
+  return lane && toNs <= lane.endNs ? lane.number : -1;
+}
+
+function lanesOf(sources: Columns, strings: string[], classes: ClassLook[]): Lane[] {
+  return Array.from(sources.start, (birthNs, number) => ({
+    number,
+    task: number,
+    pid: -1,
+    tid: -1,
+    parent: -1,
+    depth: 0,
+    isThread: false,
+    birthNs,
+    endNs: birthNs + sources.life[number],
+    program: strings[sources.name[number]],
+    argv: "",
+    name: strings[sources.name[number]] || "(no source)",
+    ending: "",
+    line: sources.line[number],
+    calls: sources.messages[number],
+    onPathNs: sources.on_path[number],
+    row: sources.row[number],
+    sumsNs: classes.map(() => 0),
+  }));
+}
+
+/** A silence is named by the message before it, and is in the lane of its source. */
+function pathOf(path: Path, lanes: readonly Lane[], strings: string[]): Path {
+  const laneOf = new Map(lanes.map((lane) => [lane.program, lane.number]));
+  // Stretches of several messages have no source.
+  const lane = Int32Array.from(path.what, (what, row) =>
+    what === 4 ? (laneOf.get(strings[path.call[row]]) ?? -1) : -1,
+  );
+  return { ...path, lane, call: path.target, target: new Float64Array(path.target.length) };
+}
+
+function exactOf(messages: Columns, lanes: readonly Lane[], gap: number, limits: Record<string, number>): Exact {
+  const rows = messages.source.length;
+  const first = new Int32Array(lanes.length + 1).fill(rows);
+  for (let row = rows - 1; row >= 0; row--) first[messages.source[row]] = row;
+  for (let lane = lanes.length - 1; lane >= 0; lane--) first[lane] = Math.min(first[lane], first[lane + 1]);
+  return {
+    first,
+    startNs: messages.start,
+    endNs: messages.start.map((startNs, row) => startNs + messages.dur[row]),
+    class: new Float64Array(rows).fill(gap),
+    call: messages.text,
+    target: new Float64Array(rows),
+    line: messages.line,
+    isComplete: limits.exact_messages === limits.messages,
+  };
+}
+
+/** The time that sources have messages to come, per column. */
+function aliveOf(lanes: readonly Lane[], wallNs: number): Float64Array {
+  const alive = new Float64Array(COLUMNS);
+  const columnNs = wallNs / COLUMNS;
+  for (const lane of lanes) {
+    const last = Math.min(COLUMNS - 1, Math.floor(lane.endNs / columnNs));
+    for (let column = Math.floor(Math.max(0, lane.birthNs) / columnNs); column <= last; column++) {
+      const overlapNs = Math.min(lane.endNs, (column + 1) * columnNs) - Math.max(lane.birthNs, column * columnNs);
+      alive[column] += Math.max(0, overlapNs);
+    }
+  }
+  return alive;
+}
