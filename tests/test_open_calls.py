@@ -34,7 +34,7 @@ _MIN_SEEN_NS = 1_000_000_000
 def _seen_open(name: str) -> frozenset[str]:
     """The calls of a capture that are open at its end, and were for a second or more, by syscall."""
     rows = tracealyze.read(_CAPTURES[name]).table("open_calls")
-    return frozenset(row["syscall"] for row in rows if (row["seen_ns"] or 0) >= _MIN_SEEN_NS)
+    return frozenset(row["syscall"] for row in rows if not row["killed_by"] and (row["seen_ns"] or 0) >= _MIN_SEEN_NS)
 
 
 @pytest.mark.parametrize("name", _CAPTURES)

@@ -640,7 +640,7 @@ columns! {
         "fd" i64 "" "The descriptor it works on, if its name is unknown.";
         "stream" dict "" "What that descriptor is by convention: standard input, output or error.";
         "kind" dict "" "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, kernel.";
-        "seen_ns" i64 "ns" "From the start of the call to the end of the capture; missing without timestamps, and where no call of the capture returned.";
+        "seen_ns" i64 "ns" "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned.";
         "first" bool "" "Whether the task made no such call before (kernel: no call of this name).";
         "holder_pid" i32 "" "Process that holds the file lock.";
         "holder_tid" i32 "" "Thread of the same process that took the lock last and has not released it.";
@@ -656,7 +656,10 @@ columns! {
         "inward" bool "" "Whether all threads of the process wait for threads, and none for a client, an event or input.";
         "quiet_ns" i64 "ns" "For how long all of them have waited; missing as seen_ns.";
         "stuck" bool "" "Whether each thread of the process waits for another one, without a time limit.";
+        "killed_by" dict "" "The signal that killed the process in the call; missing if it lives when the capture ends.";
         "calls" i64 "count" "Number of open calls: 1.";
+        "exclusive_ns" i64 "ns" "Critical-path time of the call.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
         "first_line" i64 "" "Line of the call.";
         "last_line" i64 "" "Same as first_line.";
     }

@@ -1,8 +1,10 @@
-//! Open calls: the call of each task that has not returned when the capture ends, and the tasks that could end it.
+//! Open calls: the call of each task that has not returned when the capture ends or a signal kills the process, and the
+//! tasks that could end it.
 //!
 //! ```text
 //! pid 7   flock(3</run/lock>, LOCK_EX) = 0 | read(0,                the last line: blocked on its standard input
 //! pid 8   flock(3</run/lock>, LOCK_EX <unfinished ...>              blocked on the lock that pid 7 holds
+//! pid 9   flock(3</run/lock>, LOCK_EX <unfinished ...> | killed by SIGINT       the same, until the signal
 //! ```
 
 mod enders;
@@ -16,9 +18,10 @@ use crate::table_support::provenance::Provenance;
 use crate::tables::open_calls::enders::{Ender, Enders};
 use crate::tables::open_calls::threads::Threads;
 use crate::waits::effects::is_waiting_fcntl;
-use crate::waits::wait_kinds::wait_of_row;
+use crate::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
+use parsers::line::Ended;
 use parsers::syscalls::{Action, Transfer, Wait};
-use parsers::{NO_NS, Outcome};
+use parsers::{NO_NS, Outcome, Text};
 
 /// What the first three descriptors are, by convention.
 const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error"];
@@ -30,11 +33,14 @@ pub(super) struct OpenCall {
     pub row: u32,
     /// What it waits for; `None` for work of the kernel or a device.
     pub wait: Option<Wait>,
+    /// The signal that killed the process in this call.
+    pub killed_by: Option<Text>,
 }
 
 /// Builds the table, one row per task whose last call did not return.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let open: Vec<OpenCall> = context.tasks().filter_map(|task| open_call(context, task)).collect();
+    let open: Vec<OpenCall> =
+        context.tasks().filter_map(|task| open_call(context, task).or_else(|| broken_call(context, task))).collect();
     let mut builder = TableBuilder::new(context, "open_calls");
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
@@ -58,7 +64,24 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
         _ => false,
     };
     let is_last = is_open && known.death_ns == NO_NS && known.ended.is_none() && !known.superseded;
-    is_last.then(|| OpenCall { task, row, wait: wait(context, row) })
+    is_last.then(|| OpenCall { task, row, wait: wait(context, row), killed_by: None })
+}
+
+/// The call in which a signal killed a process. Of several threads, each waits for something else, and the signal ends all.
+fn broken_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let known = &trace.tasks[task as usize];
+    let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else { return None };
+    let row = trace.rows_of(task).iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
+    let is_open = never_returned(events.outcome(row)) || was_broken_off(events, row);
+    let ends_task = matches!(events.action(row), Action::EndsThread | Action::EndsProcess);
+    let is_alone = || threads::is_alone(context, task);
+    (is_open && !ends_task && is_alone()).then(|| OpenCall {
+        task,
+        row,
+        wait: wait(context, row),
+        killed_by: Some(signal),
+    })
 }
 
 /// Whether later lines of other tasks show that a call that need not wait took time.
@@ -70,7 +93,7 @@ fn is_seen_open(context: &TableContext<'_>, call: &OpenCall) -> bool {
 fn works(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
     let ends_task = matches!(events.action(call.row), Action::EndsThread | Action::EndsProcess);
-    events.outcome(call.row) == Outcome::Open && !ends_task
+    (events.outcome(call.row) == Outcome::Open || call.killed_by.is_some()) && !ends_task
 }
 
 /// Whether a call that need not wait is where the whole capture ends: no task does anything else. Of a program that works, any
@@ -82,6 +105,7 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
         known.death_ns != NO_NS || known.ended.is_some() || known.superseded
     };
     works(context, call)
+        && call.killed_by.is_none()
         && context.capture_of(call.task).is_some_and(|capture| {
             let lives = |task: u32| task != call.task && !has_ended(task);
             let creates = context.trace.events.action(call.row).creates_task();
@@ -139,8 +163,10 @@ fn write(
     builder.some_int("child_pid", pid(Ender::child));
     builder.some_int("peer_pid", pid(Ender::peer));
     builder.some_int("reader_pid", pid(Ender::reader));
-    builder.text("ender_program", other.map_or(parsers::Text::NONE, |other| context.program(other, row)));
-    builder.bool("explained", other.is_some_and(|other| enders.is_alive(context, other)));
+    builder.text("ender_program", other.map_or(Text::NONE, |other| context.program(other, row)));
+    let killed_with = |_: u32| call.killed_by.is_some() && ender.as_ref().and_then(Ender::child).is_some();
+    let is_explained = other.is_some_and(|other| enders::is_alive(context, call, other) || killed_with(other));
+    builder.bool("explained", is_explained);
     builder.bool("deadlock", enders.is_circle(context, open, call));
     builder.bool("idle", idle::is_idle(context, open, call));
     builder.int("threads", process.threads);
@@ -148,7 +174,9 @@ fn write(
     builder.bool("inward", process.is_inward);
     builder.ns("quiet_ns", process.quiet_ns);
     builder.bool("stuck", process.is_stuck);
+    builder.text("killed_by", call.killed_by.unwrap_or(Text::NONE));
     builder.int("calls", 1);
+    builder.path_ns(context.exclusive_ns(row));
     builder.lines(row, row);
     builder.members(Provenance::Rows(vec![row]));
 }
@@ -172,11 +200,14 @@ fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     }
 }
 
-/// From the start of the call to the last timestamp of the capture.
+/// From the start of the call to the death of the process, or to the last timestamp of the capture.
 fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
     let start_ns = context.trace.events.start_ns(call.row);
-    let end_ns =
-        context.capture_of(call.task).filter(|capture| capture.has_wall_clock()).map(|capture| capture.last_ns);
+    let capture = context.capture_of(call.task).filter(|capture| capture.has_wall_clock());
+    let end_ns = capture.map(|capture| match call.killed_by {
+        Some(_) => context.trace.tasks[call.task as usize].end_ns(),
+        None => capture.last_ns,
+    });
     match end_ns {
         Some(end_ns) if start_ns != NO_NS => (end_ns - start_ns).max(0),
         _ => NO_NS,

@@ -58,7 +58,9 @@ impl Assembler<'_> {
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
         self.state(task).undated = if undated { row + 1 } else { 0 };
-        if line.outcome == Outcome::Interrupted {
+        let texts = &self.trace.events.texts;
+        let is_broken_off = line.outcome == Outcome::Failed && texts.bytes(line.errno) == b"EINTR";
+        if matches!(line.outcome, Outcome::Interrupted | Outcome::NoReturn) || is_broken_off {
             self.is_open_on(row, line);
         }
         match extra {

@@ -138,25 +138,20 @@ impl Enders {
             known
                 .get(&key)
                 .copied()
-                .filter(|&task| !same_process(trace, task, call.task) && self.is_alive(context, task))
+                .filter(|&task| !same_process(trace, task, call.task) && is_alive(context, call, task))
         };
         match call.wait {
-            Some(Wait::Child | Wait::Signal) => children(context, call.task).next().map(Ender::Child),
+            Some(Wait::Child | Wait::Signal) => children(context, call).next().map(Ender::Child),
             Some(Wait::Lock) if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) => {
                 let address = address(context, call.row);
                 let owner = self.owners.get(&address).copied().filter(|_| self.handed_on.contains(&address));
-                owner.filter(|&task| task != call.task && self.is_alive(context, task)).map(Ender::Owner)
+                owner.filter(|&task| task != call.task && is_alive(context, call, task)).map(Ender::Owner)
             }
             Some(Wait::Lock) => other(&self.holders).map(Ender::Holder),
             Some(Wait::Peer) => other(&self.readers).map(Ender::Reader),
             Some(Wait::Read) => other(&self.writers).map(Ender::Peer),
             _ => None,
         }
-    }
-
-    /// Whether a task lives at the end of the capture.
-    pub(super) fn is_alive(&self, context: &TableContext<'_>, task: u32) -> bool {
-        context.trace.tasks.get(task as usize).is_some_and(|known| known.death_ns == NO_NS && known.ended.is_none())
     }
 
     /// Whether the task that could end the call waits, through locks and children only, for this one.
@@ -172,9 +167,7 @@ impl Enders {
                     continue;
                 }
                 // With several children, another one may end the wait.
-                Some(Ender::Child(task)) if at.wait == Some(Wait::Child) && children(context, at.task).count() == 1 => {
-                    task
-                }
+                Some(Ender::Child(task)) if at.wait == Some(Wait::Child) && children(context, &at).count() == 1 => task,
                 _ => return false,
             };
             if same_process(context.trace, next, call.task) {
@@ -187,18 +180,26 @@ impl Enders {
     }
 }
 
+/// Whether a task lives when the capture ends, or when a signal breaks off the call.
+pub(super) fn is_alive(context: &TableContext<'_>, call: &OpenCall, task: u32) -> bool {
+    let Some(known) = context.trace.tasks.get(task as usize) else { return false };
+    let outlives = || call.killed_by.is_some() && known.last_line >= context.trace.tasks[call.task as usize].last_line;
+    known.death_ns == NO_NS && known.ended.is_none() || outlives()
+}
+
 fn address(context: &TableContext<'_>, row: u32) -> Address {
     let task = &context.trace.tasks[context.trace.events.task(row) as usize];
     (task.capture, task.pid, context.trace.events.target(row))
 }
 
 /// The living children of a process, the youngest first.
-fn children<'a>(context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = u32> + 'a {
-    let trace = context.trace;
+fn children<'a>(context: &'a TableContext<'_>, call: &'a OpenCall) -> impl Iterator<Item = u32> + 'a {
+    let (trace, task) = (context.trace, call.task);
     let tasks = context.capture_of(task).map_or(0..0, |capture| capture.tasks.clone());
     let is_child = move |&other: &u32| {
         let known = &trace.tasks[other as usize];
-        let lives = known.death_ns == NO_NS && known.ended.is_none();
+        // A terminal sends its signals to children, too, and these may die first.
+        let lives = is_alive(context, call, other) || call.killed_by.is_some();
         let is_own = !known.is_thread && known.creator != NONE;
         lives && is_own && main_task(trace, known.creator) == main_task(trace, task) && descends(trace, other, task)
     };

@@ -86,6 +86,12 @@ pub(super) fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> b
     waits && context.calls_of(call.task).take_while(|&row| row != call.row).all(|row| !same(row))
 }
 
+/// Whether no other thread of the process has a line.
+pub(super) fn is_alone(context: &TableContext<'_>, task: u32) -> bool {
+    let numbers = context.capture_of(task).map_or(0..0, |capture| capture.tasks.clone());
+    numbers.into_iter().all(|other| other == task || !same_process(context.trace, other, task))
+}
+
 fn key(context: &TableContext<'_>, call: &OpenCall) -> (u32, i32, bool) {
     let task = &context.trace.tasks[call.task as usize];
     (task.capture, task.pid, task.born)
