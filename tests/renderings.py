@@ -18,6 +18,9 @@ _END = re.compile(
     r"^(?P<call>\w+\(.*\))\s*= (?P<ret>\?|-?\d+|0x[0-9a-f]+)(?: (?P<errno>E[A-Z0-9]+))?.*?"
     r"(?: <(?P<dur>[\d.]+)>)?$"
 )
+_SIGNAL = re.compile(
+    r"^(?:\+\+\+ killed by (?P<killed>SIG\w+)|--- stopped by (?P<stopped>SIG\w+)|--- (?P<received>SIG\w+) \{)"
+)
 _S_US = 1_000_000
 
 
@@ -45,17 +48,38 @@ class Call:
     end_us: int
     name: str
     args: list[str]
-    ret: int = 0
+    ret: int | None = 0
+    """What it returned; none if it did not return."""
     errno: str = ""
     line: int = 0
     """The line on which it begins."""
 
 
 @dataclass
+class Signal:
+    """A signal that a process received, and the call that it broke off."""
+
+    pid: int
+    at_us: int
+    name: str
+    call: str = ""
+    since_us: int = 0
+    """When that call began; without one, as at_us."""
+    kills: bool = False
+    stops: bool = False
+
+
+@dataclass
 class Story:
-    """What a capture shows: its calls by their returns."""
+    """What a capture shows: its calls by their returns, and its signals."""
 
     calls: list[Call] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+
+    def events(self) -> list[Call | Signal]:
+        """All of them, by time."""
+        events: list[Call | Signal] = [*self.calls, *self.signals]
+        return sorted(events, key=_at_us)
 
 
 def story(text: str) -> Story:
@@ -77,16 +101,38 @@ def story(text: str) -> Story:
         elif body.endswith("<unfinished ...>"):
             open_calls[pid] = (at_us, body.removesuffix("<unfinished ...>").rstrip(), number)
             continue
+        if (read := _SIGNAL.match(body)) and (signal := _signal(read, pid, at_us, told, open_calls)):
+            told.signals.append(signal)
         if ended := _END.match(body):
             told.calls.append(replace(_call(pid, at_us, ended), line=begun))
     told.calls.sort(key=lambda call: call.end_us)
     return told
 
 
+def _signal(
+    read: re.Match[str], pid: int, at_us: int, told: Story, open_calls: dict[int, tuple[int, str, int]]
+) -> Signal | None:
+    last = next((call for call in reversed(told.calls) if call.pid == pid), None)
+    broken = last.name if last and (last.errno.startswith("ERESTART") or last.ret is None) else ""
+    since_us = last.start_us if last and broken else at_us
+    if read["killed"]:
+        # The line of the signal itself, if there is one, becomes that of the death.
+        before = next((each for each in reversed(told.signals) if each.pid == pid), None)
+        if before and before.name == read["killed"]:
+            before.kills = True
+            return None
+        if pid in open_calls:
+            since_us, text, _ = open_calls[pid]
+            return Signal(pid, at_us, read["killed"], text.partition("(")[0], since_us, kills=True)
+        return Signal(pid, at_us, read["killed"], broken, since_us, kills=True)
+    name = read["stopped"] or read["received"]
+    return Signal(pid, at_us, name, broken, since_us, stops=bool(read["stopped"]))
+
+
 def _call(pid: int, at_us: int, ended: re.Match[str]) -> Call:
     name, _, args = ended["call"].partition("(")
     dur_us = round(float(ended["dur"] or 0) * _S_US)
-    ret = -1 if ended["ret"] == "?" else _number(ended["ret"])
+    ret = None if ended["ret"] == "?" else _number(ended["ret"])
     return Call(pid, at_us, at_us + dur_us, name, list(_arguments(args[:-1])), ret, ended["errno"] or "")
 
 
@@ -157,7 +203,7 @@ def dtruss(text: str) -> str:
     last_us: dict[int, int] = {}
     lines = ["\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return"]
     for call in told.calls:
-        if call.name in _NO_RETURN:
+        if call.name in _NO_RETURN or call.ret is None:
             continue
         pid, dur_us = call.pid, call.end_us - call.start_us
         cpu_us = min(dur_us, _MAX_CPU_US)
@@ -217,10 +263,18 @@ _SOLARIS_NAMES = {
     "fsync": "fdsync",
     "fdatasync": "fdsync",
     "rt_sigaction": "sigaction",
+    "rt_sigreturn": "setcontext",
+    "rt_sigsuspend": "sigsuspend",
     "rt_sigprocmask": "lwp_sigmask",
     "getdents64": "getdents",
     "statfs": "statvfs",
 }
+
+
+_SOLARIS_SIGNALS = {
+    "SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGABRT": 6, "SIGKILL": 9, "SIGSEGV": 11, "SIGPIPE": 13, "SIGALRM": 14,
+    "SIGTERM": 15, "SIGUSR1": 16, "SIGUSR2": 17, "SIGCLD": 18, "SIGSTOP": 23, "SIGTSTP": 24, "SIGCONT": 25,
+}  # fmt: skip
 
 
 def solaris_truss(text: str) -> str:
@@ -228,19 +282,44 @@ def solaris_truss(text: str) -> str:
     told = story(text)
     lines = ["Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]"]
     last: dict[int, int] = {}
+    broken: dict[int, Call] = {}
     creators = {
-        call.ret: call.pid for call in told.calls if call.name in ("clone", "clone3", "fork", "vfork") and call.ret > 0
+        call.ret: call.pid
+        for call in told.calls
+        if call.name in ("clone", "clone3", "fork", "vfork") and (call.ret or 0) > 0
     }
-    for call in told.calls:
-        if call.pid not in last and call.pid in creators:
-            at = call.start_us // 100
-            name = "forkx()\t\t(returning as child ...)"
-            lines.append(f"{call.pid}:\t{_columns(at, at)}\t{name}\t= {creators[call.pid]}")
-            last[call.pid] = at
-        at = call.end_us // 100
-        lines.extend(_solaris_lines(call, _columns(at, at - last.get(call.pid, 0))))
-        last[call.pid] = at
+    for event in told.events():
+        pid, at = event.pid, _at_us(event) // 100
+        if isinstance(event, Call) and pid not in last and pid in creators:
+            last[pid] = event.start_us // 100
+            name = f"forkx()\t\t(returning as child ...)\t= {creators[pid]}"
+            lines.append(f"{pid}:\t{_columns(last[pid], last[pid])}\t{name}")
+        if isinstance(event, Call) and event.ret is None and event.name not in ("exit_group", "exit"):
+            broken[pid] = event
+            continue
+        columns = _columns(at, at - last.get(pid, 0 if isinstance(event, Call) else at))
+        last[pid] = at
+        if isinstance(event, Call):
+            lines.extend(_solaris_lines(event, columns))
+            continue
+        lines.append(f"{pid}:\t{columns}\t{_solaris_signal(event)}")
+        if (call := broken.pop(pid, None)) and not event.kills and not event.stops:
+            # The call returns after its handler.
+            lines.extend(_solaris_lines(replace(call, ret=-1, errno="EINTR"), _columns(at, 0)))
     return "\n".join(lines) + "\n"
+
+
+def _at_us(event: Call | Signal) -> int:
+    return event.end_us if isinstance(event, Call) else event.at_us
+
+
+def _solaris_signal(signal: Signal) -> str:
+    name = {"SIGCHLD": "SIGCLD"}.get(signal.name, signal.name)
+    number, call = _SOLARIS_SIGNALS.get(name, 16), _SOLARIS_NAMES.get(signal.call, signal.call)
+    inside = f", in {call}()" if call else ""
+    if signal.stops:
+        return f"    Stopped by signal #{number}, {name}{inside}"
+    return f"    Received signal #{number}, {name}{inside} [{'default' if signal.kills else 'caught'}]"
 
 
 def _columns(at: int, since: int) -> str:
@@ -248,28 +327,47 @@ def _columns(at: int, since: int) -> str:
 
 
 def _solaris_lines(call: Call, columns: str) -> Iterator[str]:
-    name = _SOLARIS_NAMES.get(call.name, call.name)
-    args = [_solaris_argument(arg) for arg in call.args]
-    if call.name in ("openat", "newfstatat"):
-        args = args[1:]
-    if name == "waitid":
-        args = [f"P_PID, {call.ret}", "0x080473B0", "WEXITED|WTRAPPED"]
-    elif name == "nanosleep":
-        args = ["0x08047C30", "0x08047C38"]
-    elif name == "_exit":
-        yield f"{call.pid}:\t{columns}\t_exit({args[0]})"
-        return
-    elif name in ("forkx", "vforkx"):
-        args = ["0"]
-    result = f"Err#{_MACOS_ERRNO.get(call.errno, 22)} {call.errno}" if call.errno else f"= {call.ret}"
-    if name == "waitid" and not call.errno:
-        result = "= 0"
-    if name == "execve" and not call.errno:
-        result = " argc = 1"
-    yield f"{call.pid}:\t{columns}\t{name}({', '.join(args)})\t{result}"
-    if name == "nanosleep":
+    yield f"{call.pid}:\t{columns}\t{_solaris_call(call)}"
+    if call.name in ("execve", "execveat") and not call.errno:
+        words = next((arg for arg in call.args if arg.startswith("[")), "[]")
+        yield f"{call.pid}:\t argv: {' '.join(arg.strip(chr(34)) for arg in _arguments(words[1:-1]))}"
+    if address := _address(call):
+        yield f"{call.pid}:\tAF_INET  name = {address[0]}  port = {address[1]}"
+    if _SOLARIS_NAMES.get(call.name, call.name) == "nanosleep":
         seconds, nanos = _requested(call)
         yield f"{call.pid}:\ttmout: {seconds}.{nanos:09} sec"
+
+
+def _solaris_call(call: Call) -> str:
+    name = _SOLARIS_NAMES.get(call.name, call.name)
+    args = [_solaris_argument(arg) for arg in call.args]
+    result = f"Err#{_MACOS_ERRNO.get(call.errno, 22)} {call.errno}" if call.errno else f"= {call.ret}"
+    if name == "_exit":
+        return f"_exit({args[0]})"
+    if name in ("pipe", "pipe2") and not call.errno:
+        reader, writer = _ends(call)
+        return f"pipe()\t= {reader} [{writer}]"
+    if name == "waitid":
+        return f"waitid(P_PID, {call.ret}, 0x080473B0, WEXITED|WTRAPPED)\t{result if call.errno else '= 0'}"
+    if name == "setcontext":
+        return "setcontext(0x08047B40)"
+    if name == "execve" and not call.errno:
+        result = " argc = 1"
+    args = {"nanosleep": ["0x08047C30", "0x08047C38"], "forkx": ["0"], "vforkx": ["0"]}.get(name, args)
+    if call.name in ("openat", "newfstatat"):
+        args = args[1:]
+    return f"{name}({', '.join(args)})\t{result}"
+
+
+def _ends(call: Call) -> list[str]:
+    """The descriptors of both ends of a new pipe."""
+    return re.findall(r"(?:^\[|, )(\d+)", call.args[0])
+
+
+def _address(call: Call) -> tuple[str, str] | None:
+    """Host and port of a connect. Other systems print no addresses of other calls."""
+    found = re.search(r'sin_port=htons\((\d+)\), sin_addr=inet_addr\("([\d.]+)"\)', ", ".join(call.args))
+    return (found[2], found[1]) if found and call.name == "connect" else None
 
 
 def _solaris_argument(arg: str) -> str:
@@ -278,3 +376,75 @@ def _solaris_argument(arg: str) -> str:
     if descriptor := re.match(r"^(-?\d+)<.*>$", arg):
         return descriptor[1]
     return "0x08047B40" if arg[:1] in "[{" else arg
+
+
+_FREEBSD_NAMES = {
+    "newfstatat": "fstatat",
+    "clone": "fork",
+    "clone3": "fork",
+    "exit_group": "exit",
+    "clock_nanosleep": "nanosleep",
+    "pselect6": "pselect",
+    "epoll_wait": "kevent",
+    "epoll_pwait": "kevent",
+    "getdents64": "getdirentries",
+    "rt_sigaction": "sigaction",
+    "rt_sigprocmask": "sigprocmask",
+    "rt_sigreturn": "sigreturn",
+    "rt_sigsuspend": "sigsuspend",
+    "pread64": "pread",
+    "pwrite64": "pwrite",
+    "futex": "_umtx_op",
+}
+
+
+def freebsd_truss(text: str) -> str:
+    """As `truss -f -H -d -D` on FreeBSD: a line when the call returns, with its end and its duration."""
+    told = story(text)
+    creators = {
+        call.ret: call
+        for call in told.calls
+        if call.name in ("clone", "clone3", "fork", "vfork") and (call.ret or 0) > 0
+    }
+    lines: list[str] = []
+    seen: set[int] = set()
+    for event in told.events():
+        pid = event.pid
+        if isinstance(event, Call) and pid not in seen and pid in creators:
+            lines.append(f"{pid:5} {pid + 100_000}: {_seconds(event.start_us)} {_seconds(0)} <new process>")
+        seen.add(pid)
+        start_us = event.start_us if isinstance(event, Call) else event.since_us
+        times = f"{_seconds(_at_us(event))} {_seconds(_at_us(event) - start_us)}"
+        lines += [f"{pid:5} {pid + 100_000}: {times} {line}" for line in _freebsd_lines(event)]
+        if isinstance(event, Signal) and event.kills:
+            lines.append(f"{pid:5} {pid + 100_000}: process killed, signal = {_SOLARIS_SIGNALS.get(event.name, 9)}")
+    return "\n".join(lines) + "\n"
+
+
+def _seconds(time_us: int) -> str:
+    return f"{time_us // _S_US}.{time_us % _S_US:06}000"
+
+
+def _freebsd_lines(event: Call | Signal) -> Iterator[str]:
+    if isinstance(event, Signal):
+        if not event.stops:
+            yield f"SIGNAL {_SOLARIS_SIGNALS.get(event.name, 16)} ({event.name})"
+        return
+    name = _FREEBSD_NAMES.get(event.name, event.name)
+    args = [re.sub(r"<[^>]*>", "", arg) if arg[:1].isdigit() else arg for arg in event.args]
+    if address := _address(event):
+        args[1] = f"{{ AF_INET {address[0]}:{address[1]} }}"
+    if name == "nanosleep":
+        seconds, nanos = _requested(event)
+        args = [f"{{ {seconds}.{nanos:09} }}"]
+    if event.name in ("pipe", "pipe2") and not event.errno:
+        args[0] = f"{{ {', '.join(_ends(event))} }}"
+    if name in ("exit", "_exit"):
+        yield f"exit({args[0]})"
+        yield f"process exit, rval = {args[0]}"
+    elif event.ret is not None:
+        number = _MACOS_ERRNO.get(event.errno, 22)
+        result = f"ERR#{number} 'Error'" if event.errno else f"= {event.ret} ({event.ret:#x})"
+        yield f"{name}({','.join(args)}) {result}"
+    elif event.errno:
+        yield f"{name}({','.join(args)}) ERR#4 'Interrupted system call'"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import oracle
 import pytest
-from rule_cases import CAPTURED, Case, findings_text
+from rule_cases import CAPTURED, Case, findings_text, matching_rules
 
 import tracealyze
 
@@ -27,14 +27,15 @@ _QUICK_CALLS = 500
 _MAX_SLOWDOWN = 1.5
 
 
-@pytest.mark.parametrize("case", [case for case in CAPTURED if case.finds], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [case for case in CAPTURED if case.rule in case.finds], ids=lambda case: case.name)
 def test_rules_find_faults_of_programs_that_run_here(case: Case, tmp_path: Path) -> None:
     if missing := case.missing():
         pytest.skip(f"{', '.join(missing)} is not installed")
     # On a loaded machine quick calls may hide the slow ones; then the capture is made again.
     for attempt in range(_ATTEMPTS):
         trace = tracealyze.read(case.capture_here(tmp_path / str(attempt)))
-        if case.is_found(trace):
+        # A scheduler that is busy makes waits longer, and with them the share of other faults smaller.
+        if case.rule in matching_rules(trace) and (not case.first or trace.findings[0].name == case.rule):
             return
     if why := _why_too_slow(case, trace, tmp_path):
         pytest.skip(f"{why}: quick calls cannot be distinguished from slow ones")
@@ -45,6 +46,8 @@ def _why_too_slow(case: Case, trace: tracealyze.Trace, folder: Path) -> str | No
     times = trace.window.wall_ns / max(tracealyze.read(case.capture).window.wall_ns, 1)
     if times > _MAX_SLOWDOWN:
         return f"the program takes {times:.1f} times as long as on an idle machine"
+    if case.rule != "overhead-dominates" and "overhead-dominates" in matching_rules(trace):
+        return "tracing takes most of the window"
     if (each_us := _traced_call_us(folder)) > _MAX_CALL_US:
         return f"a traced call takes {each_us} µs on this machine at the moment"
     return None

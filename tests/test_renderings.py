@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,21 +19,15 @@ from tracealyze.findings.rule_set import rules
 _COSTLY = {rule.name for rule in rules() if rule.cost}
 _PLAIN = [case for case in CAPTURED if "-ttt" in case.options and "-T" in case.options]
 _HEALTHY = [case for case in _PLAIN if case.rule == "healthy"]
-# The others need a clock, the kinds of descriptors, or calls that macOS does not have.
-_RULES_WITHOUT_CLOCK = {
-    *("ancestor-walk", "chatty-peer", "clock-calls", "close-sweep", "connect-stall", "dominant-call", "entropy-wait"),
-    *("memory-churn", "missing-file-storm", "poll-loop", "process-storm", "redundant-metadata", "retry-loop"),
-    *("slow-call", "slow-fork", "slow-target", "slowing-loop", "spin-loop", "sync-storm", "tiny-io"),
+_FAULTS = [case for case in _PLAIN if case.rule in case.finds]
+_TRACERS: dict[str, Callable[[str], str]] = {
+    "solaris-truss": renderings.solaris_truss,
+    "freebsd-truss": renderings.freebsd_truss,
+    "dtruss": renderings.dtruss,
 }
-_CASES_WITHOUT_CLOCK = {"expired-timeout/found-1", "fixed-sleep/found-2", "fixed-sleep/found-3", "table-rescan/found-1"}
-_SEEN_WITHOUT_CLOCK = [
-    case
-    for case in _PLAIN
-    if case.rule in case.finds
-    and (case.rule in _RULES_WITHOUT_CLOCK or case.name in _CASES_WITHOUT_CLOCK)
-    # Its processes are subshells, whose lives cannot be known without a clock.
-    and case.name != "process-storm/found-2"
-]
+_NOT_SHOWN: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("renderings.toml").read_text(encoding="utf-8")
+)
 # With whole seconds, the time between calls is known only in sum, so neither is the part of it that tracing takes.
 _WHOLE_SECONDS_DIFFER = {
     "ping-pong/found-1": "how much of 1 s of hand-overs is spent between calls",
@@ -86,10 +81,8 @@ def test_without_durations_nothing_else_is_accused(case: Case, tmp_path: Path) -
 
 # What the rendering does not print would show another cause.
 _SOLARIS_DIFFERS = {
-    "cpu-bound/quiet-2": "the signals that stop the program",
-    "grace-kill/found-2": "the signal and the program that ignores it",
-    "expired-timeout/found-4": "the addresses of sockets",
-    "retry-loop/quiet-1": "the addresses of sockets",
+    "expired-timeout/found-4": "the addresses of sockets of Unix",
+    "own-timer/found-3": "the timer that ends a read is its limit, and the peer's death is later",
 }
 
 
@@ -100,13 +93,25 @@ def test_solaris_bounds_accuse_nothing_else(case: Case, tmp_path: Path) -> None:
     assert (set(_accused(trace)) <= known) is (case.name not in _SOLARIS_DIFFERS), findings_text(trace)
 
 
-@pytest.mark.parametrize("case", _SEEN_WITHOUT_CLOCK, ids=lambda case: case.name)
-def test_dtruss_shows_the_cause_without_a_clock(case: Case, tmp_path: Path) -> None:
-    trace = _rendered(tmp_path, case, renderings.dtruss)
-    assert trace.window.reason == "per_thread_clock"
-    found = [each for each in trace.findings if case.rule in (each.name, *each.also)]
-    assert found, findings_text(trace)
-    assert {each.basis for each in found} == {"elapsed"}
+@pytest.mark.parametrize("case", _FAULTS, ids=lambda case: case.name)
+@pytest.mark.parametrize("tracer", _TRACERS)
+def test_other_tracers_show_the_same_cause(case: Case, tracer: str, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, _TRACERS[tracer])
+    exact, found = (
+        [each for each in traced.findings if case.rule in (each.name, *each.also)] for traced in (_trace(case), trace)
+    )
+    assert bool(found) is (case.name not in _NOT_SHOWN[tracer]), findings_text(trace)
+    named = [each for each in found if each.name == case.rule]
+    if named and any(each.name == case.rule for each in exact):
+        assert {each.program for each in found} & {each.program for each in exact}, findings_text(trace)
+    if tracer == "dtruss":
+        assert trace.window.reason == "per_thread_clock"
+        assert {each.basis for each in found} <= {"elapsed"}
+
+
+def test_each_exception_is_a_fault() -> None:
+    names = {case.name for case in _FAULTS}
+    assert {name for tracer in _NOT_SHOWN.values() for name in tracer} <= names
 
 
 @pytest.mark.parametrize("case", _HEALTHY, ids=lambda case: case.name)

@@ -102,6 +102,8 @@ pub(crate) struct Assembler<'trace> {
     /// Open calls of further threads, in the order of their starts, if lines do not identify threads.
     parked: FxHashMap<u32, Vec<OpenCall>>,
     last_exec: u32,
+    /// The last connect, whose peer may be in a further line.
+    last_connect: Option<(u32, Line)>,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
     reader: usize,
     body_shapes: Vec<Vec<u32>>,
@@ -161,6 +163,7 @@ impl<'trace> Assembler<'trace> {
             stack_places: vec![stacks::StackPlace::default(); files],
             parked: FxHashMap::default(),
             last_exec: NONE,
+            last_connect: None,
             reader: 0,
             body_shapes: Vec::new(),
             plain: Vec::new(),

@@ -140,8 +140,24 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         polled(fd, rest, &mut line, parsed);
         return Some(line);
     }
+    if let Some(address) = peer(body) {
+        line.target = parsed.texts.add(&address);
+        return Some(line);
+    }
     let starts: [&[u8]; 6] = [b"envp:", b"*** SUID:", b"*** SGID:", b"*** FPRIV:", b"-> ", b"<- "];
     starts.iter().any(|words| body.starts_with(words)).then_some(line)
+}
+
+/// `AF_INET  name = 127.0.0.1  port = 53` after a connect (`-v`): the peer.
+fn peer(body: &[u8]) -> Option<Vec<u8>> {
+    let (is_v6, rest) = match body.strip_prefix(b"AF_INET  name = ") {
+        Some(rest) => (false, rest),
+        None => (true, body.strip_prefix(b"AF_INET6  name = ")?),
+    };
+    let at = memchr::memmem::find(rest, b"  port = ")?;
+    let (host, port) = (&rest[..at], scan::trim(&rest[at + 9..]));
+    scan::number(port).filter(|(_, after)| after.is_empty())?;
+    Some(if is_v6 { [b"[", host, b"]:", port].concat() } else { [host, b":", port].concat() })
 }
 
 /// `fd=7  ev=POLLRDNORM rev=POLLRDNORM` after a poll: stored if this descriptor ended the poll.

@@ -24,6 +24,9 @@ impl Assembler<'_> {
         if line.fd == NO_ID || (name != b"connect" && !reports_connect(errno)) {
             return;
         }
+        if name == b"connect" {
+            self.last_connect = Some((row, *line));
+        }
         let table = self.descriptors.table_number(task - self.first_task);
         let connect = self.connecting.completed(table, line, name, errno, row);
         let errno = if errno == b"EISCONN" { Text::NONE } else { line.errno };

@@ -44,9 +44,22 @@ impl Assembler<'_> {
                     self.ended(task, ended, NO_NS);
                 }
             }
-            _ if line.target.is_some() => self.named(line),
+            _ if line.target.is_some() && !self.names_peer(line) => self.named(line),
             _ => {}
         }
+    }
+
+    /// A further line of a connect has the address of the peer. Whether it is one.
+    fn names_peer(&mut self, line: &Line) -> bool {
+        let Some((row, connect)) = self.last_connect.filter(|&(row, _)| self.last_row(line) == Some(row)) else {
+            return false;
+        };
+        let connect = Line { target: line.target, cached: 0, ..connect };
+        let (task, events) = (self.trace.events.task(row), &self.trace.events);
+        let (dur_ns, dur_kind) = (events.dur_ns(row), events.dur_kind(row));
+        self.rewrite(row, &connect, dur_ns, dur_kind);
+        self.descriptors.completed(task - self.first_task, &connect, None, &mut self.trace.events.texts);
+        true
     }
 
     /// The task that the ids of a line name, if it is known.
