@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import captures_of_samples
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tracealyze
 from tracealyze import bounded
@@ -51,6 +53,14 @@ def test_largest_pieces_are_shown_as_they_are(capture: Path) -> None:
     full, shown = trace.summary().partition(full=True), trace.summary().partition()
     whole = [row for row in shown if "folded" not in row]
     assert whole == full[: len(whole)]
+
+
+@given(
+    st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.floats(allow_nan=False) | st.lists(st.text()))
+)
+def test_the_length_of_a_row_is_that_of_its_json(row: dict[str, object]) -> None:
+    text = json.dumps(row, ensure_ascii=False, default=str, indent=2)
+    assert bounded.indented_bytes(row) == len(text.encode(errors="replace"))
 
 
 def _many_processes(number: int) -> bytes:

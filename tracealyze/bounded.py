@@ -30,11 +30,21 @@ def within(rows: Iterable[Mapping[str, Any]], max_bytes: int) -> list[dict[str, 
     """The first rows that together take no more bytes than these as JSON."""
     kept: list[dict[str, Any]] = []
     for row in rows:
-        max_bytes -= len(json.dumps(row, ensure_ascii=False, default=str, indent=2).encode(errors="replace"))
+        max_bytes -= indented_bytes(row)
         if max_bytes < 0:
             break
         kept.append(dict(row))
     return kept
+
+
+def indented_bytes(row: Mapping[str, Any]) -> int:
+    """The length of a row as JSON with an indentation of two."""
+    if any(isinstance(value, dict | list | tuple) for value in row.values()):
+        return len(json.dumps(row, ensure_ascii=False, default=str, indent=2).encode(errors="replace"))
+    # Only without an indentation json uses its encoder in C. An indentation adds a line feed and two blanks before each
+    # member, where one of the blanks stands otherwise, and a line feed after the last one.
+    length = len(json.dumps(row, ensure_ascii=False, default=str).encode(errors="replace"))
+    return length + (2 * len(row) + 2 if row else 0)
 
 
 def largest(table: Table, keys: Sequence[str], by: str, max_bytes: int) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ _MAX_BYTES = {
     "stages": 40_000,
 }
 # What the rows that are kept are the largest by.
-_LARGEST_BY = {"processes": "exclusive_ns", "items": "elapsed_ns", "stages": "total_ns"}
+_LARGEST_BY = {"processes": "exclusive_ns", "loops": "total_ns", "items": "elapsed_ns", "stages": "total_ns"}
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,7 @@ class Summary:
         Unless it is `full`, long lists keep their largest rows: `counts` has the number of rows shown and of all, and
         what is left out of the partition is in rows with `folded`, the number of pieces."""
         more = self._more
+        loop_keys = (*_LOOPS, *more)
         parts: dict[str, Any] = {
             "schema": SCHEMA,
             "captures": [_capture(each) for each in self.captures],
@@ -153,7 +154,7 @@ class Summary:
             "partition": Rows(self.trace.partition, (*_PARTITION, *more)),
             "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
             "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
-            "loops": [_kept(row, (*_LOOPS, *more)) for row in self.loops],
+            "loops": [_kept(row, loop_keys) for row in self.loops] if full else Rows(self.trace.loops, loop_keys),
             "items": Rows(self.trace.items, (*ITEMS, *more)),
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,

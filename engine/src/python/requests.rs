@@ -11,6 +11,7 @@ use crate::tables::calls::{CallKey, CallOrder};
 use crate::tables::{self, Make};
 use parsers::Text;
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
 
 /// Claims path time: rows of a table that knows its members, or pieces of the partition.
 #[derive(FromPyObject)]
@@ -51,11 +52,26 @@ pub(super) type SharedTime = (i64, i64, i64, Vec<(u32, i64)>);
 pub(super) type RequestedScope = (RequestedConditions, RequestedConditions);
 pub(super) type RequestedConditions = Vec<(String, Vec<Option<RequestedValue>>)>;
 
-#[derive(FromPyObject)]
 pub(super) enum RequestedValue {
     Bool(bool),
     Int(i64),
     Text(String),
+}
+
+// By the type of the value. A derived implementation tries each variant and makes an exception of each that does not fit,
+// and there may be a value for each program of a trace.
+impl<'py> FromPyObject<'_, 'py> for RequestedValue {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<RequestedValue> {
+        if value.is_instance_of::<PyString>() {
+            value.extract().map(RequestedValue::Text)
+        } else if value.is_instance_of::<PyBool>() {
+            value.extract().map(RequestedValue::Bool)
+        } else {
+            value.extract().map(RequestedValue::Int)
+        }
+    }
 }
 
 pub(super) fn scope((only, without): RequestedScope) -> PyResult<Scope> {

@@ -137,7 +137,12 @@ struct Owners {
     contested: Vec<(u32, u32, bool)>,
     /// Claims on pieces, memoised per task.
     scopes: FxHashMap<Like, Vec<u32>>,
+    /// Claims on calls of a shape, memoised per task.
+    by_shape: FxHashMap<u32, Vec<ShapeClaim>>,
 }
+
+/// A claim on the calls of a shape within a range of rows: claim number, first and last row.
+type ShapeClaim = (u32, u32, u32);
 
 impl Owners {
     fn owner(&self, at: usize, is_gap: bool) -> u32 {
@@ -145,13 +150,15 @@ impl Owners {
         owners.get(at).map_or(NONE, |owner| owner.checked_sub(1).unwrap_or(NONE))
     }
 
+    /// The smallest number owns the event, in whatever order claims are marked.
     fn mark(&mut self, number: u32, at: usize, is_gap: bool) {
         let owners = if is_gap { &mut self.gaps } else { &mut self.calls };
-        match owners.get_mut(at) {
-            Some(owner @ 0) => *owner = number + 1,
-            Some(&mut owner) if owner != number + 1 => self.contested.push((number, at as u32, is_gap)),
-            _ => {}
+        let Some(owner) = owners.get_mut(at).filter(|owner| **owner != number + 1) else { return };
+        let later = if *owner == 0 { None } else { Some((*owner - 1).max(number)) };
+        if *owner == 0 || number < *owner - 1 {
+            *owner = number + 1;
         }
+        self.contested.extend(later.map(|later| (later, at as u32, is_gap)));
     }
 }
 
@@ -229,16 +236,36 @@ impl<'a> ClaimIndex<'a> {
         marks.contested.clear();
         marks.scopes.clear();
         let mut places = ClaimedPlaces::new(rows);
-        for &(_, number, part) in self.listed(task) {
+        for &(_, number, part) in self.listed(task).iter().filter(|(.., part)| !part.is_by_shape()) {
             part.each(trace, task, |row, is_gap| {
                 if let Some(at) = places.of(row) {
                     marks.mark(number, at, is_gap);
                 }
             });
         }
+        self.mark_shapes(task, marks);
         // One claim may list the same event twice.
         marks.contested.sort_unstable();
         marks.contested.dedup();
+    }
+
+    /// Assigns the calls of claimed shapes, in one pass however many claims there are.
+    fn mark_shapes(&self, task: u32, marks: &mut Owners) {
+        let (trace, listed) = (self.context.trace, self.listed(task));
+        if !listed.iter().any(|(.., part)| part.is_by_shape()) {
+            return;
+        }
+        let mut by_shape = std::mem::take(&mut marks.by_shape);
+        by_shape.clear();
+        for (at, (&row, &shape)) in trace.rows_of(task).iter().zip(trace.shapes_of(task)).enumerate() {
+            let claims = by_shape.entry(shape).or_insert_with(|| claims_on(shape, listed));
+            for &(number, ..) in
+                claims.iter().filter(|&&(_, first_row, last_row)| (first_row..=last_row).contains(&row))
+            {
+                marks.mark(number, at, false);
+            }
+        }
+        marks.by_shape = by_shape;
     }
 
     /// Divides the packed parts of the task among the claims.
@@ -366,6 +393,17 @@ impl<'a> ClaimIndex<'a> {
         let pieces = sums.of_task(trace, trace.program_index(), context.attribution, task, is_rest);
         largest(pieces::without_targets(trace, &pieces), limit)
     }
+}
+
+/// Those among the claims on a task that list a shape.
+fn claims_on(shape: u32, listed: &[(u32, u32, TaskEvents<'_>)]) -> Vec<ShapeClaim> {
+    let claim = |&(_, number, part): &(u32, u32, TaskEvents<'_>)| match part {
+        TaskEvents::Shapes(shapes, first_row, last_row) if shapes.binary_search(&shape).is_ok() => {
+            Some((number, first_row, last_row))
+        }
+        _ => None,
+    };
+    listed.iter().filter_map(claim).collect()
 }
 
 /// The `limit` largest pieces, including ties with the last of them. The order is preserved.

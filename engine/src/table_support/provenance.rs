@@ -101,6 +101,11 @@ impl Provenance {
 }
 
 impl TaskEvents<'_> {
+    /// Whether these are all calls of some shapes.
+    pub(crate) fn is_by_shape(self) -> bool {
+        matches!(self, TaskEvents::Shapes(..))
+    }
+
     /// Calls `visit` with each call and each gap. A gap is identified by the call before it.
     pub(crate) fn each(self, trace: &Trace, task: u32, mut visit: impl FnMut(u32, bool)) {
         match self {
@@ -129,20 +134,74 @@ fn stretch(trace: &Trace, (task, first_row, last_row): (u32, u32, u32), visit: &
     }
 }
 
-/// Calls and gaps that start within these intervals.
+/// Calls and gaps that start within these intervals. One pass over the calls of the task, because there may be more
+/// intervals than calls.
 fn within(trace: &Trace, task: u32, times: &[(i64, i64)], visit: &mut impl FnMut(u32, bool)) {
     let (events, rows) = (&trace.events, trace.rows_of(task));
-    for &(from_ns, to_ns) in times {
-        // A call that started earlier may have its gap inside the interval.
-        let first = rows.partition_point(|&row| events.start_ns(row) < from_ns).saturating_sub(1);
-        for &row in rows[first..].iter().take_while(|&&row| events.start_ns(row) < to_ns) {
-            let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
-            if events.start_ns(row) >= from_ns {
-                visit(row, false);
-            }
-            if (from_ns..to_ns).contains(&end_ns) {
-                visit(row, true);
-            }
+    let mut times = times;
+    for (at, &row) in rows.iter().enumerate() {
+        let start_ns = events.start_ns(row);
+        times = not_before(times, start_ns);
+        let Some(&(from_ns, _)) = times.first() else { break };
+        if from_ns <= start_ns {
+            visit(row, false);
+        }
+        let end_ns = events.end_ns(row).unwrap_or(start_ns);
+        // The gap after a call that began before the interval is inside it only if the next call begins there as well.
+        let next_ns = rows.get(at + 1).map_or(i64::MAX, |&next| events.start_ns(next));
+        let around_end = not_before(times, end_ns).first();
+        if around_end.is_some_and(|&(from_ns, _)| from_ns <= end_ns && from_ns <= next_ns) {
+            visit(row, true);
+        }
+    }
+}
+
+/// The intervals that end after a time. It is near the first ones, mostly.
+fn not_before(times: &[(i64, i64)], ns: i64) -> &[(i64, i64)] {
+    let mut step = 1;
+    while times.get(step - 1).is_some_and(|&(_, to_ns)| to_ns <= ns) {
+        step *= 2;
+    }
+    let passed = step / 2;
+    let rest = &times[passed..];
+    &rest[rest[..rest.len().min(step - passed)].partition_point(|&(_, to_ns)| to_ns <= ns)..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{build, task};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn times_have_what_starts_within_them(
+            calls in prop::collection::vec((0i64..4, 0i64..5), 1..40),
+            bounds in prop::collection::btree_set(0i64..120, 0..16),
+        ) {
+            let mut at = 0;
+            let plan = calls.iter().fold(task(1), |plan, &(pause, dur)| {
+                at += pause + dur;
+                plan.call("getpid", at - dur, at)
+            });
+            let trace = build(vec![plan.exit(500)]);
+            let bounds: Vec<i64> = bounds.into_iter().collect();
+            let times: Vec<(i64, i64)> = bounds.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+            let inside = |ns: i64| times.iter().any(|&(from_ns, to_ns)| (from_ns..to_ns).contains(&ns));
+            let rows = trace.rows_of(0);
+            let expected: Vec<(u32, bool)> = rows
+                .iter()
+                .flat_map(|&row| {
+                    let start_ns = trace.events.start_ns(row);
+                    let end_ns = trace.events.end_ns(row).unwrap_or(start_ns);
+                    [(row, false, start_ns), (row, true, end_ns)]
+                })
+                .filter(|&(.., ns)| inside(ns))
+                .map(|(row, is_gap, _)| (row, is_gap))
+                .collect();
+            let mut found = Vec::new();
+            TaskEvents::Times(&times).each(&trace, 0, |row, is_gap| found.push((row, is_gap)));
+            prop_assert_eq!(found, expected);
         }
     }
 }

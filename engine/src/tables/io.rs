@@ -43,38 +43,71 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
-    let mut groups: Grouping<(Text, Key)> = Grouping::default();
+    let mut moves: Vec<(Text, Key, u32)> = Vec::new();
     let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let target = events.target(call.row);
         match call.kind {
             Kind::Seeks => *seeks.entry(target).or_insert(0) += 1,
-            Kind::Moves(way) => groups.add((call.program, (way, target)), call.row),
+            Kind::Moves(way) => moves.push((call.program, (way, target), call.row)),
         }
     }
-    by_size(tasks[0], groups, &seeks)
+    by_size(tasks[0], &moves, &seeks)
 }
 
-/// Merges the groups with fewer than [`MIN_TARGET_CALLS`] calls.
-fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
-    let mut many = Vec::new();
+/// Groups the calls. Groups with fewer than [`MIN_TARGET_CALLS`] calls are merged. They are counted first, because there may
+/// be very many of them.
+fn by_size(task: u32, moves: &[(Text, Key, u32)], seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
+    let (sizes, numbers) = sizes(moves);
+    let is_large = |number: u32| sizes[number as usize] >= MIN_TARGET_CALLS;
+    let mut many: Grouping<(Text, Key)> = Grouping::default();
     let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
-    for ((program, (way, target)), rows) in groups.groups {
-        let seek_count = seeks.get(&target).copied().unwrap_or(0);
-        if rows.len() >= MIN_TARGET_CALLS && target.is_some() {
-            many.push(CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, (way, target), rows) });
-        } else {
-            let (all, count) = rest.entry((program, way)).or_default();
-            all.extend(rows);
-            *count += seek_count;
+    let mut first_free = 0;
+    for (&(program, key, row), &number) in moves.iter().zip(&numbers) {
+        // Numbers rise with the first call of each group.
+        let is_first = number >= first_free;
+        first_free = first_free.max(number + 1);
+        if is_large(number) && key.1.is_some() {
+            many.add((program, key), row);
+            continue;
+        }
+        let (all, seek_count) = rest.entry((program, key.0)).or_default();
+        all.push(row);
+        if is_first {
+            *seek_count += seeks.get(&key.1).copied().unwrap_or(0);
         }
     }
+    let many = many.groups.into_iter().map(|((program, key), rows)| {
+        let seek_count = seeks.get(&key.1).copied().unwrap_or(0);
+        CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, key, rows) }
+    });
     let rest = rest.into_iter().map(|((program, way), (mut rows, seek_count))| {
         rows.sort_unstable();
         CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, (way, Text::NONE), rows) }
     });
-    many.extend(rest);
-    many
+    many.chain(rest).collect()
+}
+
+/// The number of calls of each group, and the group of each call. Groups are numbered in order of their first calls.
+fn sizes(moves: &[(Text, Key, u32)]) -> (Vec<usize>, Vec<u32>) {
+    let mut places: FxHashMap<(Text, Key), u32> = FxHashMap::default();
+    let mut sizes = Vec::new();
+    let mut last: Option<((Text, Key), u32)> = None;
+    let number = |&(program, key, _): &(Text, Key, u32)| {
+        let group = (program, key);
+        let number = match last {
+            Some((same, number)) if same == group => number,
+            _ => *places.entry(group).or_insert(sizes.len() as u32),
+        };
+        last = Some((group, number));
+        if number as usize == sizes.len() {
+            sizes.push(0);
+        }
+        sizes[number as usize] += 1;
+        number
+    };
+    let numbers = moves.iter().map(number).collect();
+    (sizes, numbers)
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {

@@ -65,15 +65,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 struct Calls {
     numbers: FxHashMap<Kind, u32>,
     of_kind: Vec<Took>,
-    /// Their places in `targets`.
-    places: FxHashMap<Text, u32>,
-    /// Each target with its calls by kind.
-    targets: Vec<Target>,
-    /// Place of the target of the last call. Calls on a target often follow one another.
+    /// Calls by target and kind, in this order after [`Calls::in_order`]. One list, because there may be very many targets.
+    of_targets: Vec<OfTarget>,
+    /// Their places in the list.
+    places: FxHashMap<(Text, u32), u32>,
+    /// The place of the last call. Equal calls often follow one another.
     last: u32,
 }
 
-type Target = (Text, Vec<(u32, Took)>);
+/// A target, and the number and time of its calls of a kind.
+type OfTarget = (Text, (u32, Took));
 
 impl Calls {
     fn add(&mut self, kind: Kind, target: Text, took: Took) {
@@ -83,14 +84,19 @@ impl Calls {
             self.of_kind.push(Took::default());
         }
         self.of_kind[number as usize].add(took);
-        let is_last = self.targets.get(self.last as usize).is_some_and(|(last, _)| *last == target);
-        if !is_last {
-            self.last = *self.places.entry(target).or_insert_with(|| {
-                self.targets.push((target, Vec::new()));
-                self.targets.len() as u32 - 1
-            });
+        let is_such = |(other, (kind, _)): &OfTarget| (*other, *kind) == (target, number);
+        if !self.of_targets.get(self.last as usize).is_some_and(is_such) {
+            self.last = *self.places.entry((target, number)).or_insert(self.of_targets.len() as u32);
         }
-        add_to(&mut self.targets[self.last as usize].1, number, took);
+        match self.of_targets.get_mut(self.last as usize) {
+            Some((_, (_, sum))) => sum.add(took),
+            None => self.of_targets.push((target, (number, took))),
+        }
+    }
+
+    /// Each target with its calls by kind.
+    fn targets(&self) -> impl Iterator<Item = (Text, &[OfTarget])> {
+        self.of_targets.chunk_by(|(one, _), (other, _)| one == other).map(|calls| (calls[0].0, calls))
     }
 }
 
@@ -147,7 +153,7 @@ struct Place {
 
 impl Calls {
     /// The time of some targets above the expected time, which is that of the same calls elsewhere.
-    fn excess(&self, inside: &[(u32, Took)]) -> Excess {
+    fn excess<'calls>(&self, inside: impl IntoIterator<Item = &'calls (u32, Took)>) -> Excess {
         let (mut excess_ns, mut usual_ns, mut others) = (0, 0, 0);
         for &(kind, took) in inside {
             let outside = self.of_kind[kind as usize].without(took);
@@ -163,15 +169,14 @@ impl Calls {
 
     /// The most specific place that has nearly all of the largest excess time.
     fn slowest(&self, texts: &Interner) -> Option<Place> {
-        let targets = &self.targets;
         let known = self.places(texts);
         let max_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
         // Of the places with at least nine tenths of the maximum, the most specific has the longest name.
         let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= max_ns - max_ns / 10);
         let ((_, usual_ns, others), name) =
             near.max_by_key(|&((excess_ns, _, _), name)| (name.len(), excess_ns, name))?;
-        let is_target = targets.iter().any(|&(target, _)| texts.bytes(target) == name);
-        let is_directory = targets.iter().any(|&(target, _)| is_above(name, texts.bytes(target)));
+        let is_target = self.of_targets.iter().any(|&(target, _)| texts.bytes(target) == name);
+        let is_directory = self.of_targets.iter().any(|&(target, _)| is_above(name, texts.bytes(target)));
         let scope = match (name.starts_with(b"/"), is_directory) {
             (_, true) => "directory",
             (true, false) => "file",
@@ -183,21 +188,19 @@ impl Calls {
 
     /// Order the targets. Their calls are added up in this order, and sums are saturated.
     fn in_order(&mut self) {
-        self.targets.sort_unstable_by_key(|(target, _)| *target);
-        self.targets.iter_mut().for_each(|(_, calls)| calls.sort_unstable_by_key(|(kind, _)| *kind));
+        self.of_targets.sort_unstable_by_key(|&(target, (kind, _))| (target, kind));
     }
 
     /// The places with more than the expected time: targets, and what is above them.
     fn places<'texts>(&self, texts: &'texts Interner) -> Vec<(Excess, &'texts [u8])> {
-        let targets = &self.targets;
         let mut above = Directories::default();
-        let parents: Vec<Option<u32>> = targets.iter().map(|&(target, _)| above.above(texts.bytes(target))).collect();
+        let parents: Vec<Option<u32>> = self.targets().map(|(target, _)| above.above(texts.bytes(target))).collect();
         let mut known = Vec::new();
-        for ((target, calls), parent) in targets.iter().zip(parents) {
-            let name = texts.bytes(*target);
+        for ((target, calls), parent) in self.targets().zip(parents) {
+            let (name, calls) = (texts.bytes(target), calls.iter().map(|(_, took)| took));
             let own = above.numbers.get(name).copied();
             if own.is_none() {
-                known.push((self.excess(calls), name));
+                known.push((self.excess(calls.clone()), name));
             }
             if let Some(number) = own.or(parent) {
                 above.add(number, calls);
@@ -243,9 +246,9 @@ impl<'texts> Directories<'texts> {
         })
     }
 
-    fn add(&mut self, number: u32, calls: &[(u32, Took)]) {
+    fn add<'calls>(&mut self, number: u32, calls: impl IntoIterator<Item = &'calls (u32, Took)>) {
         let own = &mut self.list[number as usize].calls;
-        calls.iter().for_each(|&(kind, took)| add_to(own, kind, took));
+        calls.into_iter().for_each(|&(kind, took)| add_to(own, kind, took));
     }
 
     /// Add the calls of each directory to the one above it.
