@@ -239,6 +239,9 @@ class Trace:
         calls, failed, total_ns, exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line,
         last_line."""
 
+    def has_more_targets(self, selection: Selection, most: int) -> bool:
+        """Whether calls have more than so many different targets."""
+
     def call_histograms(self, by: Sequence[str], selection: Selection) -> list[list[tuple[int, int]]]:
         """Per row of `calls` with these keys, its durations in buckets up to 1.6 % wide: number of bucket, count."""
 

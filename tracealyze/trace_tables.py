@@ -256,6 +256,10 @@ class TraceTables:
             )
         return self._calls[question]
 
+    def has_more_targets(self, most: int) -> bool:
+        """Whether calls have more than so many different targets: a group for each would cost much memory."""
+        return translated(lambda: self._source.has_more_targets(self._selected, most))
+
     def call_histograms(self, by: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each row of `calls(by)`, its durations as pairs of a bucket and a count, which can be merged."""
         return translated(lambda: self._source.call_histograms(by, self._selected))
@@ -288,6 +292,11 @@ class TraceTables:
     def partition(self) -> Table:
         """Where the wall time of the window went. Pieces are disjoint and sum to the window exactly."""
         return self._table(lambda: self._source.partition(self._selected))
+
+    @cached_property
+    def classes(self) -> Table:
+        """The partition by class of time."""
+        return self.partition_by(["class"])
 
     def partition_by(
         self,

@@ -2,12 +2,42 @@
 //
 //     node measure.cjs BROWSER EXECUTABLE REPORT.html SEARCH
 const fs = require("node:fs");
+const path = require("node:path");
 const { deprive, driven, opened, settled, underPolicy, watched } = require("./driver.cjs");
 
 const [kind, executablePath, report, searched] = process.argv.slice(2);
 /** A window of 1280 x 720 at 200 %, and a phone. */
 const NARROW = { "200 %": { width: 640, height: 360, deviceScaleFactor: 2 }, "360 px": { width: 360, height: 720 } };
 const MOVES = ["w", "w", "d", "d", "a", "w", "d", "a", "s", "ArrowDown", "ArrowUp", "s", "d", "a", "s", "w"];
+
+/** A page with a line of text and a canvas: what this machine needs for the least that a timeline does. */
+const TRIVIAL = `<!DOCTYPE html><title>floor</title><p>text</p><canvas width="1536" height="560"></canvas>`;
+
+/** First paint of a trivial page, and its frames: all pixels of a canvas are set. */
+async function floor(browser) {
+  const file = path.join(path.dirname(report), "floor.html");
+  fs.writeFileSync(file, TRIVIAL);
+  const page = await watched(browser, [], { width: 1600, height: 900 });
+  await page.goto(`file://${file}`);
+  await settled(page);
+  const seen = await page.evaluate(async () => {
+    const context = document.querySelector("canvas").getContext("2d");
+    const times = [];
+    for (let round = 0; round < 96; round++) {
+      await new Promise(requestAnimationFrame);
+      const start = performance.now();
+      const image = context.createImageData(1536, 560);
+      new Uint32Array(image.data.buffer).fill(0xff000000 + round);
+      context.putImageData(image, 0, 0);
+      times.push(performance.now() - start);
+    }
+    times.sort((a, b) => a - b);
+    const paint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+    return { paint, p50: times[48], p95: times[91], max: times[95] };
+  });
+  await page.close();
+  return seen;
+}
 
 /** Milliseconds of the frames while panning, zooming and scrolling: input, layout of rows, and raster. */
 async function frames(page) {
@@ -69,7 +99,7 @@ const unusable = (page) =>
   });
 
 driven(kind, executablePath, async (browser) => {
-  const seen = { bytes: fs.statSync(report).size, errors: [] };
+  const seen = { bytes: fs.statSync(report).size, errors: [], floor: await floor(browser) };
   const page = await watched(browser, seen.errors, { width: 1600, height: 900 });
   await page.evaluateOnNewDocument(() => {
     globalThis.violations = 0;
@@ -82,7 +112,13 @@ driven(kind, executablePath, async (browser) => {
     ready: performance.getEntriesByName("tz-ready")[0]?.startTime,
   }));
   if (seen.form === "ready") {
+    const before = kind === "chrome" ? await page.metrics() : null;
     seen.moves = await frames(page);
+    if (before) {
+      // All that the page does for a move: script, layout, and drawing; the browser's own processes are not in it.
+      const after = await page.metrics();
+      seen.moves.task = (1000 * (after.TaskDuration - before.TaskDuration)) / MOVES.length / 6;
+    }
     seen.answers = await answers(page, searched);
   }
   if (kind === "chrome") {

@@ -34,6 +34,8 @@ driven(kind, executablePath, async (browser) => {
   await press(page, "n");
   seen.finding = await page.$eval("#tz-message", (element) => element.textContent);
   await press(page, "Enter");
+  // The address follows when the view rests.
+  await page.waitForFunction(() => location.hash.includes("f=0") || !document.querySelector("article"), { timeout: 5000 });
   seen.link = await page.evaluate(() => location.hash);
   await press(page, "b");
   seen.selection = await readSums(page);

@@ -49,8 +49,7 @@ def legend(trace: Trace, prefix: str, with_sums: bool = True) -> str:
 
 
 def _classes(trace: Trace) -> list[Row]:
-    rows = trace.partition_by(["class"])
-    return sorted((row for row in rows if row["exclusive_ns"]), key=lambda row: -row["exclusive_ns"])
+    return sorted((row for row in trace.classes if row["exclusive_ns"]), key=lambda row: -row["exclusive_ns"])
 
 
 def _name(row: Row) -> str:

@@ -46,7 +46,7 @@ def text_chart(trace: Trace, found: Lanes, width: int, drawn: Symbols) -> Iterat
 def key(trace: Trace) -> str:
     """The letters with the sums of their classes, the largest first. They add up to the window."""
     wall_ns = trace.window.wall_ns
-    rows = sorted(trace.partition_by(["class"]), key=lambda row: -row["exclusive_ns"])
+    rows = sorted(trace.classes, key=lambda row: -row["exclusive_ns"])
     return ", ".join(
         f"{LOOKS[known(row['class'])].letter} {CLASSES.get(row['class'], row['class'])} "
         f"{units.duration(row['exclusive_ns'], trace.tick_ns)} ({units.share(row['exclusive_ns'] / wall_ns)})"

@@ -37,7 +37,7 @@ def waiting_ns(row: Row) -> int | None:
 
 def divided(trace: TraceTables) -> str:
     """How the time in all calls divides, or an empty text where the tracer prints no CPU times of calls."""
-    rows = [row for row in trace.calls(["syscall"]) if row["cpu_ns"] is not None]
+    rows = [row for row in trace.calls(["syscall"], quantiles=False) if row["cpu_ns"] is not None]
     if not rows or not is_exact(trace):
         return ""
     total_ns, waited_ns = sum(row["total_ns"] for row in rows), sum(waiting_ns(row) or 0 for row in rows)

@@ -19,15 +19,16 @@ def listing(trace: Trace, top: int, tick_ns: int) -> tuple[str, Listing] | None:
     """The processes, most expensive first, with a remark on their order; None if there are none."""
     table = trace.processes
     is_timed = trace.window.reason is None
-    pids, on_path, in_calls, calls = map(table.column, ("pid", "exclusive_ns", "in_call_ns", "calls"))
-    numbers = [number for number, pid in enumerate(pids) if calls[number] or pid is not None]
-    if not numbers:
+    columns_of_cost = map(table.column, ("pid", "exclusive_ns", "in_call_ns", "calls"))
+    # The cost, and at equal cost the first: without a function per process, of which there may be very many.
+    costs = [
+        (on_path_ns or 0, in_calls_ns or 0, calls, -number)
+        for number, (pid, on_path_ns, in_calls_ns, calls) in enumerate(zip(*columns_of_cost, strict=True))
+        if calls or pid is not None
+    ]
+    if not costs:
         return None
-
-    def cost(number: int) -> tuple[int, int, int]:
-        return on_path[number] or 0, in_calls[number] or 0, calls[number]
-
-    costliest = nlargest(top, numbers, key=cost)
+    costliest = [-number for *_, number in nlargest(top, costs)]
     rows = [dict(row) | {"end": end_of(row), "what": command_of(row)} for row in table.pick(costliest)]
     columns = [Column("pid", "pid"), Column("parent_pid", "parent", drop_order=3)]
     if is_timed:
@@ -41,7 +42,7 @@ def listing(trace: Trace, top: int, tick_ns: int) -> tuple[str, Listing] | None:
     columns += [Column("failed", "failed", drop_order=4)]
     columns += [Column("end", "end"), Column("what", "program", min_width=_MIN_NAME_WIDTH)]
     order = "by time on the critical path" if is_timed else "by calls"
-    return of_all(len(rows), len(numbers), order), Listing("processes", columns, rows, tick_ns)
+    return of_all(len(rows), len(costs), order), Listing("processes", columns, rows, tick_ns)
 
 
 def of_all(listed: int, number: int, what: str) -> str:

@@ -38,7 +38,8 @@ def listing(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing] | N
     ]
     timed = any(row["total_ns"] for row in rows)
     remark = "by total time (summed over tasks, so it can exceed wall time)" if timed else "by count"
-    if divided := cpu_times.divided(trace):
+    has_cpu_times = any(row["cpu_ns"] is not None for row in rows)
+    if has_cpu_times and (divided := cpu_times.divided(trace)):
         remark = f"{remark}; {divided}"
     return remark, Listing("calls", columns, rows, trace.dur_tick_ns or trace.tick_ns)
 
@@ -55,8 +56,10 @@ def _of_tracers(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing]
 
 def top_calls(trace: Trace, top: int) -> list[Row]:
     """The calls with the largest totals, by request, and by target if there are few."""
-    table = trace.calls(by=["syscall", "op", "target"], quantiles=False, limit=_MAX_TARGETS + 1)
-    if len(table) > _MAX_TARGETS:
+    table = None
+    if not trace.has_more_targets(_MAX_TARGETS):
+        table = trace.calls(by=["syscall", "op", "target"], quantiles=False, limit=_MAX_TARGETS + 1)
+    if table is None or len(table) > _MAX_TARGETS:
         table = trace.calls(by=["syscall", "op"], quantiles=False)
     kinds: dict[tuple[str, str | None], list[Row]] = {}
     for row in table:

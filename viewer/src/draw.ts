@@ -130,12 +130,25 @@ export function visible(scene: Pick<Scene, "rows" | "top">, height: number): [fi
   return [first, Math.min(scene.rows.length, Math.ceil((scene.top + height - LANES) / ROW))];
 }
 
+/** The pixels of a canvas. They are drawn anew for each frame, but need memory once. */
+function pixelsOf(context: CanvasRenderingContext2D): { image: ImageData; pixels: Uint32Array } {
+  const { width, height } = context.canvas;
+  let known = images.get(context.canvas);
+  if (known?.image.width !== width || known.image.height !== height) {
+    const image = context.createImageData(width, height);
+    known = { image, pixels: new Uint32Array(image.data.buffer) };
+    images.set(context.canvas, known);
+  }
+  return known;
+}
+
+const images = new WeakMap<HTMLCanvasElement, { image: ImageData; pixels: Uint32Array }>();
+
 /** Lanes are pale, with a line in the full colour of the class; where the critical path is, the bar has that colour. */
 function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: number, left: number): void {
   const { width, height } = context.canvas;
   const { palette } = scene.theme;
-  const image = context.createImageData(width, height);
-  const pixels = new Uint32Array(image.data.buffer);
+  const { image, pixels } = pixelsOf(context);
   pixels.fill(palette.page);
   const start = Math.round(left * ratio);
   const room = Math.max(1, width - start);

@@ -1,3 +1,4 @@
+import type { ClassLook } from "./contract.ts";
 import { moment } from "./draw.ts";
 import { exactAt, type Lane, type Model } from "./model.ts";
 import type { Sums } from "./sums.ts";
@@ -107,10 +108,14 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The classes that no part of the critical path has, so that the key above does not list them. */
-export function OffPath({ model }: { model: Model }) {
+/** The classes of the key below the lanes; it takes all of the path and of the lanes, so it is computed once. */
+export function offPath(model: Model): ClassLook[] {
   const onPath = new Set(model.path.class);
-  const looks = model.classes.filter((_, cls) => !onPath.has(cls) && model.lanes.some((lane) => lane.sumsNs[cls] > 0));
+  return model.classes.filter((_, cls) => !onPath.has(cls) && model.lanes.some((lane) => lane.sumsNs[cls] > 0));
+}
+
+/** The classes that no part of the critical path has, so that the key above does not list them. */
+export function OffPath({ looks }: { looks: readonly ClassLook[] }) {
   if (!looks.length) return null;
   return (
     <p class="tz-note tz-off">

@@ -1,6 +1,9 @@
 import { cellAt, type Level, type Model, NO_CELL, pathAt } from "./model.ts";
 import { isBeyond, levelFor, type Range, type Row } from "./view.ts";
 
+/** More than there are classes. */
+const CLASS_ROOM = 32;
+
 /** Nothing is alive in this pixel. */
 export const EMPTY = 255;
 
@@ -169,31 +172,39 @@ export function pathStrips(
   const pixels = strips[0]?.length ?? 0;
   const perPixel = (range.toNs - range.fromNs) / pixels;
   const { path } = model;
-  /** Sums of the pixel `x`, by row and class. */
-  const sums = new Map<number, number>();
+  /** Sums of the pixel `x` by row and class, the keys of those that are not 0, and the largest of each row. */
+  const sums = new Float64Array(strips.length * CLASS_ROOM);
+  const most = new Float64Array(strips.length);
+  const keys: number[] = [];
   let x = -1;
   const flush = () => {
-    const most = new Map<number, number>();
-    for (const [key, ns] of sums) {
-      const row = key >> 5;
-      if (ns > (most.get(row) ?? 0)) {
-        most.set(row, ns);
-        strips[row][x] = key & 31;
+    for (const key of keys) {
+      const row = Math.floor(key / CLASS_ROOM);
+      if (sums[key] > most[row]) {
+        most[row] = sums[key];
+        strips[row][x] = key % CLASS_ROOM;
       }
     }
-    sums.clear();
+    for (const key of keys) {
+      sums[key] = 0;
+      most[Math.floor(key / CLASS_ROOM)] = 0;
+    }
+    keys.length = 0;
   };
   for (let at = pathAt(path, range.fromNs); at < path.startNs.length && path.startNs[at] < range.toNs; at++) {
     const row = rowOf(path.lane[at]) - first;
     if (row < 0 || row >= strips.length) continue;
-    const [start, end] = [path.startNs[at], path.endNs[at]].map((ns) => (ns - range.fromNs) / perPixel);
+    const start = (path.startNs[at] - range.fromNs) / perPixel;
+    const end = (path.endNs[at] - range.fromNs) / perPixel;
+    const key = row * CLASS_ROOM + path.class[at];
     const last = Math.min(pixels - 1, Math.floor(end));
     for (let column = Math.max(0, Math.floor(start)); column <= last; column++) {
       if (column !== x) flush();
       x = column;
       const share = Math.min(end, column + 1) - Math.max(start, column);
-      const key = row * 32 + path.class[at];
-      if (share > 0) sums.set(key, (sums.get(key) ?? 0) + share);
+      if (share <= 0) continue;
+      if (sums[key] === 0) keys.push(key);
+      sums[key] += share;
     }
   }
   flush();

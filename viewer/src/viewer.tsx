@@ -15,7 +15,7 @@ import {
 } from "./draw.ts";
 import { Icicle, type Node, placed } from "./icicle.tsx";
 import { type Lane, type Model, modelOf, pathAt } from "./model.ts";
-import { Detail, OffPath, SumTable } from "./panels.tsx";
+import { Detail, OffPath, offPath, SumTable } from "./panels.tsx";
 import { paletteOf } from "./raster.ts";
 import { found, type Hit } from "./search.ts";
 import { laneOf, sumsOf } from "./sums.ts";
@@ -47,6 +47,8 @@ const MODE_NAMES: Record<Mode, string> = {
 const modesOf = (model: Model): readonly Mode[] => (model.isLog ? MODES.filter((each) => each !== "program") : MODES);
 const nameOfMode = (mode: Mode, model: Model) => (model.isLog && mode === "tree" ? "by source" : MODE_NAMES[mode]);
 const MAX_LISTED = 60;
+/** Milliseconds from a change of the view to that of the address. */
+const ADDRESS_MS = 150;
 const KEYS: [string, string][] = [
   ["← → or A D", "move in time"],
   ["+ − or W S", "zoom in and out"],
@@ -98,6 +100,9 @@ class App extends Component<{ model: Model; prefix: string }, State> {
   drag: { kind: "pan" | "select" | "mini"; fromNs: number; range: Range; top: number; x: number; y: number } | null =
     null;
   theme = themeOf(this.props.model);
+  looks = offPath(this.props.model);
+  summary = this.about(this.props.model.capture.limits);
+  address = 0;
   state: State = this.started();
   frame = 0;
 
@@ -156,8 +161,14 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     if (before.range !== range) for (const other of apps) if (other.state.range !== range) other.setState({ range });
     if (apps[0] !== this) return;
     if (before.range !== range || before.finding !== finding || before.mode !== mode || before.focusRow !== focusRow) {
-      history.replaceState(null, "", this.hash());
+      this.keepAddress();
     }
+  }
+
+  /** The address follows once the view rests: browsers accept few changes per second, and each takes time. */
+  keepAddress() {
+    clearTimeout(this.address);
+    this.address = window.setTimeout(() => history.replaceState(null, "", this.hash()), ADDRESS_MS);
   }
 
   hash() {
@@ -474,7 +485,6 @@ class App extends Component<{ model: Model; prefix: string }, State> {
   render() {
     const { model } = this.props;
     const { mode, search, hit, isHelpOpen, isIcicleOpen, message, selection, focusRow, range } = this.state;
-    const { limits } = model.capture;
     return (
       <div class="tz">
         <div class="tz-bar">
@@ -561,9 +571,9 @@ class App extends Component<{ model: Model; prefix: string }, State> {
         </div>
         {isHelpOpen && <Help close={() => this.setState({ isHelpOpen: false })} />}
         <p class="tz-note tz-message" role="status" aria-live="polite" id={`${this.props.prefix}-message`}>
-          {message || this.about(limits)}
+          {message || this.summary}
         </p>
-        <OffPath model={model} />
+        <OffPath looks={this.looks} />
         {this.list()}
         <div class="tz-under">
           <SumTable
@@ -739,4 +749,10 @@ function replace(section: HTMLElement, model: Model, prefix: string): void {
   if (made.current) linkFindings(model, made.current);
 }
 
-start().catch((error: unknown) => console.error("The timeline stays static:", error));
+/** The static page is shown before the timeline is made. A page in the background has no frames to wait for. */
+function afterPaint(act: () => void): void {
+  if (document.visibilityState === "visible") requestAnimationFrame(() => setTimeout(act));
+  else act();
+}
+
+afterPaint(() => start().catch((error: unknown) => console.error("The timeline stays static:", error)));

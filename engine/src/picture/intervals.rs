@@ -1,18 +1,13 @@
 //! The longest calls of the lanes, with their exact times.
 
-use crate::critical_path::segment::What;
-use crate::parallel;
-use crate::picture::lane::LaneSource;
+use crate::critical_path::segment::{Segment, What};
 use parsers::syscalls::Class;
 use std::cmp::Reverse;
-
-/// Tasks are divided among this number of lists. Each list retains its longest calls.
-const SHARES: usize = 16;
 
 /// A call, as far as it lies in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval {
-    /// Position of its task in the list of lanes.
+    /// The task, and once lanes are chosen the position of its lane.
     pub lane: u32,
     /// Start.
     pub start_ns: i64,
@@ -46,36 +41,52 @@ impl Longest {
     }
 }
 
-/// The `most` longest calls of these tasks. Of equal ones the first in the capture is retained.
-pub fn longest(source: &LaneSource<'_>, tasks: &[u32], most: usize) -> Longest {
-    let numbered: Vec<(u32, u32)> = (0..).zip(tasks.iter().copied()).collect();
-    let shares: Vec<&[(u32, u32)]> = numbered.chunks(numbered.len().div_ceil(SHARES).max(1)).collect();
-    let found: Vec<Longest> = parallel::map(&shares, |share| of_share(source, share, most));
-    let total = found.iter().map(|longest| longest.total).sum();
-    let mut intervals: Vec<Interval> = found.into_iter().flat_map(|longest| longest.intervals).collect();
-    retain(&mut intervals, most);
-    intervals.sort_unstable();
-    Longest { intervals, total }
+/// Retains the longest of the calls that it is given. Of equal ones the first in the capture is retained.
+pub struct Collector {
+    intervals: Vec<Interval>,
+    most: usize,
+    min_ns: i64,
 }
 
-fn of_share(source: &LaneSource<'_>, share: &[(u32, u32)], most: usize) -> Longest {
-    let (mut intervals, mut total, mut min_ns) = (Vec::new(), 0, 0);
-    for &(lane, task) in share {
-        source.each(task, |part| {
-            let What::Call(row) = part.what else { return };
-            total += 1;
-            if part.dur_ns() < min_ns {
-                return;
-            }
-            intervals.push(Interval { lane, start_ns: part.start_ns, end_ns: part.end_ns, row, class: part.class });
-            if intervals.len() >= 2 * most.max(1) {
-                retain(&mut intervals, most);
-                min_ns = intervals.iter().map(|each| each.end_ns - each.start_ns).min().unwrap_or(0);
-            }
-        });
+impl Collector {
+    /// No call yet.
+    pub fn new(most: usize) -> Collector {
+        Collector { intervals: Vec::new(), most, min_ns: 0 }
     }
-    retain(&mut intervals, most);
-    Longest { intervals, total }
+
+    /// Nothing yet, and nothing that would not be retained here.
+    pub fn following(&self) -> Collector {
+        Collector { intervals: Vec::new(), ..*self }
+    }
+
+    /// Add a part of a lane, if it is a call; whether it is one.
+    pub fn add(&mut self, lane: u32, part: &Segment) -> bool {
+        let What::Call(row) = part.what else { return false };
+        if part.dur_ns() >= self.min_ns {
+            let Segment { start_ns, end_ns, class, .. } = *part;
+            self.push(Interval { lane, start_ns, end_ns, row, class });
+        }
+        true
+    }
+
+    /// Add what another one found.
+    pub fn absorb(&mut self, other: Collector) {
+        other.intervals.into_iter().for_each(|each| self.push(each));
+    }
+
+    fn push(&mut self, interval: Interval) {
+        self.intervals.push(interval);
+        if self.intervals.len() >= 2 * self.most.max(1) {
+            retain(&mut self.intervals, self.most);
+            self.min_ns = self.intervals.iter().map(|each| each.end_ns - each.start_ns).min().unwrap_or(0);
+        }
+    }
+
+    /// The longest calls, in no order.
+    pub fn finish(mut self) -> Vec<Interval> {
+        retain(&mut self.intervals, self.most);
+        self.intervals
+    }
 }
 
 fn retain(intervals: &mut Vec<Interval>, most: usize) {

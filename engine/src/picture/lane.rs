@@ -3,6 +3,7 @@
 use crate::critical_path::segment::{Segment, What};
 use crate::critical_path::walk::work_span::WorkSpan;
 use crate::store::trace::Trace;
+use crate::waits::left_out::LeftOut;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS};
@@ -36,11 +37,16 @@ impl LaneSource<'_> {
     pub fn each(&self, task: u32, mut report: impl FnMut(Segment)) {
         let Some((from_ns, to_ns)) = self.life(task) else { return };
         let is_log = self.is_log(task);
+        let left_out = self.wakers.left_out().of(task);
         WorkSpan::of_life(self.trace, task).each(self.trace, self.wakers, |part| {
             let (start_ns, end_ns) = (part.start_ns.max(from_ns), part.end_ns.min(to_ns));
             if start_ns < end_ns {
                 let part = Segment { start_ns, end_ns, class: self.class(&part, is_log), ..part };
-                self.without_left_out(part, &mut report);
+                if left_out.is_empty() || !matches!(part.what, What::Gap(_)) {
+                    report(part);
+                } else {
+                    without_left_out(part, left_out, &mut report);
+                }
             }
         });
     }
@@ -58,25 +64,23 @@ impl LaneSource<'_> {
             _ => part.class,
         }
     }
+}
 
-    /// Divides a gap where the capture leaves lines out: nothing is known of that time.
-    fn without_left_out(&self, part: Segment, report: &mut impl FnMut(Segment)) {
-        let is_gap = matches!(part.what, What::Gap(_));
-        let mut from_ns = part.start_ns;
-        let ranges = if is_gap { self.wakers.left_out().of(part.task) } else { &[] };
-        let first = ranges.partition_point(|range| range.to_ns <= part.start_ns);
-        for range in ranges[first..].iter().take_while(|range| range.from_ns < part.end_ns) {
-            let (out_ns, in_ns) = (range.from_ns.max(from_ns), range.to_ns.min(part.end_ns));
-            if from_ns < out_ns {
-                report(Segment { start_ns: from_ns, end_ns: out_ns, ..part });
-            }
-            if out_ns < in_ns {
-                report(Segment { start_ns: out_ns, end_ns: in_ns, class: Class::Gap, resolved: false, ..part });
-            }
-            from_ns = from_ns.max(in_ns);
+/// Divides a gap where the capture leaves lines out: nothing is known of that time.
+fn without_left_out(part: Segment, ranges: &[LeftOut], report: &mut impl FnMut(Segment)) {
+    let mut from_ns = part.start_ns;
+    let first = ranges.partition_point(|range| range.to_ns <= part.start_ns);
+    for range in ranges[first..].iter().take_while(|range| range.from_ns < part.end_ns) {
+        let (out_ns, in_ns) = (range.from_ns.max(from_ns), range.to_ns.min(part.end_ns));
+        if from_ns < out_ns {
+            report(Segment { start_ns: from_ns, end_ns: out_ns, ..part });
         }
-        if from_ns < part.end_ns {
-            report(Segment { start_ns: from_ns, ..part });
+        if out_ns < in_ns {
+            report(Segment { start_ns: out_ns, end_ns: in_ns, class: Class::Gap, resolved: false, ..part });
         }
+        from_ns = from_ns.max(in_ns);
+    }
+    if from_ns < part.end_ns {
+        report(Segment { start_ns: from_ns, ..part });
     }
 }

@@ -37,6 +37,9 @@ pub struct PathKey {
     pub tag: u8,
 }
 
+/// Rows of a run that are searched one by one.
+const MAX_SEARCHED: usize = 16;
+
 /// Several kinds of segments in one row.
 pub const SEVERAL: u8 = 5;
 
@@ -173,7 +176,7 @@ impl<'trace> PathRows<'trace> {
         let bucket = |row: &PathRow| (row.dur_ns() < bucket_ns).then(|| (row.start_ns - start_ns) / bucket_ns);
         let new = self.rows.split_off(self.merged);
         let mut merged: Vec<PathRow> = Vec::with_capacity(new.len() / 2);
-        let mut of_run: FxHashMap<PathKey, usize> = FxHashMap::default();
+        let mut of_run = RunIndex::default();
         let (mut run, mut first) = (None, 0);
         for row in &new {
             let place = bucket(row);
@@ -183,17 +186,43 @@ impl<'trace> PathRows<'trace> {
                 of_run.clear();
             }
             let key = if place.is_some() { common(row.key, coarseness) } else { row.key };
-            match of_run.get(&key).filter(|_| place.is_some()) {
-                Some(&at) => absorb(&mut merged[at], row),
-                None => {
-                    of_run.insert(key, merged.len());
-                    merged.push(PathRow { key, ..*row });
-                }
+            let run_rows = &merged[first..];
+            // Most runs are short, and looking through them is faster than a map.
+            let known = match place {
+                None => None,
+                Some(_) if run_rows.len() <= MAX_SEARCHED => run_rows.iter().position(|each| each.key == key),
+                Some(_) => of_run.at(&key, run_rows),
+            };
+            match known {
+                Some(at) => absorb(&mut merged[first + at], row),
+                None => merged.push(PathRow { key, ..*row }),
             }
         }
         place_run(&mut merged[first..]);
         self.rows.append(&mut merged);
         self.merged = self.rows.len();
+    }
+}
+
+/// The rows of a long run by their keys.
+#[derive(Default)]
+struct RunIndex {
+    of_key: FxHashMap<PathKey, usize>,
+    rows: usize,
+}
+
+impl RunIndex {
+    fn clear(&mut self) {
+        if self.rows > 0 {
+            *self = RunIndex::default();
+        }
+    }
+
+    /// The position of a key among the rows of the run, which only grow.
+    fn at(&mut self, key: &PathKey, rows: &[PathRow]) -> Option<usize> {
+        self.of_key.extend(rows[self.rows..].iter().map(|row| row.key).zip(self.rows..));
+        self.rows = rows.len();
+        self.of_key.get(key).copied()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::picture::cells;
 use crate::picture::codec::deflated;
 use crate::picture::columns::{ColumnContext, Columns, class_sums};
 use crate::picture::grid::Grid;
-use crate::picture::intervals::{Longest, longest};
+use crate::picture::intervals::Longest;
 use crate::picture::lane::LaneSource;
 use crate::picture::lanes::{Lanes, chosen, inside};
 use crate::picture::messages::Messages;
@@ -73,8 +73,10 @@ pub fn picture(trace: &Trace, wakers: &Wakers, window: &Window, budget_bytes: us
     let rows = PathRows::new(trace, (window.start_ns, window.end_ns), budget_bytes / 6 / PATH_ROW_BYTES);
     let mut listener = PathListener::new(rows, trace.tasks.len(), budget_bytes / 32 / WAKE_BYTES);
     let grid = Grid::of_level(window.start_ns, window.end_ns, 0);
-    let (sums, _) =
-        rayon::join(|| overview(&source, &grid, &tasks), || walk::walk(trace, wakers, window, &mut listener));
+    let max_calls = budget_bytes / 6 / INTERVAL_BYTES;
+    // Tasks without a lane have some of these calls.
+    let look = || overview(&source, &grid, &tasks, 2 * max_calls);
+    let (mut sums, _) = rayon::join(look, || walk::walk(trace, wakers, window, &mut listener));
     let mut painting = Painting { source, budget_bytes, sections: Vec::new(), limits: Vec::new() };
     painting.limit("start_ns", window.start_ns);
     painting.limit("end_ns", window.end_ns);
@@ -84,7 +86,8 @@ pub fn picture(trace: &Trace, wakers: &Wakers, window: &Window, budget_bytes: us
     painting.limit("tasks_outside", all.len() as i64 - tasks.len() as i64);
     let (lanes, mut strings) = painting.tasks(&tasks, &listener.on_path_ns);
     let folded_ns = painting.sums(&lanes, &tasks, &sums);
-    let is_complete = painting.path_and_calls(&lanes, &mut strings, &mut listener);
+    let calls = sums.of_lanes(&tasks, &lanes.of_task, max_calls);
+    let is_complete = painting.path_and_calls(&lanes, &mut strings, &mut listener, calls);
     if !listener.silent_ns.is_empty() {
         let rows = trace.captures.get(window.capture as usize).map_or(0..0, |capture| capture.rows.clone());
         painting.messages(Messages::of(&source, rows), &lanes, &mut strings, &listener.silent_ns);
@@ -150,10 +153,10 @@ impl<'trace> Painting<'trace> {
         lanes: &Lanes,
         strings: &mut StringIndex<'trace>,
         listener: &mut PathListener<'trace>,
+        mut calls: Longest,
     ) -> bool {
         let source = self.source;
         let max_bytes = self.budget_bytes / 6;
-        let mut calls = longest(&source, &lanes.tasks, max_bytes / INTERVAL_BYTES);
         let mut path = listener.rows.finish();
         let targets = targets(source.trace, &path, &calls, self.budget_bytes / 8);
         let mut context = ColumnContext { source: &source, lanes, strings, targets: &targets };

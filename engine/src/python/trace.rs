@@ -318,6 +318,14 @@ impl PyTrace {
         Ok(table.into())
     }
 
+    /// Whether calls have more than so many different targets.
+    fn has_more_targets(&self, py: Python<'_>, selection: &PySelection, most: usize) -> PyResult<bool> {
+        py.detach(|| -> Result<bool, TimeBoundError> {
+            Ok(calls::has_more_targets(self.0.trace(), &self.0.selection(&selection.0)?, most))
+        })
+        .map_err(PyErr::from)
+    }
+
     /// Per row of `calls` with these keys, the histogram of durations: numbers of buckets and counts.
     fn call_histograms(
         &self,

@@ -14,7 +14,7 @@ use crate::store::trace::Trace;
 use parsers::syscalls::action_of;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -322,6 +322,21 @@ fn sorted(
     let mut sorted = largest(grouped(trace, query, keys, selection, add, largest));
     sorted.sort_by_cached_key(order);
     sorted
+}
+
+/// Whether calls have more than so many different targets. The search ends there.
+pub fn has_more_targets(trace: &Trace, selection: &Selection<'_>, most: usize) -> bool {
+    let events = &trace.events;
+    let mut found: FxHashSet<Text> = FxHashSet::default();
+    let mut last = Text::NONE;
+    (0..events.len()).any(|row| {
+        let target = events.target(row);
+        if target == last || events.kind(row) != EventKind::Call || !selection.has(row) {
+            return false;
+        }
+        last = target;
+        found.insert(target) && found.len() > most
+    })
 }
 
 /// Time on the critical path inside a call. What follows the end of the call is attributed to it as well: the delay until

@@ -7,9 +7,9 @@ use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::picture::cells::{NO_TIME, cells};
 use engine::picture::evidence::{Place, places};
 use engine::picture::grid::Grid;
-use engine::picture::intervals::longest;
 use engine::picture::lane::LaneSource;
 use engine::picture::lanes::Lanes;
+use engine::picture::overview::overview;
 use engine::picture::path_rows::{PathRow, PathRows, SEVERAL};
 use engine::picture::{Picture, packing, picture};
 use engine::store::event::NONE;
@@ -171,7 +171,9 @@ proptest! {
         let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
         let source = source(&trace, &wakers, &window);
         let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| source.life(task).is_some()).collect();
-        let found = longest(&source, &tasks, most);
+        let grid = Grid::of_level(window.start_ns, window.end_ns, 0);
+        let lane_of: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+        let found = overview(&source, &grid, &tasks, most).of_lanes(&tasks, &lane_of, most);
         let inside = |span: &engine::store::spans::Span| {
             span.end_ns.min(window.end_ns) - span.start_ns.max(window.start_ns)
         };
@@ -183,6 +185,11 @@ proptest! {
         let mut kept: Vec<i64> = found.intervals.iter().map(|each| each.end_ns - each.start_ns).collect();
         kept.sort_unstable_by_key(|&ns| -ns);
         prop_assert_eq!(kept, all);
+        // Without a lane of the first task, its calls are not counted.
+        let others: Vec<u32> = lane_of.iter().map(|lane| lane.wrapping_sub(1)).collect();
+        let found = overview(&source, &grid, &tasks, most).of_lanes(&tasks, &others, most);
+        let calls = |task: u32| trace.spans(task).filter(|span| inside(span) > 0).count() as u64;
+        prop_assert_eq!(found.total, tasks.iter().filter(|&&task| task > 0).map(|&task| calls(task)).sum::<u64>());
     }
 
     #[test]
