@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import pandas
 import pyarrow
 import pytest
 from conftest import SAMPLES, captures_of_samples
 
 import tracealyze
+from tracealyze import arrow_export
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 
@@ -32,6 +34,12 @@ def test_table_is_the_same_in_every_form(name: str, trace: tracealyze.Trace) -> 
 
 def test_missing_integers_stay_integers(trace: tracealyze.Trace) -> None:
     assert str(trace.events.to_pandas().dur_ns.dtype) == "Int64"
+
+
+@pytest.mark.parametrize("condition", [None, "outcome == 'failed'", "dur > 40ms", "syscall == 'nothing'"])
+def test_frames_made_by_batch_are_those_of_the_arrow_table(condition: str | None) -> None:
+    events = tracealyze.read(SSH).select(where=condition).events
+    pandas.testing.assert_frame_equal(events.to_pandas(), arrow_export.data_frame(events.to_arrow()))
 
 
 def test_table_has_an_html_form(trace: tracealyze.Trace) -> None:

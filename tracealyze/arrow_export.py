@@ -76,6 +76,73 @@ def data_frame(table: pyarrow.Table) -> pandas.DataFrame:
     return table.to_pandas(types_mapper=whole.get)
 
 
+def data_frame_of_batches(table: Streamed, rows: int) -> pandas.DataFrame | None:
+    """The same from a table of integers and texts, batch by batch; None if it is empty or has other columns.
+
+    Memory for a large table is touched once, that of the DataFrame: an Arrow table first, the parts of which are joined
+    and copied, took twice the memory."""
+    import pandas
+    import pyarrow
+
+    reader = pyarrow.RecordBatchReader.from_stream(table)
+    types = [field.type for field in reader.schema]
+    if rows == 0 or not all(pyarrow.types.is_integer(each) or pyarrow.types.is_dictionary(each) for each in types):
+        return None
+    columns: list[_Column] = []
+    begin = 0
+    for batch in reader:
+        columns = columns or [_Column(values, rows) for values in batch.columns]
+        for column, values in zip(columns, batch.columns, strict=True):
+            column.fill(begin, values)
+        begin += batch.num_rows
+    arrays = (column.array(begin) for column in columns)
+    return pandas.DataFrame(dict(zip(reader.schema.names, arrays, strict=True)), copy=False)
+
+
+class _Column:
+    """A column of a DataFrame while it is filled: integers with a mask, or the codes of texts."""
+
+    def __init__(self, first: Any, rows: int) -> None:
+        import numpy
+        import pyarrow
+
+        # As pyarrow makes it, also where there are no texts.
+        self._categories = first.slice(0, 0).to_pandas().dtype if pyarrow.types.is_dictionary(first.type) else None
+        if self._categories is None:
+            self._values = numpy.empty(rows, first.type.to_pandas_dtype())
+            self._is_null = numpy.zeros(rows, bool)
+        else:
+            self._values = numpy.empty(rows, numpy.min_scalar_type(-max(len(first.dictionary), 1)))
+
+    def fill(self, begin: int, values: Any) -> None:
+        """Set the values of a batch from this row on."""
+        import numpy
+
+        if self._categories is not None:
+            values = values.indices
+        part = slice(begin, begin + len(values))
+        raw = numpy.frombuffer(values.buffers()[1], values.type.to_pandas_dtype(), len(values), _offset(values))
+        self._values[part] = raw
+        if values.null_count:
+            is_null = values.is_null().to_numpy(zero_copy_only=False)
+            if self._categories is None:
+                self._is_null[part] = is_null
+            else:
+                self._values[part][is_null] = -1
+
+    def array(self, rows: int) -> Any:
+        """The first rows as an array of pandas."""
+        import pandas
+
+        if self._categories is None:
+            return pandas.arrays.IntegerArray(self._values[:rows], self._is_null[:rows])
+        return pandas.Categorical.from_codes(self._values[:rows], dtype=self._categories, validate=False)
+
+
+def _offset(values: Any) -> int:
+    return int(values.offset) * int(values.type.bit_width) // 8
+
+
 def to_bytes(table: Streamed) -> bytes:
     """The table in the Arrow IPC format."""
     import pyarrow

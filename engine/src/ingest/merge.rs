@@ -22,6 +22,9 @@ const MIN_AHEAD_BYTES: usize = 16 << 10;
 /// As much of a file as is looked at to recognise it: a tracer wrote all of them in the same way, and there may be thousands.
 const HEAD_BYTES: usize = MIN_AHEAD_BYTES;
 
+/// So many files are looked at for the format, if there are more and these agree.
+const SAMPLED_FILES: usize = 64;
+
 /// What a file is read from.
 enum MergeSource {
     /// Opened anew for each cell: there may be more files than can be open at a time.
@@ -90,6 +93,7 @@ type Opened = (&'static str, Vec<(String, Cursor)>);
 /// The files that have something in them, and the format of most that are recognised.
 fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opened, ReadError> {
     let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(MIN_AHEAD_BYTES, CHUNK_BYTES);
+    let format = format.or_else(|| format_of_most(paths));
     let (mut recognised, mut strange) = (Vec::new(), Vec::new());
     // What is read ahead of each file is read here; of most files that is all.
     let opened: Vec<_> = parallel::map(paths, |path| Cursor::open(path, format, ahead_bytes));
@@ -117,6 +121,19 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
     }
     cursors.sort_by_key(|&(number, _)| number);
     Ok((name, cursors.into_iter().map(|(number, cursor)| (paths[number].clone(), cursor)).collect()))
+}
+
+/// The format of files, if they are many and all that are sampled have it: nobody mixes formats in thousands of files, and to
+/// try all formats takes as long as to read a short file.
+fn format_of_most(paths: &[String]) -> Option<&'static dyn Format> {
+    if paths.len() <= SAMPLED_FILES {
+        return None;
+    }
+    let sampled: Vec<&String> = paths.iter().step_by(paths.len().div_ceil(SAMPLED_FILES)).collect();
+    let formats = parallel::map(&sampled, |path| format_of(path).ok().flatten());
+    let first = formats.iter().flatten().next()?;
+    let agree = formats.iter().all(|format| format.is_none_or(|format| format == *first));
+    parsers::by_name(first).filter(|_| agree)
 }
 
 /// The most frequent name; in a tie, the first one.
