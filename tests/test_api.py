@@ -36,7 +36,7 @@ def test_missing_integers_stay_integers(trace: tracealyze.Trace) -> None:
     assert str(trace.events.to_pandas().dur_ns.dtype) == "Int64"
 
 
-@pytest.mark.parametrize("condition", [None, "outcome == 'failed'", "dur > 40ms", "syscall == 'nothing'"])
+@pytest.mark.parametrize("condition", [None, "outcome == 'failed'", "dur_ns > 40ms", "syscall == 'nothing'"])
 def test_frames_made_by_batch_are_those_of_the_arrow_table(condition: str | None) -> None:
     events = tracealyze.read(SSH).select(where=condition).events
     pandas.testing.assert_frame_equal(events.to_pandas(), arrow_export.data_frame(events.to_arrow()))
