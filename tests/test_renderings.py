@@ -160,6 +160,41 @@ def test_dtruss_names_cpu_time_between_calls(tmp_path: Path) -> None:
     assert "2.67 s of CPU outside system calls, 2.67 s of it before line 4" in sentence.text
 
 
+def test_cpu_time_is_said_before_counts_of_calls(tmp_path: Path) -> None:
+    head, opened, _, *rest = _BUSY.splitlines(keepends=True)
+    reads = [
+        f'  501/0x501:  {25 + 7 * number:8}       7      4 read(0x3, "abc\\0", 0x1000)\t\t = 3 0\n'
+        for number in range(40)
+    ]
+    file = tmp_path / "reads.dtruss"
+    file.write_text("".join([head, opened, *reads, *rest]), encoding="utf-8")
+    first, second = tracealyze.read(file).summary().diagnosis
+    assert "2.67 s of CPU outside system calls" in first.text
+    assert "reads 120 bytes in 40 pieces" in second.text
+
+
+def _subshells(waited: bool) -> str:
+    lines = ["\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return"]
+    for pid in range(600, 660):
+        lines += [
+            f"  501/0x9a1:  {20 * pid:8}    2900     15 fork()\t\t = {pid} 0",
+            f"{pid:5}/0x{3 * pid:x}:        0:      0:      0: fork()\t\t = 0 0",
+            f'{pid:5}/0x{3 * pid:x}:        90      12      8 write(0x1, "2\\n\\0", 0x2)\t\t = 2 0',
+        ]
+        if waited:
+            lines.append(f"  501/0x9a1:  {20 * pid + 5:8}    7100      9 wait4(0x0, 0x7FFEEFBFE8A4, 0x0)\t\t = {pid} 0")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("waited", [True, False])
+def test_dtruss_counts_subshells_that_waits_return(waited: bool, tmp_path: Path) -> None:
+    """Processes that no wait returns may be the workers of a server."""
+    file = tmp_path / "shell.dtruss"
+    file.write_text(_subshells(waited), encoding="utf-8")
+    names = {each.name for each in tracealyze.read(file).findings}
+    assert ("process-storm" in names) is waited
+
+
 def test_strace_has_no_cpu_time_outside_calls(tmp_path: Path) -> None:
     file = tmp_path / "plain.strace"
     file.write_text('1 1700000000.000000 write(1, "a", 1) = 1 <0.5>\n', encoding="utf-8")

@@ -38,7 +38,7 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     """One to three sentences: the causes by weight; without a cause, where the time went."""
     groups = grouped(findings)
     causes = [group for group in groups if _is_cause(trace, group)]
-    said = [] if causes else [_without_cause(trace)]
+    said = list(_computed(trace, causes)) if causes else [_without_cause(trace)]
     for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
         said.append(_of_group(group, findings))
         if len(said) == 1:
@@ -73,6 +73,13 @@ def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
     if finding.basis is Basis.COUNTS:
         share = (finding.calls or 0) / max(trace.totals["calls"], 1)
     return finding.severity is not Severity.INFO or share >= MIN_CAUSE_SHARE
+
+
+def _computed(trace: TraceTables, causes: Sequence[FindingGroup]) -> Iterator[Sentence]:
+    """That a process used more CPU time outside its calls than all calls take, if findings are only about calls."""
+    is_minor = all(group.first.severity is Severity.INFO for group in causes)
+    if not trace.window.wall_ns and is_minor and (used := _of_own_cpu(trace)):
+        yield used
 
 
 def _has_durations(trace: TraceTables, number: int) -> bool:

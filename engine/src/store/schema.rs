@@ -532,6 +532,7 @@ columns! {
         "syscall" dict "" "The system call that took longest to create one.";
         "created" i64 "count" "Number of processes or threads created.";
         "gone" i64 "count" "Number of them that exited in the capture.";
+        "reaped" i64 "count" "Number of them that a wait of their creator returned.";
         "programs" i64 "count" "Number of them that executed a program.";
         "at_once" i64 "" "Maximum number alive at the same time.";
         "mean_life_ns" i64 "ns" "Mean lifetime of those that exited.";

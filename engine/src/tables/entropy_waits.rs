@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! random: uninitialized urandom read │ 1 s │ usb 1-1: new device │ 40 s │ random: crng init done │ Started sshd
+//! pselect6 = 1, 14 s │ read /dev/random                                                          the same in calls
 //! one wait of 41 s: it begins with a lack, ends when the generator is ready, and work continues after it
 //! ```
 
@@ -15,6 +16,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::syscalls::Action;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
 
@@ -58,8 +60,24 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32])
     for call in kinds.calls_of(context, tasks, |row| context.exclusive_ns(row) > 0) {
         groups.add((call.program, (events.shape(call.row).syscall, events.target(call.row))), call.row);
     }
+    for (program, row) in tasks.iter().flat_map(|&task| polls(context, kinds, task)) {
+        groups.add((program, (events.shape(row).syscall, events.target(row))), row);
+    }
     let groups = groups.groups.into_iter();
     groups.map(|((program, key), rows)| CallGroup::of_one(tasks[0], program, key, rows)).collect()
+}
+
+/// Polls that found one descriptor ready, which the next call reads random numbers from. Few tracers print the descriptor.
+fn polls(context: &TableContext<'_>, kinds: &ShapeIndex<()>, task: u32) -> Vec<(Text, u32)> {
+    let events = &context.trace.events;
+    let is_source = |row: u32| kinds.of_shape(events.shape_number(row)).is_some();
+    let is_poll = |row: u32| {
+        let waits = events.action(row) == Action::Polls && events.ret(row) == 1 && context.exclusive_ns(row) > 0;
+        waits && context.selection.has(row) && !is_source(row)
+    };
+    let pairs = context.trace.rows_of(task).windows(2);
+    let waits = pairs.filter(|pair| is_source(pair[1]) && events.action(pair[1]) == Action::Reads && is_poll(pair[0]));
+    waits.map(|pair| (context.program(task, pair[0]), pair[0])).collect()
 }
 
 /// A wait in a log: the message of a lack, the one that ends it, and the messages before its silences.

@@ -7,7 +7,9 @@
 
 use super::families::{PathTimes, ends, life, overlap};
 use crate::store::event::NONE;
+use crate::store::task_relations::main_task;
 use crate::store::tasks::Task;
+use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -16,6 +18,9 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
+
+/// Number of waits after the creation of a task that are searched for the one that returned it.
+const MAX_WAITS_AFTER: usize = 1024;
 
 /// The tasks that one process created.
 #[derive(Default)]
@@ -87,6 +92,7 @@ fn write(
     // Without timestamps, only the lines show which tasks ended.
     let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
     builder.int("gone", gone.count() as i64);
+    builder.int("reaped", reaped(trace, &created.tasks));
     builder.int("programs", ran as i64);
     builder.int("at_once", overlap(&all_lives).most);
     builder.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
@@ -101,6 +107,19 @@ fn write(
     builder.path_ns(sum.exclusive_ns + children_ns);
     builder.lines(sum.first_row, sum.last_row);
     builder.members(Provenance::Stretches(calls.chain(stretches).collect()));
+}
+
+/// Number of tasks that a wait of their process's creator returned. Where no end is printed, this shows it.
+fn reaped(trace: &Trace, tasks: &[u32]) -> i64 {
+    let waited = &trace.events.waited;
+    let by_creator = |task: &Task| {
+        let process = main_task(trace, task.creator);
+        let after = waited.partition_point(|&(row, _)| row < task.created_by);
+        let is_child = |id: i32| id == task.tid || id == task.pid;
+        let is_wait = |&&(row, id): &&(u32, i32)| is_child(id) && main_task(trace, trace.events.task(row)) == process;
+        waited[after..].iter().take(MAX_WAITS_AFTER).any(|wait| is_wait(&wait))
+    };
+    tasks.iter().filter(|&&number| by_creator(&trace.tasks[number as usize])).count() as i64
 }
 
 #[cfg(test)]
