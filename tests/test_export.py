@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import tracealyze
 from tracealyze.export import FORMATS, writer
 from tracealyze.export.owners import FIRST_SYNTHETIC
 from tracealyze.export.slices import Slices
+from tracealyze.picture.boot_chart import boot_chart
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 SHUTDOWN = SAMPLES / "shutdown" / "before.strace.xz"
@@ -360,3 +363,20 @@ def test_several_captures_have_a_profile_each(run: Run) -> None:
     profile = json.loads(run("export", SHUTDOWN, after, "--to", "speedscope").stdout)
     walls = [tracealyze.read(file).window.wall_ns for file in (SHUTDOWN, after)]
     assert [each["endValue"] for each in profile["profiles"]] == walls
+
+
+def test_a_clock_that_begins_at_0_changes_nothing(tmp_path: Path) -> None:
+    text = (SAMPLES / "ssh-login" / "ssh-login.truss").read_text(encoding="utf-8", errors="replace")
+    stamp = re.compile(r"(?m)^(\d+(?:/\d+)?:\s+)(\d+\.\d{4})(?=\s)")
+    first = min(Decimal(match[2]) for match in stamp.finditer(text))
+    moved = stamp.sub(lambda match: f"{match[1]}{Decimal(match[2]) - first}", text)
+    (tmp_path / "0").mkdir()
+    captures = [tmp_path / "login.truss", tmp_path / "0" / "login.truss"]
+    for capture, content in zip(captures, (text, moved), strict=True):
+        capture.write_text(content, encoding="utf-8")
+    later, zero = map(tracealyze.read, captures)
+    assert (zero.window.start_ns, later.window.start_ns) == (0, int(first * 10**9))
+    for name in ("perfetto", "chrome", "folded"):
+        files = [exported(trace, name, tmp_path / f"{at}.out") for at, trace in enumerate((zero, later))]
+        assert files[0] == files[1], name
+    assert boot_chart(zero).svg == boot_chart(later).svg

@@ -14,6 +14,7 @@ driven(kind, executablePath, async (browser) => {
   seen.form = await opened(page, report);
   await settled(page);
   seen.sums = await page.$$eval("table[id$=-sums]", (tables) => tables.map((table) => Number(table.dataset.ns)));
+  seen.labels = await page.$$eval(".tz-lanes", (found) => found.map((each) => each.getAttribute("aria-label")));
   [seen.whole] = await ranges(page);
   await (await page.$$(".tz-lanes"))[1].focus();
   for (const key of ["w", "w", "d"]) await page.keyboard.press(key);

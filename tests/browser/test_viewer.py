@@ -123,6 +123,18 @@ def test_timelines_that_are_compared_show_the_same_time(browser: tuple[str, str]
     assert seen["icicle"] > 0
 
 
+def test_equal_captures_can_be_told_apart(browser: tuple[str, str], tmp_path: Path) -> None:
+    # The rules of accessibility want regions with labels of their own.
+    trace = tracealyze.read(SAMPLES / "shutdown" / "after.strace.xz")
+    both = [(trace, trace.summary())] * 2
+    seen = shown("steps", browser, document.of_steps(both, tracealyze.diff(trace, trace), 20), tmp_path)
+    assert (seen["form"], seen["errors"], seen["accessibility"]) == ("ready", [], [])
+    assert seen["labels"] == [
+        "Timeline of after.strace.xz (1). Press ? for the keys.",
+        "Timeline of after.strace.xz (2). Press ? for the keys.",
+    ]
+
+
 def test_two_captures_print_on_few_sheets(browser: tuple[str, str], tmp_path: Path) -> None:
     traces = [tracealyze.read(SAMPLES / "jail-start" / f"{name}.strace.xz") for name in ("before", "after")]
     page = document.of_steps([(each, each.summary()) for each in traces], tracealyze.diff(traces[0], traces[1]), 20)

@@ -103,6 +103,18 @@ def test_flame_graph_has_the_time_of_the_window(trace: tracealyze.Trace, tmp_pat
     assert f"all ({trace.window.wall_ns:,} samples, 100%)" in image
 
 
+def test_the_picture_is_well_formed(trace: tracealyze.Trace, tmp_path: Path) -> None:
+    program = shutil.which("xmllint")
+    if program is None:
+        pytest.skip("needs xmllint: apt-get install libxml2-utils")
+    done = subprocess.run(
+        [program, "--noout", "--nonet", str(exported(trace, "svg", tmp_path / "trace.svg"))],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_duckdb_reads_the_tables(trace: tracealyze.Trace, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     writer("parquet")(trace, tmp_path)

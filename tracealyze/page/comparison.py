@@ -32,11 +32,13 @@ def whole(steps: Sequence[Part], found: Diff, top: int) -> str:
 
 
 def names_of(steps: Sequence[Part]) -> tuple[str, list[str]]:
-    """The folder that all captures are in, and the rest of their names."""
+    """The folder that all captures are in, and the rest of their names. Equal names are numbered."""
     names = [name_of_capture(part.summary.captures[0]) for part in steps]
     folders = {os.path.dirname(name) for name in names}
     folder = folders.pop() if len(folders) == 1 else ""
-    return folder, [name.removeprefix(f"{folder}/") if folder else name for name in names]
+    rests = [name.removeprefix(f"{folder}/") if folder else name for name in names]
+    are_equal = len(set(rests)) < len(rests)
+    return folder, [f"{name} ({number})" if are_equal else name for number, name in enumerate(rests, start=1)]
 
 
 def _heading(steps: Sequence[Part]) -> Iterator[str]:

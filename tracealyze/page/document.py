@@ -55,8 +55,8 @@ def of_steps(steps: Sequence[Analyzed], found: Diff, top: int) -> str:
     budget = _budget(parts, body) // len(parts)
     data = [
         section
-        for part in parts
-        for section in data_sections(part.trace, budget, prefix=f"tz-{part.prefix}", scale_ns=scale_ns)
+        for part, name in zip(parts, names, strict=True)
+        for section in data_sections(part.trace, budget, prefix=f"tz-{part.prefix}", scale_ns=scale_ns, label=name)
     ]
     return _page(" → ".join(names), body, data)
 

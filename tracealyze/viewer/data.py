@@ -55,16 +55,19 @@ def data_sections(
     articles: Mapping[str, Finding] | None = None,
     prefix: str = "tz",
     scale_ns: int | None = None,
+    label: str = "",
 ) -> list[Section]:
     """The sections of all windows of a trace, in at most `budget_bytes` of HTML; empty if there is no window.
 
     `articles` are the findings that the page describes, by the ids of their elements. On a page with several captures,
-    `prefix` keeps the ids of sections apart, and `scale_ns` is the time that the width of all timelines stands for."""
+    `prefix` keeps the ids of sections apart, `scale_ns` is the time that the width of all timelines stands for, and
+    `label` is what the page calls the capture."""
     if not trace.window.wall_ns:
         return []
     about: dict[str, Any] = {
         "schema": SCHEMA,
         **({"scale_ns": scale_ns} if scale_ns else {}),
+        **({"label": shown(label)} if label else {}),
         "classes": [],
         "captures": [],
         "findings": _findings(trace, trace.findings[:MAX_FINDINGS], articles or {}),

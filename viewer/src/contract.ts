@@ -3,6 +3,8 @@ export interface Meta {
   schema: string;
   /** The time that the whole width stands for, if it is not the window: pages with several captures have one scale. */
   scale_ns?: number;
+  /** What the page calls the capture, if it has several. */
+  label?: string;
   classes: ClassLook[];
   captures: CaptureMeta[];
   findings: Finding[];

@@ -125,7 +125,7 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
     isLog: false,
     classes: meta.classes,
     wallNs,
-    ofCapture: meta.scale_ns ? ` of ${capture.name}` : "",
+    ofCapture: meta.label ? ` of ${meta.label}` : "",
     scaleNs: Math.max(meta.scale_ns ?? 0, wallNs),
     movedNs: limits.path_moved_ns,
     lanes,
