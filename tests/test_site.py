@@ -32,6 +32,14 @@ def test_each_rule_has_the_page_that_findings_link_to() -> None:
         assert "saves" in text or "info[" in text or "warning" in text, f"{rule.name}: no output of an example"
 
 
+def test_rules_about_time_show_a_timeline() -> None:
+    pages = {rule.name: (BUILT / "rules" / f"{rule.name}.html").read_text(encoding="utf-8") for rule in rules()}
+    without = {name for name, text in pages.items() if f"_images/{name}-" not in text}
+    # A rule about several captures, or about captures without a clock, has none.
+    assert "grace-kill" in pages.keys() - without
+    assert len(without) < 10, without
+
+
 def test_gate_page_exists_for_metrics() -> None:
     assert (BUILT / "gate.html").exists()
 

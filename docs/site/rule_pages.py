@@ -1,4 +1,4 @@
-"""One page per rule, from its file, with the output of its examples on this version."""
+"""One page per rule, from its file, with the output and the timelines of its examples on this version."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ import tracealyze
 from tracealyze.addresses import REPOSITORY
 from tracealyze.compare.run import Run
 from tracealyze.compare.scaling import findings, scaling
+from tracealyze.export import svg
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import Example, Rule, parsed_rules
+from tracealyze.picture.boot_chart import Mark, boot_chart
+from tracealyze.picture.stretches import stretches_of
 from tracealyze.render import explanation
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _SHOWN_LINES = 14
+_MAX_LANES = 24
+"""Rows of the timeline of an example."""
 _CONDITION_WIDTH = 88
 _TITLES = {"costs": "Why it costs time", "fine": "When it is fine", "do": "What to do", "wrong": "How to disprove it"}
 _GROUPS = {
@@ -116,6 +121,9 @@ def _example(rule: Rule, example: Example, folder: Path) -> Iterator[str]:
         yield from ("```", *_shortened(example.text.splitlines()), "```", "")
     if example.findings:
         yield from ("```console", f"$ {command}", *text.rstrip().splitlines(), "```")
+        picture = _picture_name(rule, example)
+        if (folder / picture).exists():
+            yield from ("", f"![Timeline: {_plain(example.name)}]({picture})")
     else:
         yield f"`{command}` reports no finding of this rule."
 
@@ -142,9 +150,26 @@ def _printed(rule: Rule, example: Example, folder: Path) -> tuple[str, str]:
         words = ["summarize", str(file), "--select", rule.name]
         words += ["--input-format", example.format] if example.format not in (None, "strace") else []
         printed = _run(words) if example.findings else ""
+        if example.findings and trace.window.wall_ns:
+            (folder / _picture_name(rule, example)).write_text(_picture(rule, example, trace), encoding="utf-8")
         if not example.sample:
             file.unlink()
     return f"tracealyze {' '.join(words)}", printed
+
+
+def _picture_name(rule: Rule, example: Example) -> str:
+    return f"{rule.name}-{rule.examples.index(example) + 1}.svg"
+
+
+def _picture(rule: Rule, example: Example, trace: tracealyze.Trace) -> str:
+    """The timeline of an example, with the findings of the rule as numbers."""
+    mine = [each for each in trace.findings if rule.name in (each.name, *each.also)]
+    marks = [
+        Mark(number, each.title or each.name, each.severity != "info", stretches_of(trace, each))
+        for number, each in enumerate(mine, start=1)
+    ]
+    chart = boot_chart(trace, marks=marks, limit=_MAX_LANES)
+    return svg.document(example.name, [(chart.svg, chart.width, chart.height, chart.caption)])
 
 
 def _file(example: Example) -> Path:

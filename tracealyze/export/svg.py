@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from tracealyze.export.icicle import icicle
@@ -32,6 +33,12 @@ def write(trace: Trace, to: BinaryIO) -> list[str]:
         notes.append(chart.caption)
     else:
         notes.append("There is no timeline, because the capture has no wall clock.")
+    to.write(document(name_of_capture(trace.captures[0]), pictures).encode())
+    return [*notes, below.caption]
+
+
+def document(name: str, pictures: Sequence[tuple[str, int, int, str]]) -> str:
+    """Pictures one below the other, on a white ground: each with its width, its height and a caption."""
     width = max(each[1] for each in pictures) + 2 * _MARGIN
     y = _TITLE
     parts = []
@@ -39,14 +46,11 @@ def write(trace: Trace, to: BinaryIO) -> list[str]:
         parts.append(f'<g transform="translate({_MARGIN} {y})">\n{svg}</g>\n')
         y += height + _CAPTION
         parts.append(f'<text x="{_MARGIN + 4}" y="{y - 8}" font-size="11">{html.escape(caption)}</text>\n')
-    title = html.escape(fitted(name_of_capture(trace.captures[0]), _TITLE_CELLS))
-    to.write(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y + _MARGIN}" '
-            f'viewBox="0 0 {width} {y + _MARGIN}" font-family="system-ui,sans-serif" font-size="12" color="#000">\n'
-            f'<rect width="{width}" height="{y + _MARGIN}" fill="#fff"/>\n'
-            f'<text x="{_MARGIN + 4}" y="20" font-size="14" font-weight="bold">{title}</text>\n'
-            f"{''.join(parts)}</svg>\n"
-        ).encode()
+    title = html.escape(fitted(name, _TITLE_CELLS))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y + _MARGIN}" '
+        f'viewBox="0 0 {width} {y + _MARGIN}" font-family="system-ui,sans-serif" font-size="12" color="#000">\n'
+        f'<rect width="{width}" height="{y + _MARGIN}" fill="#fff"/>\n'
+        f'<text x="{_MARGIN + 4}" y="20" font-size="14" font-weight="bold">{title}</text>\n'
+        f"{''.join(parts)}</svg>\n"
     )
-    return [*notes, below.caption]
