@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser viewer pictures site man licenses release-check field lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -47,6 +47,10 @@ test-browser: setup ## Open reports in Chromium and Firefox, driven through Node
 	-cd viewer && $(LIMITED) npm ci --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1
 	$(PYTHON) -m pytest -rs -s -m browser tests/browser
 	$(PYTHON) -m pytest -rs tests/test_viewer_bundle.py
+
+test-fleet: setup ## Index through object storage and a Dask cluster on this machine, with faults and kills
+	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 dask distributed duckdb 'moto[server]' s3fs
+	$(PYTHON) -m pytest -rs -m fleet --numprocesses 2 --dist loadfile tests/fleet
 
 viewer: ## Build the script of the report from viewer/, after its checks and tests (needs Node)
 	cd viewer && npm ci --silent --no-audit --no-fund && npm run --silent check && npm test --silent && npm run --silent build

@@ -4,19 +4,24 @@
     /usr/bin/time -v .venv/bin/tracealyze fleet trend --store STORE
 
 Captures have 40 versions, 100 days, 24 programs and the causes of real rules with a skewed distribution: a few causes
-are in many captures, thousands in a few. One of 200 failed, one of ten is filtered. Three
-causes begin in versions 4.10, 4.20 and 4.30.
+are in many captures, thousands in a few. One of 200 failed, one of ten is filtered. Three causes begin in versions
+4.10, 4.20 and 4.30. Some causes are those of a real capture, so that `like` finds captures that are similar to it:
+
+    .venv/bin/tracealyze fleet like samples/ssh-login/ssh-login.truss --store STORE
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy
 
+import tracealyze
 from tracealyze.findings.rule_set import rules as packaged
 from tracealyze.fleet.arrow import Table, pa
 from tracealyze.fleet.store import Commit, Store
@@ -25,6 +30,9 @@ from tracealyze.fleet.tables import TABLES
 VERSIONS, DAYS, CAUSES, PER_COMMIT = 40, 100, 5_000, 20_000
 PLANTED_SINCE = {7: 10, 8: 20, 9: 30}
 """The number of the first version with each planted cause."""
+SIMILAR_TO = Path(__file__).parents[1] / "samples" / "ssh-login" / "ssh-login.truss"
+"""The capture whose causes are those from the first of these numbers on."""
+FIRST_SIMILAR = 20
 PROGRAMS = (
     *("sh", "python3", "java", "node", "nginx", "postgres", "ssh", "sshd", "git", "gcc", "ld", "make"),
     *("cargo", "curl", "dpkg", "apt", "systemd", "cron", "rsync", "tar", "gzip", "php", "ruby", "worker"),
@@ -133,6 +141,15 @@ def _repeated(made: _Captures, counts: Any) -> Any:
     return numpy.repeat(numpy.arange(len(made.number)), numpy.where(made.is_ok, counts, 0))
 
 
+@cache
+def _fingerprints() -> list[str]:
+    """Of all causes by number."""
+    found = [blake2b(str(number).encode(), digest_size=8).hexdigest() for number in range(CAUSES)]
+    real = list(dict.fromkeys(each.fingerprint for each in tracealyze.read(SIMILAR_TO).summary().findings))
+    found[FIRST_SIMILAR : FIRST_SIMILAR + len(real)] = real
+    return found
+
+
 def _findings(chance: Any, made: _Captures) -> Table:
     at = _repeated(made, chance.poisson(3, len(made.number)))
     cause = chance.zipf(1.3, len(at)) % CAUSES
@@ -152,7 +169,7 @@ def _findings(chance: Any, made: _Captures) -> Table:
         "severity": _named(("info", "warning", "error"), cause % 3),
         "confidence": _named(("high", "low"), cause % 2),
         "basis": _named(("wall", "calls"), cause % 2),
-        "fingerprint": _named([blake2b(str(n).encode(), digest_size=8).hexdigest() for n in range(CAUSES)], cause),
+        "fingerprint": _named(_fingerprints(), cause),
         "program": _named(PROGRAMS, program),
         "syscall": _named(CALLS, cause % len(CALLS)),
         "target": _named([f"/srv/data/N/{n}" for n in range(CAUSES)], cause),

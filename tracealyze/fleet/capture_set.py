@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.fleet import conditions
 from tracealyze.fleet.arrow import Table, compute, pa
-from tracealyze.fleet.columns import Texts, joined_texts, label, label_names, places_of
+from tracealyze.fleet.columns import Reader, Texts, label, label_names, places_of
 from tracealyze.fleet.store import Store
 from tracealyze.fleet.tables import CAPTURES, TABLES
 
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
     from tracealyze.fleet.store import Snapshot
 
-_SHOWN = tuple(
+SHOWN = tuple(
     name for name in CAPTURES.names if name not in ("item", "etag", "labels_hash", "labels", "error", "seconds")
 )
+
+
+"""The columns of captures that users see."""
 
 
 class CaptureSet:
@@ -59,7 +62,7 @@ class CaptureSet:
     @cached_property
     def captures(self) -> Table:
         """One row per capture, with a column per label."""
-        rows = self.snapshot.rows("captures", [*_SHOWN, "labels"])
+        rows = self.snapshot.rows("captures", [*SHOWN, "labels"])
         rows = rows.take(self._order_of(rows["capture_id"]))
         return _with_labels(rows.drop_columns(["labels"]), rows["labels"], self.labels())
 
@@ -71,31 +74,28 @@ class CaptureSet:
         order = numpy.argsort(values)
         return pa.array(order[places_of(self.ids, values[order]) >= 0])
 
+    def load(self, *names: str) -> None:
+        """Read columns of captures, or labels, in one pass, for `numbers` and `texts`."""
+        wanted = [name for name in names if name not in self._columns]
+        if not wanted:
+            return
+        own = [name for name in wanted if name in CAPTURES.names]
+        labels = [name for name in wanted if name not in own]
+        texts = [name for name in wanted if name in labels or pa.types.is_string(CAPTURES.field(name).type)]
+        reader = Reader(self.ids, texts, [name for name in own if name not in texts])
+        for batch in self.snapshot.batches("captures", ["capture_id", *own, *(["labels"] if labels else [])]):
+            columns = {name: batch[name] for name in own} | {name: label(batch["labels"], name) for name in labels}
+            reader.take(batch["capture_id"], columns)
+        self._columns |= reader.columns
+
     def numbers(self, name: str) -> Any:
         """A column of numbers by place, NaN where there is none."""
-        if name not in self._columns:
-            import numpy
-
-            values = numpy.full(len(self.ids), numpy.nan)
-            for batch in self.snapshot.batches("captures", ["capture_id", name]):
-                places = places_of(self.ids, batch.column(0).to_numpy())
-                kept = places >= 0
-                column = (
-                    batch.column(1).cast(pa.int8()) if pa.types.is_boolean(batch.column(1).type) else batch.column(1)
-                )
-                values[places[kept]] = column.cast(pa.float64(), safe=False).fill_null(numpy.nan).to_numpy()[kept]
-            self._columns[name] = values
+        self.load(name)
         return self._columns[name]
 
     def texts(self, name: str) -> Texts:
         """A column of texts, or a label, by place."""
-        if name not in self._columns:
-            source = name if name in CAPTURES.names else "labels"
-            batches = self.snapshot.batches("captures", ["capture_id", source])
-            pairs = (
-                (each.column(0), each.column(1) if source == name else label(each.column(1), name)) for each in batches
-            )
-            self._columns[name] = joined_texts(pairs, self.ids)
+        self.load(name)
         found: Texts = self._columns[name]
         return found
 
@@ -192,8 +192,12 @@ class CaptureSet:
 
     def scannable(self, name: str) -> Any:
         """A table for a program that reads it in parts, each capture once: not in memory, if that is possible."""
-        is_plain = self._selected is None and self.snapshot.is_plain and name != "captures"
-        return self.dataset(name) if is_plain else self.table(name)
+        return self.dataset(name) if self.is_plain else self.table(name)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all captures are selected, and the datasets have each of them once."""
+        return self._selected is None and self.snapshot.is_plain
 
     def to_pandas(self, name: str = "captures") -> pandas.DataFrame:
         """A table as a DataFrame."""
@@ -213,9 +217,12 @@ class CaptureSet:
         _known(name)
 
     def must_have_label(self, name: str, origin: str) -> None:
-        """Raise `WrongUsage` if no capture has this label."""
+        """Raise `WrongUsage` if no capture has this label. One that was loaded is not sought again."""
+        loaded = self._columns.get(name)
+        if isinstance(loaded, Texts) and loaded.names:
+            return
         known = self.labels()
-        if name not in known and name not in _SHOWN:
+        if name not in known and name not in SHOWN:
             hint = did_you_mean(name, known) or f" There are {', '.join(known) or 'none'}."
             raise WrongUsage(f'{origin}: no capture has a label "{name}".{hint}')
 

@@ -7,7 +7,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -57,7 +57,7 @@ def _opener(item: Item, number: int, folder: Path, archives: Mapping[str, _Archi
 
 def _fetched(item: Item, into: Path) -> list[str]:
     """Copy the files of a URI. Raises `OSError` if one is not what was listed."""
-    system, _ = locations.located(item.root)
+    system = _system_of(item.root)
     into.mkdir()
     found = []
     for number, path in enumerate(item.files):
@@ -67,6 +67,12 @@ def _fetched(item: Item, into: Path) -> list[str]:
     if etag_of(system.get_file_info(list(item.files))) != item.etag:
         raise locations.ChangedSource(f"{item.uri}: changed since it was listed")
     return found
+
+
+@lru_cache(maxsize=4)
+def _system_of(root: str) -> FileSystem:
+    """The file system of a source, whose connections its captures share."""
+    return locations.located(root)[0]
 
 
 def _copied(system: FileSystem, path: str, target: Path) -> None:

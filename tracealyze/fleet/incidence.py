@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from tracealyze.fleet.arrow import compute, pa
-from tracealyze.fleet.columns import Coder, places_of
+from tracealyze.fleet.columns import Coder, numbers_of, places_of
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet
@@ -50,24 +50,20 @@ class Incidence:
 def incidence(fleet: CaptureSet, table: str, by: str, time: str, share: str, about: Sequence[str] = ()) -> Incidence:
     """The pairs in the rows of a table, grouped by a column. Rows without a value in it are out."""
     usable, number = fleet.usable, max(len(fleet.ids), 1)
-    coders = {name: Coder() for name in (by, *about)}
-    values: dict[str, dict[int, int]] = {name: {} for name in about}
+    coder = Coder()
+    values: dict[str, list[str | None]] = {name: [] for name in about}
     keys, times, shares = [], [], []
     for batch in fleet.snapshot.batches(table, list(dict.fromkeys(["capture_id", by, time, share, *about]))):
         places = places_of(fleet.ids, batch["capture_id"].to_numpy())
-        codes = coders[by].codes(batch[by])
+        codes = coder.codes(batch[by])
         kept = numpy.flatnonzero((codes >= 0) & (places >= 0))
         kept = kept[usable[places[kept]]]
         keys.append(codes[kept].astype(numpy.int64) * number + places[kept])
-        times.append(_numbers(batch[time])[kept])
+        times.append(numbers_of(batch[time])[kept])
         if share != time:
-            shares.append(_numbers(batch[share])[kept])
-        for name in about:
-            own = coders[name].codes(batch[name])[kept]
-            firsts, at = numpy.unique(codes[kept], return_index=True)
-            for group, value in zip(firsts.tolist(), own[at].tolist(), strict=True):
-                values[name].setdefault(group, value)
-    names = coders[by].names
+            shares.append(numbers_of(batch[share])[kept])
+        _add_firsts(values, batch, codes, len(coder.names))
+    names = coder.names
     key, heads, order = _sorted(keys)
     time_ns = _summed(times, order, heads)[0]
     summed, known = _summed(shares, order, heads) if shares else (time_ns, numpy.ones(len(time_ns), bool))
@@ -78,15 +74,32 @@ def incidence(fleet: CaptureSet, table: str, by: str, time: str, share: str, abo
         share=numpy.where(known, summed, numpy.nan),
         time_ns=time_ns,
         starts=numpy.searchsorted(pairs, numpy.arange(len(names) + 1) * number),
-        about={name: _looked_up(coders[name].names, values[name], len(names)) for name in about},
+        about=values,
     )
+
+
+def _add_firsts(values: dict[str, list[str | None]], batch: Any, codes: Any, number: int) -> None:
+    """Add the values of the first row of each group that is new in this batch: their numbers follow each other."""
+    known = len(next(iter(values.values()))) if values else number
+    if known == number:
+        return
+    rows = numpy.zeros(number - known, numpy.int64)
+    # From the last row to the first, which stays.
+    new = numpy.flatnonzero(codes >= known)[::-1]
+    rows[codes[new] - known] = new
+    for name, column in values.items():
+        column.extend(batch[name].take(pa.array(rows)).to_pylist())
 
 
 def _sorted(keys: list[Any]) -> tuple[Any, Any, Any]:
     """All keys in order, where each different one begins, and the order."""
     joined = numpy.concatenate(keys) if keys else numpy.empty(0, numpy.int64)
     keys.clear()
+    # What Arrow has read is no longer needed, and as large as what comes now.
+    pa.default_memory_pool().release_unused()
     order = numpy.argsort(joined, kind="stable")
+    if len(order) < 1 << 31:
+        order = order.astype(numpy.int32)
     joined = joined[order]
     is_head = numpy.ones(len(joined), bool)
     is_head[1:] = joined[1:] != joined[:-1]
@@ -100,13 +113,8 @@ def _summed(parts: list[Any], order: Any, heads: Any) -> tuple[Any, Any]:
     values = values[order]
     if not len(heads):
         return numpy.empty(0), numpy.empty(0, bool)
-    known = numpy.add.reduceat((~numpy.isnan(values)).astype(numpy.int32), heads) > 0
+    known = numpy.logical_or.reduceat(~numpy.isnan(values), heads)
     return numpy.add.reduceat(numpy.nan_to_num(values, copy=False), heads), known
-
-
-def _looked_up(names: list[str], codes: Mapping[int, int], number: int) -> list[str | None]:
-    found = (codes.get(group, -1) for group in range(number))
-    return [names[code] if code >= 0 else None for code in found]
 
 
 def examples(
@@ -126,14 +134,14 @@ def examples(
     return [found[name, int(fleet.ids[place])] for name, place in wanted]
 
 
-def _numbers(column: Any) -> Any:
-    return column.cast(pa.float64(), safe=False).fill_null(numpy.nan).to_numpy()
-
-
 class Visibility:
     """Which captures could show a cause: a capture filtered to files shows no network call, a log no call at all."""
 
+    COLUMNS = ("status", "syscalls", "calls", "filtered", "no_window")
+    """The columns of captures that tell it. A question that needs more of them loads all at once."""
+
     def __init__(self, fleet: CaptureSet) -> None:
+        fleet.load(*self.COLUMNS)
         self._usable = fleet.usable
         self._syscalls = fleet.texts("syscalls")
         self._has_calls = numpy.nan_to_num(fleet.numbers("calls")) > 0

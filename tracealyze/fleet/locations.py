@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
@@ -22,6 +23,10 @@ _ATTEMPTS = 6
 _FIRST_PAUSE_S = 0.1
 _STORAGE_LIBRARIES = ("adlfs", "aiobotocore", "aiohttp", "azure", "botocore", "gcsfs", "google", "requests", "urllib3")
 _ARROW_SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "file")
+
+
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified")
+"""How the file systems of fsspec name the time of modification."""
 
 
 class ChangedSource(OSError):
@@ -45,14 +50,32 @@ def located(name: str) -> tuple[FileSystem, str]:
             return _s3(name)
         if scheme in _ARROW_SCHEMES:
             return fs.FileSystem.from_uri(name)
-        system, path = import_module("fsspec").core.url_to_fs(name)
+        return _fsspec(name)
     except ImportError as error:
         advice = 'install it with: pip install "tracealyze[urls]"'
         raise WrongUsage(f"{without_secrets(name)}: needs a package ({error}); {advice}.") from error
     except (OSError, ValueError) as error:
         raise UnreadableCapture(f"{without_secrets(name)}: {_sentence(error)}") from error
-    handler: Any = fs.FSSpecHandler
-    return fs.PyFileSystem(handler(system)), path
+
+
+def _fsspec(name: str) -> tuple[FileSystem, str]:
+    """Any file system that fsspec knows, without its memory of listings: other writers are seen at once."""
+    from pyarrow import fs
+
+    base: Any = fs.FSSpecHandler
+
+    class Handler(base):  # type: ignore[misc]
+        """With the times of modification that tell whether a file has changed."""
+
+        @staticmethod
+        def _create_file_info(path: str, info: Mapping[str, Any]) -> Any:
+            times = (info.get(key) for key in _TIMES)
+            time_of = next((each for each in times if isinstance(each, datetime | float | int)), None)
+            return base._create_file_info(path, {**info, "mtime": time_of})
+
+    options = {"use_listings_cache": False, "skip_instance_cache": True}
+    system, path = import_module("fsspec").core.url_to_fs(name, **options)
+    return fs.PyFileSystem(Handler(system)), path
 
 
 def _s3(name: str) -> tuple[FileSystem, str]:
@@ -73,7 +96,14 @@ def _s3(name: str) -> tuple[FileSystem, str]:
         known["anonymous"] = True
     if "region" not in known and known.get("endpoint_override"):
         known["region"] = os.environ.get("AWS_REGION", "us-east-1")
-    system = fs.S3FileSystem(retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=5), **known)
+    known["retry_strategy"] = fs.AwsStandardS3RetryStrategy(max_attempts=5)
+    opened: Any = fs.S3FileSystem
+    try:
+        # A small file is one request instead of three.
+        system = opened(**known, allow_delayed_open=True)
+    except TypeError:
+        # Older versions of pyarrow lack that.
+        system = opened(**known)
     return system, f"{parts.netloc}{parts.path}"
 
 

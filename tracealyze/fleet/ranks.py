@@ -16,9 +16,10 @@ def rank_splits(values: Any, groups: Any, sizes: Any) -> Any:
     number = int(sizes.sum())
     zeros = number - len(values)
     order = numpy.argsort(values, kind="stable")
-    _, inverse, counts = numpy.unique(values[order], return_inverse=True, return_counts=True)
-    ends = numpy.cumsum(counts)
-    ranks = zeros + (ends - (counts - 1) / 2)[inverse]
+    ordered = values[order]
+    ends = numpy.append(numpy.flatnonzero(ordered[1:] != ordered[:-1]) + 1, len(ordered)) if len(ordered) else ordered
+    counts = numpy.diff(ends, prepend=0)
+    ranks = zeros + numpy.repeat(ends - (counts - 1) / 2, counts)
     in_groups = numpy.bincount(groups[order], weights=ranks, minlength=len(sizes))
     nonzero = numpy.bincount(groups, minlength=len(sizes))
     sums = in_groups + (sizes - nonzero) * (zeros + 1) / 2

@@ -15,6 +15,7 @@ _SHOWN = ("uri", "status", "error_kind", "bytes", "error")
 
 def failures(fleet: CaptureSet, limit: int) -> dict[str, Any]:
     """Kinds of failures with their numbers, and the captures, those of the rarest kind first."""
+    fleet.load("status", "error_kind")
     statuses, kinds = fleet.texts("status"), fleet.texts("error_kind")
     failed = numpy.flatnonzero(~fleet.usable)
     by_status = _counted(statuses.names, statuses.codes)

@@ -24,6 +24,7 @@ SCHEMA = "tracealyze.fleet-like/1"
 def like(fleet: CaptureSet, trace: Trace, limit: int) -> dict[str, Any]:
     """The most similar captures, the most similar first, each with the causes that it shares."""
     tables, _ = capture_rows(trace)
+    fleet.load("status", "weight")
     mine = weights(tables["findings"])
     basis = "causes" if mine else "classes"
     if mine:

@@ -26,6 +26,7 @@ def outliers(fleet: CaptureSet, within: str | None, limit: int) -> dict[str, Any
     """Per capture the class of time that is furthest from the median of its group, the furthest capture first.
 
     A group has the same value of a label, or without one the same first program."""
+    fleet.load("status", "wall_ns", *([within] if within is not None else []))
     if within is not None:
         fleet.must_have_label(within, "--within")
     groups = fleet.texts(within) if within is not None else _first_programs(fleet)

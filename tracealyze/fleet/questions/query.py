@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.fleet import conditions
-from tracealyze.fleet.arrow import pa
+from tracealyze.fleet.arrow import Table, pa
 from tracealyze.fleet.questions.top import rows_of
 from tracealyze.fleet.tables import TABLES
 
@@ -22,15 +23,24 @@ def query(fleet: CaptureSet, table: str, condition: str | None, limit: int | Non
     schema = fleet.schema(table)
     form = conditions.parsed(schema, condition, table, "--where") if condition else None
     columns = [name for name in schema.names if name in TABLES[table].names and name not in _LISTS]
-    shown: list[Any] = []
-    matches = kept = 0
-    for rows in fleet.matching(table, form, columns):
-        matches += len(rows)
-        if limit is None or kept < limit:
-            shown.append(rows if limit is None else rows.slice(0, limit - kept))
-            kept += len(shown[-1])
-    found = pa.concat_tables(shown) if shown else pa.schema([schema.field(name) for name in columns]).empty_table()
-    return {"schema": SCHEMA, "table": table, "matches": matches, "rows": _documents(fleet, found)}
+    found, matches = _first_rows(fleet.matching(table, form, columns), limit)
+    if limit is not None and matches >= limit:
+        # The rest is counted without the columns that nobody sees.
+        matches = sum(len(rows) for rows in fleet.matching(table, form, ["capture_id"]))
+    empty = pa.schema([schema.field(name) for name in columns]).empty_table()
+    rows = _documents(fleet, pa.concat_tables([empty, *found]))
+    return {"schema": SCHEMA, "table": table, "matches": matches, "rows": rows}
+
+
+def _first_rows(batches: Iterator[Table], limit: int | None) -> tuple[list[Table], int]:
+    """The first rows, and how many they are."""
+    shown, kept = [], 0
+    for rows in batches:
+        shown.append(rows if limit is None else rows.slice(0, limit - kept))
+        kept += len(shown[-1])
+        if limit is not None and kept >= limit:
+            break
+    return shown, kept
 
 
 def _documents(fleet: CaptureSet, found: Any) -> list[dict[str, Any]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.errors import WrongUsage
 from tracealyze.fleet.arrow import Table
+from tracealyze.fleet.capture_set import SHOWN
 from tracealyze.fleet.questions.top import rows_of
 from tracealyze.fleet.tables import TABLES
 
@@ -20,7 +22,15 @@ def sql(fleet: CaptureSet, statement: str, limit: int | None) -> dict[str, Any]:
     """The rows of a query on captures, processes, calls, classes and findings."""
     found = rows(fleet, statement)
     shown = found if limit is None else found.slice(0, limit)
-    return {"schema": SCHEMA, "matches": len(found), "rows": rows_of(shown)}
+    documents = [{name: _plain(value) for name, value in row.items()} for row in rows_of(shown)]
+    return {"schema": SCHEMA, "matches": len(found), "rows": documents}
+
+
+def _plain(value: object) -> object:
+    """DuckDB sums integers in 128 bits, which arrive as decimals."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
 
 
 def rows(fleet: CaptureSet, statement: str) -> Table:
@@ -31,7 +41,7 @@ def rows(fleet: CaptureSet, statement: str) -> Table:
         raise WrongUsage('SQL needs DuckDB; install it with: pip install "tracealyze[sql]".') from error
     with duckdb.connect(config={"autoinstall_known_extensions": False}) as connection:
         for name in TABLES:
-            connection.register(name, fleet.scannable(name))
+            _register(connection, fleet, name)
         # The statement sees the tables only: no file, no network.
         connection.execute("SET enable_external_access = false")
         try:
@@ -42,3 +52,18 @@ def rows(fleet: CaptureSet, statement: str) -> Table:
     if result is None:
         raise WrongUsage("SQL: the statement has no rows; use SELECT.")
     return result
+
+
+def _register(connection: Any, fleet: CaptureSet, name: str) -> None:
+    """Let statements name a table. Captures have a column per label, which is computed only if a statement needs it."""
+    if name != "captures" or not fleet.is_plain:
+        connection.register(name, fleet.scannable(name))
+        return
+    connection.register("stored_captures", fleet.dataset(name))
+    labels = (f"""labels['{label.replace("'", "''")}'] AS {_quoted(label)}""" for label in fleet.labels())
+    columns = ", ".join([*map(_quoted, SHOWN), *labels])
+    connection.execute(f"CREATE VIEW captures AS SELECT {columns} FROM stored_captures")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

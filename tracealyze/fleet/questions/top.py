@@ -35,6 +35,7 @@ def top(fleet: CaptureSet, by: str, limit: int) -> dict[str, Any]:
     table, column, time, share = BY[by]
     about = {"fingerprint": _ABOUT, "rule": ("code", "rule", "title")}.get(by, ())
     line = {"findings": "line", "classes": None}.get(table, "first_line")
+    fleet.load(*Visibility.COLUMNS, *(["wall_ns"] if share != "share" else []))
     found = incidence(fleet, table, column, time, share)
     shares = found.share if share == "share" else _of_window(fleet, found)
     visible = Visibility(fleet)

@@ -8,6 +8,7 @@ import numpy
 
 from tracealyze.errors import UnusableInput
 from tracealyze.fleet.columns import Texts
+from tracealyze.fleet.incidence import Visibility
 from tracealyze.fleet.shifts import shifts
 from tracealyze.fleet.statistics import version_key
 from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
@@ -22,7 +23,11 @@ _SECONDS_OF_DAY = 86_400
 
 def trend(fleet: CaptureSet, over: str, limit: int) -> dict[str, Any]:
     """The causes that changed, the most certain ones first, with the version since which they have."""
-    names, groups = _groups(fleet, over)
+    is_day = over == DAY and DAY not in fleet.labels()
+    fleet.load("start_ns" if is_day else over, *Visibility.COLUMNS)
+    if not is_day:
+        fleet.must_have_label(over, "--over")
+    names, groups = _groups(_days(fleet) if is_day else fleet.texts(over))
     if len(names) < 2:
         raise UnusableInput(
             f"--over {over}: the captures have {len(names)} different values; a trend needs at least 2."
@@ -43,14 +48,9 @@ def trend(fleet: CaptureSet, over: str, limit: int) -> dict[str, Any]:
     }
 
 
-def _groups(fleet: CaptureSet, over: str) -> tuple[list[str], Any]:
+def _groups(values: Texts) -> tuple[list[str], Any]:
     """The values in order, and the number of the value of each capture, -1 without one."""
-    if over == DAY and DAY not in fleet.labels():
-        days = _days(fleet)
-    else:
-        fleet.must_have_label(over, "--over")
-        days = fleet.texts(over)
-    known, codes = days.names, days.codes
+    known, codes = values.names, values.codes
     # Spellings of one version, such as 4.1 and v4.1, are one group with the name of the first.
     keys = sorted({_key(name) for name in known})
     at = {key: number for number, key in enumerate(keys)}
