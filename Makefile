@@ -50,7 +50,7 @@ test-browser: setup ## Open reports in Chromium and Firefox, driven through Node
 
 test-fleet: setup ## Index through object storage and a Dask cluster on this machine, with faults and kills
 	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 dask distributed duckdb 'moto[server]' s3fs
-	$(PYTHON) -m pytest -rs -m fleet --numprocesses 2 --dist loadfile tests/fleet
+	$(PYTHON) -m pytest -rs -m fleet tests/fleet
 
 viewer: ## Build the script of the report from viewer/, after its checks and tests (needs Node)
 	cd viewer && npm ci --silent --no-audit --no-fund && npm run --silent check && npm test --silent && npm run --silent build
