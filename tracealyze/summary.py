@@ -202,8 +202,9 @@ def syscalls(trace: TraceTables) -> list[Row]:
     if not rows and trace.is_summary_only:
         return _of_tables(trace)
     errors: dict[str, dict[str, int]] = {}
-    for row in trace.calls(by=["syscall", "errno"], quantiles=False):
-        if row["errno"] and row["failed"]:
+    # Only those that failed are grouped: most calls do not.
+    for row in trace.calls_matching(["syscall", "errno"], ("==", ("column", "outcome"), "failed")):
+        if row["errno"]:
             errors.setdefault(row["syscall"], {})[row["errno"]] = row["failed"]
     for row in rows:
         row["errors"] = errors.get(row["syscall"], {})
