@@ -9,6 +9,7 @@
 
 use super::paths::is_above;
 use crate::parallel;
+use crate::store::event::NONE;
 use crate::store::{classes, targets};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -65,12 +66,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 struct Calls {
     numbers: FxHashMap<Kind, u32>,
     of_kind: Vec<Took>,
-    /// Calls by target and kind, in this order after [`Calls::in_order`]. One list, because there may be very many targets.
-    of_targets: Vec<OfTarget>,
-    /// Their places in the list.
-    places: FxHashMap<(Text, u32), u32>,
-    /// The place of the last call. Equal calls often follow one another.
+    /// Each target with the place of its last kind in `sums`.
+    lasts: Vec<(Text, u32)>,
+    /// Calls of a target by kind, with the place of the kind before it. One list, because there may be very many targets.
+    sums: Vec<(u32, Took, u32)>,
+    /// Places of targets in `lasts`.
+    places: FxHashMap<Text, u32>,
+    /// Place of the target of the last call. Calls on a target often follow one another.
     last: u32,
+    /// Calls by target and kind, in this order: [`Calls::in_order`] makes it of the other lists.
+    of_targets: Vec<OfTarget>,
 }
 
 /// A target, and the number and time of its calls of a kind.
@@ -84,14 +89,40 @@ impl Calls {
             self.of_kind.push(Took::default());
         }
         self.of_kind[number as usize].add(took);
-        let is_such = |(other, (kind, _)): &OfTarget| (*other, *kind) == (target, number);
-        if !self.of_targets.get(self.last as usize).is_some_and(is_such) {
-            self.last = *self.places.entry((target, number)).or_insert(self.of_targets.len() as u32);
+        let is_last = self.lasts.get(self.last as usize).is_some_and(|(last, _)| *last == target);
+        if !is_last {
+            self.last = *self.places.entry(target).or_insert_with(|| {
+                self.lasts.push((target, NONE));
+                self.lasts.len() as u32 - 1
+            });
         }
-        match self.of_targets.get_mut(self.last as usize) {
-            Some((_, (_, sum))) => sum.add(took),
-            None => self.of_targets.push((target, (number, took))),
+        let (_, last_kind) = &mut self.lasts[self.last as usize];
+        let mut place = *last_kind;
+        while let Some((kind, sum, before)) = self.sums.get_mut(place as usize) {
+            if *kind == number {
+                return sum.add(took);
+            }
+            place = *before;
         }
+        let before = std::mem::replace(last_kind, self.sums.len() as u32);
+        self.sums.push((number, took, before));
+    }
+
+    /// Order the targets. Their calls are added up in this order, and sums are saturated.
+    fn in_order(&mut self) {
+        let mut lasts = std::mem::take(&mut self.lasts);
+        lasts.sort_unstable_by_key(|&(target, _)| target);
+        self.of_targets.reserve_exact(self.sums.len());
+        for (target, last) in lasts {
+            let first = self.of_targets.len();
+            let mut place = last;
+            while let Some(&(kind, took, before)) = self.sums.get(place as usize) {
+                self.of_targets.push((target, (kind, took)));
+                place = before;
+            }
+            self.of_targets[first..].sort_unstable_by_key(|(_, (kind, _))| *kind);
+        }
+        self.sums = Vec::new();
     }
 
     /// Each target with its calls by kind.
@@ -184,11 +215,6 @@ impl Calls {
             _ => "host",
         };
         Some(Place { name: name.to_vec(), scope, usual_ns, others })
-    }
-
-    /// Order the targets. Their calls are added up in this order, and sums are saturated.
-    fn in_order(&mut self) {
-        self.of_targets.sort_unstable_by_key(|&(target, (kind, _))| (target, kind));
     }
 
     /// The places with more than the expected time: targets, and what is above them.
