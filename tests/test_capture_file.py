@@ -279,3 +279,14 @@ def test_disk_that_is_full_at_the_end_keeps_the_exit_status(tmp_path: Path) -> N
     capture.discard()
     assert (outcome.ended, outcome.status) == (recording.Ended.FULL, 5)
     assert "File too large. The capture ends there" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [({"tracer": "strace"}, "it was killed before it wrote"), ({"ended": "exit"}, "no call of the kinds that were")],
+)
+def test_recording_without_events_says_what_it_is(facts: dict[str, str], said: str, tmp_path: Path) -> None:
+    file = tmp_path / "short.strace.zst"
+    file.write_bytes(metadata_frame(facts))
+    with pytest.raises(tracealyze.UnusableInput, match=said):
+        tracealyze.read(file)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from tracealyze import _engine
-from tracealyze.capture_input import capture_files
+from tracealyze.capture_input import capture_files, recorded
 from tracealyze.capture_input.other_tools import OTHER_TOOLS
 from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture, UnusableInput, WrongUsage, did_you_mean
 
@@ -43,6 +43,8 @@ def _other_tool(path: str, tool: str) -> UnknownFormat:
 
 
 def _empty(path: str) -> UnusableInput:
+    if made := recorded.recording_without_events(path):
+        return UnusableInput(f"{_shown(path)}: {made}")
     return UnusableInput(f"{_shown(path)}: the file is empty. Did the tracer start, and was its output flushed?")
 
 

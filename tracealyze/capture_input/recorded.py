@@ -72,6 +72,22 @@ def recorded(capture: Capture) -> Recorded | None:
     return Recorded.of(facts) if facts else None
 
 
+def recording_without_events(path: str) -> str:
+    """What a file is that has no more than the metadata of `record`; empty if it has none, or cannot be read."""
+    try:
+        facts = read_metadata(path)
+    except OSError:
+        return ""
+    if not facts:
+        return ""
+    if Recorded.of(facts).ended:
+        return "the recording has no events: the program made no call of the kinds that were traced."
+    return (
+        "the recording has no events, only how it was made: it was killed before it wrote its first part, which takes "
+        "a second. Record again, and end the recording with Ctrl-C or --for."
+    )
+
+
 def metadata_frame(facts: Mapping[str, Any]) -> bytes:
     """A frame that readers of zstd step over."""
     text = json.dumps(facts).encode()

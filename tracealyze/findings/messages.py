@@ -167,6 +167,7 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
         "cost_ns": cost_ns,
         "share": cost_ns / wall_ns if wall_ns else 0.0,
         "window_ns": wall_ns,
+        "has_window": match.basis is Basis.WALL,
         "window": units.duration(wall_ns, _tick_ns_of_whole(match, capture)) if capture else "",
         "in_total": in_total(match.whole),
         "whole_seconds": _whole_seconds(cost_ns, match.tick_ns(capture) if capture else 1) if calls == 1 else None,

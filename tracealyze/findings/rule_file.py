@@ -53,6 +53,7 @@ PLACEHOLDERS = {
     "share": "that time as a share of the window",
     "window": "the length of the window",
     "window_ns": "the same as a number",
+    "has_window": "true if times are on a clock: the order of tasks is known; a condition for the parts of `[words]`",
     "whole_seconds": "the cost in seconds, if one call took a whole number of them",
     "calls_per_turn": "calls in an iteration of a loop, if there are several",
     "up_to": '"up to " if durations are upper bounds',
