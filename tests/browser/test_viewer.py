@@ -147,6 +147,12 @@ STORIES = [
     ("ssh-login/ssh-login.truss", "ZFS_IOC_OBJSET_STATS 297 times", "Batch the calls"),
     ("shutdown/before.strace.xz", "sleeps for a fixed time", "Wait for the process to exit"),
     ("jail-start/before.strace.xz", "is blocked on the lock", "Hold the lock for a shorter time"),
+    ("boot-devices/boot-320.strace.xz", "in a loop whose iterations get longer", "cache those results"),
+    (
+        "jail-start/staged-before.log",
+        "start together but finish one by one",
+        "Hold the lock only for work that needs it",
+    ),
     ("kernel-shutdown/shutdown.log", "The log is silent for 1.01 s", "Find out what runs"),
 ]
 

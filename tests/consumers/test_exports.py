@@ -62,8 +62,12 @@ def test_perfetto_has_calls_parents_and_the_path(trace: tracealyze.Trace, tmp_pa
         "select t.name, sum(s.dur) from slice s join track t on s.track_id = t.id where t.name is not null group by 1"
     )
     parents = "select p.pid, q.pid from process p left join process q on p.parent_upid = q.upid where p.pid > 0"
-    errors, calls, tracks, tree = answers(file, [ERRORS, CALLS, track, parents])
+    targets = "select distinct string_value from args where flat_key = 'debug.target'"
+    errors, calls, tracks, tree, texts = answers(file, [ERRORS, CALLS, track, parents, targets])
     assert errors == []
+    known = {row["target"] for row in trace.events.dicts() if row["kind"] == "call" and row["dur_ns"] is not None}
+    known |= {row["target"] for row in trace.path_from(0)}
+    assert {text for (text,) in texts} == known - {None}
     assert calls == [(len(calls_of(trace)), sum(calls_of(trace)))]
     wall_ns = trace.window.wall_ns
     assert {(name, ns) for name, ns in tracks if name != "Findings"} == {

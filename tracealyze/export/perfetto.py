@@ -6,7 +6,7 @@ file is a message `Trace` whose field 1 is repeated.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from tracealyze.export.owners import Owner, owners, reuse_notes
 from tracealyze.export.protobuf import content, fixed64, integer
@@ -26,6 +26,20 @@ _BEGIN, _END, _INSTANT = 1, 2, 3
 _MAX_PATH = 200_000
 _MAX_TEXT = 500
 _BATCH = 1 << 20
+_MAX_TEXTS = 200_000
+"""Different texts of annotations that have a number; they stay in memory."""
+_OF_SEQUENCE = integer(_SEQUENCE, 1)
+_OF_STATE = integer(_FLAGS, _NEEDS_STATE)
+
+
+class _Interned(NamedTuple):
+    """A kind of text: its field in the table of texts, and that of its number in an event or an annotation."""
+
+    table: int
+    reference: int
+
+
+_NAME, _KEY, _VALUE = _Interned(2, 10), _Interned(3, 1), _Interned(29, 17)
 # Identities of tracks: threads have their task plus this, their second tracks and the others the numbers below.
 _THREADS = 1 << 32
 _SECOND = 1 << 33
@@ -111,19 +125,24 @@ def _path(writer: _Writer, trace: Trace, threads: dict[int, Owner], zero_ns: int
 
 
 class _Writer:
-    """Packets of one sequence, with names that are written once and then have numbers."""
+    """Packets of one sequence, with names that are written once and then have numbers.
+
+    There are two packets per call, so fields that occur again are encoded once: the tables below hold their bytes."""
 
     def __init__(self, to: BinaryIO) -> None:
         self._to = to
-        self._names: dict[str, int] = {}
-        self._keys: dict[str, int] = {}
+        self._names: dict[str, bytes] = {}
+        self._keys: dict[str, bytes] = {}
+        self._texts: dict[str, bytes] = {}
+        self._kinds = {kind: integer(9, kind) for kind in (_BEGIN, _END, _INSTANT)}
+        self._tracks: dict[int, bytes] = {}
         self._held: list[bytes] = []
         self._bytes = 0
         self.packet(integer(_FLAGS, _CLEARS_STATE))
 
     def packet(self, fields: bytes) -> None:
         """Write a packet with these fields."""
-        whole = content(_PACKET, fields + integer(_SEQUENCE, 1))
+        whole = content(_PACKET, fields + _OF_SEQUENCE)
         self._held.append(whole)
         self._bytes += len(whole)
         if self._bytes >= _BATCH:
@@ -154,25 +173,38 @@ class _Writer:
         self._event(_INSTANT, track, name, at_ns, facts or {}, more)
 
     def _event(self, kind: int, track: int, name: str, at_ns: int, facts: dict[str, Any], more: bytes) -> None:
-        interned = bytearray()
-        event = integer(9, kind) + integer(11, track)
+        interned: list[bytes] = []
+        of_track = self._tracks.get(track)
+        if of_track is None:
+            of_track = self._tracks[track] = integer(11, track)
+        parts = [self._kinds[kind], of_track]
         if name:
-            event += integer(10, self._number(self._names, _text(name), 2, interned))
+            parts.append(self._names.get(name) or self._new(self._names, name, _NAME, interned))
         for key, value in facts.items():
-            annotation = integer(1, self._number(self._keys, key, 3, interned))
-            is_number = isinstance(value, int)
-            annotation += integer(4, value) if is_number else content(6, _text(str(value)))
-            event += content(4, annotation)
-        fields = integer(_TIMESTAMP, max(at_ns, 0)) + integer(_FLAGS, _NEEDS_STATE) + content(_EVENT, event + more)
-        self.packet(fields + (content(_INTERNED, bytes(interned)) if interned else b""))
+            of_key = self._keys.get(key) or self._new(self._keys, key, _KEY, interned)
+            parts.append(content(4, of_key + self._value(value, interned)))
+        parts.append(more)
+        fields = integer(_TIMESTAMP, max(at_ns, 0)) + _OF_STATE + content(_EVENT, b"".join(parts))
+        self.packet(fields + content(_INTERNED, b"".join(interned)) if interned else fields)
+
+    def _value(self, value: object, interned: list[bytes]) -> bytes:
+        """The value of an annotation. The texts of a large trace are mostly different, so not all get a number."""
+        if isinstance(value, int):
+            return integer(4, value)
+        text = str(value)
+        if known := self._texts.get(text):
+            return known
+        if len(self._texts) >= _MAX_TEXTS:
+            return content(6, _text(text))
+        return self._new(self._texts, text, _VALUE, interned)
 
     @staticmethod
-    def _number(known: dict[str, int], text: str, number: int, interned: bytearray) -> int:
-        """The number of a text; a new one is also written."""
-        found = known.get(text)
-        if found is None:
-            found = known[text] = len(known) + 1
-            interned += content(number, integer(1, found) + content(2, text))
+    def _new(known: dict[str, bytes], text: str, field: _Interned, interned: list[bytes]) -> bytes:
+        """The number of a text as a field. The text is written with it."""
+        number = len(known) + 1
+        interned.append(content(field.table, integer(1, number) + content(2, _text(text))))
+        found = integer(field.reference, number)
+        known[text] = found
         return found
 
 

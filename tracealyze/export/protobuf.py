@@ -10,10 +10,14 @@ from collections.abc import Iterable
 
 _VARINT, _FIXED64, _CONTENT = 0, 1, 2
 _WORD = (1 << 64) - 1
+_SMALL = [bytes([value]) for value in range(0x80)]
+"""Integers of one group, which most are."""
 
 
 def varint(value: int) -> bytes:
     """An integer in groups of 7 bits, the lowest first. Negative ones are 64 bits in two's complement."""
+    if 0 <= value <= 0x7F:
+        return _SMALL[value]
     value &= _WORD
     groups = bytearray()
     while value > 0x7F:

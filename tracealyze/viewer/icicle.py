@@ -31,8 +31,11 @@ def icicle(trace: TraceTables) -> list[list[Any]]:
     min_ns = max(1, int(wall_ns * MIN_ICICLE_SHARE))
     for depth in range(len(_LEVELS)):
         keys = [key for level in _LEVELS[: depth + 1] for key in level]
-        for row in trace.partition_by(keys, min_ns=min_ns):
-            _add(root, row, depth)
+        # The classes are known already; each other level costs little, because it has few large groups.
+        rows = trace.partition_by(keys, min_ns=min_ns) if depth else trace.classes
+        for row in rows:
+            if row["exclusive_ns"] >= min_ns:
+                _add(root, row, depth)
     nodes: list[list[Any]] = []
     _list(root, 0, nodes)
     return nodes
