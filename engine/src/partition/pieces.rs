@@ -25,21 +25,22 @@ pub struct Pieces {
     times: Times,
     of_processes: OnceLock<Vec<i64>>,
     main_tasks: OnceLock<Vec<u32>>,
+    of_syscalls: OnceLock<FxHashMap<Text, i64>>,
 }
 
 impl Pieces {
     /// Sums the critical path.
     pub fn new(trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
-        sums::of_tasks(trace, programs, attribution, |some| pieces.push(&some));
+        sums::of_tasks(trace, programs, attribution, |some| pieces.push(some));
         pieces.all.shrink_to_fit();
         pieces
     }
 
     /// Collects the pieces of each task, given by task number.
-    pub(crate) fn of_tasks(each: &[Vec<Piece>], windows: &[Window]) -> Pieces {
+    pub(crate) fn of_tasks(each: Vec<Vec<Piece>>, windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
-        each.iter().for_each(|some| pieces.push(some));
+        each.into_iter().for_each(|some| pieces.push(some));
         pieces
     }
 
@@ -56,13 +57,19 @@ impl Pieces {
             times: Times::default(),
             of_processes: OnceLock::new(),
             main_tasks: OnceLock::new(),
+            of_syscalls: OnceLock::new(),
         }
     }
 
     /// Adds the pieces of the next task.
-    fn push(&mut self, pieces: &[Piece]) {
-        self.times.push(pieces);
-        self.all.extend_from_slice(pieces);
+    fn push(&mut self, mut pieces: Vec<Piece>) {
+        self.times.push(&pieces);
+        // There may be a single task with very many pieces.
+        if self.all.is_empty() {
+            std::mem::swap(&mut self.all, &mut pieces)
+        } else {
+            self.all.append(&mut pieces)
+        }
         self.offsets.push(self.all.len() as u32);
     }
 
@@ -117,9 +124,15 @@ impl Pieces {
         &self.times.by_class
     }
 
-    /// Time on the critical path by shape number. Shapes that differ only in outcome are summed under one of them.
-    pub(crate) fn exclusive_by_shape(&self) -> &[i64] {
-        &self.times.by_shape
+    /// Time on the critical path by syscall.
+    pub(crate) fn exclusive_by_syscall(&self, trace: &Trace) -> &FxHashMap<Text, i64> {
+        self.of_syscalls.get_or_init(|| {
+            let mut sums: FxHashMap<Text, i64> = FxHashMap::default();
+            for (shape, ns) in trace.events.shapes().iter().zip(&self.times.by_shape) {
+                *sums.entry(shape.syscall).or_insert(0) += ns;
+            }
+            sums
+        })
     }
 }
 
@@ -128,7 +141,7 @@ impl Pieces {
 struct Times {
     by_task: Vec<i64>,
     by_class: [i64; Class::ALL.len()],
-    /// By shape number; time between calls has no shape.
+    /// By shape number, of shapes that differ only in outcome under one of them; time between calls has no shape.
     by_shape: Vec<i64>,
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i
         (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
     };
     let of_syscalls = |syscalls: &Numbers| -> i64 {
-        let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
-        shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
+        let named = pieces.exclusive_by_syscall(trace).iter().filter(|(syscall, _)| syscalls.contains(&syscall.0));
+        named.map(|(_, ns)| ns).sum()
     };
     let classes_ns = within.only(GroupKey::Class).map_or(i64::MAX, of_classes);
     // Time between calls has no syscall.

@@ -363,7 +363,7 @@ impl<'a> ClaimIndex<'a> {
             largest.sort_unstable_by_key(|&ns| Reverse(ns));
             largest.truncate(limit);
         }
-        Pieces::of_tasks(&each, context.windows)
+        Pieces::of_tasks(each, context.windows)
     }
 
     /// The largest unclaimed pieces of a task, in the order of the task.
