@@ -94,3 +94,16 @@ def test_durations_of_another_run_make_no_duration_exact(tmp_path: Path) -> None
     assert trace.captures[0].dur_kind == "upper-bound"
     (loss,) = trace.captures[0].losses
     assert loss.formats == {"strace": [1, 4, 4]}
+
+
+def test_quoted_command_does_not_hide_the_only_calls(tmp_path: Path) -> None:
+    file = tmp_path / "quoted.txt"
+    file.write_text(
+        "[root@box ~]# sudo strace -p 572\n"
+        "Process 572 attached\n"
+        "futex(0x6264ac, FUTEX_WAIT_PRIVATE, 961, NULL) = 0\n"
+        "futex(0x6264ac, FUTEX_WAIT_PRIVATE, 962, NULL^CProcess 572 detached\n",
+        encoding="utf-8",
+    )
+    (sentence,) = tracealyze.read(file).summary().diagnosis
+    assert sentence.text.startswith("When the capture ends, pid 572 is still in futex"), sentence.text

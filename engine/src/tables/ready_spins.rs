@@ -86,10 +86,17 @@ fn kind(action: Action, syscall: Text, outcome: Outcome, errno: &[u8]) -> Option
         Outcome::Ok if matches!(action, Action::Polls | Action::PollsEpoll) => Some(Kind::Poll),
         Outcome::Ok if is_move => Some(Kind::Move),
         Outcome::Failed if is_move && is_lasting(errno) => Some(Kind::Attempt),
+        // The poll said that there is something.
+        Outcome::Failed if takes(action) && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK") => Some(Kind::Attempt),
         Outcome::Ok | Outcome::Failed if is_harmless(action, syscall) => None,
         Outcome::Interrupted if action.wait() == Some(Wait::Poll) => None,
         _ => Some(Kind::Other),
     }
+}
+
+/// Whether a call takes data or a client.
+fn takes(action: Action) -> bool {
+    matches!(action, Action::Reads | Action::Receives | Action::ReceivesMany | Action::Accepts)
 }
 
 /// Whether a call with this error leaves things as they were, so that the next one fails, too.
@@ -260,9 +267,11 @@ fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: u32)
     is_same && objects::is_unique(events.texts.bytes(series.object.target))
 }
 
-/// Whether the task makes no other call from the first poll to the last.
+/// Whether the task makes no other call from the first poll to the last, apart from those that read a clock.
 fn is_bare(context: &TableContext<'_>, series: &Series) -> bool {
-    let within = context.calls_of(series.task).filter(|row| (series.first_row..=series.last_row).contains(row));
+    let counts = |row: u32| context.trace.events.action(row) != Action::ReadsClock;
+    let within =
+        context.calls_of(series.task).filter(|&row| (series.first_row..=series.last_row).contains(&row) && counts(row));
     within.take(series.polls + 1).count() == series.polls
 }
 
