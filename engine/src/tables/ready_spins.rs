@@ -94,9 +94,9 @@ fn kind(action: Action, syscall: Text, outcome: Outcome, errno: &[u8]) -> Option
     }
 }
 
-/// Whether a call takes data or a client.
+/// Whether a call takes data, which other processes rarely take first. Clients may be accepted by another process.
 fn takes(action: Action) -> bool {
-    matches!(action, Action::Reads | Action::Receives | Action::ReceivesMany | Action::Accepts)
+    matches!(action, Action::Reads | Action::Receives | Action::ReceivesMany)
 }
 
 /// Whether a call with this error leaves things as they were, so that the next one fails, too.
