@@ -30,6 +30,17 @@ CASES = [
     if name == "summarize" or (capture.suffix == ".log" if name == "stages" else capture == FIRST[capture.parent])
 ]
 
+PICTURES = ["ssh-login/ssh-login.truss", "shutdown/before.strace.xz", "kernel-shutdown/shutdown.log"]
+"""Timeline and icicle: of calls of several processes, of sleeps, and of a log."""
+
+
+def equals_golden(shown: str, golden: Path) -> None:
+    """Compare with a golden file, after writing it if asked to or if there is none."""
+    if os.environ.get("TRACEALYZE_BLESS") or not golden.exists():
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+
 
 @pytest.mark.parametrize(("capture", "name"), CASES, ids=lambda case: getattr(case, "name", case))
 def test_output_equals_the_golden_file(capture: Path, name: str, run: Run) -> None:
@@ -37,13 +48,18 @@ def test_output_equals_the_golden_file(capture: Path, name: str, run: Run) -> No
     columns = "160" if name.endswith("-160") else "80"
     shown = run(*COMMANDS[name], relative, COLUMNS=columns)
     assert shown.returncode == 0, shown.stderr
-    golden = GOLDEN / capture.parent.name / f"{capture.name}.{name}.txt"
-    if os.environ.get("TRACEALYZE_BLESS") or not golden.exists():
-        golden.parent.mkdir(parents=True, exist_ok=True)
-        golden.write_text(shown.stdout, encoding="utf-8")
-    assert shown.stdout == golden.read_text(encoding="utf-8")
+    equals_golden(shown.stdout, GOLDEN / capture.parent.name / f"{capture.name}.{name}.txt")
+
+
+@pytest.mark.parametrize("capture", PICTURES)
+def test_picture_equals_the_golden_file(capture: str, run: Run) -> None:
+    # Text, and so the same on all machines; what a browser draws of a report is compared in tests/browser.
+    shown = run("export", f"samples/{capture}", "--to", "svg")
+    assert shown.returncode == 0, shown.stderr
+    equals_golden(shown.stdout, GOLDEN / f"{capture}.svg")
 
 
 def test_golden_files_belong_to_samples() -> None:
     known = {f"{capture.parent.name}/{capture.name}.{name}.txt" for capture, name in CASES}
-    assert {str(file.relative_to(GOLDEN)) for file in GOLDEN.glob("*/*.txt")} <= known
+    known |= {f"{capture}.svg" for capture in PICTURES}
+    assert {str(file.relative_to(GOLDEN)) for file in GOLDEN.glob("*/*.*")} <= known
