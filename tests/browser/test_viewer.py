@@ -2,58 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SAMPLES
+from browsers import BROWSERS, installed, shown
+from conftest import SAMPLES
 
 import tracealyze
 from tracealyze.page import document
 
 pytestmark = pytest.mark.browser
 
-BROWSERS = {"chrome": "chromium", "firefox": "firefox-esr"}
-MODULES = ROOT / ".cache" / "browser" / "node_modules"
 MAX_SHEETS = 4
 HOSTILE = "</script><img src=x onerror=alert(1)><b>"
 
 
 @pytest.fixture(params=BROWSERS)
 def browser(request: pytest.FixtureRequest) -> tuple[str, str]:
-    kind: str = request.param
-    executable = shutil.which(BROWSERS[kind])
-    if executable is None:
-        pytest.skip(f"{BROWSERS[kind]} is not installed: apt-get install {BROWSERS[kind]}")
-    if shutil.which("node") is None or not all((MODULES / name).is_dir() for name in ("puppeteer-core", "axe-core")):
-        pytest.skip("puppeteer-core and axe-core are not installed: make test-browser installs them, and needs Node")
-    return kind, executable
+    return installed(request.param)
 
 
 def ran(script: str, browser: tuple[str, str], trace: tracealyze.Trace, folder: Path, *more: str) -> dict[str, Any]:
     """What a script sees in the report of a trace."""
     return shown(script, browser, document.of_captures([(trace, trace.summary())], 20), folder, *more)
-
-
-def shown(script: str, browser: tuple[str, str], page: str, folder: Path, *more: str) -> dict[str, Any]:
-    """What a script sees in a page."""
-    report = folder / "report.html"
-    report.write_text(page, encoding="utf-8")
-    done = subprocess.run(
-        ["node", str(ROOT / "tests" / "browser" / f"{script}.cjs"), *browser, str(report), *more],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        env={**os.environ, "NODE_PATH": str(MODULES), "HOME": str(folder)},
-    )
-    assert done.returncode == 0, done.stderr
-    seen: dict[str, Any] = json.loads(done.stdout)
-    return seen
 
 
 def story(browser: tuple[str, str], trace: tracealyze.Trace, folder: Path) -> dict[str, Any]:
