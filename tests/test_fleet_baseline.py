@@ -95,6 +95,7 @@ def test_verdict_is_that_of_a_file_of_the_same_runs(store: Path, run: Run, tmp_p
         ("store?branch=none", "no complete capture with branch=none"),
         ("store?brunch=main", 'no capture has a label "brunch". Did you mean "branch"?'),
         ("store?branch", "write fleet:STORE?label=value"),
+        ("store?branch=", "has a label without a value"),
         ("store?last=0", "write fleet:STORE?label=value"),
     ],
 )
@@ -166,6 +167,7 @@ def test_store_of_the_settings_is_next_to_their_file(run: Run, tmp_path: Path) -
         ("fleet:store?", Wanted("store", {}, 10)),
         ("fleet:store?a=b%26c&last=3", Wanted("store", {"a": "b&c"}, 3)),
         ("fleet:s3://b/store?region=x?a=1", Wanted("s3://b/store?region=x", {"a": "1"}, 10)),
+        ("fleet:store?label.last=a&last=3&label.b=c", Wanted("store", {"last": "a", "b": "c"}, 3)),
         ("fleet:store?version=1.0+rc", Wanted("store", {"version": "1.0+rc"}, 10)),
     ],
 )

@@ -68,6 +68,13 @@ def test_a_second_copy_of_captures_changes_no_answer(store: str, tmp_path: Path)
     assert expected["query"] > 0
 
 
+def test_skewed_shares_are_hardly_ever_outliers(store: str) -> None:
+    """The shares of made-up captures are of one kind, and skewed."""
+    answer = Fleet(store).outliers()
+    assert answer["compared"] > 0.9 * CAPTURES
+    assert answer["outliers"] < 0.005 * CAPTURES
+
+
 def _among(column: Any, values: list[int]) -> Any:
     from tracealyze.fleet.arrow import compute, pa
 

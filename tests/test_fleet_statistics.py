@@ -85,6 +85,18 @@ def test_scores_of_two_kinds_are_small() -> None:
     assert normal.std() == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.parametrize("shape", [0.5, 1.0, 3.0])
+def test_skewed_values_are_no_outliers(shape: float) -> None:
+    """Hardly more values are as far as a probability says; one that is really far has a small one."""
+    chance = numpy.random.default_rng(4)
+    values = chance.gamma(shape, 1.0, 20_000)
+    for threshold in (0.05, 0.01, 0.001):
+        assert (statistics.tail_chances(values) < threshold).mean() < 4 * threshold
+    assert statistics.tail_chances(numpy.append(values, 60.0))[-1] < 1e-6
+    assert statistics.tail_chances(numpy.array([10.0] * 9 + [20.0]))[-1] < 0.001
+    assert statistics.tail_chances(numpy.empty(0)).tolist() == []
+
+
 @pytest.mark.parametrize(
     "ordered",
     [

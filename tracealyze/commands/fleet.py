@@ -308,7 +308,10 @@ def compact(
 def _fleet(store: str, where: str | None) -> Fleet:
     from tracealyze.fleet.fleet import Fleet
 
-    return Fleet(store).where(where, "--where")
+    fleet = Fleet(store)
+    if fleet.snapshot.is_empty:
+        output.note(f"{fleet.name} contains no captures. Add some: tracealyze fleet index SOURCE --store {fleet.name}")
+    return fleet.where(where, "--where")
 
 
 def _show(question: str, document: dict[str, object], rows: RowOptions) -> None:

@@ -1,6 +1,7 @@
 """Captures of a store as a baseline of the gate: the last ones with some labels are its runs.
 
 fleet:STORE?scenario=boot&branch=main&last=20
+fleet:STORE?label.last=a                        a label with the name "last"
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 _LAST = "last"
+_LABEL = "label."
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class Wanted:
         labels = {unquote(label): unquote(value) for label, _, value in parts}
         is_plain = all(label and equals for label, equals, _ in parts) and len(labels) == len(parts)
         last = labels.pop(_LAST, str(FLEET_BASELINE_RUNS))
+        if is_plain and "" in labels.values():
+            raise WrongUsage(f'--baseline: "{shown(text)}" has a label without a value; captures without one lack it.')
+        labels = {name.removeprefix(_LABEL): value for name, value in labels.items()}
         if not store or not is_plain or not last.isdecimal() or not int(last):
             raise WrongUsage(f'--baseline: "{shown(text)}" cannot be read; write {STORE}STORE?label=value&last=10.')
         return cls(store, labels, int(last))

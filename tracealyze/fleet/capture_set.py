@@ -150,7 +150,7 @@ class CaptureSet:
         """The columns that a condition on a table can use: its own, those that name its capture, and labels."""
         fields = [
             each
-            for each in TABLES[table]
+            for each in TABLES[_known(table)]
             if each.name not in ("labels", "item", "etag", "labels_hash", "error", "seconds")
         ]
         names = [each.name for each in fields]
@@ -192,12 +192,8 @@ class CaptureSet:
 
     def scannable(self, name: str) -> Any:
         """A table for a program that reads it in parts, each capture once: not in memory, if that is possible."""
-        return self.dataset(name) if self.is_plain else self.table(name)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all captures are selected, and the datasets have each of them once."""
-        return self._selected is None and self.snapshot.is_plain
+        is_plain = self._selected is None and self.snapshot.is_plain
+        return self.dataset(name) if is_plain else self.table(name)
 
     def to_pandas(self, name: str = "captures") -> pandas.DataFrame:
         """A table as a DataFrame."""
@@ -212,10 +208,6 @@ class CaptureSet:
         """The names of all labels."""
         return [name for name in self._labels if name not in CAPTURES.names]
 
-    def must_have_table(self, name: str) -> None:
-        """Raise `WrongUsage` if there is no such table."""
-        _known(name)
-
     def must_have_label(self, name: str, origin: str) -> None:
         """Raise `WrongUsage` if no capture has this label. One that was loaded is not sought again."""
         loaded = self._columns.get(name)
@@ -223,7 +215,8 @@ class CaptureSet:
             return
         known = self.labels()
         if name not in known and name not in SHOWN:
-            hint = did_you_mean(name, known) or f" There are {', '.join(known) or 'none'}."
+            none = " Give captures labels with --label-from when you index them."
+            hint = did_you_mean(name, known) or (f" There are {', '.join(known)}." if known else none)
             raise WrongUsage(f'{origin}: no capture has a label "{name}".{hint}')
 
 

@@ -25,6 +25,17 @@ class Fleet(CaptureSet):
         >>> fleet.where('version == "4.1"').top(by="rule")  # doctest: +SKIP
     """
 
+    def _repr_html_(self) -> str:
+        from tracealyze.html_tables import element, in_notebook, table_element
+
+        statuses = self.texts("status")
+        numbers = [int((statuses.codes == code).sum()) for code in range(len(statuses.names))]
+        rows = sorted(([name, number] for name, number in zip(statuses.names, numbers, strict=True)), key=str)
+        overview = element("p", repr(self)[1:-1], class_="remark")
+        labels = element("p", f"Labels: {', '.join(self.labels()) or 'none'}", class_="remark")
+        table = table_element(["status", "captures"], rows, len(rows), {"captures": "count"})
+        return in_notebook(overview + table + labels)
+
     def top(self, by: str = "fingerprint", limit: int = 20) -> dict[str, Any]:
         """What occurs in how many captures, the most time first."""
         from tracealyze.fleet.questions import top

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from math import exp, lgamma, sqrt
+from math import erfc, exp, lgamma, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -22,6 +22,7 @@ _MAX_EXACT = 16
 # 1 / quantile(0.75) of the normal distribution, and sqrt(pi / 2): both make the scale that of a standard deviation.
 _MAD_SCALE = 1.4826
 _MEAN_SCALE = 1.2533
+_UPPER = 0.75
 _TAIL = 0.9
 _TAIL_DEVIATIONS = 1.6449
 """A tenth of normal values are further from the median."""
@@ -113,6 +114,26 @@ def tail_scores(values: Any) -> Any:
     tail = numpy.quantile(sizes, _TAIL, method="lower")
     scale = max(_MAD_SCALE * numpy.median(sizes), tail / _TAIL_DEVIATIONS) or _MEAN_SCALE * sizes.mean()
     return distances / scale if scale else numpy.zeros(len(values))
+
+
+def tail_chances(values: Any) -> Any:
+    """The probability of values as far from the median, in an array, where shares may be skewed.
+
+    Beyond what a tenth of the values exceed, distances are taken to decrease like those of an exponential distribution
+    with the rate between the upper quarter and that tenth (Hill, A Simple General Approach to Inference About the Tail
+    of a Distribution, 1975, for the logarithms of values). It is never less than that of a normal distribution."""
+    import numpy
+
+    if not len(values):
+        return numpy.empty(0)
+    distances = numpy.abs(values - numpy.median(values))
+    normal = numpy.array([erfc(each / sqrt(2)) for each in numpy.abs(tail_scores(values))])
+    upper, tail = numpy.quantile(distances, [_UPPER, _TAIL], method="lower")
+    if tail <= upper:
+        return normal
+    mean_excess = (tail - upper) / log((1 - _UPPER) / (1 - _TAIL))
+    exponential = (1 - _TAIL) * numpy.exp(-numpy.maximum(distances - tail, 0) / mean_excess)
+    return numpy.maximum(normal, exponential)
 
 
 def version_key(text: str) -> tuple[tuple[int, int, str], ...]:

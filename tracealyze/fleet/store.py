@@ -231,6 +231,11 @@ class Snapshot:
             yield from self._read(part, columns, only)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was indexed."""
+        return not any(each.rows["captures"] for each in self.commits)
+
+    @property
     def is_plain(self) -> bool:
         """Whether the datasets have each capture once."""
         return not self._left_out

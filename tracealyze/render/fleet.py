@@ -137,10 +137,10 @@ def _trend(answer: Mapping[str, Any]) -> str:
 
 
 def _compare(answer: Mapping[str, Any]) -> str:
-    sizes = " against ".join(_captures(each["captures"]) for each in answer["groups"])
-    walls = " and ".join(units.duration(each["median_wall_ns"]) for each in answer["groups"])
-    changed = f"{units.count(answer['differ'])} of {units.counted(answer['tested'], 'cause')} differ"
-    return f"{sizes}, with a median wall time of {walls}: {changed}."
+    before, after = answer["groups"]
+    walls = [units.duration(each["median_wall_ns"]) for each in (before, after)]
+    sides = f"{_captures(before['captures'])} (median {walls[0]}) against {units.count(after['captures'])} ({walls[1]})"
+    return f"{sides}: {units.count(answer['differ'])} of {units.counted(answer['tested'], 'cause')} differ."
 
 
 def _outliers(answer: Mapping[str, Any]) -> str:

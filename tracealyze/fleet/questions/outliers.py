@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import erfc, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from tracealyze.fleet.columns import Coder, Texts, places_of
-from tracealyze.fleet.statistics import tail_scores
+from tracealyze.fleet.statistics import tail_chances, tail_scores
 from tracealyze.heuristics import (
     FLEET_MAX_FALSE_DISCOVERIES,
     FLEET_MIN_CAPTURES,
@@ -49,7 +48,7 @@ def outliers(fleet: CaptureSet, within: str | None, limit: int) -> dict[str, Any
         "min_score": FLEET_MIN_OUTLIER_SCORE,
         "max_false_share": FLEET_MAX_FALSE_DISCOVERIES,
         "rows": [
-            {name: value for name, value in row.items() if name != "capture"}
+            {name: value for name, value in row.items() if name not in ("capture", "chance")}
             | {name: capture[name] for name in ("uri", "wall_ns", "labels")}
             for row, capture in zip(shown, captures, strict=True)
         ],
@@ -70,6 +69,7 @@ def _of_group(name: str, members: Any, classes: list[str], shares: Any) -> list[
     mine = shares[members]
     distances = mine - numpy.median(mine, axis=0)
     scores = numpy.column_stack([tail_scores(column) for column in mine.T]) if len(classes) else mine
+    chances = numpy.column_stack([tail_chances(column) for column in mine.T]) if len(classes) else mine
     is_far = (numpy.abs(scores) >= FLEET_MIN_OUTLIER_SCORE) & (numpy.abs(distances) >= FLEET_MIN_OUTLIER_SHARE)
     found = []
     for row in numpy.flatnonzero(is_far.any(axis=1)):
@@ -82,6 +82,7 @@ def _of_group(name: str, members: Any, classes: list[str], shares: Any) -> list[
                 "share": float(mine[row, at]),
                 "median_share": float(mine[row, at] - distances[row, at]),
                 "score": float(scores[row, at]),
+                "chance": float(chances[row, at]),
             }
         )
     return found
@@ -89,11 +90,11 @@ def _of_group(name: str, members: Any, classes: list[str], shares: Any) -> list[
 
 def _controlled(found: list[dict[str, Any]], tested: int) -> list[dict[str, Any]]:
     """Those among all tested values that are unlikely to be chance (Benjamini and Hochberg, 1995)."""
-    ordered = sorted(found, key=lambda row: -abs(row["score"]))
+    ordered = sorted(found, key=lambda row: row["chance"])
     rate, kept = 1.0, []
     for rank in range(len(ordered), 0, -1):
         row = ordered[rank - 1]
-        rate = min(rate, erfc(abs(row["score"]) / sqrt(2)) * tested / rank)
+        rate = min(rate, row["chance"] * tested / rank)
         if rate <= FLEET_MAX_FALSE_DISCOVERIES:
             kept.append(row | {"q_value": rate})
     return kept

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.errors import WrongUsage
-from tracealyze.fleet.arrow import Table
+from tracealyze.fleet.arrow import Table, dataset
 from tracealyze.fleet.capture_set import SHOWN
 from tracealyze.fleet.questions.top import rows_of
 from tracealyze.fleet.tables import TABLES
@@ -56,10 +56,11 @@ def rows(fleet: CaptureSet, statement: str) -> Table:
 
 def _register(connection: Any, fleet: CaptureSet, name: str) -> None:
     """Let statements name a table. Captures have a column per label, which is computed only if a statement needs it."""
-    if name != "captures" or not fleet.is_plain:
-        connection.register(name, fleet.scannable(name))
+    rows = fleet.scannable(name)
+    if name != "captures" or not isinstance(rows, dataset.Dataset):
+        connection.register(name, rows)
         return
-    connection.register("stored_captures", fleet.dataset(name))
+    connection.register("stored_captures", rows)
     labels = (f"""labels['{label.replace("'", "''")}'] AS {_quoted(label)}""" for label in fleet.labels())
     columns = ", ".join([*map(_quoted, SHOWN), *labels])
     connection.execute(f"CREATE VIEW captures AS SELECT {columns} FROM stored_captures")
