@@ -14,6 +14,9 @@ SIZE := 100M
 BASE := HEAD~1
 # npm gets two minutes: tests that need its packages are skipped without them.
 LIMITED := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --kill-after=5 120)
+NPM_INSTALL = $(LIMITED) npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix
+# Opens browsers, in both kinds of tests.
+DRIVER = $(NPM_INSTALL) .cache/browser puppeteer-core@24 axe-core@4
 # Without link-time optimisation, and incremental: see Cargo.toml.
 PROFILE := quick
 # Even with --quiet, maturin prints what pip does; its output is shown only if it fails.
@@ -39,11 +42,12 @@ wheel-test: setup ## Build the wheel that users install and check what it contai
 
 test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which are installed as far as possible
 	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 duckdb ipykernel mcp nbclient perfetto polars viztracer
-	-$(LIMITED) npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/consumers speedscope@1.25.0
+	-$(NPM_INSTALL) .cache/consumers speedscope@1.25.0
+	-$(DRIVER)
 	$(PYTHON) -m pytest -m consumers -rs tests/consumers
 
 test-browser: setup ## Open reports in Chromium and Firefox, driven through Node, as far as they are installed
-	-$(LIMITED) npm install --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1 --prefix .cache/browser puppeteer-core@24 axe-core@4
+	-$(DRIVER)
 	-cd viewer && $(LIMITED) npm ci --silent --no-audit --no-fund --fetch-timeout 15000 --fetch-retries 1
 	$(PYTHON) -m pytest -rs -s -m browser tests/browser
 	$(PYTHON) -m pytest -rs tests/test_viewer_bundle.py

@@ -1,4 +1,4 @@
-"""Pages opened in an installed browser, which a script of this folder drives."""
+"""Pages opened in an installed browser, which a script in tests drives."""
 
 from __future__ import annotations
 
