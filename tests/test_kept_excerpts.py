@@ -24,6 +24,7 @@ def test_excerpt_names_its_cause_first(name: str) -> None:
         assert trace.findings, shown
         assert trace.findings[0].name == case["first"], shown
         assert case.get("advice", "") in trace.findings[0].advice
+        assert case.get("message", "") in trace.findings[0].message, shown
     else:
         assert all(each.severity is Severity.INFO for each in trace.findings), shown
     assert case.get("says", "") in trace.summary().diagnosis[0].text, shown

@@ -82,3 +82,18 @@ def test_findings_without_a_window_are_labelled(case: Case, durations: bool, unt
 def test_healthy_programs_with_durations_alone_stay_quiet(case: Case, untimed: Untimed) -> None:
     trace = untimed(case, True)
     assert all(finding.severity == Severity.INFO for finding in trace.findings), findings_text(trace)
+
+
+@pytest.mark.parametrize("stamps", ["of the day", "none"])
+def test_sleep_until_a_time_of_day_has_a_limit(tmp_path: Path, stamps: str) -> None:
+    until = "CLOCK_REALTIME, TIMER_ABSTIME, {tv_sec=1700000012, tv_nsec=0}, NULL"
+    lines = {
+        "12:00:00.000000": "clock_gettime(CLOCK_REALTIME, {tv_sec=1700000010, tv_nsec=0}) = 0 <0.000010>",
+        "12:00:00.000020": f"clock_nanosleep({until}) = 0 <1.999990>",
+        "12:00:02.000100": "exit_group(0) = ?",
+    }
+    capture = tmp_path / "sleep.strace"
+    text = "".join(f"7 {at} {call}\n" if stamps == "of the day" else f"{call}\n" for at, call in lines.items())
+    capture.write_text(text if stamps == "of the day" else _DURATION.sub("", text), encoding="utf-8")
+    requested_ns = tracealyze.read(capture).events.to_arrow().column("requested_ns").to_pylist()
+    assert requested_ns[1] == pytest.approx(2e9, abs=1e5)

@@ -41,28 +41,21 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
         Class::Process | Class::Child => process::describe(call, args, line, parsed),
         Class::Sleep | Class::Lock => {
             if let Some(timeout) = facts.timeout {
-                (facts.timeout, facts.until_ns) = deadline::resolve(call, args, line.stamp_ns, timeout);
+                (facts.timeout, facts.until) = deadline::resolve(call, args, line.stamp_ns, timeout);
                 facts.is_limited = matches!(timeout, Timeout::After(_));
             }
         }
         _ if call.action == Action::ReadsClock => {
-            line.extra = clock_read(args, line).map_or(0, |read| parsed.keep(read))
+            line.extra = deadline::clock_read(call, args, line).map_or(0, |read| parsed.keep(read))
         }
-        Class::Ipc | Class::Disk if facts.timeout.is_some() => {
-            facts.timeout = facts.timeout.and_then(|timeout| deadline::resolve(call, args, line.stamp_ns, timeout).0);
+        Class::Ipc | Class::Disk => {
+            if let Some(timeout) = facts.timeout {
+                (facts.timeout, facts.until) = deadline::resolve(call, args, line.stamp_ns, timeout);
+            }
         }
         _ => {}
     }
     keep(facts, line, parsed);
-}
-
-/// `CLOCK_MONOTONIC, {tv_sec=4711, tv_nsec=250}`: the time of the clock that deadlines use.
-fn clock_read(args: &[&[u8]], line: &Line) -> Option<Extra> {
-    let is_known = args.first() == Some(&&b"CLOCK_MONOTONIC"[..]) && line.outcome == Outcome::Ok;
-    match args.get(1).filter(|_| is_known).and_then(|time| value::timeout(time, 1))? {
-        Timeout::After(ns) => Some(Extra::ClockRead(ns)),
-        Timeout::Never => None,
-    }
 }
 
 /// Set what only the second half of a call contains: how a child ended, descriptors of a pipe, the peer of an accept.
@@ -108,7 +101,7 @@ pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
 struct ArgumentFacts<'a> {
     directory: &'a [u8],
     timeout: Option<Timeout>,
-    until_ns: Option<i64>,
+    until: Option<deadline::Moment>,
     fds: Vec<i32>,
     lists: FdLists,
     made: Text,
@@ -395,8 +388,8 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.extra != 0 {
         return;
     }
-    if let Some(until_ns) = facts.until_ns {
-        line.extra = parsed.keep(Extra::Deadline(until_ns));
+    if let Some((clock, until_ns)) = facts.until {
+        line.extra = parsed.keep(Extra::Deadline(clock, until_ns));
         return;
     }
     if facts.timeout.is_none() && facts.fds.is_empty() {

@@ -207,6 +207,15 @@ pub enum Access {
     Both,
 }
 
+/// A clock whose moments programs use as deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeadlineClock {
+    /// `CLOCK_MONOTONIC`, which counts from the start of the machine.
+    Monotonic,
+    /// `CLOCK_REALTIME`, which counts from 1970.
+    RealTime,
+}
+
 /// What only a few lines contain, in addition to the fields of [`Line`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
@@ -245,10 +254,10 @@ pub enum Extra {
     },
     /// Requested duration of a sleep, or the timeout of a wait. [`NO_NS`]: no limit.
     Timeout(i64),
-    /// The same as a moment of the monotonic clock, which stamps do not use.
-    Deadline(i64),
-    /// What the monotonic clock showed.
-    ClockRead(i64),
+    /// The same as a moment of a clock that the stamps do not use.
+    Deadline(DeadlineClock, i64),
+    /// What that clock showed, or a later moment if it is coarse.
+    ClockRead(DeadlineClock, i64),
     /// The local address of the socket that the call works on.
     OwnAddress(Text),
     /// The pending error of the socket that the call works on (`SO_ERROR`); NONE if there is none. A second half does not

@@ -25,6 +25,7 @@ use crate::store::event::{Event, EventKind, NONE, Shape};
 use crate::store::file_chunks::FileChunks;
 use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERANCE_NS};
 use crate::store::trace::{Capture, Trace};
+use parsers::line::DeadlineClock;
 use parsers::syscalls::{self, Action, action_of};
 use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
@@ -57,8 +58,8 @@ struct TaskState {
     goes_on: Text,
     /// The call in which it ended, plus 1.
     left_in: u32,
-    /// The call that last read the monotonic clock, and its time.
-    clock_read: Option<(u32, i64)>,
+    /// The call that last read a clock of deadlines, and its time.
+    clock_read: Option<(u32, DeadlineClock, i64)>,
 }
 
 impl TaskState {

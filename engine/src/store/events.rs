@@ -11,7 +11,7 @@ use crate::store::normalise;
 use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use crate::store::stacks::Stacks;
-use parsers::line::Access;
+use parsers::line::{Access, DeadlineClock};
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -38,8 +38,8 @@ pub struct EventTable {
     normalised: Vec<Text>,
     /// Requested times, by row: sleeps and timeouts; [`NO_NS`] for an infinite one.
     pub requested: Vec<(u32, i64)>,
-    /// Absolute deadlines on the monotonic clock, by row; see [`EventTable::requested`] for the durations.
-    pub until: Vec<(u32, i64)>,
+    /// Absolute deadlines on clocks that the stamps do not use, by row; see [`EventTable::requested`] for the durations.
+    pub until: Vec<(u32, DeadlineClock, i64)>,
     /// Children that waits returned, by row; 0 if the trace shows that there was none.
     pub waited: Vec<(u32, i32)>,
     /// Senders of signals, or the child that a SIGCHLD reports, by row, if printed.

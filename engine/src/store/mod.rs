@@ -3,6 +3,7 @@
 pub(crate) mod by_task;
 pub(crate) mod classes;
 pub(crate) mod columns_mmap;
+pub(crate) mod command_line;
 pub mod event;
 pub(crate) mod events;
 pub(crate) mod file_chunks;

@@ -1,5 +1,6 @@
 //! The programs of each task over time.
 
+use crate::store::command_line::{is_cut, words};
 use crate::store::event::NONE;
 use crate::store::tasks::{Program, Task, program_at};
 use parsers::{Interner, NO_NS, Text};
@@ -70,11 +71,11 @@ impl ProgramIndex {
 }
 
 /// The file name of the script that a program interprets: `netsrv` of `/bin/sh -e /etc/init.d/netsrv stop`. The script is the
-/// first argument without a dash. It is unknown after options that take a text (`-c`) or a value (`-o pipefail`, `--rcfile FILE`).
+/// first argument without a dash. It is unknown after options that take a text (`-c`) or a value (`-o pipefail`, `--rcfile FILE`),
+/// and where the tracer cut its path.
 pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
-    let (path, argv) = (texts.string(program.path), texts.string(program.argv));
+    let path = texts.string(program.path);
     let name = base_name(&path).trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let mut options = argv.split(' ').skip(1).take_while(|word| word.starts_with('-'));
     let letters: &[char] = match name {
         _ if name.ends_with("sh") => &['c', 'o', 'O'],
         "python" | "pypy" => &['c', 'm', 'W', 'X'],
@@ -84,11 +85,17 @@ pub(crate) fn script_of(texts: &Interner, program: Program) -> Option<String> {
         Some(long) => !long.is_empty() && !long.contains('='),
         None => word.contains(letters),
     };
-    if program.argv == Text::NONE || !INTERPRETERS.contains(&name) || options.any(takes_text) {
+    if program.argv == Text::NONE || !INTERPRETERS.contains(&name) {
         return None;
     }
-    let script = argv.split(' ').skip(1).find(|word| !word.starts_with('-'))?;
-    Some(base_name(script).to_owned()).filter(|script| !script.is_empty())
+    let words = words(texts.bytes(program.argv));
+    let (options, others) =
+        words.get(1..)?.split_at(words[1..].iter().take_while(|word| word.starts_with(b"-")).count());
+    if options.iter().any(|word| takes_text(&String::from_utf8_lossy(word))) {
+        return None;
+    }
+    let script = String::from_utf8_lossy(others.first().filter(|script| !is_cut(script))?);
+    Some(base_name(&script).to_owned()).filter(|script| !script.is_empty())
 }
 
 fn base_name(path: &str) -> &str {
@@ -111,6 +118,14 @@ mod tests {
         assert_eq!(script("/bin/sh", "/bin/sh -eu ./stop.sh"), "stop.sh");
         assert_eq!(script("/usr/bin/node", "node --stack-size=900 -- app.js"), "app.js");
         assert_eq!(script("/usr/bin/python3.11", "python3 -I /opt/agent.py --now"), "agent.py");
+    }
+
+    #[test]
+    fn a_script_with_blanks_in_its_path_is_named_whole() {
+        assert_eq!(script("/usr/bin/python3", "python3 '/opt/my tool/run.py' --now"), "run.py");
+        assert_eq!(script("/bin/sh", "sh -e '/etc/init.d/my service' stop"), "my service");
+        assert_eq!(script("/bin/sh", r"sh '/opt/it'\''s run'"), "it's run");
+        assert_eq!(script("/bin/sh", "sh '/opt/a directory whose name is c'..."), "");
     }
 
     #[test]

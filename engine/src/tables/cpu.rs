@@ -8,6 +8,7 @@ use crate::critical_path::tracing::{TracedTime, TracingCost};
 use crate::critical_path::trust::Trust;
 use crate::parallel;
 use crate::partition::scope::{GroupKey, KeyValue, Scope};
+use crate::store::command_line::words;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -112,7 +113,8 @@ fn input_of(context: &TableContext<'_>, opens: &ShapeIndex<()>, own: &Own) -> Te
     let (events, texts) = (&context.trace.events, &context.trace.events.texts);
     let program = context.selection.program_index.of(own.task).iter().find(|program| program.path == own.program);
     let Some(argv) = program.map(|program| texts.bytes(program.argv)) else { return Text::NONE };
-    let words: Vec<&[u8]> = argv.split(|&byte| byte == b' ').skip(1).map(relative).filter(|w| !w.is_empty()).collect();
+    let words = words(argv);
+    let words: Vec<&[u8]> = words.iter().skip(1).map(|word| relative(word)).filter(|word| !word.is_empty()).collect();
     let reads = |row: &u32| {
         let is_named = words.iter().any(|word| is_path_of(texts.bytes(events.target(*row)), word));
         is_named && events.outcome(*row) == Outcome::Ok && events.accesses.binary_search_by_key(row, |a| a.0).is_err()

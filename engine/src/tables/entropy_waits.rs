@@ -24,6 +24,8 @@ use rustc_hash::FxHashMap;
 const CALLS: &[&[u8]] = &[b"getrandom", b"getentropy"];
 /// Files and devices that do.
 const FILES: &[&[u8]] = &[b"/dev/random", b"/dev/urandom", b"/dev/hwrng"];
+/// Those whose reads wait until there are enough.
+const BLOCKING_FILES: &[&[u8]] = &[b"/dev/random", b"/dev/hwrng"];
 
 /// Builds the table of waits for random numbers, by process, call and target, or by message.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
@@ -51,6 +53,28 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         }
     }
     builder.finish()
+}
+
+/// The file that a read or poll waits for, if it delivers random numbers and the call waits for nothing else.
+pub(super) fn awaited_source(context: &TableContext<'_>, row: u32) -> Option<Text> {
+    let events = &context.trace.events;
+    let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
+    let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
+    let delivers = |target: Text| BLOCKING_FILES.contains(&events.texts.bytes(target));
+    match polled {
+        [] => Some(events.target(row)).filter(|&target| delivers(target)),
+        // Descriptors without a known name may be what it waits for.
+        &[first, ..] if polled.len() == fds(context, row) => {
+            polled.iter().all(|&target| delivers(target)).then_some(first)
+        }
+        _ => None,
+    }
+}
+
+/// The number of descriptors that a poll waits for.
+fn fds(context: &TableContext<'_>, row: u32) -> usize {
+    let fds = &context.trace.events.fds;
+    fds.binary_search_by_key(&row, |&(row, _)| row).map_or(0, |at| fds[at].1.len())
 }
 
 /// The calls of a process that delayed the end of the window.

@@ -15,6 +15,7 @@ use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::tables::entropy_waits::awaited_source;
 use crate::tables::open_calls::enders::{Ender, Enders};
 use crate::tables::open_calls::threads::Threads;
 use crate::waits::effects::is_waiting_fcntl;
@@ -150,7 +151,8 @@ fn write(
     builder.some_int("thread", Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1));
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
-    builder.text("target", events.target(row));
+    let target = Some(events.target(row)).filter(|target| target.is_some());
+    builder.text("target", target.or_else(|| awaited_source(context, row)).unwrap_or(Text::NONE));
     let fd = events.open_fds.get(&row).copied().filter(|_| !events.target(row).is_some());
     builder.some_int("fd", fd.map(i64::from));
     builder.string("stream", fd.and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied()));
@@ -185,6 +187,7 @@ fn write(
 fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     match (call.wait, context.trace.events.action(call.row)) {
         (None, _) => "kernel",
+        (Some(Wait::Read | Wait::Poll), _) if awaited_source(context, call.row).is_some() => "random numbers",
         (Some(Wait::Child), _) => "child",
         (Some(Wait::Signal), _) => "signal",
         (Some(Wait::Read), _) => "input",

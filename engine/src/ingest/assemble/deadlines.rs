@@ -1,4 +1,4 @@
-//! Deadlines on the monotonic clock, converted to durations.
+//! Deadlines on clocks that the stamps do not use, converted to durations.
 //!
 //! ```text
 //! start             deadline on its clock + offset      the offset is how far the clock of stamps is ahead
@@ -7,25 +7,32 @@
 
 use crate::ingest::assemble::Assembler;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
+use parsers::line::DeadlineClock;
 use parsers::syscalls::Action;
 use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
 
 impl Assembler<'_> {
-    /// A wait until a moment of the monotonic clock. Without stamps, the wait begins when the call right before it read this clock.
-    pub(super) fn waits_until(&mut self, row: u32, task: u32, until_ns: i64) {
-        let read = self.state(task).clock_read.filter(|&(before, _)| before + 1 == row);
+    /// A wait until a moment of a clock. Without stamps, the wait begins when the call right before it read this clock.
+    pub(super) fn waits_until(&mut self, row: u32, task: u32, clock: DeadlineClock, until_ns: i64) {
+        let read = self.state(task).clock_read.filter(|&(before, read, _)| before + 1 == row && read == clock);
         match read.filter(|_| self.facts.clock == Clock::None) {
-            Some((_, now_ns)) => self.trace.events.requested.push((row, until_ns.saturating_sub(now_ns).max(0))),
-            None => self.trace.events.until.push((row, until_ns)),
+            Some((.., now_ns)) => self.trace.events.requested.push((row, until_ns.saturating_sub(now_ns).max(0))),
+            None => self.trace.events.until.push((row, clock, until_ns)),
+        }
+    }
+
+    /// Compute the requested durations of calls that wait until a moment of a clock, if one of them reached its moment.
+    pub(super) fn compare_clocks(&mut self) {
+        let until = std::mem::take(&mut self.trace.events.until);
+        for clock in [DeadlineClock::Monotonic, DeadlineClock::RealTime] {
+            let of_clock = until.iter().filter(|&&(_, used, _)| used == clock);
+            self.compare_clock(of_clock.map(|&(row, _, until_ns)| (row, until_ns)).collect());
         }
     }
 
     /// A return that is known by the next line of its task only may be late, so several are needed then.
-    ///
-    /// Compute the requested durations of calls that wait until a moment, if one of them reached its moment.
-    pub(super) fn compare_clocks(&mut self) {
+    fn compare_clock(&mut self, until: Vec<(u32, i64)>) {
         let (facts, events) = (self.facts, &mut self.trace.events);
-        let until = std::mem::take(&mut events.until);
         let reached = until.iter().filter(|&&(row, _)| {
             events.outcome(row) == Outcome::Ok || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
         });

@@ -50,19 +50,23 @@ impl Assembler<'_> {
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
             let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
-            self.set_requested(open.row, open.extra.as_ref());
+            self.set_requested(task, open.row, open.extra.as_ref());
             self.count(task, Outcome::Open);
         }
     }
 
-    /// Record the requested duration of a call that has not returned.
-    fn set_requested(&mut self, row: u32, extra: Option<&Extra>) {
+    /// Record the requested duration of a call that has not returned, and what it polls.
+    fn set_requested(&mut self, task: u32, row: u32, extra: Option<&Extra>) {
         match extra {
-            Some(&Extra::Timeout(requested_ns) | &Extra::Polled { timeout_ns: requested_ns, .. }) => {
-                self.trace.events.requested.push((row, requested_ns));
+            Some(&Extra::Timeout(requested_ns)) => self.trace.events.requested.push((row, requested_ns)),
+            Some(Extra::Polled { fds, timeout_ns, .. }) => {
+                self.trace.events.requested.push((row, *timeout_ns));
+                if !fds.is_empty() {
+                    self.polls(row, task, fds.clone());
+                }
             }
-            Some(&Extra::Deadline(until_ns)) => {
-                self.trace.events.until.push((row, until_ns));
+            Some(&Extra::Deadline(clock, until_ns)) => {
+                self.trace.events.until.push((row, clock, until_ns));
                 self.trace.events.thread_waits.insert(row, ThreadWait::Limited);
             }
             Some(extra) => self.waits(row, extra),
@@ -294,7 +298,7 @@ impl Assembler<'_> {
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None)
         } else {
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
-            self.set_requested(open.row, open.extra.as_ref());
+            self.set_requested(task, open.row, open.extra.as_ref());
             open.row
         };
         self.is_open_on(row, &line);

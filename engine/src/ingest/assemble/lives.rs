@@ -82,8 +82,8 @@ impl Assembler<'_> {
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
             Some(Extra::Alarm(after_ns)) => self.sets_alarm(task, row, after_ns),
-            Some(Extra::Deadline(until_ns)) => self.waits_until(row, task, until_ns),
-            Some(Extra::ClockRead(now_ns)) => self.state(task).clock_read = Some((row, now_ns)),
+            Some(Extra::Deadline(clock, until_ns)) => self.waits_until(row, task, clock, until_ns),
+            Some(Extra::ClockRead(clock, now_ns)) => self.state(task).clock_read = Some((row, clock, now_ns)),
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
@@ -200,7 +200,7 @@ impl Assembler<'_> {
         }
     }
 
-    fn polls(&mut self, row: u32, task: u32, fds: Box<[i32]>) {
+    pub(super) fn polls(&mut self, row: u32, task: u32, fds: Box<[i32]>) {
         let targets = fds.iter().map(|&fd| self.descriptors.target(task - self.first_task, fd));
         let targets: Box<[Text]> = targets.filter(|target| target.is_some()).collect();
         if !targets.is_empty() {

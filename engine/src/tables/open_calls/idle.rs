@@ -11,6 +11,7 @@ use crate::store::event::EventKind;
 use crate::store::targets::{ACCEPTED, may_be_stream};
 use crate::store::task_relations::same_process;
 use crate::table_support::context::TableContext;
+use crate::tables::entropy_waits::awaited_source;
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::syscalls::{Action, Wait};
 
@@ -22,6 +23,7 @@ pub(super) fn is_idle(context: &TableContext<'_>, open: &[OpenCall], call: &Open
     let action = context.trace.events.action(call.row);
     match call.wait {
         Some(Wait::Sleep) => true,
+        Some(Wait::Poll) if awaited_source(context, call.row).is_some() => false,
         Some(Wait::Signal | Wait::Poll) => !has_sent(context, call),
         Some(Wait::Peer) => action == Action::Accepts,
         Some(Wait::Read) => serves(context, call),
