@@ -71,20 +71,10 @@ class FaultyProxy:
                 self._answer(found.status, headers, body, is_cut=fault == "half")
                 connection.close()
 
-            def _answer(
-                self,
-                status: int,
-                headers: dict[str, str],
-                body: bytes,
-                length: str | None = None,
-                *,
-                is_cut: bool = False,
-            ) -> None:
+            def _answer(self, status: int, headers: dict[str, str], body: bytes, *, is_cut: bool = False) -> None:
                 self.send_response_only(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                # The answer to HEAD has the length of a body that it lacks.
-                self.send_header("Content-Length", length or str(len(body)))
                 self.end_headers()
                 self.wfile.write(body[: len(body) // 2] if is_cut else body)
                 if is_cut:
