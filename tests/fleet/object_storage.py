@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import pytest
 from faulty_proxy import FaultyProxy
@@ -72,7 +73,10 @@ def storage() -> Iterator[Storage]:
         ip_address="127.0.0.1", port=0, verbose=False
     )
     server.start()
-    made = Storage(server.get_host_and_port()[1])
+    port = server.get_host_and_port()[1]
+    # All its servers in a process share what they store.
+    urlopen(Request(f"http://127.0.0.1:{port}/moto-api/reset", method="POST")).close()
+    made = Storage(port)
     try:
         yield made
     finally:
