@@ -42,6 +42,13 @@ def test_frames_made_by_batch_are_those_of_the_arrow_table(condition: str | None
     pandas.testing.assert_frame_equal(events.to_pandas(), arrow_export.data_frame(events.to_arrow()))
 
 
+def test_batches_with_dictionaries_of_their_own_are_not_joined_by_code() -> None:
+    parts = [pyarrow.table({"name": pyarrow.array(names).dictionary_encode()}) for names in (["a", "b"], ["b", "c"])]
+    whole = pyarrow.concat_tables(parts)
+    assert arrow_export.data_frame_of_batches(whole, len(whole)) is None
+    assert arrow_export.data_frame(arrow_export.arrow_table(whole)).name.tolist() == ["a", "b", "b", "c"]
+
+
 def test_table_has_an_html_form(trace: tracealyze.Trace) -> None:
     assert ">dur_ns</th>" in trace.events._repr_html_()
     assert "2279 rows" in repr(trace.events)

@@ -42,7 +42,12 @@ def _has_one_dictionary(column: pyarrow.ChunkedArray[Any]) -> bool:
     if not pyarrow.types.is_dictionary(column.type):
         return True
     texts = [chunk.dictionary for chunk in column.chunks if isinstance(chunk, pyarrow.DictionaryArray)]
-    return len({tuple(buffer.address for buffer in each.buffers() if buffer) for each in texts}) < 2
+    return len({_addresses(each) for each in texts}) < 2
+
+
+def _addresses(array: Any) -> tuple[int, ...]:
+    """Where the values of an array are in memory: the same for arrays that share them."""
+    return tuple(buffer.address for buffer in array.buffers() if buffer)
 
 
 def with_times(table: pyarrow.Table, name: str, zero_ns: int | None) -> pyarrow.Table:
@@ -77,10 +82,11 @@ def data_frame(table: pyarrow.Table) -> pandas.DataFrame:
 
 
 def data_frame_of_batches(table: Streamed, rows: int) -> pandas.DataFrame | None:
-    """The same from a table of integers and texts, batch by batch; None if it is empty or has other columns.
+    """The same for a table of integers and texts, filled batch by batch: joining and copying an Arrow table takes up to
+    twice the memory.
 
-    Memory for a large table is touched once, that of the DataFrame: an Arrow table first, the parts of which are joined
-    and copied, took twice the memory."""
+    `rows` is the number of rows. None if the table is empty, has other columns, or if its batches do not share the
+    dictionaries of their texts; then only `data_frame` can make it."""
     import pandas
     import pyarrow
 
@@ -92,6 +98,8 @@ def data_frame_of_batches(table: Streamed, rows: int) -> pandas.DataFrame | None
     begin = 0
     for batch in reader:
         columns = columns or [_Column(values, rows) for values in batch.columns]
+        if not all(column.fits(values) for column, values in zip(columns, batch.columns, strict=True)):
+            return None
         for column, values in zip(columns, batch.columns, strict=True):
             column.fill(begin, values)
         begin += batch.num_rows
@@ -106,6 +114,7 @@ class _Column:
         import numpy
         import pyarrow
 
+        self._texts = _addresses(first.dictionary) if pyarrow.types.is_dictionary(first.type) else None
         # As pyarrow makes it, also where there are no texts.
         self._categories = first.slice(0, 0).to_pandas().dtype if pyarrow.types.is_dictionary(first.type) else None
         if self._categories is None:
@@ -113,6 +122,10 @@ class _Column:
             self._is_null = numpy.zeros(rows, bool)
         else:
             self._values = numpy.empty(rows, numpy.min_scalar_type(-max(len(first.dictionary), 1)))
+
+    def fits(self, values: Any) -> bool:
+        """Whether the codes of a batch stand for the same texts."""
+        return self._texts is None or _addresses(values.dictionary) == self._texts
 
     def fill(self, begin: int, values: Any) -> None:
         """Set the values of a batch from this row on."""
