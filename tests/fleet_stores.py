@@ -57,6 +57,16 @@ def content(store: str) -> dict[str, list[Any]]:
     return found
 
 
+def by_uri(tables: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, list[Any]]]:
+    """By URI of the capture, the rows of each table."""
+    uris = {row["capture_id"]: row["uri"] for row in tables["captures"]}
+    found: dict[str, dict[str, list[Any]]] = {uri: {name: [] for name in tables} for uri in uris.values()}
+    for name, rows in tables.items():
+        for row in rows:
+            found[uris[row["capture_id"]]][name].append(row)
+    return found
+
+
 def logical_hash(store: str) -> str:
     """Equal for stores with the same rows."""
     return blake2b(repr(content(store)).encode(), digest_size=16).hexdigest()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, captures_of_samples
-from fleet_stores import capture_text, content, logical_hash, write_captures
+from fleet_stores import by_uri, capture_text, content, logical_hash, write_captures
 
 import tracealyze
 from tracealyze.errors import MissingCapture, UnusableInput, WrongUsage
@@ -57,13 +57,7 @@ class Here(Executor):
 def repository(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[Any]]]:
     """By path, the rows of the captures of the repository."""
     store = tmp_path_factory.mktemp("repository")
-    found = indexed(store, *captures_of_samples(), *KEPT)
-    ids = {row["capture_id"]: row["uri"] for row in found["captures"]}
-    by_uri: dict[str, dict[str, list[Any]]] = {uri: {name: [] for name in found} for uri in ids.values()}
-    for name, rows in found.items():
-        for row in rows:
-            by_uri[ids[row["capture_id"]]][name].append(row)
-    return by_uri
+    return by_uri(indexed(store, *captures_of_samples(), *KEPT))
 
 
 @pytest.mark.parametrize("path", [*captures_of_samples(), *KEPT], ids=lambda path: f"{path.parent.name}-{path.name}")

@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from faulty_proxy import FaultyProxy
+from fleet_stores import write_captures
 
 BUCKET = "traces"
 KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "tester", "AWS_REGION": "us-east-1"}
@@ -82,3 +83,12 @@ def storage() -> Iterator[Storage]:
     finally:
         made.proxy.close()
         server.stop()
+
+
+@contextmanager
+def filled_storage(folder: Path, captures: int) -> Iterator[Storage]:
+    """A storage with so many captures below `in`, written to an empty folder first."""
+    write_captures(folder, captures)
+    with storage() as made:
+        made.put_folder(folder, "in")
+        yield made

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from fleet_stores import content
+from fleet_stores import by_uri, content
 from test_fleet_index import calls_agree
 
 from tracealyze.errors import UnusableInput
@@ -33,13 +33,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[A
     """By URI of the capture, the rows of each table."""
     store = str(tmp_path_factory.mktemp("store"))
     index(SOURCES, Store(store), Options(workers=2))
-    found = content(store)
-    uris = {row["capture_id"]: row["uri"] for row in found["captures"]}
-    by_uri: dict[str, dict[str, list[Any]]] = {uri: {name: [] for name in found} for uri in uris.values()}
-    for name, each in found.items():
-        for row in each:
-            by_uri[uris[row["capture_id"]]][name].append(row)
-    return by_uri
+    return by_uri(content(store))
 
 
 def captures(folder: Path) -> Iterator[tuple[str, list[str]]]:

@@ -12,8 +12,8 @@ import pytest
 from clients import CLIENT, client_environment
 from dask_cluster import DaskCluster, dask_cluster
 from faulty_proxy import Request
-from fleet_stores import content, write_captures
-from object_storage import Storage, storage
+from fleet_stores import content
+from object_storage import Storage, filled_storage
 from test_fleet_index import Here
 
 from tracealyze.fleet.index import Options, index
@@ -30,10 +30,7 @@ EVENTS_BETWEEN = 16
 @pytest.fixture(scope="module")
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
     """A storage with captures below `in`, and the store `undisturbed` of them."""
-    folder = tmp_path_factory.mktemp("captures")
-    write_captures(folder, CAPTURES)
-    with storage() as made:
-        made.put_folder(folder, "in")
+    with filled_storage(tmp_path_factory.mktemp("captures"), CAPTURES) as made:
         source = made.uri("in", through_proxy=False)
         index([source], Store(made.uri("undisturbed", through_proxy=False)), Options(executor=Here()))
         yield made

@@ -13,7 +13,7 @@ from clients import CLIENT, client_environment
 from conftest import Run
 from faulty_proxy import Request, Watcher
 from fleet_stores import capture_text, content, write_captures
-from object_storage import BUCKET, KEYS, Storage, storage
+from object_storage import BUCKET, KEYS, Storage, filled_storage
 from test_fleet_index import Here, indexed
 
 from tracealyze.fleet import locations
@@ -31,10 +31,7 @@ CAPTURES = 12
 @pytest.fixture(scope="module")
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
     """A storage with captures below `in`."""
-    folder = tmp_path_factory.mktemp("captures")
-    write_captures(folder, CAPTURES)
-    with storage() as made:
-        made.put_folder(folder, "in")
+    with filled_storage(tmp_path_factory.mktemp("captures"), CAPTURES) as made:
         yield made
 
 
