@@ -17,7 +17,8 @@ CLIENT = [sys.executable, __file__]
 
 def client_environment() -> dict[str, str]:
     """The environment of clients and workers."""
-    return os.environ | KEYS | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests" / "fleet")])}
+    folders = (ROOT, ROOT / "tests", ROOT / "tests" / "fleet")
+    return os.environ | KEYS | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
 
 
 if __name__ == "__main__":
