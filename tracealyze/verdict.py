@@ -88,10 +88,8 @@ def _has_durations(trace: TraceTables, number: int) -> bool:
 
 
 def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
-    first, others = group.first, len(group.members) - 1
-    text = shown(first.diagnosis)
-    if others:
-        text += f" The same in {units.counted(others, 'more process', 'more processes')}."
+    first = group.first
+    text = shown(first.diagnosis) + group.rest
     shares = [finding.share for finding in group.members if finding.share is not None]
     return Sentence(text, min(sum(shares), 1.0) if shares else None, findings.index(first))
 

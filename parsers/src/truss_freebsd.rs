@@ -69,7 +69,7 @@ impl LineReader for TrussFreebsdReader {
             marks_halves: false,
             one_process: false,
             is_newest_first: false,
-            names_processes: self.layout.ids == FreebsdIds::Process,
+            names_processes: matches!(self.layout.ids, FreebsdIds::None | FreebsdIds::Process),
             base_ns: 0,
         }
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracealyze import units
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
@@ -31,6 +32,16 @@ class FindingGroup:
     def impact_ns(self) -> tuple[int, int]:
         """Bounds of the time that could be saved."""
         return impact_ns(self.members)
+
+    @property
+    def rest(self) -> str:
+        """The end of a sentence about the first finding: where else it holds; empty if nowhere."""
+        others = len(self.members) - 1
+        if not others:
+            return ""
+        pids = [each.pid for each in self.members]
+        nouns = ("process", "processes") if None not in pids and len(set(pids)) == len(pids) else ("place", "places")
+        return f" The same in {units.counted(others, *(f'more {noun}' for noun in nouns))}."
 
 
 def impact_ns(findings: Iterable[Finding]) -> tuple[int, int]:

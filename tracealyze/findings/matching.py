@@ -154,9 +154,16 @@ def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:
 
 def _counts(trace: TraceTables, rules: Sequence[Rule]) -> bool:
     """Whether rules have to count calls in a capture, so that rows without time matter."""
-    return any(rule.counted for rule in rules) and any(
-        basis_of(trace, number) is not Basis.WALL for number in trace.capture_numbers
-    )
+    return any(_is_counted(trace, rule, number) for rule in rules for number in trace.capture_numbers)
+
+
+def _is_counted(trace: TraceTables, rule: Rule, number: int) -> bool:
+    """Whether a rule counts calls in this capture: it has no window, or one that is below the threshold of time."""
+    if rule.counted is None:
+        return False
+    if basis_of(trace, number) is not Basis.WALL:
+        return True
+    return rule.counted.short_windows and trace.wall_ns_of(number) < rule.at_least.total_ns
 
 
 def _within(rule: Rule) -> str:
@@ -187,7 +194,7 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
             by_cost.add(match.capture)
             yield replace(match, row=row, whole=whole)
     if rule.counted and _counts(trace, [rule]):
-        yield from _counted(trace, rule.counted, table, by_cost)
+        yield from _counted(trace, rule, rule.counted, table, by_cost)
 
 
 def _basis(trace: TraceTables, rule: Rule, match: Match) -> Basis:
@@ -217,12 +224,12 @@ def _is_limited(match: Match) -> bool:
     return bool(limits_ns) and limits_ns >= MIN_LIMITED_SHARE * match.cost_ns
 
 
-def _counted(trace: TraceTables, rule: Rule, table: Table | None, by_cost: set[int]) -> Iterator[Match]:
+def _counted(trace: TraceTables, full: Rule, rule: Rule, table: Table | None, by_cost: set[int]) -> Iterator[Match]:
     """The matches by numbers of calls, in captures without a window that have none by cost.
 
     Durations that are small, or of a few quoted lines, do not make many calls in a row less remarkable."""
     for match in _pieces(trace, rule, Basis.COUNTS) if table is None else _rows(trace, rule, table):
-        if basis_of(trace, match.capture) is not Basis.WALL and match.capture not in by_cost:
+        if match.capture not in by_cost and _is_counted(trace, full, match.capture):
             whole = whole_of(trace, match.row, Basis.COUNTS)
             count = match.row.get(rule.count) or 0
             least = [minimum for minimum in (rule.at_least, rule.quoted) if minimum]

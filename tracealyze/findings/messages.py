@@ -22,7 +22,7 @@ _UNKNOWN = "unknown"
 _PROGRAMS = ("victim", "waited_by", "deaf")
 """Columns with the path of a program."""
 _REQUESTED = ("requested_ns", "asked_ns")
-_IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
+_IDS = ("pid", "tid", "thread", "task", "line", "first_line", "last_line")
 
 
 class Captures(Protocol):
@@ -138,7 +138,7 @@ class _Shown(string.Formatter):
             return " · ".join(str(each) for each in value)
         if isinstance(value, bool | str):
             return str(value)
-        if name in _IDS or name.endswith("_pid"):
+        if name in _IDS or name.endswith(("_pid", "_tid")):
             return str(value)
         if name.endswith("_ns"):
             # A time that a call requested is printed, not measured.

@@ -119,7 +119,7 @@ class _Check:
         known_keys = {
             "at_least": _THRESHOLDS,
             "explain": tuple(EXPLANATION),
-            "counted": (*_COUNTED_TEXTS, "warning", "at_least", "quoted"),
+            "counted": (*_COUNTED_TEXTS, "warning", "at_least", "quoted", "short_windows"),
         }
         for key, known in known_keys.items():
             if isinstance(self.table.get(key, {}), Mapping):
@@ -177,6 +177,8 @@ class _Check:
             raise self.wrong("counted.message", "it is missing.")
         if type(counted.get("warning", 0)) is not int:
             raise self.wrong("counted.warning", "a whole number is required.")
+        if type(counted.get("short_windows", False)) is not bool:
+            raise self.wrong("counted.short_windows", "true or false is required.")
 
     def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
         for key in ("share", "count"):

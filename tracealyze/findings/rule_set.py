@@ -44,7 +44,7 @@ class Example:
     n_from: str | None = None
     """For a sample with captures of several sizes: a pattern for the size in their names."""
     iterations: int = 1
-    """How often consecutive lines with `{stamp}` in them are repeated, as a block."""
+    """How often consecutive lines with `{stamp}` or `{iteration}` in them are repeated, as a block."""
     step: str = "1ms"
     """The time from one `{stamp}` to the next. `{iteration}` is the number of the iteration, from 1."""
 
@@ -57,7 +57,7 @@ class Example:
 def _written_out(example: Example) -> Iterator[str]:
     stamps = map(_seconds, itertools.count(_FIRST_STAMP_NS, units.read_duration(example.step)))
     lines = (example.trace or "").splitlines(keepends=True)
-    for is_repeated, block in itertools.groupby(lines, key=lambda line: "{stamp}" in line):
+    for is_repeated, block in itertools.groupby(lines, key=_is_repeated):
         if is_repeated:
             body = list(block)
             for number in range(1, example.iterations + 1):
@@ -65,6 +65,10 @@ def _written_out(example: Example) -> Iterator[str]:
                     yield line.replace("{stamp}", next(stamps)).replace("{iteration}", str(number))
         else:
             yield from block
+
+
+def _is_repeated(line: str) -> bool:
+    return "{stamp}" in line or "{iteration}" in line
 
 
 def _seconds(moment_ns: int) -> str:
@@ -122,6 +126,8 @@ class Rule:
     """Minimum count at which a match by counts is a warning; 0 if it is always an info."""
     quoted: AtLeast | None = None
     """Other thresholds for matches by counts, either of which suffices: people quote a few lines of a long trace."""
+    short_windows: bool = False
+    """Whether calls are counted in windows below the threshold of time, too: people quote a few lines."""
     counted: Rule | None = None
     """The rule as it applies to captures without any duration; None if it is silent there."""
     explain: Mapping[str, str] = field(default_factory=dict)
@@ -202,6 +208,7 @@ def _counted(rule: Rule, section: Mapping[str, Any]) -> Rule:
         warning_from=section.get("warning", 0),
         at_least=AtLeast.of(section.get("at_least", {})),
         quoted=AtLeast.of(section["quoted"]) if "quoted" in section else None,
+        short_windows=section.get("short_windows", False),
         forms=forms,
     )
 

@@ -92,12 +92,9 @@ class Brief:
 
     def _cause(self, group: FindingGroup) -> str:
         finding, (low_ns, high_ns) = group.first, group.impact_ns
-        more = len(group.members) - 1
         facts = [saving_of(low_ns, high_ns, 0, self.trace.tick_ns), _listed(finding.lines)]
         facts.append(f"also {', '.join(finding.also)}" if finding.also else "")
-        said = finding.diagnosis
-        if more:
-            said += f" The same in {units.counted(more, 'more process', 'more processes')}."
+        said = finding.diagnosis + group.rest
         rest = "; ".join(fact for fact in facts if fact)
         return f"[{finding.severity} {finding.name}] {said}{f' ({rest})' if rest else ''}"
 

@@ -234,11 +234,12 @@ def _unseen_tasks(capture: Capture, stated: Collection[str]) -> Iterator[str]:
         else:
             namespace = ", or in another pid namespace (--decode-pids=pidns)" if capture.format == "strace" else ""
             yield f"{children} created but not visible: filtered{namespace}."
-    if capture.mixed_calls:
+    if capture.mixed_calls or capture.mixes_threads:
         calls = units.counted(capture.mixed_calls, "call")
         verb = "overlaps" if capture.mixed_calls == 1 else "overlap"
+        sign = f"{calls} {verb} another one of the same process" if capture.mixed_calls else "a process creates threads"
         yield (
-            f"Lines name processes, not threads, and {calls} {verb} another one of the same process: threads are "
+            f"Lines name processes, not threads, and {sign}: threads are "
             "mixed, so times of these processes and what they wait for are uncertain. "
             f"Use {recapture(capture.format, THREADS)}."
         )

@@ -71,7 +71,7 @@ def notes(trace: Trace, group: FindingGroup, full: bool) -> Iterator[tuple[str, 
     """Label and text of each remark; the names of more general rules only if everything is requested."""
     finding = group.first
     yield "note", shown(finding.message)
-    same = [_where(each) for each in group.members[1:]]
+    same = [_where(each, finding) for each in group.members[1:]]
     if same:
         more = f"; {len(same) - _MAX_SAME} more" if len(same) > _MAX_SAME else ""
         yield "same", f"{'; '.join(same[:_MAX_SAME])}{more}"
@@ -83,9 +83,9 @@ def notes(trace: Trace, group: FindingGroup, full: bool) -> Iterator[tuple[str, 
         yield "note", "; ".join(about)
 
 
-def _where(finding: Finding) -> str:
+def _where(finding: Finding, first: Finding) -> str:
     line = f"line {finding.lines[0]}" if finding.lines else ""
-    if finding.pid is None:
+    if finding.pid is None or (finding.pid == first.pid and line):
         return line or "elsewhere"
     return f"pid {finding.pid} ({line})" if line else f"pid {finding.pid}"
 

@@ -450,7 +450,9 @@ impl<'trace> Assembler<'trace> {
         }
         let state = *self.state(task);
         if facts.names_processes && facts.dur_kind == DurKind::Exact && state.seen && line.dur_ns != NO_NS {
-            let is_open = stamp_ns.saturating_sub(line.dur_ns) < state.last_end_ns.saturating_sub(STAMP_TOLERANCE_NS);
+            // A call that a signal broke off began before the line of the signal.
+            let free_ns = state.broken.map_or(state.last_end_ns, |broken| broken.start_ns.min(state.last_end_ns));
+            let is_open = stamp_ns.saturating_sub(line.dur_ns) < free_ns.saturating_sub(STAMP_TOLERANCE_NS);
             self.capture.mixed_calls += u64::from(is_open);
         }
         self.state(task).broken = None;
@@ -639,9 +641,13 @@ impl<'trace> Assembler<'trace> {
         // Tracers of systems with such a call follow all threads of a process; a thread without a call has no line.
         let is_followed =
             |row: u32| row < self.trace.events.len() && self.trace.events.action(row) == Action::CreatesThread;
+        let starts_threads =
+            |shape: &Shape| action_of(shape.syscall) == Action::CreatesThread && shape.outcome == Outcome::Ok;
+        let shapes = self.trace.events.shapes();
+        self.capture.mixes_threads = self.facts.names_processes && shapes.iter().any(starts_threads);
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
-        self.capture.attached_process = self.owners.fully_attached();
+        self.capture.attached_process = self.owners.attached_group();
         self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;

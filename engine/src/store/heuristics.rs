@@ -184,6 +184,9 @@ pub(crate) const MIN_WALK_STEPS: usize = 3;
 /// Minimum number of waits of two tasks for each other. Start-up code and short conversations have fewer.
 /// Source: chosen.
 pub(crate) const MIN_HANDOVERS: u64 = 100;
+/// The same where there is no clock: people quote a few lines of a long exchange.
+/// Source: chosen.
+pub(crate) const MIN_QUOTED_HANDOVERS: u64 = 10;
 /// Minimum part of the waits of a task that the other task of a pair ended.
 /// Source: chosen.
 pub(crate) const MIN_MUTUAL_PERCENT: usize = 50;
@@ -193,6 +196,9 @@ pub(crate) const MIN_READY_POLLS: usize = 5;
 /// Maximum duration of a poll whose descriptor was ready before.
 /// Source: measured. Such a poll takes 5 to 60 us under strace, and up to some 100 us on a busy machine.
 pub(crate) const MAX_READY_POLL_NS: i64 = MS;
+/// The same where only the time until the next line is known, which has that of the program and of the tracer, too.
+/// Source: measured. In published captures without durations, ready polls follow each other after 1 ms.
+pub(crate) const MAX_READY_GAP_NS: i64 = 5 * MS;
 /// Maximum part of the polls of a series that last longer.
 /// Source: measured. Of 3,000 ready polls, up to 3 took more than 1 ms while other processes ran.
 pub(crate) const MAX_SLOW_POLLS_PERCENT: usize = 5;

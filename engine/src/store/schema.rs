@@ -652,8 +652,9 @@ columns! {
         "explained" bool "" "Whether the holder, child or peer is in the capture and lives at its end.";
         "deadlock" bool "" "Whether the holder or child waits for this process in turn.";
         "idle" bool "" "Whether the task has nothing to do: a server without clients, a sleep, a thread of a pool.";
-        "threads" i64 "" "Number of living threads of the process that have a line.";
-        "quiet" bool "" "Whether all threads of the process are in calls that wait.";
+        "threads" i32 "" "Number of living threads of the process.";
+        "silent" i32 "" "Threads of the process that the tracer attached to, and that have no line; missing if there are none.";
+        "quiet" bool "" "Whether all threads of the process that have a line are in calls that wait.";
         "inward" bool "" "Whether all threads of the process wait for threads, and none for a client, an event or input.";
         "quiet_ns" i64 "ns" "For how long all of them have waited; missing as seen_ns.";
         "stuck" bool "" "Whether each thread of the process waits for another one, without a time limit.";

@@ -40,6 +40,8 @@ pub struct Capture {
     pub first_lines: Vec<u64>,
     /// Calls that begin while another one of the same process is open, where lines name processes only.
     pub mixed_calls: u64,
+    /// Whether a process creates threads, and lines name processes only.
+    pub mixes_threads: bool,
     /// Lost events by [`LossCause`], and the first line that reports some; 0 if there is none.
     pub lost_by: [(u64, u64); LossCause::ALL.len()],
     /// Events that the tracer reports as lost. A report without a number counts as one.
@@ -62,8 +64,8 @@ pub struct Capture {
     pub unseen_children: u64,
     /// Threads among them.
     pub unseen_threads: u64,
-    /// The process that the tracer attached to with all its threads, if each of these has a line.
-    pub attached_process: Option<i32>,
+    /// The process that the tracer attached to with all its threads, and how many other than its main thread have no line.
+    pub attached_process: Option<(i32, u32)>,
     /// Children that print other ids than their creators got, matched because no other child is possible.
     pub presumed_children: u64,
     /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
@@ -154,6 +156,7 @@ impl Capture {
             accounting: vec![0; LineKind::ALL.len()],
             first_lines: vec![0; LineKind::ALL.len()],
             mixed_calls: 0,
+            mixes_threads: false,
             lost_by: [(0, 0); LossCause::ALL.len()],
             lost_events: 0,
             tasks: 0..0,

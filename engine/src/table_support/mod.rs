@@ -12,4 +12,5 @@ pub(crate) mod moved;
 pub mod provenance;
 pub(crate) mod pruning;
 pub(crate) mod shape_index;
+pub(crate) mod stream_ends;
 pub mod threshold;

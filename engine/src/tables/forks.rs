@@ -9,7 +9,7 @@ use super::families::{PathTimes, ends, life, overlap};
 use crate::store::event::NONE;
 use crate::store::task_relations::main_task;
 use crate::store::tasks::Task;
-use crate::store::trace::Trace;
+use crate::store::trace::{Capture, Trace};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -92,7 +92,8 @@ fn write(
     // Without timestamps, only the lines show which tasks ended.
     let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
     builder.int("gone", gone.count() as i64);
-    builder.int("reaped", reaped(trace, &created.tasks));
+    let reaps = reaps(trace, &created.tasks);
+    builder.int("reaped", reaps.len() as i64);
     builder.int("programs", ran as i64);
     builder.int("at_once", overlap(&all_lives).most);
     builder.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
@@ -104,22 +105,27 @@ fn write(
     builder.some_int("p50_ns", (!durations.is_empty()).then(|| median(&mut durations)));
     builder.ns("max_ns", sum.max_ns);
     builder.int("calls_exclusive_ns", sum.exclusive_ns);
-    builder.path_ns(sum.exclusive_ns + children_ns);
+    // Without a clock, the waits for the children show how long they took; these waits contain the children's own calls.
+    let has_clock = context.capture_of(creator).is_some_and(Capture::has_wall_clock);
+    let waits = if has_clock { Vec::new() } else { reaps };
+    let waits_ns: i64 = waits.iter().map(|&row| context.exclusive_ns(row)).sum();
+    builder.path_ns(sum.exclusive_ns + children_ns.max(waits_ns));
     builder.lines(sum.first_row, sum.last_row);
-    builder.members(Provenance::Stretches(calls.chain(stretches).collect()));
+    let waits = waits.into_iter().map(|row| (trace.events.task(row), row, row));
+    builder.members(Provenance::Stretches(calls.chain(stretches).chain(waits).collect()));
 }
 
-/// Number of tasks that a wait of their process's creator returned. Where no end is printed, this shows it.
-fn reaped(trace: &Trace, tasks: &[u32]) -> i64 {
+/// The waits of their creator's process that returned tasks. Where no end is printed, this shows it.
+fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
     let waited = &trace.events.waited;
     let by_creator = |task: &Task| {
         let process = main_task(trace, task.creator);
         let after = waited.partition_point(|&(row, _)| row < task.created_by);
         let is_child = |id: i32| id == task.tid || id == task.pid;
-        let is_wait = |&&(row, id): &&(u32, i32)| is_child(id) && main_task(trace, trace.events.task(row)) == process;
-        waited[after..].iter().take(MAX_WAITS_AFTER).any(|wait| is_wait(&wait))
+        let is_wait = |&(row, id): &(u32, i32)| is_child(id) && main_task(trace, trace.events.task(row)) == process;
+        waited[after..].iter().take(MAX_WAITS_AFTER).copied().find(is_wait).map(|(row, _)| row)
     };
-    tasks.iter().filter(|&&number| by_creator(&trace.tasks[number as usize])).count() as i64
+    tasks.iter().filter_map(|&number| by_creator(&trace.tasks[number as usize])).collect()
 }
 
 #[cfg(test)]

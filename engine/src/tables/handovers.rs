@@ -7,11 +7,14 @@
 //! ```
 //! A task that only receives, as at the end of a pipeline, hands nothing over.
 
+mod by_order;
+
 use crate::store::event::EventKind;
-use crate::store::heuristics::{MIN_HANDOVERS, MIN_MUTUAL_PERCENT};
+use crate::store::heuristics::{MIN_HANDOVERS, MIN_MUTUAL_PERCENT, MIN_QUOTED_HANDOVERS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::tables::handovers::by_order::by_order;
 use parsers::Text;
 use parsers::syscalls::{Class, Wait};
 
@@ -33,11 +36,32 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     pairs.sort_unstable_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
     let mut builder = TableBuilder::new(context, "handovers");
     for ((waiter, waker), count) in pairs.into_iter().take(MAX_PAIRS) {
-        if context.selection.touches_task(waiter) && waits_for(context, waker, waiter).is_some() {
-            write(context, (waiter, waker), count, &mut builder);
+        if let Some(awaited) = waits_for(context, waiter, waker)
+            && context.selection.touches_task(waiter)
+            && waits_for(context, waker, waiter).is_some()
+        {
+            write(context, (waiter, waker), count, awaited, &mut builder);
         }
     }
+    for (pair, count) in counted_pairs(context) {
+        write(context, pair, count, (Text::NONE, Class::Ipc), &mut builder);
+    }
     builder.finish()
+}
+
+/// Pairs of tasks by the order of lines, in captures without a clock. Both give the other one about as often.
+fn counted_pairs(context: &TableContext<'_>) -> Vec<((u32, u32), u64)> {
+    let counts = by_order(context);
+    let pair = |(&(waiter, waker), &count): (&(u32, u32), &u64)| {
+        let opposite = counts.get(&(waker, waiter)).copied().unwrap_or(0);
+        let is_mutual = 100 * count.min(opposite) >= MIN_MUTUAL_PERCENT as u64 * count.max(opposite);
+        let is_first = (count, waiter) > (opposite, waker);
+        (is_first && is_mutual && count >= MIN_QUOTED_HANDOVERS).then_some(((waiter, waker), count))
+    };
+    let mut pairs: Vec<_> = counts.iter().filter_map(pair).collect();
+    pairs.sort_unstable_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
+    pairs.truncate(MAX_PAIRS);
+    pairs
 }
 
 /// What a task waits for, if another task ended most of its waits.
@@ -62,7 +86,13 @@ fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text,
     target.filter(|_| 100 * ended >= MIN_MUTUAL_PERCENT * waits)
 }
 
-fn write(context: &TableContext<'_>, (waiter, waker): (u32, u32), count: u64, builder: &mut TableBuilder<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    (waiter, waker): (u32, u32),
+    count: u64,
+    (target, class): (Text, Class),
+    builder: &mut TableBuilder<'_>,
+) {
     let (trace, events) = (context.trace, &context.trace.events);
     let hands_over = |&row: &u32| matches!(context.wakers.class(trace, row), Class::Ipc | Class::Lock | Class::Poll);
     let mut rows: Vec<u32> =
@@ -70,7 +100,6 @@ fn write(context: &TableContext<'_>, (waiter, waker): (u32, u32), count: u64, bu
     rows.sort_unstable();
     let (Some(&first_row), Some(&last_row)) = (rows.first(), rows.last()) else { return };
     let bytes: i64 = rows.iter().map(|&row| events.bytes(row).unwrap_or(0)).sum();
-    let (target, class) = waits_for(context, waiter, waker).unwrap_or((Text::NONE, Class::Other));
     let exclusive_ns: i64 = rows.iter().map(|&row| context.exclusive_ns(row)).sum();
     let rounds = i64::try_from(count).unwrap_or(i64::MAX).max(1);
     builder.task_columns(waiter, first_row);

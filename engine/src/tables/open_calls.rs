@@ -172,6 +172,7 @@ fn write(
     builder.bool("deadlock", enders.is_circle(context, open, call));
     builder.bool("idle", idle::is_idle(context, open, call));
     builder.int("threads", process.threads);
+    builder.some_int("silent", Some(process.silent).filter(|&silent| silent > 0));
     builder.bool("quiet", process.is_quiet);
     builder.bool("inward", process.is_inward);
     builder.ns("quiet_ns", process.quiet_ns);

@@ -13,7 +13,9 @@ mod objects;
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
-use crate::store::heuristics::{MAX_READY_POLL_NS, MAX_SLOW_POLLS_PERCENT, MAX_TAKEN_PERCENT, MIN_READY_POLLS};
+use crate::store::heuristics::{
+    MAX_READY_GAP_NS, MAX_READY_POLL_NS, MAX_SLOW_POLLS_PERCENT, MAX_TAKEN_PERCENT, MIN_READY_POLLS,
+};
 use crate::store::task_relations::same_process;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -22,7 +24,7 @@ use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::polls::stretch_ns;
 use crate::tables::ready_spins::objects::{ReadyObject, is_other_kind, stays_ready};
 use parsers::syscalls::{self, Action, Class, Transfer, Wait};
-use parsers::{Outcome, Text};
+use parsers::{DurKind, Outcome, Text};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 
@@ -46,7 +48,7 @@ struct Series {
     task: u32,
     object: ReadyObject,
     polls: usize,
-    /// Polls that last longer than [`MAX_READY_POLL_NS`].
+    /// Polls that last too long for a ready descriptor.
     slow: usize,
     attempts: usize,
     /// The last call that failed, or that read 0 bytes.
@@ -166,7 +168,9 @@ fn polled(events: &EventTable, task: u32, row: u32, now: Option<Series>, found: 
     let shape = events.shape_number(row);
     if let Some(mut series) = now {
         let is_same = series.shape == shape && series.object == object && polls_same(events, series.last_row, row);
-        let slow = series.slow + usize::from(events.dur_ns(row) > MAX_READY_POLL_NS);
+        let is_exact = events.dur_kind(row) != DurKind::UpperBound;
+        let max_ns = if is_exact { MAX_READY_POLL_NS } else { MAX_READY_GAP_NS };
+        let slow = series.slow + usize::from(events.dur_ns(row) > max_ns);
         // On a busy machine, a ready poll may wait for the processor now and then.
         if is_wakeup && is_same && slow * 100 <= series.polls * MAX_SLOW_POLLS_PERCENT {
             (series.polls, series.slow, series.last_row) = (series.polls + 1, slow, row);

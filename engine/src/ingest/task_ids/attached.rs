@@ -18,9 +18,9 @@ impl TaskIds {
         }
     }
 
-    /// The process that the tracer attached to with all its threads, if each of these has a line.
-    pub(crate) fn fully_attached(&self) -> Option<i32> {
-        self.group.filter(|&(_, left)| left == 0).map(|(pid, _)| pid)
+    /// The process that the tracer attached to with all its threads, and how many other than its main thread have no line.
+    pub(crate) fn attached_group(&self) -> Option<(i32, u32)> {
+        self.group
     }
 
     /// The main thread of the process that the tracer attached to with all its threads, if these ids can only belong to

@@ -19,9 +19,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The threads of a process at the end of the capture.
 #[derive(Clone, Copy)]
 pub(super) struct ProcessEnd {
-    /// Number of living threads that have a line.
+    /// Number of living threads.
     pub threads: i64,
-    /// Whether all of them are in calls that wait. Of tasks that the tracer attached to one by one, the process is unknown:
+    /// How many of them the tracer attached to without printing a line: they compute, or the kernel does not let them stop.
+    pub silent: i64,
+    /// Whether all that have a line are in calls that wait. Of tasks that the tracer attached to one by one, the process is unknown:
     /// they may be threads of one.
     pub is_quiet: bool,
     /// Whether all of them wait for threads, and none for a client, an event or input.
@@ -68,7 +70,8 @@ impl Threads {
     }
 
     pub(super) fn of(&self, context: &TableContext<'_>, call: &OpenCall) -> ProcessEnd {
-        let none = ProcessEnd { threads: 1, is_quiet: false, is_inward: false, quiet_ns: NO_NS, is_stuck: false };
+        let none =
+            ProcessEnd { threads: 1, silent: 0, is_quiet: false, is_inward: false, quiet_ns: NO_NS, is_stuck: false };
         self.ends.get(&key(context, call)).copied().unwrap_or(none)
     }
 }
@@ -110,7 +113,12 @@ fn process_end(
     let own: Vec<u32> = living.iter().copied().filter(|&other| same_process(context.trace, other, call.task)).collect();
     let may_be_own =
         |other: u32| own.contains(&other) || !tasks[other as usize].born && !tasks[call.task as usize].born;
-    let is_quiet = living.iter().all(|&other| open.contains_key(&other) || !may_be_own(other));
+    let is_silent = |&other: &u32| context.trace.rows_of(other).is_empty();
+    let is_quiet = living.iter().all(|other| open.contains_key(other) || is_silent(other) || !may_be_own(*other));
+    let main_pid = tasks[main_task(context.trace, call.task) as usize].pid;
+    let attached = context.capture_of(call.task).and_then(|capture| capture.attached_process);
+    let unseen = attached.filter(|&(pid, _)| pid == main_pid).map_or(0, |(_, unseen)| i64::from(unseen));
+    let silent = own.iter().copied().filter(|other| is_silent(other)).count() as i64 + unseen;
     let waits = own.iter().map(|task| open.get(task).copied());
     let is_stuck = is_complete(context, call) && {
         let mut waits = waits.clone();
@@ -120,14 +128,14 @@ fn process_end(
     let waits_inward = |other: &u32| open.get(other).is_some_and(|wait| wait.wait == Some(Wait::Lock));
     let is_inward = living.iter().all(|other| waits_inward(other) || !may_be_own(*other));
     let quiet_ns = waits.flatten().map(|wait| threads.seen_ns(context, wait)).min().unwrap_or(NO_NS);
-    ProcessEnd { threads: own.len() as i64, is_quiet, is_inward, quiet_ns, is_stuck }
+    ProcessEnd { threads: own.len() as i64, silent, is_quiet, is_inward, quiet_ns, is_stuck }
 }
 
 /// Whether the capture has all threads of the process.
 fn is_complete(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let main = &context.trace.tasks[main_task(context.trace, call.task) as usize];
     context.capture_of(call.task).is_some_and(|capture| {
-        let is_attached = main.pid != NO_ID && capture.attached_process == Some(main.pid);
+        let is_attached = main.pid != NO_ID && capture.attached_process == Some((main.pid, 0));
         capture.unseen_threads == 0 && capture.elisions.is_empty() && (main.born || is_attached)
     })
 }

@@ -8,15 +8,13 @@ use crate::store::targets::is_eventfd;
 use crate::store::trace::Trace;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
+use crate::table_support::stream_ends::{Ends, ends, is_end};
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
 /// A process, by capture and id.
 type Process = (u32, i32);
-/// The ends of a pipe or pair, the lower number first, and whether the numbers are the tracer's or those of this
-/// program.
-type Ends = (bool, u64, u64);
 
 /// What a call does at one of the ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,39 +108,11 @@ fn process(trace: &Trace, task: u32) -> Option<Process> {
     trace.tasks.get(task as usize).map(|task| (task.capture, task.pid))
 }
 
-fn is_end(target: &[u8]) -> bool {
-    target.starts_with(b"pipe:[") || target.starts_with(b"UNIX")
-}
-
-/// `pipe:[7]`, `UNIX-STREAM:[7->8]`, `UNIX:[#1->#2]`: the ends.
-fn ends(target: &[u8]) -> Option<Ends> {
-    let (_, inner) = target.split_at_checked(target.iter().position(|&byte| byte == b'[')? + 1)?;
-    let is_numbered_here = inner.first() == Some(&b'#');
-    let (one, rest) = parsers::scan::number(inner.strip_prefix(b"#").unwrap_or(inner))?;
-    let other = rest.strip_prefix(b"->").map(|rest| rest.strip_prefix(b"#").unwrap_or(rest));
-    let other = other.and_then(parsers::scan::number).map_or(one, |(other, _)| other);
-    let (one, other) = (u64::try_from(one).ok()?, u64::try_from(other).ok()?);
-    Some((is_numbered_here, one.min(other), one.max(other)))
-}
-
 fn use_of(action: Action, outcome: Outcome) -> Option<Use> {
     match action {
         Action::MakesPipe | Action::MakesSocketPair => (outcome == Outcome::Ok).then_some(Use::Makes),
         Action::Closes => Some(Use::Closes),
         Action::Writes | Action::Sends => Some(Use::Writes),
         _ => matches!(action.wait(), Some(Wait::Read | Wait::Poll)).then_some(Use::Works),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ends_of_a_pair_are_the_same_from_both_sides() {
-        assert_eq!(ends(b"UNIX-STREAM:[8->7]"), ends(b"UNIX-STREAM:[7->8]"));
-        assert_eq!(ends(b"UNIX:[#2->#1]"), Some((true, 1, 2)));
-        assert_eq!(ends(b"pipe:[7]"), Some((false, 7, 7)));
-        assert_eq!(ends(b"/dev/tty"), None);
     }
 }

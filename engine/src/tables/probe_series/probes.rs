@@ -2,6 +2,7 @@
 
 use crate::store::event::{EventKind, NONE, Shape};
 use crate::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
+use crate::store::outcomes::found_no_child;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::probe_series::Probe;
@@ -157,7 +158,7 @@ impl ProbeIndex {
             OutcomeTest::ByShape(failed) => failed,
             OutcomeTest::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
             // A wait for one specific child is a deliberate probe.
-            OutcomeTest::Children if !reaps || events.target(row).is_some() => events.ret(row) == 0,
+            OutcomeTest::Children if !reaps || events.target(row).is_some() => found_no_child(events, row),
             OutcomeTest::Polled | OutcomeTest::Children | OutcomeTest::Never => return None,
         };
         let shape = events.shape(row);
