@@ -162,7 +162,7 @@ def _arguments(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-_MACOS_NAMES = {
+MACOS_NAMES = {
     "openat": "open",
     "newfstatat": "stat64",
     "fstat": "fstat64",
@@ -224,7 +224,7 @@ def _macos_call(call: Call) -> str:
     ret = -1 if error else call.ret
     if call.name in ("clock_nanosleep", "nanosleep"):
         args, ret, error = _semwait(call), -1, error or _MACOS_ERRNO["ETIMEDOUT"]
-    name = _MACOS_NAMES.get(call.name, call.name)
+    name = MACOS_NAMES.get(call.name, call.name)
     return f"{name}({', '.join(args)})\t\t = {ret} {f'Err#{error}' if error else 0}"
 
 
@@ -248,7 +248,7 @@ def _macos_argument(arg: str) -> str:
     return "0x0" if arg == "NULL" else "0x7FFEEFBFEDE0"
 
 
-_SOLARIS_NAMES = {
+SOLARIS_NAMES = {
     "openat": "open",
     "newfstatat": "stat",
     "exit_group": "_exit",
@@ -315,7 +315,7 @@ def _at_us(event: Call | Signal) -> int:
 
 def _solaris_signal(signal: Signal) -> str:
     name = {"SIGCHLD": "SIGCLD"}.get(signal.name, signal.name)
-    number, call = _SOLARIS_SIGNALS.get(name, 16), _SOLARIS_NAMES.get(signal.call, signal.call)
+    number, call = _SOLARIS_SIGNALS.get(name, 16), SOLARIS_NAMES.get(signal.call, signal.call)
     inside = f", in {call}()" if call else ""
     if signal.stops:
         return f"    Stopped by signal #{number}, {name}{inside}"
@@ -333,13 +333,13 @@ def _solaris_lines(call: Call, columns: str) -> Iterator[str]:
         yield f"{call.pid}:\t argv: {' '.join(arg.strip(chr(34)) for arg in _arguments(words[1:-1]))}"
     if address := _address(call):
         yield f"{call.pid}:\tAF_INET  name = {address[0]}  port = {address[1]}"
-    if _SOLARIS_NAMES.get(call.name, call.name) == "nanosleep":
+    if SOLARIS_NAMES.get(call.name, call.name) == "nanosleep":
         seconds, nanos = _requested(call)
         yield f"{call.pid}:\ttmout: {seconds}.{nanos:09} sec"
 
 
 def _solaris_call(call: Call) -> str:
-    name = _SOLARIS_NAMES.get(call.name, call.name)
+    name = SOLARIS_NAMES.get(call.name, call.name)
     args = [_solaris_argument(arg) for arg in call.args]
     result = f"Err#{_MACOS_ERRNO.get(call.errno, 22)} {call.errno}" if call.errno else f"= {call.ret}"
     if name == "_exit":
@@ -378,7 +378,7 @@ def _solaris_argument(arg: str) -> str:
     return "0x08047B40" if arg[:1] in "[{" else arg
 
 
-_FREEBSD_NAMES = {
+FREEBSD_NAMES = {
     "newfstatat": "fstatat",
     "clone": "fork",
     "clone3": "fork",
@@ -430,7 +430,7 @@ def _freebsd_lines(event: Call | Signal) -> Iterator[str]:
         if not event.stops:
             yield f"SIGNAL {_SOLARIS_SIGNALS.get(event.name, 16)} ({event.name})"
         return
-    name = _FREEBSD_NAMES.get(event.name, event.name)
+    name = FREEBSD_NAMES.get(event.name, event.name)
     args = [re.sub(r"<[^>]*>", "", arg) if arg[:1].isdigit() else arg for arg in event.args]
     if address := _address(event):
         args[1] = f"{{ AF_INET {address[0]}:{address[1]} }}"
@@ -448,3 +448,7 @@ def _freebsd_lines(event: Call | Signal) -> Iterator[str]:
         yield f"{name}({','.join(args)}) {result}"
     elif event.errno:
         yield f"{name}({','.join(args)}) ERR#4 'Interrupted system call'"
+
+
+NAMES = {"solaris-truss": SOLARIS_NAMES, "freebsd-truss": FREEBSD_NAMES, "dtruss": MACOS_NAMES}
+"""Names of calls that other systems have for those of Linux, by tracer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import renderings
 from rule_cases import CAPTURED, Case, findings_text
 
 import tracealyze
-from tracealyze.findings.finding import Severity
+from tracealyze.findings.finding import Finding, Severity
 from tracealyze.findings.rule_set import rules
 
 _COSTLY = {rule.name for rule in rules() if rule.cost}
@@ -107,11 +107,17 @@ def test_other_tracers_show_the_same_cause(case: Case, tracer: str, tmp_path: Pa
     named = [each for each in found if each.name == case.rule]
     if named and any(each.name == case.rule for each in exact):
         assert {each.program for each in found} & {each.program for each in exact}, findings_text(trace)
+        assert _calls(found, {}) == _calls(exact, renderings.NAMES[tracer]), findings_text(trace)
     if tracer == "dtruss":
         assert trace.window.reason == "per_thread_clock"
         assert {each.basis for each in found} <= {"elapsed"}
         # Without the order of tasks, it is unknown what ends a wait.
         assert [each for each in trace.findings if "outside the capture" in each.diagnosis + each.message] == []
+
+
+def _calls(findings: Iterable[Finding], names: Mapping[str, str]) -> set[str]:
+    """The system calls of findings, by the names that another system has for them."""
+    return {names.get(each.syscall, each.syscall) for each in findings if each.syscall}
 
 
 def test_each_exception_is_a_fault() -> None:
