@@ -47,10 +47,15 @@ def _untimed(case: Case, folder: Path, durations: bool) -> Trace:
     return tracealyze.read(file)
 
 
+_ONLY_TIME = {"connect-stall/found-1": "the connection takes long, and succeeds"}
+"""Faults of such rules that no count shows."""
+
+
 @pytest.mark.parametrize("case", [case for case in _STAMPED if case.finds & _COUNTED], ids=lambda case: case.name)
 def test_counts_alone_show_the_fault(case: Case, untimed: Untimed) -> None:
     trace = untimed(case, False)
-    assert case.finds & _COUNTED <= matching_rules(trace), findings_text(trace)
+    is_found = case.finds & _COUNTED <= matching_rules(trace)
+    assert is_found is (case.name not in _ONLY_TIME), findings_text(trace)
 
 
 def test_each_counted_rule_has_a_capture() -> None:

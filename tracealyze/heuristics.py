@@ -147,6 +147,10 @@ MIN_CAUSE_SHARE: Final = 0.3
 """Minimum share of the window of an info that explains where the time went, so that the diagnosis begins with it.
 Source: chosen. It is the number of the rule `cpu-bound`."""
 
+MIN_NAMED_CALLS_SHARE: Final = 0.5
+"""Share of all calls above which the diagnosis names the most frequent one next to a finding.
+Source: chosen. It is most of them."""
+
 MIN_OWN_CPU_NS: Final = 500_000_000
 """Minimum CPU time outside calls that the diagnosis names where there is no window.
 Source: chosen. It is the number of the rule `cpu-bound`."""

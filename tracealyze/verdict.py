@@ -10,7 +10,7 @@ from tracealyze import units
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
-from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE, MIN_OWN_CPU_NS
+from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE, MIN_NAMED_CALLS_SHARE, MIN_OWN_CPU_NS
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
 from tracealyze.time_names import name_of
@@ -38,7 +38,8 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     """One to three sentences: the causes by weight; without a cause, where the time went."""
     groups = grouped(findings)
     causes = [group for group in groups if _is_cause(trace, group)]
-    said = list(_computed(trace, causes)) if causes else [_without_cause(trace)]
+    said = list(_computed(trace, causes)) if causes else [_without_cause(trace, is_alone=not groups)]
+    said = [each for each in said if each.text]
     for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
         said.append(_of_group(group, findings))
         if len(said) == 1:
@@ -66,6 +67,9 @@ def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
     finding = group.first
     share = finding.share or 0.0
     if finding.confidence == "counted":
+        return True
+    if finding.basis is Basis.ELAPSED and finding.share is None:
+        # A lower bound is all that is known of time.
         return True
     if finding.basis is Basis.COUNTS and not _has_durations(trace, finding.capture):
         # About calls, not about the capture: the numbers of calls are all there is to explain.
@@ -114,10 +118,10 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _without_cause(trace: TraceTables) -> Sentence:
+def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
     """Where most of the time went, or most of the calls, without a finding about it."""
     if not trace.window.wall_ns:
-        return _of_counts(trace)
+        return _of_counts(trace, is_alone=is_alone)
     for row in trace.partition_by(["program", "class", "syscall", "op"], limit=1):
         if row["class"] == "gap":
             return _of_silence(trace)
@@ -136,7 +140,7 @@ def _of_silence(trace: TraceTables) -> Sentence:
     return Sentence(f"Nothing stands out: {part}.", share)
 
 
-def _of_counts(trace: TraceTables) -> Sentence:
+def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     calls = trace.totals["calls"]
     if not calls:
         return _of_tracers_table(trace)
@@ -150,6 +154,9 @@ def _of_counts(trace: TraceTables) -> Sentence:
         share = largest["total_ns"] / total_ns
         what = f"{units.share(share)} of the time in calls is {shown(largest['syscall'])} in {program}"
         return Sentence(f"Nothing stands out: {what}.", share)
+    # Next to the signal that killed the process, for example, a few calls of each kind are not worth a word.
+    if not is_alone and largest["calls"] <= MIN_NAMED_CALLS_SHARE * calls:
+        return Sentence("")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     return Sentence(f"Nothing stands out by count: {number} are {shown(largest['syscall'])} in {program}.")
 

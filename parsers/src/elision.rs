@@ -44,6 +44,10 @@ pub(crate) fn recognised(line: Line, text: &[u8]) -> Line {
 
 /// Whether a line only marks that others were left out.
 pub(crate) fn is_elision(text: &[u8]) -> bool {
+    // The line above the signature of a mail.
+    if text.trim_ascii_start() == b"-- " {
+        return false;
+    }
     let text = text.trim_ascii();
     if text.is_empty() || text.len() > MAX_BYTES || !text.first().is_some_and(|byte| is_mark(*byte)) {
         return false;
@@ -159,6 +163,7 @@ mod tests {
             "... starting server ...",
             " <detached ...>",
             "=====",
+            "-- ",
             "-- Logs begin at Mon 2021-03-01 00:00:00 UTC. --",
             "[T40] text",
             "/etc/hos\"...], 0x7ffcd74b5368 /* 35 vars */) = 0",

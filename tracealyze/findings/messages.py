@@ -201,8 +201,11 @@ def _whole(capture: Capture | None, *, attaches: bool) -> str:
 
 def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:
     """The cost for the end of a sentence, or nothing if it is not a share of anything."""
-    if capture is None or not wall_ns or match.cost_ns <= 0 or match.basis is Basis.COUNTS:
+    if capture is None or match.cost_ns <= 0 or match.basis is Basis.COUNTS:
         return ""
+    if not wall_ns:
+        # The limits that waits reached are all that is known of time.
+        return f": at least {units.duration(match.cost_ns, match.tick_ns(capture))}"
     whole = "wall time" if match.basis is Basis.WALL else "time in its calls"
     up_to = "up to " if bounds.has_upper_bounds(capture) else ""
     share = units.share(min(match.cost_ns / wall_ns, 1.0), share_precision(match, capture, wall_ns))

@@ -578,6 +578,7 @@ columns! {
         "signal" dict "" "The signal.";
         "script" dict "" "Script that the program interprets.";
         "stops" i64 "count" "Number of stops.";
+        "lasts" bool "" "Whether it is still stopped when the capture ends.";
         "total_ns" i64 "ns" "Time it was stopped.";
         "max_ns" i64 "ns" "Longest stop.";
         "sender_pid" i32 "" "Process that sent the signal, if the capture shows it.";

@@ -40,11 +40,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             && context.selection.touches_task(waiter)
             && waits_for(context, waker, waiter).is_some()
         {
-            write(context, (waiter, waker), count, awaited, &mut builder);
+            write(context, (waiter, waker), count, Some(awaited), &mut builder);
         }
     }
     for (pair, count) in counted_pairs(context) {
-        write(context, pair, count, (Text::NONE, Class::Ipc), &mut builder);
+        write(context, pair, count, None, &mut builder);
     }
     builder.finish()
 }
@@ -90,7 +90,7 @@ fn write(
     context: &TableContext<'_>,
     (waiter, waker): (u32, u32),
     count: u64,
-    (target, class): (Text, Class),
+    awaited: Option<(Text, Class)>,
     builder: &mut TableBuilder<'_>,
 ) {
     let (trace, events) = (context.trace, &context.trace.events);
@@ -100,7 +100,8 @@ fn write(
     rows.sort_unstable();
     let (Some(&first_row), Some(&last_row)) = (rows.first(), rows.last()) else { return };
     let bytes: i64 = rows.iter().map(|&row| events.bytes(row).unwrap_or(0)).sum();
-    let exclusive_ns: i64 = rows.iter().map(|&row| context.exclusive_ns(row)).sum();
+    let in_calls_ns: i64 = rows.iter().map(|&row| context.exclusive_ns(row)).sum();
+    let (target, class) = awaited.unwrap_or((Text::NONE, Class::Ipc));
     let rounds = i64::try_from(count).unwrap_or(i64::MAX).max(1);
     builder.task_columns(waiter, first_row);
     builder.id("other_pid", trace.tasks[waker as usize].pid);
@@ -112,8 +113,9 @@ fn write(
     builder.int("rounds", rounds);
     // Each task writes once and reads once.
     builder.int("each_bytes", bytes / (4 * rounds));
-    builder.int("mean_ns", exclusive_ns / rounds);
-    builder.path_ns(exclusive_ns);
+    builder.int("mean_ns", in_calls_ns / rounds);
+    // Without a clock, the waits of the two overlap by an unknown time.
+    builder.path_ns(awaited.map_or(0, |_| in_calls_ns));
     builder.lines(first_row, last_row);
     builder.members(Provenance::Rows(rows));
 }

@@ -176,6 +176,7 @@ fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop
     builder.text("signal", stop.signal);
     builder.string("script", context.script(stop.task, stop.last_row).as_deref());
     builder.int("stops", stop.stops);
+    builder.bool("lasts", kind == "stopped" && lasts(context, &stop));
     builder.int("total_ns", stop.total_ns);
     builder.int("max_ns", stop.longest_ns);
     builder.some_int("sender_pid", sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)));
@@ -187,9 +188,25 @@ fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop
     builder.members(Provenance::Gaps(stop.gaps));
 }
 
+/// Whether the task has not continued when the capture ends.
+fn lasts(context: &TableContext<'_>, stop: &Stop) -> bool {
+    let known = &context.trace.tasks[stop.task as usize];
+    let is_alive = known.death_ns == NO_NS && known.ended.is_none() && !known.superseded;
+    is_alive && context.trace.rows_of(stop.task).last() == Some(&stop.last_row)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::testing::{build, rows, task};
+
+    #[test]
+    fn a_stop_without_a_later_line_lasts() {
+        let plans = vec![
+            task(1).call("read", 0, 5).stop("SIGTTIN", 10),
+            task(2).call("read", 0, 5).stop("SIGTTIN", 10).signal("SIGCONT", 60),
+        ];
+        assert_eq!(rows(&build(plans), super::build, &["pid", "lasts"]), ["1 true", "2 false"]);
+    }
 
     #[test]
     fn a_stop_lasts_until_the_task_continues() {
