@@ -205,7 +205,7 @@ mod tests {
             task(1).call("read", 0, 5).stop("SIGTTIN", 10),
             task(2).call("read", 0, 5).stop("SIGTTIN", 10).signal("SIGCONT", 60),
         ];
-        assert_eq!(rows(&build(plans), super::build, &["pid", "lasts"]), ["1 true", "2 false"]);
+        assert_eq!(rows(&build(plans), super::build, &["pid", "lasts"]), ["2 false", "1 true"]);
     }
 
     #[test]
