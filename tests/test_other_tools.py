@@ -74,6 +74,18 @@ def test_the_file_of_another_tool_is_refused_by_name(tool: str, tmp_path: Path) 
     assert str(refused.value) == f"{path}: {OTHER_TOOLS[tool]}"
 
 
+@pytest.mark.parametrize("tool", sorted(_FILES))
+def test_a_file_of_another_tool_among_many_of_a_capture_is_refused(tool: str, tmp_path: Path) -> None:
+    for number in range(100, 180):
+        line = f'1795224170.{number:06} openat(AT_FDCWD, "/etc/{number}", O_RDONLY) = 3 <0.000012>\n'
+        (tmp_path / f"log.{number}").write_text(line)
+    path = tmp_path / "log.133"
+    path.write_bytes(_FILES[tool])
+    with pytest.raises(UnusableInput) as refused:
+        tracealyze.read(str(tmp_path))
+    assert str(refused.value) == f"{path}: {OTHER_TOOLS[tool]}"
+
+
 _OURS = {
     "seconds of a program": "19:43:34.123456  open the door  0.000012 s\n19:43:35.123456  open the gate  1.2 s\n",
     "a log about packets": "19:43:34.123456 IP address is 10.0.0.7\n19:43:35.123456 IP address is 10.0.0.8\n",

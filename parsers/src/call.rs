@@ -177,6 +177,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
         b'h' => facts.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
         b'y' if facts.shares => shared(facts.length, arg, line, parsed),
         b'x' => socket_error(arg, line, parsed),
+        b'u' if value::is_metadata(arg) => facts.is_fifo = value::is_fifo(arg),
         b'u' => {
             (facts.is_fifo, facts.data) = (value::is_fifo(arg), value::event_data(arg));
             facts.is_edge = value::is_edge_triggered(arg);

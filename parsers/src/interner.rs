@@ -4,12 +4,16 @@
 //! of the trace. Words that every trace uses (names of syscalls and errors) have fixed numbers below
 //! [`Interner::first_free`] and need no mapping.
 
+mod slots;
+
+use crate::interner::slots::Slots;
 use crate::syscalls;
 use crate::text::Text;
-use hashbrown::HashTable;
 use std::hash::Hasher;
 
 const BLOCK_BYTES: usize = 1 << 18;
+/// Texts whose places are fetched from memory together.
+const ADDED_AT_ONCE: usize = 32;
 /// No fixed word is longer.
 const MAX_WORD_BYTES: usize = 32;
 
@@ -20,7 +24,7 @@ const MAX_WORD_BYTES: usize = 32;
 pub struct Interner {
     blocks: Vec<Vec<u8>>,
     spans: Vec<TextSpan>,
-    table: HashTable<u32>,
+    slots: Slots,
 }
 
 #[derive(Clone, Copy)]
@@ -66,11 +70,6 @@ fn may_be_word(bytes: &[u8]) -> bool {
     bytes.len() <= MAX_WORD_BYTES && bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
 }
 
-/// hashbrown takes its control byte from the top bits of 64.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
 impl Interner {
     /// The first number that is not a fixed word.
     pub const fn first_free() -> u32 {
@@ -107,16 +106,28 @@ impl Interner {
     /// As [`Interner::add`] for a text that is not a fixed word, with its [`hash_bytes`].
     pub fn add_hashed(&mut self, bytes: &[u8], hash: u32) -> Text {
         let first = Interner::first_free();
-        let (spans, blocks) = (&self.spans, &self.blocks);
-        if let Some(&found) = self.table.find(spread(hash), |&at| text_at(blocks, spans[at as usize]) == bytes) {
-            return Text(first + found);
-        }
+        let free = match self.slots.find(hash, |at| text_at(&self.blocks, self.spans[at as usize]) == bytes) {
+            Ok(found) => return Text(first + found),
+            Err(free) => free,
+        };
         let at = self.spans.len() as u32;
         let span = self.store(bytes, hash);
         self.spans.push(span);
-        let spans = &self.spans;
-        self.table.insert_unique(spread(hash), at, |&at| spread(spans[at as usize].hash));
+        self.slots.insert(free, hash, at);
         Text(first + at)
+    }
+
+    /// As [`Interner::add_hashed`] for many texts, whose numbers are appended to a list. Their places are looked at together
+    /// before: in a large interner, most of them have to be fetched from memory.
+    pub fn add_all_hashed<'text>(&mut self, texts: impl Iterator<Item = (&'text [u8], u32)>, numbers: &mut Vec<Text>) {
+        let mut texts = texts.peekable();
+        let mut some: Vec<(&[u8], u32)> = Vec::with_capacity(ADDED_AT_ONCE);
+        while texts.peek().is_some() {
+            some.clear();
+            some.extend(texts.by_ref().take(ADDED_AT_ONCE));
+            self.slots.fetch(some.iter().map(|&(_, hash)| hash));
+            numbers.extend(some.iter().map(|&(bytes, hash)| self.add_hashed(bytes, hash)));
+        }
     }
 
     /// The bytes of a text of this interner. The text of another interner gives wrong bytes, but no panic.
@@ -140,9 +151,8 @@ impl Interner {
         if let Some(word) = syscalls::word(bytes) {
             return Some(word);
         }
-        let found =
-            self.table.find(spread(hash_bytes(bytes)), |&at| text_at(&self.blocks, self.spans[at as usize]) == bytes);
-        found.map(|&at| Text(Interner::first_free() + at))
+        let found = self.slots.find(hash_bytes(bytes), |at| text_at(&self.blocks, self.spans[at as usize]) == bytes);
+        found.ok().map(|at| Text(Interner::first_free() + at))
     }
 
     /// The texts without the fixed words, in the order of their numbers, with their hashes.
@@ -170,7 +180,7 @@ impl Interner {
     /// Remove all added texts, but keep the memory.
     pub fn clear(&mut self) {
         self.spans.clear();
-        self.table.clear();
+        self.slots.clear();
         self.blocks.truncate(1);
         if let Some(block) = self.blocks.first_mut() {
             block.clear();
@@ -213,5 +223,30 @@ mod tests {
         assert_eq!(texts.add(b""), Text::NONE);
         texts.clear();
         assert_eq!(texts.find(b"/etc/group"), None);
+    }
+
+    #[test]
+    fn many_texts_keep_their_numbers() {
+        let texts: Vec<String> = (0..5000).map(|number| format!("/tmp/{number}")).collect();
+        let hashed = || texts.iter().map(|text| (text.as_bytes(), hash_bytes(text.as_bytes())));
+        let mut interner = Interner::default();
+        for _ in 0..2 {
+            let (mut added, mut again) = (Vec::new(), Vec::new());
+            interner.add_all_hashed(hashed(), &mut added);
+            interner.add_all_hashed(hashed(), &mut again);
+            let numbers: Vec<Text> = (Interner::first_free()..).take(texts.len()).map(Text).collect();
+            assert!(added == numbers && again == numbers);
+            assert!(texts.iter().zip(numbers).all(|(text, number)| interner.find(text.as_bytes()) == Some(number)));
+            interner.clear();
+            assert_eq!(interner.find(texts[0].as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn texts_with_the_same_hash_are_distinct() {
+        let mut interner = Interner::default();
+        let added: Vec<Text> =
+            [&b"/a"[..], b"/b", b"/a"].iter().map(|text| interner.add_hashed(text, u32::MAX)).collect();
+        assert!(added[0] != added[1] && added[0] == added[2]);
     }
 }

@@ -127,6 +127,12 @@ pub(crate) struct Assembler<'trace> {
     members: infer_thread_group::SharedIds,
 }
 
+/// Whether lines of this kind have the capture's format.
+pub(crate) fn is_understood(kind: LineKind) -> bool {
+    use LineKind::{Blank, Continuation, Damaged, Foreign, OtherFormat};
+    !matches!(kind, Foreign | Blank | Damaged | Continuation | OtherFormat)
+}
+
 /// The clocks of the files of a capture.
 pub(crate) fn clocks(facts: &CaptureFacts, files: usize) -> Vec<FileClock> {
     let clock = FileClock::new(facts);
@@ -204,14 +210,12 @@ impl<'trace> Assembler<'trace> {
 
     /// Whether any line has the capture's format.
     pub(crate) fn has_understood(&self) -> bool {
-        use LineKind::{Blank, Continuation, Damaged, Foreign, OtherFormat};
-        const STRANGE: [LineKind; 5] = [Foreign, Blank, Damaged, Continuation, OtherFormat];
-        LineKind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
+        LineKind::ALL.iter().any(|&kind| is_understood(kind) && self.capture.lines_of(kind) > 0)
     }
 
     /// Append the numbers in this trace of texts.
     pub(crate) fn map_texts<'text>(&mut self, texts: impl Iterator<Item = (&'text [u8], u32)>, map: &mut Vec<Text>) {
-        map.extend(texts.map(|(bytes, hash)| self.trace.events.texts.add_hashed(bytes, hash)));
+        self.trace.events.texts.add_all_hashed(texts, map);
     }
 
     /// The stamp of a line on the time line of its capture.

@@ -4,55 +4,27 @@
 //! the line before them directly. If stamps are not related to wall time, one file follows the other. With many files,
 //! little is read ahead, and no file stays open.
 
+mod ahead;
+mod cursor;
 mod order;
 
-use crate::ingest::assemble::{Assembler, LinePlace};
-use crate::ingest::capture::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
-use crate::ingest::merge::order::{Next, Order};
+use crate::ingest::assemble::Assembler;
+use crate::ingest::capture::{Progress, ReadError, new_capture, reader_for, unreadable};
+use crate::ingest::merge::ahead::{MergeFile, ReadAhead};
+use crate::ingest::merge::cursor::{Cursor, Cursors, FirstLine, MergeSource};
+use crate::ingest::merge::order::Order;
 use crate::parallel;
 use crate::store::trace::Trace;
-use parsers::input::{self, CHUNK_BYTES, Seekable, Stream};
-use parsers::{Clock, Extra, Format, Head, LineReader, NO_ID, NO_NS, Parsed, Text};
+use parsers::input::{self, Source};
+use parsers::{Clock, Format, Head, Line, LineKind, LineReader, NO_ID, NO_NS, Parsed};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Text read ahead of all files together, and at least of one.
-const AHEAD_BYTES: usize = 64 << 20;
-const MIN_AHEAD_BYTES: usize = 16 << 10;
 /// As much of a file as is looked at to recognise it: a tracer wrote all of them in the same way, and there may be thousands.
-const HEAD_BYTES: usize = MIN_AHEAD_BYTES;
+const HEAD_BYTES: usize = 16 << 10;
 
 /// So many files are looked at for the format, if there are more and these agree.
 const SAMPLED_FILES: usize = 64;
-
-/// What a file is read from.
-enum MergeSource {
-    /// Opened anew for each cell: there may be more files than can be open at a time.
-    Plain {
-        path: PathBuf,
-        cell: usize,
-        cells: usize,
-        cell_bytes: u64,
-    },
-    Stream(Stream),
-}
-
-/// Where a file is read at.
-struct Cursor {
-    reader: Box<dyn LineReader>,
-    source: MergeSource,
-    bytes: Vec<u8>,
-    parsed: Parsed,
-    map: Vec<Text>,
-    next: usize,
-    line: u32,
-    read_bytes: u64,
-    /// The thread in the file's name.
-    tid: i32,
-    last_byte: u8,
-    /// Whether the last line that was taken seems to be whole.
-    ends_whole: bool,
-}
 
 /// Read files as one capture.
 ///
@@ -64,10 +36,10 @@ pub(crate) fn files(
     format: Option<&'static dyn Format>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
-    let (name, cursors) = opened(paths, format)?;
-    let read: Vec<String> = cursors.iter().map(|(path, _)| path.clone()).collect();
-    let mut cursors: Vec<Cursor> = cursors.into_iter().map(|(_, cursor)| cursor).collect();
-    let Some(first) = cursors.first() else { return Ok(()) };
+    let (name, opened) = opened(paths, format)?;
+    let read: Vec<String> = opened.iter().map(|(path, _)| path.clone()).collect();
+    let (files, mut cursors): (Vec<MergeFile>, Vec<Cursor>) = opened.into_iter().map(|(_, opened)| opened).unzip();
+    let Some(first) = files.first() else { return Ok(()) };
     let mut capture = new_capture(trace, &read, name, first.reader.as_ref());
     let is_named = cursors.iter().all(|cursor| cursor.tid != NO_ID);
     // One counter covers all files of a run, so the differences of one file cannot be summed. Those of all files can,
@@ -81,25 +53,30 @@ pub(crate) fn files(
         (capture.facts.has_ids, capture.facts.ids_optional) = (true, false);
     }
     let mut assembler = Assembler::new(trace, capture);
-    merged(&mut assembler, &mut cursors, progress).map_err(|(file, error)| unreadable(&read[file])(error))?;
+    let ahead = ReadAhead::new(&files, name);
+    let merged = ahead.while_reading(|| merged(&mut assembler, Cursors::new(&mut cursors, &ahead), progress));
+    merged.map_err(|(file, error)| unreadable(&read[file])(error))?;
     let cut = cursors.iter().any(Cursor::is_cut);
     assembler.finish(cut, cursors.iter().map(|cursor| cursor.read_bytes).sum());
     Ok(())
 }
 
+/// A file, and where it is read at.
+type OpenFile = (MergeFile, Cursor);
 /// Name of the format, and the files with their paths.
-type Opened = (&'static str, Vec<(String, Cursor)>);
+type Opened = (&'static str, Vec<(String, OpenFile)>);
 
 /// The files that have something in them, and the format of most that are recognised.
 fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opened, ReadError> {
-    let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(MIN_AHEAD_BYTES, CHUNK_BYTES);
-    let format = format.or_else(|| format_of_most(paths));
+    let expected = match format {
+        Some(format) => Expected::Certain(format),
+        None => format_of_most(paths).map_or(Expected::Nothing, Expected::Likely),
+    };
     let (mut recognised, mut strange) = (Vec::new(), Vec::new());
-    // What is read ahead of each file is read here; of most files that is all.
-    let opened: Vec<_> = parallel::map(paths, |path| Cursor::open(path, format, ahead_bytes));
+    let opened: Vec<_> = parallel::map(paths, |path| open(path, expected));
     for (number, opened) in opened.into_iter().enumerate() {
         match opened {
-            Ok((format, cursor)) => recognised.push((format, number, cursor)),
+            Ok((format, file)) => recognised.push((format, number, file)),
             // A thread that was killed before its first call leaves an empty file.
             Err(ReadError::Empty { .. }) if paths.len() > 1 => {}
             Err(error @ ReadError::Unrecognised { .. }) => strange.push((number, error)),
@@ -113,14 +90,14 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
     // One line of a thread may be too little to be recognised, or look like that of a log, but its run is known by the
     // other files.
     let (own, others): (Vec<_>, Vec<_>) = recognised.into_iter().partition(|(format, ..)| *format == name);
-    let mut cursors: Vec<(usize, Cursor)> = own.into_iter().map(|(_, number, cursor)| (number, cursor)).collect();
+    let mut files: Vec<(usize, OpenFile)> = own.into_iter().map(|(_, number, file)| (number, file)).collect();
     let others = others.into_iter().map(|(_, number, _)| number);
     for number in strange.into_iter().map(|(number, _)| number).chain(others) {
-        let (_, cursor) = Cursor::open(&paths[number], parsers::by_name(name), ahead_bytes)?;
-        cursors.push((number, cursor));
+        let certain = parsers::by_name(name).map_or(Expected::Nothing, Expected::Certain);
+        files.push((number, open(&paths[number], certain)?.1));
     }
-    cursors.sort_by_key(|&(number, _)| number);
-    Ok((name, cursors.into_iter().map(|(number, cursor)| (paths[number].clone(), cursor)).collect()))
+    files.sort_by_key(|&(number, _)| number);
+    Ok((name, files.into_iter().map(|(number, file)| (paths[number].clone(), file)).collect()))
 }
 
 /// The format of files, if they are many and all that are sampled have it: nobody mixes formats in thousands of files, and to
@@ -152,11 +129,11 @@ fn most_common<'name>(names: impl Iterator<Item = &'name str> + Clone) -> Option
 ///
 /// Files that cannot be read are reported later, when they are read.
 pub fn are_parts(paths: &[String]) -> bool {
-    let first = paths.iter().find_map(|path| match Cursor::open(path, None, MIN_AHEAD_BYTES) {
+    let first = paths.iter().find_map(|path| match open(path, Expected::Nothing) {
         Err(ReadError::Empty { .. }) => None,
         opened => Some(opened),
     });
-    !matches!(first, Some(Ok((_, cursor))) if cursor.reader.facts().has_ids && !cursor.reader.facts().ids_optional)
+    !matches!(first, Some(Ok((_, (file, _)))) if file.reader.facts().has_ids && !file.reader.facts().ids_optional)
 }
 
 /// The format of a file by its first lines; `None` if no format fits or the file is empty.
@@ -164,7 +141,7 @@ pub fn are_parts(paths: &[String]) -> bool {
 /// # Errors
 /// If the file cannot be read.
 pub fn format_of(path: &str) -> Result<Option<&'static str>, ReadError> {
-    match Cursor::open(path, None, MIN_AHEAD_BYTES) {
+    match open(path, Expected::Nothing) {
         Ok((name, _)) => Ok(Some(name)),
         Err(ReadError::Empty { .. } | ReadError::Unrecognised { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -173,152 +150,94 @@ pub fn format_of(path: &str) -> Result<Option<&'static str>, ReadError> {
 
 type FileError = (usize, std::io::Error);
 
-fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progress<'_>) -> Result<(), FileError> {
-    let tids: Vec<i32> = cursors.iter().map(|cursor| cursor.tid).collect();
+fn merged(assembler: &mut Assembler<'_>, mut cursors: Cursors<'_>, progress: Progress<'_>) -> Result<(), FileError> {
+    let tids = cursors.tids();
     let mut order = Order::new(&tids, assembler.counts_differences());
-    for (file, cursor) in cursors.iter_mut().enumerate() {
-        let next = cursor.peek(assembler, file).map_err(|error| (file, error))?;
-        order.put(file, next, NO_NS);
+    for file in 0..tids.len() {
+        order.put(file, Some(cursors.first(file, assembler)), NO_NS);
     }
     let mut steps = 0u64;
-    while let Some((file, stamp_ns)) = order.next_file() {
-        let cursor = &mut cursors[file];
-        cursor.take(assembler, file, stamp_ns, &mut order);
-        let next = cursor.peek(assembler, file).map_err(|error| (file, error))?;
-        order.put(file, next, stamp_ns);
-        steps += 1;
-        if steps.is_multiple_of(1 << 16) {
-            progress(cursors.iter().map(|cursor| cursor.read_bytes).sum(), 0);
+    while let Some((file, mut stamp_ns)) = order.next_file() {
+        loop {
+            steps += 1;
+            if steps.is_multiple_of(1 << 16) {
+                progress(cursors.read_bytes(), 0);
+            }
+            let next = cursors.take(file, stamp_ns, assembler, &mut order).map_err(|error| (file, error))?;
+            match order.goes_on(file, next, stamp_ns) {
+                Some(next_ns) => stamp_ns = next_ns,
+                None => {
+                    order.put(file, next, stamp_ns);
+                    break;
+                }
+            }
         }
     }
     Ok(())
 }
 
+/// What is known of the format of a file.
+#[derive(Clone, Copy)]
+enum Expected {
+    Nothing,
+    /// Other files of the capture have it.
+    Likely(&'static dyn Format),
+    Certain(&'static dyn Format),
+}
+
+/// Open a file; the name of its format.
+fn open(path: &str, expected: Expected) -> Result<(&'static str, OpenFile), ReadError> {
+    let (source, text, is_all) = source(path).map_err(unreadable(path))?;
+    let bytes = first_lines(&text);
+    let head = Head { bytes, complete: is_all && bytes.len() == text.len() };
+    let (name, reader, first) = match expected {
+        Expected::Nothing => reader_and_first_line(path, head, None)?,
+        Expected::Certain(format) => reader_and_first_line(path, head, Some(format))?,
+        Expected::Likely(format) => match reader_and_first_line(path, head, Some(format))? {
+            // It may be of another tool.
+            (.., first) if !first.is_understood() => reader_and_first_line(path, head, None)?,
+            read => read,
+        },
+    };
+    let tid = path.rsplit('.').next().and_then(|end| end.parse().ok()).filter(|&tid: &i32| tid > 0).unwrap_or(NO_ID);
+    let cursor = Cursor::new(source.after(text), first, tid);
+    Ok((name, (MergeFile { path: PathBuf::from(path), reader }, cursor)))
+}
+
+/// What a file is read from, its first lines, and whether these are all.
+fn source(path: &str) -> io::Result<(MergeSource, Vec<u8>, bool)> {
+    let mut stream = match input::open(Path::new(path))? {
+        Source::File(file) if path != "-" => {
+            let (mut text, file) = (Vec::new(), file.with_cell_bytes(HEAD_BYTES as u64));
+            file.read_cell(0, &mut text)?;
+            return Ok((MergeSource::Plain(file.len()), text, file.cells() <= 1));
+        }
+        Source::File(file) => file.into_stream()?,
+        Source::Stream(stream) => stream,
+    };
+    let chunk = stream.next_chunk()?;
+    let is_all = chunk.as_ref().is_none_or(|chunk| chunk.last);
+    let text = chunk.map_or_else(Vec::new, |chunk| chunk.bytes);
+    Ok((MergeSource::Stream(stream, Vec::new()), text, is_all))
+}
+
 /// The whole lines at the beginning that fit into [`HEAD_BYTES`]; the first one may be longer.
-fn first_lines(bytes: &[u8]) -> &[u8] {
-    let within = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
-    let end = memchr::memrchr(b'\n', within).or_else(|| memchr::memchr(b'\n', bytes));
-    if within.len() == bytes.len() { bytes } else { end.map_or(bytes, |end| &bytes[..=end]) }
+fn first_lines(text: &[u8]) -> &[u8] {
+    let within = text.get(..HEAD_BYTES).unwrap_or(text);
+    let end = memchr::memrchr(b'\n', within).or_else(|| memchr::memchr(b'\n', text));
+    if within.len() == text.len() { text } else { end.map_or(text, |end| &text[..=end]) }
 }
 
-impl Cursor {
-    fn open(
-        path: &str,
-        format: Option<&'static dyn Format>,
-        ahead_bytes: usize,
-    ) -> Result<(&'static str, Cursor), ReadError> {
-        let mut source = MergeSource::open(path, ahead_bytes as u64).map_err(unreadable(path))?;
-        let mut bytes = Vec::new();
-        let complete = source.fill(&mut bytes).map_err(unreadable(path))?;
-        let head = first_lines(&bytes);
-        let complete = complete && head.len() == bytes.len();
-        let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
-        let tid =
-            path.rsplit('.').next().and_then(|end| end.parse().ok()).filter(|&tid: &i32| tid > 0).unwrap_or(NO_ID);
-        let mut cursor = Cursor {
-            reader,
-            source,
-            bytes,
-            parsed: Parsed::of_capture(name),
-            map: Vec::new(),
-            next: 0,
-            line: 0,
-            read_bytes: 0,
-            tid,
-            last_byte: b'\n',
-            ends_whole: true,
-        };
-        cursor.parse();
-        Ok((name, cursor))
-    }
-
-    fn is_cut(&self) -> bool {
-        (self.last_byte != b'\n' && !self.ends_whole)
-            || matches!(&self.source, MergeSource::Stream(stream) if stream.is_cut())
-    }
-
-    fn parse(&mut self) {
-        self.parsed.read(self.reader.as_ref(), &self.bytes);
-        self.read_bytes += self.bytes.len() as u64;
-        self.last_byte = self.bytes.last().copied().unwrap_or(self.last_byte);
-        self.next = 0;
-        self.map.clear();
-        // The text of the cell is read; with thousands of files it would be most of the memory.
-        self.bytes = Vec::new();
-    }
-
-    /// What the next line is; `None` at the end of the file.
-    fn peek(&mut self, assembler: &mut Assembler<'_>, file: usize) -> io::Result<Option<Next>> {
-        while self.next >= self.parsed.lines.len() {
-            let mut bytes = std::mem::take(&mut self.bytes);
-            let ended = self.source.fill(&mut bytes)?;
-            if bytes.is_empty() && ended {
-                return Ok(None);
-            }
-            self.bytes = bytes;
-            self.parse();
-        }
-        if self.next == 0 {
-            self.map.clear();
-            assembler.map_texts(self.parsed.texts.added(), &mut self.map);
-        }
-        let line = &self.parsed.lines[self.next];
-        let stamp_ns = match assembler.counts_differences() {
-            true => line.stamp_ns,
-            false => assembler.stamp(assembler.first_file() + file as u32, line),
-        };
-        let behind = match self.parsed.extra(line) {
-            Some(Extra::Superseded { by }) => Some(*by),
-            _ => None,
-        };
-        Ok(Some(Next { stamp_ns, behind }))
-    }
-
-    fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64, order: &mut Order) {
-        let line = &self.parsed.lines[self.next];
-        let (mut line, extra) = in_trace(line, self.parsed.extra(line), &self.map);
-        self.line = self.line.saturating_add(1);
-        self.next += 1;
-        if line.tid == NO_ID {
-            line.tid = self.tid;
-        }
-        let stamp_ns = if line.stamp_ns == NO_NS { NO_NS } else { stamp_ns };
-        let at = LinePlace { file: assembler.first_file() + file as u32, line: self.line };
-        order.took(file, &line, extra.as_ref(), stamp_ns);
-        self.ends_whole = assembler.is_whole(&line, extra.as_ref());
-        assembler.line(&line, extra, stamp_ns, at);
-    }
-}
-
-impl MergeSource {
-    fn open(path: &str, cell_bytes: u64) -> io::Result<MergeSource> {
-        Ok(match input::open(Path::new(path))? {
-            input::Source::File(file) if path != "-" => {
-                let cells = file.with_cell_bytes(cell_bytes).cells();
-                MergeSource::Plain { path: PathBuf::from(path), cell: 0, cells, cell_bytes }
-            }
-            input::Source::File(file) => MergeSource::Stream(file.into_stream()?),
-            input::Source::Stream(stream) => MergeSource::Stream(stream),
-        })
-    }
-
-    /// The next lines; whether it ends with them.
-    fn fill(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
-        match self {
-            MergeSource::Plain { path, cell, cells, cell_bytes } => {
-                bytes.clear();
-                if *cell < *cells {
-                    Seekable::open(path)?.with_cell_bytes(*cell_bytes).read_cell(*cell, bytes)?;
-                }
-                *cell += 1;
-                Ok(*cell >= *cells)
-            }
-            MergeSource::Stream(stream) => {
-                let chunk = stream.next_chunk()?;
-                let ends = chunk.as_ref().is_none_or(|chunk| chunk.last);
-                *bytes = chunk.map_or_else(Vec::new, |chunk| chunk.bytes);
-                Ok(ends)
-            }
-        }
-    }
+/// Name of the format of a file, its reader, and its first line.
+fn reader_and_first_line(
+    path: &str,
+    head: Head<'_>,
+    format: Option<&'static dyn Format>,
+) -> Result<(&'static str, Box<dyn LineReader>, FirstLine), ReadError> {
+    let (name, reader) = reader_for(path, head, format)?;
+    let end = memchr::memchr(b'\n', head.bytes).map_or(head.bytes.len(), |lf| lf + 1);
+    let mut parsed = Parsed::of_capture(name);
+    parsed.read(reader.as_ref(), &head.bytes[..end]);
+    let line = parsed.lines.first().copied().unwrap_or(Line::of(LineKind::Blank));
+    Ok((name, reader, FirstLine::new(&line, parsed.extra(&line))))
 }

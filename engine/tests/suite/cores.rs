@@ -2,6 +2,7 @@
 
 use engine::ingest::read;
 use engine::store::trace::Trace;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A capture of several chunks: repeated lines, unique lines, long lines, halves, children.
@@ -28,9 +29,9 @@ fn capture() -> String {
     text
 }
 
-fn read_with(threads: usize, path: &str) -> Trace {
+fn read_with(threads: usize, paths: &[String]) -> Trace {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    let read = || read::read(&[vec![path.to_owned()]], None, &mut |_, _| ());
+    let read = || read::read(&[paths.to_vec()], None, &mut |_, _| ());
     pool.install(read).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
@@ -53,10 +54,29 @@ fn a_capture_is_the_same_trace_on_any_number_of_cores() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let text = capture();
     std::fs::write(file.path(), &text).expect("written");
-    let path = file.path().to_str().expect("a path");
-    let alone = read_with(1, path);
+    assert_same_on_any_number_of_cores(&[file.path().to_string_lossy().into_owned()], &text);
+}
+
+#[test]
+fn files_per_task_are_the_same_trace_on_any_number_of_cores() {
+    let (folder, text) = (tempfile::tempdir().expect("a folder"), capture());
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
+    for (task, line) in text.lines().filter_map(|line| line.split_once(' ')) {
+        let _ = writeln!(files.entry(task).or_default(), "{line}");
+    }
+    let write = |(task, lines)| {
+        let path = folder.path().join(format!("log.{task}"));
+        std::fs::write(&path, lines).expect("written");
+        path.to_string_lossy().into_owned()
+    };
+    let paths: Vec<String> = files.into_iter().map(write).collect();
+    assert_same_on_any_number_of_cores(&paths, &text);
+}
+
+fn assert_same_on_any_number_of_cores(paths: &[String], text: &str) {
+    let alone = read_with(1, paths);
     assert_eq!(alone.captures[0].lines(), text.lines().count() as u64);
     for threads in [2, 5] {
-        assert_same(&alone, &read_with(threads, path));
+        assert_same(&alone, &read_with(threads, paths));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::line::Access;
 use crate::scan;
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 const NS_PER_S: i64 = 1_000_000_000;
 /// Longest sub-operation. A longer text is a structure in an unexpected place.
@@ -13,9 +13,15 @@ const MAX_FDS: usize = 1024;
 /// Longest decoration in a list: a path with each byte escaped.
 const MAX_DECORATION_BYTES: usize = 4 * 4096;
 
+/// Whether this is the metadata of a file, in the form `{st_mode=…}`.
+pub fn is_metadata(arg: &[u8]) -> bool {
+    arg.starts_with(b"{st_")
+}
+
 /// Whether the metadata of a file, `{st_mode=S_IFIFO|0644, …}`, is that of a fifo or pipe.
 pub fn is_fifo(metadata: &[u8]) -> bool {
-    memmem::find(metadata, b"S_IFIFO").is_some()
+    // It is short, and has hardly another S.
+    memchr_iter(b'S', metadata).any(|at| metadata[at..].starts_with(b"S_IFIFO"))
 }
 
 /// What is registered with a descriptor at an epoll, from `{events=EPOLLIN, data={u32=7, u64=7}}`, or from a list of

@@ -91,6 +91,16 @@ impl Order {
         }
     }
 
+    /// The stamp of the next line of a file whose last line was just taken, if that line comes before those of all other files
+    /// and depends on none of them. It need not be put then.
+    pub(super) fn goes_on(&self, file: usize, next: Option<Next>, since_ns: i64) -> Option<i64> {
+        let (OrderState::Stamps(heap), state, next) = (&self.queue, &self.states[file], next?) else { return None };
+        let is_free = next.behind.is_none() && state.behind.is_none() && state.waiting.is_empty();
+        let stamp_ns = stamp_or(next.stamp_ns, since_ns, &self.queue);
+        let is_first = heap.peek().is_none_or(|&Reverse((other_ns, ..))| stamp_ns < other_ns);
+        (is_free && is_first).then_some(stamp_ns)
+    }
+
     fn by_stamp(&mut self) -> Option<(usize, i64)> {
         let OrderState::Stamps(heap) = &mut self.queue else { return None };
         while let Some(Reverse((stamp_ns, unborn, file))) = heap.pop() {
