@@ -13,7 +13,7 @@ use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use crate::store::stacks::Stacks;
 use parsers::line::{Access, DeadlineClock};
 use parsers::syscalls::{Action, action_of};
-use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
+use parsers::{DurKind, Interner, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -508,6 +508,16 @@ impl EventTable {
         let end = self.requested.partition_point(|&(other, _)| other <= row);
         let &(other, ns) = self.requested.get(end.checked_sub(1)?)?;
         (other == row && ns != NO_NS).then_some(ns)
+    }
+
+    /// The process that sent a signal, or the child that it reports; [`NO_ID`] if that is not printed.
+    pub fn sender(&self, row: u32) -> i32 {
+        self.senders.binary_search_by_key(&row, |&(row, _)| row).map_or(NO_ID, |at| self.senders[at].1)
+    }
+
+    /// The targets of the descriptors of a poll, as far as they are known.
+    pub fn polled(&self, row: u32) -> &[Text] {
+        self.fd_targets.binary_search_by_key(&row, |&(row, _)| row).map_or(&[][..], |at| &self.fd_targets[at].1)
     }
 
     /// Whether a poll has no descriptors: it waits only for time.

@@ -276,6 +276,14 @@ impl Trace {
         rows[from..].iter().position(|&other| other == row).map(|at| from + at)
     }
 
+    /// Whether a row starts before another one. Without times, or at the same time, the order of the lines decides.
+    pub(crate) fn starts_before(&self, row: u32, other: u32) -> bool {
+        match (self.events.start_ns(row), self.events.start_ns(other)) {
+            (NO_NS, _) | (_, NO_NS) => row < other,
+            (start_ns, other_ns) => (start_ns, row) < (other_ns, other),
+        }
+    }
+
     /// Order the columns of the rows, if nothing but the rows will be read.
     pub(crate) fn order_rows_only(&mut self) {
         self.events.order_columns();

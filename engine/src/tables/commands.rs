@@ -5,7 +5,8 @@
 //! sh b    awk -f x rc.conf | awk -f x rc.conf |
 //! ```
 //! Equal commands may do different work: they may read different input from a pipe, or files that changed. Runs that
-//! transferred different numbers of bytes, or read from a pipe that others write to, are not `alike`.
+//! transferred different numbers of bytes, or read from a pipe that others write to, are not `alike`. Commands that only
+//! sleep are pauses of their creators.
 //!
 //! Numbers and names of temporary files in the arguments are normalised; `distinct` counts the different argument
 //! lists.
@@ -20,6 +21,7 @@ use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::tables::probe_series::pauses::only_pauses;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,6 +72,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         return builder.finish();
     }
     let (times, traffic) = (PathTimes::new(context), Traffic::new(context));
+    let pauses = only_pauses(context);
+    groups.iter_mut().for_each(|(_, runs)| runs.retain(|run| !pauses.contains(&run.task)));
+    groups.retain(|(_, runs)| runs.len() > 1);
     for ((_, _, argv), runs) in groups {
         write(context, &times, &traffic, &Command { argv, runs }, &mut builder);
     }

@@ -58,8 +58,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// The file that a read or poll waits for, if it delivers random numbers and the call waits for nothing else.
 pub(super) fn awaited_source(context: &TableContext<'_>, row: u32) -> Option<Text> {
     let events = &context.trace.events;
-    let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
-    let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
+    let polled = events.polled(row);
     let delivers = |target: Text| BLOCKING_FILES.contains(&events.texts.bytes(target));
     match polled {
         [] => Some(events.target(row)).filter(|&target| delivers(target)),

@@ -41,6 +41,7 @@ mod passes;
 mod paths;
 mod polls;
 mod probe_series;
+mod process_ends;
 mod ready_spins;
 mod requests;
 mod rereads;

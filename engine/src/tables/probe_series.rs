@@ -132,9 +132,14 @@ fn of_run(context: &TableContext<'_>, task: u32, run: &[Probe], pauses: &[Pause]
     // A wait that timed out is a pause only between failed probes. An event loop with periodic work is idle.
     let all_failed = run[..run.len() - 1].iter().all(|probe| probe.failed);
     let events = &context.trace.events;
-    // An event loop that starts with pending input is idle, too.
-    let polls = wait_of_row(events, first.row) == Some(Wait::Poll) && first.child == NONE;
-    if pauses.iter().any(|pause| pause.is_wait) && (polls || !all_failed) {
+    // An event loop that starts with pending input is idle, too, and so is one that looks for ended children now and then.
+    let looks = first.child == NONE
+        && match wait_of_row(events, first.row) {
+            Some(Wait::Poll) => true,
+            Some(Wait::Child) => !events.target(first.row).is_some(),
+            _ => false,
+        };
+    if pauses.iter().any(|pause| pause.is_wait) && (looks || !all_failed) {
         return None;
     }
     if first.child == NONE && pauses.iter().any(|pause| pause.is_work_beside(context, first.row)) {

@@ -85,7 +85,7 @@ impl OfTask {
         for (row, kind) in sockets.deeds.calls(context, task) {
             let target = events.target(row);
             match kind {
-                SocketCall::Accepts => {}
+                SocketCall::Accepts | SocketCall::Listens => {}
                 SocketCall::Connects => {
                     here.served.remove(&target);
                 }
@@ -131,8 +131,7 @@ impl OfTask {
 
     fn waits(&mut self, context: &TableContext<'_>, row: u32) {
         let events = &context.trace.events;
-        let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
-        let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
+        let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
         let only = if self.open.len() == 1 { self.open.keys().next().copied() } else { None };
         let named = named.into_iter().find(|target| self.open.contains_key(target));

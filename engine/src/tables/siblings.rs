@@ -15,8 +15,9 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::threshold::CostScope;
+use crate::tables::probe_series::pauses::only_pauses;
 use parsers::Text;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of command lines listed.
 const MAX_NAMED: usize = 5;
@@ -46,12 +47,28 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
     let (mut builder, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
     groups.retain(|group| reaches_threshold(context, &times, group));
+    if !groups.is_empty() {
+        let pauses = only_pauses(context);
+        groups.iter_mut().for_each(|group| leave_out_rhythm(context, &pauses, group));
+        groups.retain(|group| group.children.len() > 1);
+    }
     if groups.is_empty() {
         return builder.finish();
     }
     let (waits, traffic) = (lock_waits_ns(context), Traffic::new(context));
     groups.iter().for_each(|group| write(context, &times, &waits, &traffic, group, &mut builder));
     builder.finish()
+}
+
+/// Drops children that are the same pause again: a loop that sleeps between its steps does not want them side by side.
+fn leave_out_rhythm(context: &TableContext<'_>, pauses: &FxHashSet<u32>, group: &mut Siblings) {
+    let command =
+        |child: u32| context.selection.program_index.name_of(child).map_or(Text::NONE, |program| program.argv);
+    let mut times: FxHashMap<Text, usize> = FxHashMap::default();
+    for &child in group.children.iter().filter(|child| pauses.contains(child)) {
+        *times.entry(command(child)).or_default() += 1;
+    }
+    group.children.retain(|&child| !pauses.contains(&child) || times[&command(child)] < 2);
 }
 
 /// Whether a row reaches the caller's threshold. Merged rows are always built.

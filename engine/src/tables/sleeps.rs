@@ -8,6 +8,7 @@
 
 use super::idle;
 use super::lengths::two_digits;
+use super::process_ends::ProcessEnds;
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
@@ -18,7 +19,6 @@ use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
-use parsers::line::Ended;
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -79,19 +79,22 @@ impl Group {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = sleeping(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let groups: Vec<Vec<_>> = parallel::map(&tasks, |&task| of_task(context, &kinds, task));
+    let ends = ProcessEnds::new(context);
+    let groups: Vec<Vec<_>> = parallel::map(&tasks, |&task| of_task(context, &kinds, &ends, task));
     let mut rhythms: FxHashMap<(u32, Key), i64> = FxHashMap::default();
     for (&task, groups) in tasks.iter().zip(&groups) {
         for (key, group) in groups {
-            *rhythms.entry((owner(context, task, group), *key)).or_default() += group.sum.calls;
+            let rhythm = (owner(context, task, group), key.of_rhythm(context, task));
+            *rhythms.entry(rhythm).or_default() += group.sum.calls;
         }
     }
     let mut builder = TableBuilder::new(context, "sleeps");
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
             let owner = owner(context, task, &group);
-            let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= MIN_RHYTHM_WAITS);
-            let paces = again && !ends_by_itself(context, owner) && !is_awaited(context, owner, &group)
+            let calls = rhythms.get(&(owner, key.of_rhythm(context, task))).copied().unwrap_or(0);
+            let again = calls >= MIN_RHYTHM_WAITS && !key.delays_end;
+            let paces = again && !ends.ends_by_itself(context, owner) && !is_awaited(context, owner, &group)
                 || delays_nothing(context, task, &group);
             write(context, task, key, group, paces, &mut builder);
         }
@@ -118,23 +121,31 @@ fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool 
 fn owner(context: &TableContext<'_>, task: u32, group: &Group) -> u32 {
     let Some(known) = context.trace.tasks.get(task as usize).filter(|known| known.creator != NONE) else { return task };
     let life_ns = known.end_ns().saturating_sub(known.birth_ns);
-    let is_all = !known.is_thread && !known.programs.is_empty() && group.sum.total_ns.saturating_mul(2) >= life_ns;
+    let fills = known.birth_ns == NO_NS || group.sum.total_ns.saturating_mul(2) >= life_ns;
+    let is_all = !known.is_thread && !known.programs.is_empty() && fills;
     if is_all { known.creator } else { task }
 }
 
-/// Whether the process of a task exited during the capture, without a signal.
-pub(super) fn ends_by_itself(context: &TableContext<'_>, task: u32) -> bool {
-    let tasks = &context.trace.tasks;
-    let Some(known) = tasks.get(task as usize) else { return false };
-    let main =
-        if known.is_thread { tasks.iter().find(|other| other.pid == known.pid && !other.is_thread) } else { None };
-    matches!(main.unwrap_or(known).ended, Some(Ended::Exited(_)))
+/// What similar sleeps have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    program: Text,
+    syscall: Text,
+    /// The requested duration, rounded.
+    alike_ns: i64,
+    /// Whether the process had been told to end.
+    delays_end: bool,
 }
 
-/// Program, syscall, rounded requested duration.
-type Key = (Text, Text, i64);
+impl Key {
+    /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do.
+    fn of_rhythm(self, context: &TableContext<'_>, task: u32) -> Key {
+        let helps = context.trace.tasks.get(task as usize).is_some_and(|task| task.is_thread);
+        Key { alike_ns: if helps { NO_NS } else { self.alike_ns }, ..self }
+    }
+}
 
-fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) -> Vec<(Key, Group)> {
+fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, ends: &ProcessEnds, task: u32) -> Vec<(Key, Group)> {
     let events = &context.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
     let mut broken_off: Option<(u32, Key)> = None;
@@ -146,10 +157,14 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) ->
             continue;
         }
         let requested_ns = events.requested_ns(row);
-        let alike = requested_ns.map_or(NO_NS, two_digits);
         let new =
             || Group { sum: CallStats::new(row), interrupted: 0, requested_ns: 0, requested: 0, rows: Vec::new() };
-        let key = (context.program(task, row), events.shape(row).syscall, alike);
+        let key = Key {
+            program: context.program(task, row),
+            syscall: events.shape(row).syscall,
+            alike_ns: requested_ns.map_or(NO_NS, two_digits),
+            delays_end: ends.was_told_before(context, task, row),
+        };
         broken_off = was_broken_off(events, row).then_some((row, key));
         let group = groups.entry(key).or_insert_with(new);
         group.sum.add(context, row);
@@ -160,7 +175,25 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) ->
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(_, group)| group.sum.first_row);
+    join_rest(context, task, &mut groups);
     groups
+}
+
+/// Where a tracer attached during a sleep, that sleep is printed with the time that was left of it. It belongs to those
+/// after it.
+fn join_rest(context: &TableContext<'_>, task: u32, groups: &mut Vec<(Key, Group)>) {
+    let is_cut = context.trace.tasks.get(task as usize).is_some_and(|task| !task.born);
+    let [(rest, one), (key, _), ..] = &groups[..] else { return };
+    let is_first = context.calls_of(task).next() == Some(one.sum.first_row) && one.sum.calls == 1;
+    if is_cut && is_first && rest.alike_ns < key.alike_ns && (Key { alike_ns: key.alike_ns, ..*rest }) == *key {
+        let (_, one) = groups.remove(0);
+        let joined = &mut groups[0].1;
+        joined.sum.add(context, one.sum.first_row);
+        joined.requested_ns = joined.requested_ns.saturating_add(one.requested_ns);
+        joined.requested += one.requested;
+        joined.interrupted += one.interrupted;
+        joined.rows.insert(0, one.sum.first_row);
+    }
 }
 
 /// Whether a sleep continues one that a signal interrupted: the kernel restarts it, or the task sleeps for the
@@ -176,17 +209,10 @@ fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
     events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
 }
 
-fn write(
-    context: &TableContext<'_>,
-    task: u32,
-    (_, syscall, _): Key,
-    group: Group,
-    paces: bool,
-    builder: &mut TableBuilder<'_>,
-) {
+fn write(context: &TableContext<'_>, task: u32, key: Key, group: Group, paces: bool, builder: &mut TableBuilder<'_>) {
     let Group { sum, interrupted, requested_ns, requested, rows } = group;
     builder.task_columns(task, sum.first_row);
-    builder.text("syscall", syscall);
+    builder.text("syscall", key.syscall);
     builder.some_int("asked_ns", (requested > 0).then(|| requested_ns / requested.max(1)));
     builder.int("calls", sum.calls);
     builder.int("interrupted", interrupted);

@@ -15,6 +15,8 @@ use rustc_hash::FxHashSet;
 pub(super) enum SocketCall {
     /// Requests a connection to a peer.
     Connects,
+    /// Gets ready for connections of peers.
+    Listens,
     /// Accepts the connection of a peer.
     Accepts,
     /// Sends to a peer.
@@ -56,6 +58,7 @@ fn kind(context: &TableContext<'_>, action: Action, shape: &Shape, connected: &F
     let received = || (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives);
     match action {
         Action::Connects => Some(SocketCall::Connects),
+        Action::Listens => Some(SocketCall::Listens),
         Action::Accepts => Some(SocketCall::Accepts),
         Action::Sends | Action::SendsMany => Some(SocketCall::Sends),
         Action::Writes if is_socket() => Some(SocketCall::Sends),
@@ -100,6 +103,15 @@ pub(super) fn peer(texts: &Interner, target: Text) -> Text {
     address.and_then(|address| texts.find(address)).unwrap_or(target)
 }
 
+/// The address of a socket without a peer as a bind names it: `0.0.0.0:80` for `TCP:[0.0.0.0:80]`, `/run/x` for
+/// `UNIX-STREAM:[7,"/run/x"]`, if it is known so.
+pub(super) fn bound(texts: &Interner, target: Text) -> Text {
+    let bytes = texts.bytes(target);
+    let inner = memchr::memmem::find(bytes, b":[").and_then(|at| bytes[at + 2..].strip_suffix(b"]"));
+    let quoted = || bytes.split(|&byte| byte == b'"').nth(1).filter(|_| bytes.starts_with(b"UNIX"));
+    inner.and_then(|inner| texts.find(quoted().unwrap_or(inner))).unwrap_or(target)
+}
+
 /// The port of a peer, given as `10.0.0.2:53` or `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
 pub(super) fn port(target: &[u8]) -> Option<i64> {
     let target = target.strip_suffix(b"]").filter(|_| target.contains(&b'>')).unwrap_or(target);
@@ -110,6 +122,19 @@ pub(super) fn port(target: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bound_returns_the_address_that_other_calls_name() {
+        let mut texts = Interner::default();
+        let known = [texts.add(b"0.0.0.0:80"), texts.add(b"/run/x")];
+        let cases: [(&str, Text); 2] = [("TCP:[0.0.0.0:80]", known[0]), ("UNIX-STREAM:[7,\"/run/x\"]", known[1])];
+        for (target, expected) in cases {
+            let target = texts.add(target.as_bytes());
+            assert!(bound(&texts, target) == expected);
+        }
+        let other = texts.add(b"TCP:[0.0.0.0:81]");
+        assert!(bound(&texts, other) == other && bound(&texts, known[0]) == known[0]);
+    }
 
     #[test]
     fn port_returns_the_port_of_the_peer() {

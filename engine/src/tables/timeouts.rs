@@ -5,15 +5,16 @@
 //! poll 1 s, nothing | poll 1 s, nothing | poll, something | …                              an idle loop
 //! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer: went_on
 //! futex 1 s, nothing | wake a thread | futex 1 s, nothing | wake a thread | exit           a timer of a pool: went_on
+//! poll 1 s, nothing | poll 1 s, nothing | poll … SIGTERM | poll 1 s, nothing | exit        idle; then its end is delayed
 //! ```
+//! A process that is told to end has not given up what it waited for until then.
 
 mod ended_process;
 mod idle;
 
 use super::kill_victims::Victims;
 use super::lengths::{chosen_ns, two_digits};
-use super::sleeps::ends_by_itself;
-use super::sockets::{SocketCall, Sockets, peer};
+use super::sockets::{SocketCall, Sockets, bound, peer};
 use crate::parallel;
 use crate::store::event::EventKind;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
@@ -24,7 +25,7 @@ use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
-use crate::tables::timeouts::idle::is_idle;
+use crate::tables::timeouts::idle::Around;
 use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Text};
@@ -33,11 +34,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The kind of a wait: syscall, operation, normalised target.
 type Kind = (Text, Text, Text);
 
-/// Expired waits of a task with the same kind and time limit.
-struct Group {
+/// What expired waits of a group have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct GroupKey {
     kind: Kind,
+    /// The time limit, rounded.
+    alike_ns: i64,
     went_on: bool,
     answered: bool,
+    /// Whether the process had been told to end.
+    delays_end: bool,
+}
+
+/// Expired waits of a task with the same kind and time limit.
+struct Group {
+    key: GroupKey,
     sum: CallStats,
     requested_ns: Option<i64>,
     sent: Option<Sent>,
@@ -70,13 +81,13 @@ struct Sent {
 
 /// Builds the table of expired waits by task, syscall, target and time limit.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let sockets = Sockets::new(context);
+    let around = Around::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(context, &sockets, task));
+    let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(&around, task));
     let mut sheet = TableBuilder::new(context, "timeouts");
     let victims = Victims::new(context);
     for (&task, of_task) in tasks.iter().zip(all) {
-        of_task.write(context, &victims, task, &mut sheet);
+        of_task.write(&around, &victims, task, &mut sheet);
     }
     sheet.finish()
 }
@@ -84,12 +95,15 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// Collects the waits of a task.
 #[derive(Default)]
 struct OfTask {
-    groups: FxHashMap<(Kind, i64, bool, bool), Group>,
+    groups: FxHashMap<GroupKey, Group>,
     /// Expired waits, and whether the task went on after them.
     settled: Vec<(Kind, Expired, bool)>,
     /// Sends that were answered.
     answered: FxHashSet<u32>,
-    all: FxHashMap<Kind, All>,
+    /// Before and after the process was told to end.
+    all: FxHashMap<(Kind, bool), All>,
+    /// The last wait for each target, alone or among others, before and after the process was told to end.
+    last: FxHashMap<(Text, bool), u32>,
     /// The latest consecutive expired waits, by kind and printed target.
     expired: FxHashMap<(Kind, Text), Vec<Expired>>,
     /// Data sent and not yet answered, by target.
@@ -100,17 +114,24 @@ struct OfTask {
 }
 
 impl OfTask {
-    fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
+    fn new(around: &Around<'_>, task: u32) -> OfTask {
+        let (context, sockets) = (around.context, &around.sockets);
         let events = &context.trace.events;
         let mut here = OfTask::default();
         for (row, kind) in sockets.deeds.calls(context, task) {
             let target = events.target(row);
             match kind {
                 SocketCall::Accepts => {}
+                // A program that looked for its own address by a connect asked nobody there.
+                SocketCall::Listens => {
+                    let bound = bound(&events.texts, target);
+                    here.sent.remove(&bound);
+                    here.served.extend([target, bound]);
+                }
                 SocketCall::Connects => {
                     here.served.remove(&target);
                     here.sends(context, sockets, row);
-                    here.waits(context, sockets, task, row, Wait::Peer);
+                    here.waits(around, task, row, Wait::Peer);
                 }
                 SocketCall::Sends => here.sends(context, sockets, row),
                 SocketCall::Receives => {
@@ -123,15 +144,16 @@ impl OfTask {
                         None => here.served.insert(target),
                     };
                 }
-                SocketCall::Waits(wait) => here.waits(context, sockets, task, row, wait),
+                SocketCall::Waits(wait) => here.waits(around, task, row, wait),
             }
         }
         here.last_row = context.calls_of(task).last().unwrap_or(0);
         for ((kind, _), expired) in std::mem::take(&mut here.expired) {
-            here.settle(kind, &expired, true);
+            let is_idle = expired.last().is_some_and(|last| around.is_idle_at_end(task, last.row));
+            here.settle(kind, &expired, !is_idle);
         }
         for (kind, expired, went_on) in std::mem::take(&mut here.settled) {
-            here.group(context, kind, expired, went_on);
+            here.group(around, kind, expired, went_on);
         }
         here
     }
@@ -144,12 +166,15 @@ impl OfTask {
         }
     }
 
-    fn waits(&mut self, context: &TableContext<'_>, sockets: &Sockets, task: u32, row: u32, wait: Wait) {
-        let events = &context.trace.events;
+    fn waits(&mut self, around: &Around<'_>, task: u32, row: u32, wait: Wait) {
+        let (context, events) = (around.context, &around.context.trace.events);
         let shape = events.shape(row);
         let kind = (shape.syscall, shape.op, shape.target);
         let expired = is_expired(context, task, row, wait);
-        let all = self.all.entry(kind).or_default();
+        let delays_end = around.ends.was_told_before(context, task, row);
+        let targets = events.polled(row).iter().copied().chain([events.target(row)]).filter(|target| target.is_some());
+        self.last.extend(targets.map(|target| ((bound(&events.texts, target), delays_end), row)));
+        let all = self.all.entry((kind, delays_end)).or_default();
         all.waits += 1;
         all.expired += i64::from(expired);
         all.last = Some((row, expired));
@@ -162,7 +187,7 @@ impl OfTask {
             }
             return;
         };
-        let is_idle = before.last().is_some_and(|last| is_idle(context, sockets, last.row, row));
+        let is_idle = before.last().is_some_and(|last| around.is_idle(task, last.row, row));
         let settled = if expired && is_idle { Vec::new() } else { std::mem::take(before) };
         self.settle(kind, &settled, !is_idle);
         if expired {
@@ -176,12 +201,18 @@ impl OfTask {
     }
 
     /// Add a wait to those like it. Whether an answer came after it is known once all calls have been read.
-    fn group(&mut self, context: &TableContext<'_>, kind: Kind, Expired { row, sent }: Expired, went_on: bool) {
+    fn group(&mut self, around: &Around<'_>, kind: Kind, Expired { row, sent }: Expired, went_on: bool) {
+        let context = around.context;
         let requested_ns = context.trace.events.requested_ns(row);
-        let answered = sent.is_some_and(|sent| self.answered.contains(&sent.row));
-        let alike = (kind, requested_ns.map_or(NO_NS, two_digits), went_on, answered);
-        let new = || Group { kind, went_on, answered, sum: CallStats::new(row), requested_ns, sent, rows: Vec::new() };
-        let group = self.groups.entry(alike).or_insert_with(new);
+        let key = GroupKey {
+            kind,
+            alike_ns: requested_ns.map_or(NO_NS, two_digits),
+            went_on,
+            answered: sent.is_some_and(|sent| self.answered.contains(&sent.row)),
+            delays_end: around.ends.was_told_before(context, context.trace.events.task(row), row),
+        };
+        let new = || Group { key, sum: CallStats::new(row), requested_ns, sent, rows: Vec::new() };
+        let group = self.groups.entry(key).or_insert_with(new);
         group.sum.add(context, row);
         group.sent = group.sent.or(sent);
         group.rows.push(row);
@@ -190,19 +221,31 @@ impl OfTask {
     /// The data sent to a target that the call waits for.
     fn sent_to(&self, context: &TableContext<'_>, row: u32) -> Option<Sent> {
         let events = &context.trace.events;
-        let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
-        let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
-        let mut targets = std::iter::once(events.target(row)).chain(polled.iter().copied());
+        let mut targets = std::iter::once(events.target(row)).chain(events.polled(row).iter().copied());
         targets.find_map(|target| self.sent.get(&target)).copied()
     }
 
-    fn write(self, context: &TableContext<'_>, victims: &Victims<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
+    /// Whether the last wait for the same thing expired, and the task then did something else of its own accord.
+    fn gave_up(&self, around: &Around<'_>, task: u32, all: &All, key: &GroupKey) -> bool {
+        let events = &around.context.trace.events;
+        all.last.is_some_and(|(row, expired)| {
+            let target = events.target(row);
+            let is_last =
+                !target.is_some() || self.last.get(&(bound(&events.texts, target), key.delays_end)) == Some(&row);
+            // A server in its rhythm waits for clients until it ends.
+            let serves = all.expired >= MIN_RHYTHM_WAITS && around.is_server(task);
+            expired && is_last && row != self.last_row && !serves && !around.is_idle_at_end(task, row)
+        })
+    }
+
+    fn write(mut self, around: &Around<'_>, victims: &Victims<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
+        let context = around.context;
+        let mut groups: Vec<Group> = std::mem::take(&mut self.groups).into_values().collect();
         groups.sort_unstable_by_key(|group| group.sum.first_row);
         let tick_ns = context.capture_of(task).map_or(1, Capture::dur_tick_ns);
         for group in groups {
-            let all = self.all.get(&group.kind).copied().unwrap_or_default();
-            let (syscall, op, _) = group.kind;
+            let GroupKey { kind: (syscall, op, _), delays_end, .. } = group.key;
+            let all = self.all.get(&(group.key.kind, delays_end)).copied().unwrap_or_default();
             sheet.task_columns(task, group.sum.first_row);
             sheet.text("syscall", syscall);
             sheet.text("op", op);
@@ -218,16 +261,16 @@ impl OfTask {
             // A task that repeats the wait is idle and has not given up, unless it sent a signal to end the awaited
             // process.
             let gives_up = |&row: &u32| ends_awaited_process(context, task, row);
-            let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row)
-                || group.rows.iter().any(gives_up);
+            let gave_up = self.gave_up(around, task, &all, &group.key) || group.rows.iter().any(gives_up);
             sheet.bool("gave_up", gave_up);
-            sheet.bool("went_on", group.went_on);
+            sheet.bool("went_on", group.key.went_on);
             // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
-            sheet.bool("paces", all.expired >= MIN_RHYTHM_WAITS && !ends_by_itself(context, task));
+            let is_rhythm = all.expired >= MIN_RHYTHM_WAITS && !delays_end;
+            sheet.bool("paces", is_rhythm && !around.ends.ends_by_itself(context, task));
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
             sheet.string("meanwhile", meanwhile(context, victims, task, group.sum.first_row).as_deref());
-            sheet.bool("answered", group.answered);
+            sheet.bool("answered", group.key.answered);
             sheet.path_ns(group.sum.exclusive_ns);
             sheet.lines(group.sum.first_row, group.sum.last_row);
             sheet.members(Provenance::Rows(group.rows));
@@ -244,6 +287,7 @@ fn awaited(action: Action) -> Option<&'static str> {
         Wait::Poll => "any",
         Wait::Peer => "peer",
         Wait::Message if action == Action::ChangesSemaphore => "lock",
+        Wait::Lock if matches!(action, Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file-lock",
         Wait::Lock => "lock",
         Wait::Message => "message",
         Wait::Sleep => return None,

@@ -56,16 +56,12 @@ pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
     match next.filter(|&next| events.kind(next) == EventKind::Signal) {
         // A signal during a call that resumes forever did not end it.
         Some(_) if is_open && killed_by.is_none() => None,
-        Some(row) => Some(Breaker { name: events.shape(row).syscall, from: sender_of(events, row) }),
+        Some(row) => Some(Breaker { name: events.shape(row).syscall, from: events.sender(row) }),
         None => {
             let is_last = next.is_none_or(|next| events.kind(next) == EventKind::Exit);
             killed_by.filter(|_| is_last).map(|name| Breaker { name, from: NO_ID })
         }
     }
-}
-
-fn sender_of(events: &EventTable, row: u32) -> i32 {
-    events.senders.binary_search_by_key(&row, |&(row, _)| row).map_or(NO_ID, |at| events.senders[at].1)
 }
 
 /// The last part of a wait that signals interrupted and the task resumed, by its index among the task's rows. None if

@@ -4,13 +4,14 @@ use crate::store::event::{EventKind, NONE};
 use crate::store::time_limits::min_duration_ns;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
+use crate::tables::process_ends::ProcessEnds;
 use crate::tables::sleeps::{sleeping, sleeps_of};
 use crate::tables::timeouts::is_expired;
 use crate::waits::wait_kinds::{wait_of_row, was_broken_off};
-use parsers::NO_NS;
-use parsers::syscalls::Wait;
+use parsers::syscalls::{Action, Wait};
+use parsers::{NO_NS, Outcome};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Number of rows after the fork of a child that are searched for the wait for it.
 const ROWS_OF_PAUSE: usize = 64;
@@ -40,14 +41,16 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
     // Runtimes sleep in a wait for an address whose time runs out.
     let polls =
         ShapeIndex::new(context, |action, _| action.wait().filter(|wait| matches!(wait, Wait::Poll | Wait::Lock)));
+    let ends = ProcessEnds::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
     let own: Vec<(u32, Vec<Pause>)> = tasks
         .par_iter()
         .map(|&task| {
             let slept = sleeps_of(context, &sleeps, task).map(|row| pause(context, row, false));
             let waited = polls.calls(context, task).filter(|&(row, wait)| is_expired(context, task, row, wait));
-            let slept = joined(context, task, slept);
-            (task, slept.into_iter().chain(waited.map(|(row, _)| pause(context, row, true))).collect::<Vec<_>>())
+            let slept = joined(context, task, slept).into_iter();
+            let all = slept.chain(waited.map(|(row, _)| pause(context, row, true)));
+            (task, all.filter(|pause| !ends.cut(context, task, pause.last_row)).collect::<Vec<_>>())
         })
         .filter(|(_, pauses)| !pauses.is_empty())
         .collect();
@@ -62,6 +65,33 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
     all.par_iter_mut().for_each(|(_, pauses)| pauses.sort_unstable_by_key(|pause| pause.at));
     all.sort_unstable_by_key(|&(task, _)| task);
     all
+}
+
+/// The children that are nothing but pauses of their creators: they sleep for most of their lives, and change nothing.
+///
+/// ```text
+/// sh      |fork|~~~~ wait4 ~~~~|date|fork|~~~~ wait4 ~~~~|
+/// sleep        |-- sleep 1 s --|         |-- sleep 1 s --|
+/// ```
+pub(crate) fn only_pauses(context: &TableContext<'_>) -> FxHashSet<u32> {
+    let events = &context.trace.events;
+    let changes =
+        ShapeIndex::new(context, |action, shape| (shape.outcome == Outcome::Ok && changes(action)).then_some(()));
+    let sleepers = pauses(context).into_iter().flat_map(|(_, pauses)| pauses).map(|pause| pause.sleeper);
+    let is_quiet = |&child: &u32| {
+        let ran = context.trace.tasks[child as usize].programs.last().map_or(NO_NS, |program| program.from_ns);
+        changes.calls(context, child).all(|(row, ())| events.start_ns(row) < ran)
+    };
+    sleepers.filter(|&child| child != NONE).filter(is_quiet).collect()
+}
+
+/// Whether others can see what a call did.
+fn changes(action: Action) -> bool {
+    let writes = matches!(action, Action::Writes | Action::Sends | Action::SendsMany | Action::Connects);
+    let makes = matches!(action, Action::Creates | Action::Makes | Action::MakesNode | Action::Links | Action::Renames);
+    let removes = matches!(action, Action::Removes | Action::RemovesDirectory | Action::Resizes);
+    let starts = matches!(action, Action::Forks | Action::Vforks | Action::Spawns | Action::Signals);
+    writes || makes || removes || starts || action == Action::ChangesAttributes
 }
 
 impl Pause {

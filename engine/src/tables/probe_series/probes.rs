@@ -11,7 +11,7 @@ use crate::tables::probe_series::pauses::Pause;
 use crate::waits::wait_kinds::is_probe;
 use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Wait, action_of};
-use parsers::{NO_NS, Outcome, Text};
+use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The probed object.
@@ -108,7 +108,7 @@ impl ProbeIndex {
     ) -> Vec<Probe> {
         let events = &context.trace.events;
         let rows = context.trace.rows_of(task);
-        let place = |row: u32| rows.partition_point(|&other| before_or_at(context, other, row));
+        let place = |row: u32| rows.partition_point(|&other| other == row || context.trace.starts_before(other, row));
         let from = before.map_or(0, |pause| place(pause.at));
         let to = after.map_or(rows.len(), |pause| place(pause.at).saturating_sub(1)).max(from);
         let (from, to) = match (before, after) {
@@ -197,15 +197,6 @@ impl ProbeIndex {
                 child,
             })
         })
-    }
-}
-
-/// Whether a row is another row of its task or precedes it.
-fn before_or_at(context: &TableContext<'_>, row: u32, other: u32) -> bool {
-    let events = &context.trace.events;
-    match (events.start_ns(row), events.start_ns(other)) {
-        (NO_NS, _) | (_, NO_NS) => row <= other,
-        (start_ns, other_ns) => (start_ns, row) <= (other_ns, other),
     }
 }
 

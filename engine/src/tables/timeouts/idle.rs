@@ -4,26 +4,84 @@ use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
 use crate::table_support::context::TableContext;
-use crate::tables::sleeps::ends_by_itself;
+use crate::tables::process_ends::{ProcessEnds, ended};
 use crate::tables::sockets::{SocketCall, Sockets};
 use parsers::Outcome;
+use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
+use rustc_hash::FxHashSet;
 
-/// Whether a task made hardly any calls between an expired wait and the next one for the same target, and sent nothing.
-pub(super) fn is_idle(context: &TableContext<'_>, sockets: &Sockets, expired: u32, next: u32) -> bool {
-    let events = &context.trace.events;
-    let task = events.task(expired);
-    let rows = context.trace.rows_from(task, expired);
-    let between = rows.iter().take_while(|&&row| row != next).take(MAX_CALLS_BETWEEN_PARTS + 2);
-    let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
-    // A server has timers for its own upkeep, for which nobody waits.
-    let works = || between.clone().skip(1).any(|&row| begins_work(events, row)) && ends_by_itself(context, task);
-    // What it sends after the wait may be what another process waited for.
-    let sends = |&row: &u32| sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends);
-    between.clone().count() <= MAX_CALLS_BETWEEN_PARTS + 1
-        && between_ns <= MAX_BETWEEN_PARTS_NS
-        && !between.clone().any(sends)
-        && !works()
+/// What the waits of a task are judged by.
+pub(super) struct Around<'all> {
+    pub context: &'all TableContext<'all>,
+    pub sockets: Sockets,
+    pub ends: ProcessEnds,
+    /// The processes that accept connections, by capture and id.
+    servers: FxHashSet<(u32, i32)>,
+}
+
+impl<'all> Around<'all> {
+    pub(super) fn new(context: &'all TableContext<'all>) -> Around<'all> {
+        let sockets = Sockets::new(context);
+        let is_server = |task: u32| {
+            let mut calls = sockets.deeds.calls(context, task).map(|(_, call)| call);
+            calls.any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts))
+        };
+        let has_servers = sockets.deeds.any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts));
+        let servers = context.tasks().filter(|&task| has_servers && is_server(task)).map(|task| process(context, task));
+        Around { context, servers: servers.collect(), ends: ProcessEnds::new(context), sockets }
+    }
+
+    /// Whether the process of a task accepts connections.
+    pub(super) fn is_server(&self, task: u32) -> bool {
+        self.servers.contains(&process(self.context, task))
+    }
+
+    /// Whether a task made hardly any calls between an expired wait and the next one for the same target, and sent nothing.
+    /// What it does after it was told to end is not its choice.
+    pub(super) fn is_idle(&self, task: u32, expired: u32, next: u32) -> bool {
+        let told = self.ends.told(self.context, task).filter(|&told| self.context.trace.starts_before(told, next));
+        let told = told.filter(|&told| self.context.trace.starts_before(expired, told));
+        self.is_idle_until(task, expired, Some(told.unwrap_or(next)))
+    }
+
+    /// Whether a task does as little between an expired wait and the moment when something else ends it.
+    pub(super) fn is_idle_at_end(&self, task: u32, expired: u32) -> bool {
+        let told = self.ends.told(self.context, task).filter(|&told| self.context.trace.starts_before(expired, told));
+        // Servers are told to end, even where the tracer prints no signals.
+        let is_ended = match ended(self.context, task) {
+            Some(Ended::Killed(_)) => true,
+            Some(Ended::Exited(_)) => told.is_some(),
+            None => self.is_server(task),
+        };
+        is_ended && self.is_idle_until(task, expired, told)
+    }
+
+    fn is_idle_until(&self, task: u32, expired: u32, until: Option<u32>) -> bool {
+        let (context, events) = (self.context, &self.context.trace.events);
+        let rows = context.trace.rows_from(task, expired).iter().copied();
+        let within = |&row: &u32| until.is_none_or(|until| context.trace.starts_before(row, until));
+        let mut between = rows.skip(1).take_while(within).take(MAX_CALLS_BETWEEN_PARTS + 1);
+        let from_ns = events.end_ns(expired);
+        let between_ns =
+            from_ns.zip(until).map_or(0, |(from_ns, until)| events.start_ns(until).saturating_sub(from_ns));
+        // A server has timers for its own upkeep, for which nobody waits, and which may take a while.
+        let is_server = self.is_server(task);
+        let keeps_up = is_server || !self.ends.ends_by_itself(context, task);
+        let works = |row: u32| begins_work(events, row) && !keeps_up;
+        // What it sends after the wait may be what another process waited for.
+        let sends = |row: u32| self.sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends);
+        let mut calls = 0;
+        between.all(|row| {
+            calls += 1;
+            calls <= MAX_CALLS_BETWEEN_PARTS && !sends(row) && !works(row)
+        }) && (is_server || between_ns <= MAX_BETWEEN_PARTS_NS)
+    }
+}
+
+fn process(context: &TableContext<'_>, task: u32) -> (u32, i32) {
+    let known = &context.trace.tasks[task as usize];
+    (known.capture, known.pid)
 }
 
 /// Whether a call hands work on or begins some: it wakes a waiting thread, opens, connects, or starts a task.
