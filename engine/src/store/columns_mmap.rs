@@ -9,20 +9,49 @@ use crate::store::scratch::{Scratch, Stored};
 use memmap2::{MmapMut, MmapOptions};
 use std::alloc::{Layout, handle_alloc_error};
 use std::io;
+use std::ops::{Index, IndexMut};
 use std::sync::{Arc, OnceLock};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Words between two columns. The segment's size is a power of two: without them, all values of a row would compete for
+/// the same few lines of the cache.
+const WORDS_APART: usize = 5 * 16;
+
+/// A column of four bytes.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(crate) struct Column {
+    pub rows: [u32; SEGMENT_ROWS],
+    apart: [u32; WORDS_APART],
+}
+
+impl Index<usize> for Column {
+    type Output = u32;
+
+    #[inline(always)]
+    fn index(&self, at: usize) -> &u32 {
+        &self.rows[at]
+    }
+}
+
+impl IndexMut<usize> for Column {
+    #[inline(always)]
+    fn index_mut(&mut self, at: usize) -> &mut u32 {
+        &mut self.rows[at]
+    }
+}
 
 /// The columns of fixed width.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Columns {
-    pub since_ns: [u32; SEGMENT_ROWS],
-    pub dur_ns: [u32; SEGMENT_ROWS],
-    pub ret: [u32; SEGMENT_ROWS],
-    pub line: [u32; SEGMENT_ROWS],
-    pub task: [u32; SEGMENT_ROWS],
-    pub shape: [u32; SEGMENT_ROWS],
-    pub target: [u32; SEGMENT_ROWS],
+    pub since_ns: Column,
+    pub dur_ns: Column,
+    pub ret: Column,
+    pub line: Column,
+    pub task: Column,
+    pub shape: Column,
+    pub target: Column,
     pub flags: [u8; SEGMENT_ROWS],
 }
 
@@ -43,13 +72,13 @@ impl Word {
 
     /// Where a row's value is within the columns, in bytes.
     fn offset(self, at: usize) -> usize {
-        (self as usize * SEGMENT_ROWS + at) * size_of::<u32>()
+        self as usize * size_of::<Column>() + at * size_of::<u32>()
     }
 }
 
 impl Columns {
     #[inline(always)]
-    fn word(&self, word: Word) -> &[u32; SEGMENT_ROWS] {
+    fn word(&self, word: Word) -> &Column {
         match word {
             Word::Since => &self.since_ns,
             Word::Dur => &self.dur_ns,
@@ -62,7 +91,7 @@ impl Columns {
     }
 
     #[inline(always)]
-    fn word_mut(&mut self, word: Word) -> &mut [u32; SEGMENT_ROWS] {
+    fn word_mut(&mut self, word: Word) -> &mut Column {
         match word {
             Word::Since => &mut self.since_ns,
             Word::Dur => &mut self.dur_ns,
@@ -165,7 +194,7 @@ impl Room {
     fn stored_flags(&self, at: usize) -> u8 {
         let mut value = 0;
         if let Room::Stored { bytes, .. } = self {
-            bytes.read(Word::COUNT * SEGMENT_ROWS * size_of::<u32>() + at, value.as_mut_bytes());
+            bytes.read(Word::COUNT * size_of::<Column>() + at, value.as_mut_bytes());
         }
         value
     }
@@ -186,7 +215,7 @@ impl Room {
         match self {
             Room::Memory(_) => self.columns_mut().flags[at] = flags,
             Room::Stored { bytes, loaded } => {
-                bytes.write(Word::COUNT * SEGMENT_ROWS * size_of::<u32>() + at, flags.as_bytes());
+                bytes.write(Word::COUNT * size_of::<Column>() + at, flags.as_bytes());
                 loaded.take();
             }
         }

@@ -152,7 +152,7 @@ impl EventSegment {
     #[inline]
     pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
         let columns = self.room.columns();
-        (&columns.shape[..self.len], &columns.task[..self.len])
+        (&columns.shape.rows[..self.len], &columns.task.rows[..self.len])
     }
 
     /// Complete a row.
