@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Default)]
 pub(super) struct Ordered {
     rows: Vec<u32>,
+    /// Their starts. A search in the event table would miss the cache at each step.
+    starts_ns: Vec<i64>,
     /// The longest duration of a row.
     longest_ns: i64,
     /// The result of the last search. The next one is usually near, so this affects the speed of a search, not its
@@ -27,8 +29,10 @@ impl Ordered {
         if !self.rows.is_sorted_by_key(start_ns) {
             self.rows.sort_by_key(start_ns);
         }
-        let took_ns = |&row: &u32| end_ns(trace, row).saturating_sub(trace.events.start_ns(row));
-        self.longest_ns = self.rows.iter().map(took_ns).max().unwrap_or(0);
+        self.starts_ns = self.rows.iter().map(start_ns).collect();
+        let timed = self.rows.iter().zip(&self.starts_ns);
+        let took_ns = timed.map(|(&row, &start_ns)| end_ns(trace, row).saturating_sub(start_ns));
+        self.longest_ns = took_ns.max().unwrap_or(0);
     }
 
     /// The rows.
@@ -37,17 +41,18 @@ impl Ordered {
     }
 
     /// The rows that start at or before a moment, the last first, as far back as a row can still end after `after_ns`.
-    pub(super) fn back_from(&self, trace: &Trace, at_ns: i64, after_ns: i64) -> impl Iterator<Item = u32> {
-        let behind = self.behind(trace, at_ns);
-        let (events, longest_ns) = (&trace.events, self.longest_ns);
-        let reaches = move |row: &u32| events.start_ns(*row).saturating_add(longest_ns) > after_ns;
-        self.rows.get(..behind).unwrap_or_default().iter().rev().copied().take_while(reaches)
+    pub(super) fn back_from(&self, at_ns: i64, after_ns: i64) -> impl Iterator<Item = u32> {
+        let behind = self.behind(at_ns);
+        let longest_ns = self.longest_ns;
+        let reaches = move |&(_, start_ns): &(&u32, &i64)| start_ns.saturating_add(longest_ns) > after_ns;
+        let timed = self.rows[..behind].iter().zip(&self.starts_ns[..behind]);
+        timed.rev().take_while(reaches).map(|(&row, _)| row)
     }
 
     /// The number of rows that start at or before a moment, by a galloping search from the last result.
-    fn behind(&self, trace: &Trace, at_ns: i64) -> usize {
-        let begins_before = |at: usize| trace.events.start_ns(self.rows[at]) <= at_ns;
-        let (len, mut step) = (self.rows.len(), 1);
+    fn behind(&self, at_ns: i64) -> usize {
+        let begins_before = |at: usize| self.starts_ns[at] <= at_ns;
+        let (len, mut step) = (self.starts_ns.len(), 1);
         let near = (self.recent.load(Ordering::Relaxed) as usize).min(len);
         let (mut from, mut to) = (near, near);
         while to < len && begins_before(to) {
@@ -59,7 +64,7 @@ impl Ordered {
             (from, to) = ((from - 1).saturating_sub(step), from - 1);
             step *= 2;
         }
-        let found = from + self.rows[from..to].partition_point(|&row| trace.events.start_ns(row) <= at_ns);
+        let found = from + self.starts_ns[from..to].partition_point(|&start_ns| start_ns <= at_ns);
         self.recent.store(found as u32, Ordering::Relaxed);
         found
     }

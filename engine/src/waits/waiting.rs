@@ -132,7 +132,7 @@ impl Waiting<'_> {
         let events = &self.trace.events;
         let Span { start_ns, end_ns: last_ns, .. } = self.span;
         let mut long_ones = 0;
-        let near = || rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES);
+        let near = || rows.back_from(self.begun_until_ns(), start_ns).take(TRIES);
         let of_others = |&row: &u32| events.task(row) != self.task && fits(row);
         let inside = near().take_while(|&row| {
             long_ones += usize::from(events.start_ns(row) < start_ns);
@@ -153,7 +153,7 @@ impl Waiting<'_> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
         let start_ns = self.span.start_ns;
-        let near = rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES);
+        let near = rows.back_from(self.begun_until_ns(), start_ns).take(TRIES);
         let mut near =
             near.filter(|&row| events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row));
         near.next()
@@ -171,7 +171,7 @@ impl Waiting<'_> {
         let events = &self.trace.events;
         let next_ns = self.rows_after().next().map(|row| events.start_ns(row)).filter(|&next_ns| next_ns != NO_NS)?;
         let (from_ns, until_ns) = (self.span.end_ns, next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)));
-        let near = rows.back_from(self.trace, until_ns, from_ns).take(TRIES);
+        let near = rows.back_from(until_ns, from_ns).take(TRIES);
         let near = near.take_while(|&row| events.start_ns(row) > from_ns);
         near.filter(|&row| events.task(row) != self.task && fits(row)).last()
     }
