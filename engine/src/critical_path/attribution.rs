@@ -10,12 +10,15 @@
 
 pub mod elapsed;
 mod packed;
+mod path_places;
 mod recorder;
 
 use crate::critical_path::attribution::packed::Packed;
+use crate::critical_path::attribution::path_places::{PathPlaces, Places};
 use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::wait_graph::WalkStats;
 use crate::critical_path::window::Window;
+use crate::store::ahead::ahead;
 use crate::store::event::NONE;
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
@@ -43,6 +46,7 @@ pub struct Attribution {
     others_of_task: FxHashMap<u32, Vec<u32>>,
     /// Whether it has time in lines that are left out.
     has_left_out: bool,
+    places: PathPlaces,
 }
 
 /// A part of the path: all of its time in one call or gap that is of one kind.
@@ -50,6 +54,8 @@ pub struct Attribution {
 pub struct Charge {
     /// The event; of a gap the call before it, [`NONE`] before the first.
     pub row: u32,
+    /// The shape of the call; [`NONE`] for a gap.
+    pub shape: u32,
     /// Whether it is the gap after the call.
     pub is_gap: bool,
     /// Place among the stretches that are unlike most, if it is one of them.
@@ -96,7 +102,22 @@ impl Attribution {
     /// The path of windows.
     pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
         let attribution = Attribution { walk_stats: WalkStats::new(trace), ..Attribution::new(trace.events.len()) };
-        recorder::record(attribution, trace, wakers, windows)
+        recorder::record(attribution, trace, wakers, windows).complete(trace)
+    }
+
+    /// Valid after the last stretch is added.
+    fn complete(mut self, trace: &Trace) -> Attribution {
+        self.places = PathPlaces::new(trace, &self);
+        self
+    }
+
+    /// The events of a task with time on the path, in order, as indexes among its rows. There may be more.
+    pub fn places(&self, trace: &Trace, task: u32) -> Places<'_> {
+        self.places.of(task, trace.rows_of(task).len())
+    }
+
+    fn is_on_path(&self, row: u32) -> bool {
+        self.like_most.has_some(row) || self.has_spilled(row)
     }
 
     /// Whether there is a call with at least so much time.
@@ -112,25 +133,52 @@ impl Attribution {
 
     /// Tell each part of the path that a task has.
     pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
-        self.each_packed(trace, task, &mut tell);
-        self.each_spilled(task, tell);
+        self.each_at(trace, task, self.places(trace, task), |_, charge| tell(charge));
     }
 
-    /// Of these the parts that are like most: calls of the task and gaps between them, in order.
+    /// The same for the calls at some places and the gaps after them, with the place. Parts that are unlike most are
+    /// told for all calls, without a place.
+    pub fn each_at(
+        &self,
+        trace: &Trace,
+        task: u32,
+        places: impl Iterator<Item = usize>,
+        mut tell: impl FnMut(Option<usize>, &Charge),
+    ) {
+        self.each_packed_at(trace, task, places, |at, charge| tell(Some(at), charge));
+        self.each_spilled(trace, task, |charge| tell(None, charge));
+    }
+
+    /// The parts that are like most: calls of the task and gaps between them, in order.
     pub fn each_packed(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
-        for &row in trace.rows_of(task) {
-            let parts = [self.like_most.charge(row, false), self.like_most.charge(row, true)];
-            parts.iter().flatten().for_each(&mut tell);
+        self.each_packed_at(trace, task, self.places(trace, task), |_, charge| tell(charge));
+    }
+
+    /// The same at some places, with the place.
+    pub fn each_packed_at(
+        &self,
+        trace: &Trace,
+        task: u32,
+        places: impl Iterator<Item = usize>,
+        mut tell: impl FnMut(usize, &Charge),
+    ) {
+        let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
+        for (at, cells) in ahead(places, |at| self.like_most.cells(rows[at])) {
+            let call =
+                self.like_most.charge(rows[at], false, cells[0]).map(|call| Charge { shape: shapes[at], ..call });
+            let gap = self.like_most.charge(rows[at], true, cells[1]);
+            [call, gap].iter().flatten().for_each(|charge| tell(at, charge));
         }
     }
 
     /// Those that are unlike most. The event of one may be that of another task.
-    pub fn each_spilled(&self, task: u32, mut tell: impl FnMut(&Charge)) {
+    pub fn each_spilled(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
         for &place in self.others_of_task.get(&task).map_or(&[][..], Vec::as_slice) {
             let segment = &self.others[place as usize];
             let (row, is_gap) = place_of(segment.what);
+            let shape = if is_gap || row == NONE { NONE } else { trace.events.shape_number(row) };
             let Segment { class, resolved, tag, .. } = *segment;
-            tell(&Charge { row, is_gap, place: Some(place), class, resolved, tag, ns: segment.dur_ns() });
+            tell(&Charge { row, shape, is_gap, place: Some(place), class, resolved, tag, ns: segment.dur_ns() });
         }
     }
 
@@ -164,7 +212,7 @@ impl Attribution {
         if !self.has_left_out {
             return self.gap_after_ns(row);
         }
-        let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Gap);
+        let like_most = self.like_most.charge_at(row, true).filter(|charge| charge.class == Class::Gap);
         let others = self.spilled_at(row).filter(|segment| segment.class == Class::Gap);
         let left_out_ns = like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>();
         self.gap_after_ns(row) - left_out_ns
@@ -192,7 +240,7 @@ impl Attribution {
 
     /// The part of the time between a call and the next one during which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
-        let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Stopped);
+        let like_most = self.like_most.charge_at(row, true).filter(|charge| charge.class == Class::Stopped);
         let others = self.spilled_at(row).filter(|segment| segment.class == Class::Stopped);
         like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>()
     }

@@ -7,6 +7,7 @@
 
 use crate::critical_path::attribution::Attribution;
 use crate::store::classes::class_of;
+use crate::store::tasks::Program;
 use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
@@ -165,28 +166,39 @@ impl Scratch<'_> {
         let events = &trace.events;
         let programs = trace.program_index().of(task);
         let new = |program| ProgramTime { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
+        let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
+        // Where the next program begins, among the rows of the task.
+        let end_of = |from: usize, later: Option<&Program>| match later {
+            Some(later) => from + rows[from..].partition_point(|&row| events.start_ns(row) < later.from_ns),
+            None => rows.len(),
+        };
+        let mut places = attribution.places(trace, task).peekable();
         let mut unit = new(programs.first().map_or(Text::NONE, |first| first.path));
-        let (mut next, mut units, mut entries) = (1, Vec::new(), Vec::new());
-        for (&row, &shape) in trace.rows_of(task).iter().zip(trace.shapes_of(task)) {
-            while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
-                units.push(self.ended(std::mem::replace(&mut unit, new(later.path)), &mut entries));
-                next += 1;
+        let (mut next, mut first, mut units, mut entries) = (1, 0, Vec::new(), Vec::new());
+        loop {
+            let end = end_of(first, programs.get(next));
+            unit.rows = (end - first) as u32;
+            while let Some(at) = places.next_if(|&at| at < end) {
+                self.add(attribution.of_row(rows[at]), shapes[at], &mut unit);
             }
-            let (ns, gap_after_ns) = attribution.of_row(row);
-            unit.rows += 1;
-            unit.calls_ns += ns;
-            unit.gaps_ns += gap_after_ns;
-            if ns > 0 {
-                let part = self.of_shape[shape as usize];
-                if self.sums[part as usize] == 0 {
-                    self.used.push(part);
-                }
-                self.sums[part as usize] += ns;
-            }
+            units.push(self.ended(unit, &mut entries));
+            let Some(later) = programs.get(next).filter(|_| end < rows.len()) else { break };
+            (unit, first, next) = (new(later.path), end, next + 1);
         }
-        units.push(self.ended(unit, &mut entries));
         units.extend(programs.get(next..).unwrap_or(&[]).iter().map(|program| new(program.path)));
         (units, entries)
+    }
+
+    fn add(&mut self, (ns, gap_after_ns): (i64, i64), shape: u32, unit: &mut ProgramTime) {
+        unit.calls_ns += ns;
+        unit.gaps_ns += gap_after_ns;
+        if ns > 0 {
+            let part = self.of_shape[shape as usize];
+            if self.sums[part as usize] == 0 {
+                self.used.push(part);
+            }
+            self.sums[part as usize] += ns;
+        }
     }
 
     fn ended(&mut self, unit: ProgramTime, entries: &mut Vec<(u32, i64)>) -> ProgramTime {

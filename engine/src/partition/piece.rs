@@ -64,14 +64,11 @@ impl Piece {
 pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
     let events = &trace.events;
     let is_call = !charge.is_gap && charge.row != NONE;
-    let (shape, target) = match is_call {
-        true => (events.shape_number(charge.row), events.waited_target(charge.row)),
-        false => (NONE, Text::NONE),
-    };
+    let target = if is_call { events.waited_target(charge.row) } else { Text::NONE };
     Piece {
         task,
         program,
-        shape,
+        shape: charge.shape,
         class: charge.class,
         resolved: charge.resolved,
         tag: charge.tag,

@@ -30,8 +30,11 @@ pub(super) fn of_tasks(
     let of_some = |tasks: &[u32]| {
         let left = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut sums = left.unwrap_or_else(|| PieceSums::new(&twins));
-        let each = tasks.iter().map(|&task| sums.of_task(trace, programs, attribution, task, |_| true));
-        let each: Vec<Vec<Piece>> = each.collect();
+        let mut of_task = |&task: &u32| {
+            let places = attribution.places(trace, task);
+            sums.of_task(trace, programs, attribution, task, places, |_, _| true)
+        };
+        let each: Vec<Vec<Piece>> = tasks.iter().map(&mut of_task).collect();
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
         each
     };
@@ -77,21 +80,22 @@ impl<'trace> PieceSums<'trace> {
         }
     }
 
-    /// The pieces of a task, summed over the parts of the path that `is_wanted` accepts.
+    /// The pieces of a task, summed over the parts of the path that `is_wanted` accepts, of calls at some places.
     pub(crate) fn of_task(
         &mut self,
         trace: &Trace,
         programs: &ProgramIndex,
         attribution: &Attribution,
         task: u32,
-        mut is_wanted: impl FnMut(&Charge) -> bool,
+        places: impl Iterator<Item = usize>,
+        mut is_wanted: impl FnMut(Option<usize>, &Charge) -> bool,
     ) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         self.lives.clear();
         self.further.clear();
         let mut ran = Ran::new(programs, task);
-        attribution.each(trace, task, |charge| {
-            if is_wanted(charge) {
+        attribution.each_at(trace, task, places, |at, charge| {
+            if is_wanted(at, charge) {
                 let program = ran.program(trace, programs, attribution, charge);
                 if self.lives.is_empty() || program != self.program {
                     self.switch_program(program);
@@ -119,7 +123,7 @@ impl<'trace> PieceSums<'trace> {
 
     fn add(&mut self, trace: &Trace, task: u32, charge: &Charge, pieces: &mut Vec<Piece>) {
         let is_call = !charge.is_gap && charge.row != NONE;
-        let shape = is_call.then(|| trace.events.shape_number(charge.row) as usize);
+        let shape = is_call.then_some(charge.shape as usize);
         let place = self.place(shape, charge, pieces);
         if place as usize == pieces.len() {
             return pieces.push(piece_of(trace, task, self.program, charge));
@@ -130,8 +134,10 @@ impl<'trace> PieceSums<'trace> {
             piece.calls += 1;
             piece.first_row = piece.first_row.min(charge.row);
             piece.last_row = piece.last_row.max(charge.row);
-            if piece.target != trace.events.waited_target(charge.row) {
-                piece.target = piece.common_target(trace);
+            // What several targets have in common does not change any more, so targets need not be read.
+            let common = piece.common_target(trace);
+            if piece.target != common && piece.target != trace.events.waited_target(charge.row) {
+                piece.target = common;
             }
         }
     }

@@ -95,7 +95,7 @@ fn each_call(context: &TableContext<'_>, members: &[Provenance], mut visit: impl
             each_of_scope(context, scope, &mut visit);
         }
         member.by_task(trace, |task, part| {
-            part.each(trace, task, |row, is_gap| {
+            part.each(trace, task, 0..trace.rows_of(task).len(), |row, is_gap| {
                 if !is_gap && trace.events.kind(row) == EventKind::Call {
                     visit(row);
                 }

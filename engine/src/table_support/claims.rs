@@ -16,6 +16,7 @@ use crate::partition::piece::{self, Piece, piece_of};
 use crate::partition::pieces::{self, Pieces};
 use crate::partition::scope::ScopeFilter;
 use crate::partition::sums::PieceSums;
+use crate::store::ahead::ahead;
 use crate::store::event::NONE;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::context::TableContext;
@@ -83,11 +84,12 @@ pub fn claims(context: &TableContext<'_>, pieces: &Pieces, claims: &[Vec<Provena
         (divided, marks)
     });
     let mut divided = each.map(|(divided, _)| divided).reduce(|| Shares::new(claims.len()), Shares::and);
-    let others = index.divide_others(&mut divided);
+    let claimed = index.divide_others(&mut divided);
+    let unclaimed = Unclaimed::new(&index, std::mem::take(&mut divided.unclaimed), claimed);
     // Only the path can be unexplained. Elapsed times are not parts of it.
     let is_path = |&(task, _): &(u32, i64)| context.capture_of(task).is_none_or(Capture::has_wall_clock);
     let (path, elapsed): (Vec<_>, Vec<_>) = divided.rest_ns.into_iter().partition(is_path);
-    let rest = index.largest(&path, &others, limit);
+    let rest = index.largest(&path, &unclaimed, limit);
     let sum = |rest: &[(u32, i64)]| rest.iter().map(|&(_, ns)| ns).sum();
     Claims { rest_ns: sum(&path), elapsed_rest_ns: sum(&elapsed), shares: divided.shares, rest }
 }
@@ -97,13 +99,20 @@ struct Shares {
     shares: Vec<Share>,
     /// Unclaimed time per task, in task order.
     rest_ns: Vec<(u32, i64)>,
+    /// A bit for each call and each gap of the tasks with claims: whether its part of the path is unclaimed.
+    unclaimed: Vec<u64>,
     /// The claim that owns each event, or the gap after it (`true`), for events that have spilled parts of the path.
     owners: FxHashMap<(u32, bool), u32>,
 }
 
 impl Shares {
     fn new(claims: usize) -> Shares {
-        Shares { shares: vec![Share::default(); claims], rest_ns: Vec::new(), owners: FxHashMap::default() }
+        Shares {
+            shares: vec![Share::default(); claims],
+            rest_ns: Vec::new(),
+            unclaimed: Vec::new(),
+            owners: FxHashMap::default(),
+        }
     }
 
     fn take(&mut self, number: u32, first: u32, ns: i64) {
@@ -121,9 +130,52 @@ impl Shares {
             more.taken.into_iter().for_each(|(first, ns)| share.add_taken(first, ns));
         }
         self.rest_ns.extend(other.rest_ns);
+        self.unclaimed.extend(other.unclaimed);
         self.owners.extend(other.owners);
         self
     }
+}
+
+/// The parts of the path that no claim covers.
+struct Unclaimed {
+    bits: Vec<u64>,
+    /// Where the bits of each task begin.
+    firsts: Vec<usize>,
+    /// For each part that is unlike most, whether it is claimed.
+    spilled: Vec<bool>,
+}
+
+impl Unclaimed {
+    /// `bits` are those of the tasks with claims, in task order.
+    fn new(index: &ClaimIndex<'_>, bits: Vec<u64>, spilled: Vec<bool>) -> Unclaimed {
+        let trace = index.context.trace;
+        let words = |task: u32| if index.is_free(task) { 0 } else { words_of(trace.rows_of(task).len()) };
+        let firsts = (0..trace.tasks.len() as u32).scan(0, |next, task| {
+            let first = *next;
+            *next += words(task);
+            Some(first)
+        });
+        Unclaimed { firsts: firsts.collect(), bits, spilled }
+    }
+
+    /// Whether the part of a call or gap of a task with claims is unclaimed.
+    fn has(&self, task: u32, at: usize, is_gap: bool) -> bool {
+        let bit = bit_of(at, is_gap);
+        self.bits[self.firsts[task as usize] + bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    fn has_spilled(&self, place: u32) -> bool {
+        self.spilled.get(place as usize) == Some(&false)
+    }
+}
+
+/// A call and the gap after it have a bit each.
+fn bit_of(at: usize, is_gap: bool) -> usize {
+    2 * at + usize::from(is_gap)
+}
+
+fn words_of(rows: usize) -> usize {
+    bit_of(rows, false).div_ceil(64)
 }
 
 /// The first claim on each call and gap of a task, plus 1; 0 means unclaimed. The buffers are reused across the tasks
@@ -221,7 +273,7 @@ impl<'a> ClaimIndex<'a> {
     /// The task's time on the path without its spilled parts.
     fn packed_ns(&self, task: u32) -> i64 {
         let mut ns = self.pieces.exclusive_by_task()[task as usize];
-        self.context.attribution.each_spilled(task, |charge| ns -= charge.ns);
+        self.context.attribution.each_spilled(self.context.trace, task, |charge| ns -= charge.ns);
         ns
     }
 
@@ -237,7 +289,8 @@ impl<'a> ClaimIndex<'a> {
         marks.scopes.clear();
         let mut places = ClaimedPlaces::new(rows);
         for &(_, number, part) in self.listed(task).iter().filter(|(.., part)| !part.is_by_shape()) {
-            part.each(trace, task, |row, is_gap| {
+            let on_path = self.context.attribution.places(trace, task);
+            part.each(trace, task, on_path, |row, is_gap| {
                 if let Some(at) = places.of(row) {
                     marks.mark(number, at, is_gap);
                 }
@@ -257,7 +310,9 @@ impl<'a> ClaimIndex<'a> {
         }
         let mut by_shape = std::mem::take(&mut marks.by_shape);
         by_shape.clear();
-        for (at, (&row, &shape)) in trace.rows_of(task).iter().zip(trace.shapes_of(task)).enumerate() {
+        let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
+        for at in self.context.attribution.places(trace, task) {
+            let (row, shape) = (rows[at], shapes[at]);
             let claims = by_shape.entry(shape).or_insert_with(|| claims_on(shape, listed));
             for &(number, ..) in
                 claims.iter().filter(|&&(_, first_row, last_row)| (first_row..=last_row).contains(&row))
@@ -275,21 +330,28 @@ impl<'a> ClaimIndex<'a> {
             return divided.rest_ns.push((task, self.packed_ns(task)));
         }
         self.mark(task, marks);
-        let rows = trace.rows_of(task);
-        let (mut places, mut rest_ns) = (ClaimedPlaces::new(rows), 0);
-        attribution.each_packed(trace, task, |charge| {
-            let owner = places.of(charge.row).map_or(NONE, |at| marks.owner(at, charge.is_gap));
+        let (rows, mut rest_ns, first) = (trace.rows_of(task), 0, divided.unclaimed.len());
+        divided.unclaimed.resize(first + words_of(rows.len()), 0);
+        attribution.each_packed_at(trace, task, attribution.places(trace, task), |at, charge| {
+            let owner = marks.owner(at, charge.is_gap);
             if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
                 rest_ns += charge.ns;
+                let bit = bit_of(at, charge.is_gap);
+                divided.unclaimed[first + bit / 64] |= 1 << (bit % 64);
             }
         });
         divided.rest_ns.push((task, rest_ns));
-        for &(number, at, is_gap) in &marks.contested {
-            let row = rows[at as usize];
-            let ns = if is_gap { attribution.gap_after_ns(row) } else { attribution.in_call_ns(row) };
+        let contested_ns = |&(_, at, is_gap): &(u32, u32, bool)| match is_gap {
+            true => attribution.gap_after_ns(rows[at as usize]),
+            false => attribution.in_call_ns(rows[at as usize]),
+        };
+        for (&(number, at, is_gap), ns) in ahead(marks.contested.iter(), contested_ns) {
             divided.take(number, marks.owner(at as usize, is_gap), ns);
         }
-        for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| attribution.has_spilled(row)) {
+        for (at, row) in attribution.places(trace, task).map(|at| (at, rows[at])) {
+            if !attribution.has_spilled(row) {
+                continue;
+            }
             let owners = [false, true].map(|is_gap| ((row, is_gap), marks.owner(at, is_gap)));
             divided.owners.extend(owners.into_iter().filter(|&(_, owner)| owner != NONE));
         }
@@ -302,7 +364,7 @@ impl<'a> ClaimIndex<'a> {
         let mut known = FxHashMap::default();
         for task in 0..self.context.trace.tasks.len() as u32 {
             known.clear();
-            attribution.each_spilled(task, |charge| {
+            attribution.each_spilled(self.context.trace, task, |charge| {
                 let owner = divided.owners.get(&(charge.row, charge.is_gap)).copied().unwrap_or(NONE);
                 let first = self.give(task, charge, owner, &mut known, divided);
                 if first == NONE {
@@ -340,7 +402,7 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// The largest unclaimed pieces.
-    fn largest(&self, rest_ns: &[(u32, i64)], others: &[bool], limit: usize) -> Pieces {
+    fn largest(&self, rest_ns: &[(u32, i64)], unclaimed: &Unclaimed, limit: usize) -> Pieces {
         let context = self.context;
         let mut tasks: Vec<(u32, i64)> = rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
         tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
@@ -352,11 +414,9 @@ impl<'a> ClaimIndex<'a> {
             if largest.len() == limit && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
                 break;
             }
-            let new = || (PieceSums::new(&twins), Owners::default());
-            let of_task = |(sums, marks): &mut (PieceSums<'_>, Owners), &(task, _): &(u32, i64)| {
-                (task, self.rest_of(task, others, limit, sums, marks))
-            };
-            for (task, pieces) in tasks.par_iter().map_init(new, of_task).collect::<Vec<_>>() {
+            let of_task =
+                |sums: &mut PieceSums<'_>, &(task, _): &(u32, i64)| (task, self.rest_of(task, unclaimed, limit, sums));
+            for (task, pieces) in tasks.par_iter().map_init(|| PieceSums::new(&twins), of_task).collect::<Vec<_>>() {
                 largest.extend(pieces.iter().map(|piece| piece.exclusive_ns));
                 each[task as usize] = pieces;
             }
@@ -367,30 +427,24 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// The largest unclaimed pieces of a task, in the order of the task.
-    fn rest_of(
-        &self,
-        task: u32,
-        others: &[bool],
-        limit: usize,
-        sums: &mut PieceSums<'_>,
-        marks: &mut Owners,
-    ) -> Vec<Piece> {
-        let (context, trace) = (self.context, self.context.trace);
-        let mut is_all = self.is_free(task);
-        context.attribution.each_spilled(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
+    fn rest_of(&self, task: u32, unclaimed: &Unclaimed, limit: usize, sums: &mut PieceSums<'_>) -> Vec<Piece> {
+        let (trace, attribution) = (self.context.trace, self.context.attribution);
+        let is_free = self.is_free(task);
+        let mut is_all = is_free;
+        attribution.each_spilled(trace, task, |charge| {
+            is_all &= charge.place.is_some_and(|place| unclaimed.has_spilled(place));
+        });
         if is_all {
             return largest(pieces::without_targets(trace, self.pieces.of(task)), limit);
         }
-        self.mark(task, marks);
-        let mut places = ClaimedPlaces::new(trace.rows_of(task));
-        let is_rest = |charge: &Charge| match charge.place {
-            Some(place) => others.get(place as usize) == Some(&false),
-            None => {
-                let owner = places.of(charge.row).map_or(NONE, |at| marks.owner(at, charge.is_gap));
-                owner == NONE && self.scopes.of(context, task, charge, &mut marks.scopes).is_empty()
-            }
+        let is_unclaimed = |at: usize, is_gap: bool| is_free || unclaimed.has(task, at, is_gap);
+        let places = attribution.places(trace, task);
+        let places = places.filter(|&at| is_unclaimed(at, false) || is_unclaimed(at, true));
+        let is_rest = |at: Option<usize>, charge: &Charge| match charge.place {
+            Some(place) => unclaimed.has_spilled(place),
+            None => at.is_some_and(|at| is_unclaimed(at, charge.is_gap)),
         };
-        let pieces = sums.of_task(trace, trace.program_index(), context.attribution, task, is_rest);
+        let pieces = sums.of_task(trace, trace.program_index(), attribution, task, places, is_rest);
         largest(pieces::without_targets(trace, &pieces), limit)
     }
 }
@@ -454,9 +508,8 @@ impl Scopes {
         let trace = context.trace;
         let program = piece::program_of(trace, trace.program_index(), context.attribution, task, charge);
         let is_call = !charge.is_gap && charge.row != NONE;
-        let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
         let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };
-        known.entry((program, shape, target, charge.kind())).or_insert_with(|| {
+        known.entry((program, charge.shape, target, charge.kind())).or_insert_with(|| {
             let piece = piece_of(trace, task, program, charge);
             // Pieces with several targets are listed with the part that these targets share.
             let common = piece.of_several_targets(trace);

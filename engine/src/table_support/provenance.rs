@@ -1,6 +1,7 @@
 //! The events that a table row covers.
 
 use crate::partition::scope::Scope;
+use crate::store::ahead::ahead;
 use crate::store::trace::Trace;
 
 /// The events that a table row covers.
@@ -106,20 +107,26 @@ impl TaskEvents<'_> {
         matches!(self, TaskEvents::Shapes(..))
     }
 
-    /// Calls `visit` with each call and each gap. A gap is identified by the call before it.
-    pub(crate) fn each(self, trace: &Trace, task: u32, mut visit: impl FnMut(u32, bool)) {
+    /// Calls `visit` with each call and each gap. A gap is identified by the call before it. Where all calls of the task
+    /// would have to be looked at, only those at `places` are, which are indexes among its rows, in order.
+    pub(crate) fn each(
+        self,
+        trace: &Trace,
+        task: u32,
+        places: impl Iterator<Item = usize>,
+        mut visit: impl FnMut(u32, bool),
+    ) {
         match self {
             TaskEvents::Rows(rows) => rows.iter().for_each(|&row| visit(row, false)),
             TaskEvents::Gaps(rows) => rows.iter().for_each(|&row| visit(row, true)),
             TaskEvents::Shapes(shapes, first_row, last_row) => {
-                for &row in trace.rows_of(task).iter().filter(|row| (first_row..=last_row).contains(row)) {
-                    if shapes.binary_search(&trace.events.shape_number(row)).is_ok() {
-                        visit(row, false);
-                    }
-                }
+                let (rows, shape_of) = (trace.rows_of(task), trace.shapes_of(task));
+                let within = places.filter(|&at| (first_row..=last_row).contains(&rows[at]));
+                let such = within.filter(|&at| shapes.binary_search(&shape_of[at]).is_ok());
+                such.for_each(|at| visit(rows[at], false));
             }
             TaskEvents::Stretch(first_row, last_row) => stretch(trace, (task, first_row, last_row), &mut visit),
-            TaskEvents::Times(times) => within(trace, task, times, &mut visit),
+            TaskEvents::Times(times) => within(trace, task, times, places, &mut visit),
         }
     }
 }
@@ -136,19 +143,28 @@ fn stretch(trace: &Trace, (task, first_row, last_row): (u32, u32, u32), visit: &
 
 /// Calls and gaps that start within these intervals. One pass over the calls of the task, because there may be more
 /// intervals than calls.
-fn within(trace: &Trace, task: u32, times: &[(i64, i64)], visit: &mut impl FnMut(u32, bool)) {
+fn within(
+    trace: &Trace,
+    task: u32,
+    times: &[(i64, i64)],
+    places: impl Iterator<Item = usize>,
+    visit: &mut impl FnMut(u32, bool),
+) {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let mut times = times;
-    for (at, &row) in rows.iter().enumerate() {
-        let start_ns = events.start_ns(row);
+    let bounds_ns = |at: usize| {
+        let start_ns = events.start_ns(rows[at]);
+        // The gap after a call that began before the interval is inside it only if the next call begins there as well.
+        let next_ns = rows.get(at + 1).map_or(i64::MAX, |&next| events.start_ns(next));
+        (start_ns, events.end_ns(rows[at]).unwrap_or(start_ns), next_ns)
+    };
+    for (at, (start_ns, end_ns, next_ns)) in ahead(places, bounds_ns) {
+        let row = rows[at];
         times = not_before(times, start_ns);
         let Some(&(from_ns, _)) = times.first() else { break };
         if from_ns <= start_ns {
             visit(row, false);
         }
-        let end_ns = events.end_ns(row).unwrap_or(start_ns);
-        // The gap after a call that began before the interval is inside it only if the next call begins there as well.
-        let next_ns = rows.get(at + 1).map_or(i64::MAX, |&next| events.start_ns(next));
         let around_end = not_before(times, end_ns).first();
         if around_end.is_some_and(|&(from_ns, _)| from_ns <= end_ns && from_ns <= next_ns) {
             visit(row, true);
@@ -200,7 +216,7 @@ mod tests {
                 .map(|(row, is_gap, _)| (row, is_gap))
                 .collect();
             let mut found = Vec::new();
-            TaskEvents::Times(&times).each(&trace, 0, |row, is_gap| found.push((row, is_gap)));
+            TaskEvents::Times(&times).each(&trace, 0, 0..rows.len(), |row, is_gap| found.push((row, is_gap)));
             prop_assert_eq!(found, expected);
         }
     }

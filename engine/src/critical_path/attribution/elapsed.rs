@@ -26,7 +26,7 @@ impl Attribution {
                 calls.for_each(|&row| self.add_elapsed(trace, task, row, min_ns));
             }
         }
-        self
+        self.complete(trace)
     }
 
     fn add_elapsed(&mut self, trace: &Trace, task: u32, row: u32, min_ns: i64) {

@@ -8,6 +8,7 @@
 
 use crate::critical_path::attribution::{Charge, place_of};
 use crate::critical_path::segment::{Segment, Tag};
+use crate::store::event::NONE;
 use parsers::syscalls::Class;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -80,6 +81,12 @@ impl Packed {
         }
     }
 
+    /// Whether a call or the gap after it has something.
+    #[inline]
+    pub(super) fn has_some(&self, row: u32) -> bool {
+        self.cells(row) != [0, 0]
+    }
+
     /// How long, 0 if there is nothing.
     #[inline]
     pub(super) fn ns(&self, row: u32, is_gap: bool) -> i64 {
@@ -87,12 +94,23 @@ impl Packed {
         self.cells.get(at).map_or(0, |&cell| self.length(at, cell))
     }
 
+    /// The cells of a call and of the gap after it.
     #[inline]
-    pub(super) fn charge(&self, row: u32, is_gap: bool) -> Option<Charge> {
-        let at = place(row, is_gap);
-        let cell = *self.cells.get(at)?;
+    pub(super) fn cells(&self, row: u32) -> [u32; 2] {
+        let at = place(row, false);
+        self.cells.get(at..at + 2).map_or([0, 0], |cells| [cells[0], cells[1]])
+    }
+
+    /// What a cell holds, without a shape.
+    #[inline]
+    pub(super) fn charge(&self, row: u32, is_gap: bool, cell: u32) -> Option<Charge> {
         let (class, resolved, tag) = class_of(cell >> LENGTH_BITS)?;
-        Some(Charge { row, is_gap, place: None, class, resolved, tag, ns: self.length(at, cell) })
+        let ns = self.length(place(row, is_gap), cell);
+        Some(Charge { row, shape: NONE, is_gap, place: None, class, resolved, tag, ns })
+    }
+
+    pub(super) fn charge_at(&self, row: u32, is_gap: bool) -> Option<Charge> {
+        self.charge(row, is_gap, self.cells(row)[usize::from(is_gap)])
     }
 
     /// Whether there is a call with at least so much time.
@@ -157,7 +175,7 @@ mod tests {
             };
             assert!(dense.takes(&one(0, end_ns, Tag::Lag)) && dense.takes(&one(end_ns, end_ns + 5, Tag::Lag)));
             assert!(!dense.takes(&one(0, 1, Tag::None)), "another kind");
-            let charge = dense.charge(1, true);
+            let charge = dense.charge_at(1, true);
             assert_eq!(charge.map(|charge| (charge.ns, charge.tag)), Some((end_ns + 5, Tag::Lag)));
             assert_eq!([dense.ns(0, true), dense.ns(1, false), dense.ns(1, true)], [0, 0, end_ns + 5]);
             assert_eq!(dense.long_gaps(end_ns + 5).collect::<Vec<_>>(), [1]);
