@@ -1,6 +1,7 @@
 //! A trace: captures in memory, as events and tasks.
 
 use crate::store::by_task;
+use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::file_chunks::FileChunks;
 use crate::store::programs::ProgramIndex;
@@ -225,8 +226,29 @@ pub struct Trace {
     pub(crate) cells: FxHashMap<String, FileChunks>,
     /// The programs of each task, computed on first use.
     programs: OnceLock<ProgramIndex>,
-    /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
-    task_shapes: OnceLock<Vec<u32>>,
+    /// What tables need of each of `task_rows`; see [`Trace::shapes_of`].
+    contiguous: OnceLock<Contiguous>,
+}
+
+/// What tables need of all rows, in the order of `Trace::task_rows`, where those of a task are contiguous. In the event
+/// table they are far apart if many tasks work at the same time, and each one is a cache miss.
+struct Contiguous {
+    shapes: Vec<u32>,
+    /// A bit for each row: whether it is a call.
+    calls: Vec<u64>,
+}
+
+impl Contiguous {
+    fn new(events: &EventTable, rows: &[u32]) -> Contiguous {
+        let calls = |rows: &[u32]| {
+            let bits = rows.iter().zip(0..).map(|(&row, bit)| u64::from(events.kind(row) == EventKind::Call) << bit);
+            bits.fold(0, |word, bit| word | bit)
+        };
+        Contiguous {
+            shapes: rows.par_iter().map(|&row| events.shape_number(row)).collect(),
+            calls: rows.par_chunks(64).map(calls).collect(),
+        }
+    }
 }
 
 impl Trace {
@@ -246,11 +268,20 @@ impl Trace {
         self.task_rows.get(self.places_of(task)).unwrap_or(&[])
     }
 
-    /// Shape numbers of these rows, in the same order. Most tables need few shapes and find their rows here, where the
-    /// rows of a task are contiguous. Valid after everything is read.
+    /// Shape numbers of these rows, in the same order. Most tables need few shapes and find their rows here. Valid after
+    /// everything is read.
     pub fn shapes_of(&self, task: u32) -> &[u32] {
-        let shapes = || self.task_rows.par_iter().map(|&row| self.events.shape_number(row)).collect();
-        self.task_shapes.get_or_init(shapes).get(self.places_of(task)).unwrap_or(&[])
+        self.contiguous().shapes.get(self.places_of(task)).unwrap_or(&[])
+    }
+
+    /// Whether each of these rows is a call, by its index among them. Valid after everything is read.
+    pub fn are_calls(&self, task: u32) -> impl Fn(usize) -> bool + use<'_> {
+        let (bits, first) = (&self.contiguous().calls, self.places_of(task).start);
+        move |at| bits.get((first + at) / 64).is_some_and(|word| word >> ((first + at) % 64) & 1 == 1)
+    }
+
+    fn contiguous(&self) -> &Contiguous {
+        self.contiguous.get_or_init(|| Contiguous::new(&self.events, &self.task_rows))
     }
 
     /// The range of a task's rows in the list of all rows.

@@ -7,7 +7,6 @@ use crate::critical_path::trust::Trust;
 use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
 use crate::query::selection::Selection;
-use crate::store::event::EventKind;
 use crate::store::programs::script_of;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::moved::Moved;
@@ -76,9 +75,15 @@ impl TableContext<'_> {
     }
 
     /// The selected calls of a task, ordered by start.
-    pub fn calls_of(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
-        let is_call = |&row: &u32| self.trace.events.kind(row) == EventKind::Call && self.selection.has(row);
-        self.trace.rows_of(task).iter().copied().filter(is_call)
+    pub fn calls_of(&self, task: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.call_places(task).map(|(_, row)| row)
+    }
+
+    /// The same with their indexes among all rows of the task.
+    pub fn call_places(&self, task: u32) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
+        let is_call = self.trace.are_calls(task);
+        let rows = self.trace.rows_of(task).iter().copied().enumerate();
+        rows.filter(move |&(at, row)| is_call(at) && self.selection.has(row))
     }
 
     /// The capture of a task.

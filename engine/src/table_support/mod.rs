@@ -13,4 +13,5 @@ pub mod provenance;
 pub(crate) mod pruning;
 pub(crate) mod shape_index;
 pub(crate) mod stream_ends;
+pub(crate) mod text_numbers;
 pub mod threshold;

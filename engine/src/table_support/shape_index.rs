@@ -1,6 +1,6 @@
 //! Classifies calls by shape. Each shape is classified once, so classifying an event is an array lookup.
 
-use crate::store::event::{EventKind, Shape};
+use crate::store::event::Shape;
 use crate::store::task_relations;
 use crate::table_support::context::TableContext;
 use crate::table_support::limits::MAX_PROCESSES;
@@ -29,9 +29,17 @@ pub struct ShapeIndex<K> {
 impl<K: Copy + Send + Sync> ShapeIndex<K> {
     /// Classifies each shape by the action of its syscall and by its other properties.
     pub fn new(context: &TableContext<'_>, classify: impl Fn(Action, &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
-        let events = &context.trace.events;
-        let shapes = events.shapes().par_iter();
-        let kinds: Vec<Option<K>> = shapes.map(|shape| classify(action_of(shape.syscall), shape)).collect();
+        ShapeIndex::numbered(context, |_, action, shape| classify(action, shape))
+    }
+
+    /// The same by number of the shape, too.
+    pub fn numbered(
+        context: &TableContext<'_>,
+        classify: impl Fn(u32, Action, &Shape) -> Option<K> + Sync,
+    ) -> ShapeIndex<K> {
+        let shapes = context.trace.events.shapes().par_iter().enumerate();
+        let kinds = shapes.map(|(number, shape)| classify(number as u32, action_of(shape.syscall), shape));
+        let kinds: Vec<Option<K>> = kinds.collect();
         ShapeIndex { is_empty: kinds.iter().all(Option::is_none), kinds }
     }
 
@@ -48,11 +56,11 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
 
     /// The relevant selected calls of a task, ordered by start.
     pub fn calls<'a>(&'a self, context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
-        let events = &context.trace.events;
         let shapes = if self.is_empty { &[] } else { context.trace.shapes_of(task) };
-        context.trace.rows_of(task).iter().zip(shapes).filter_map(move |(&row, &shape)| {
+        let (rows, is_call) = (context.trace.rows_of(task), context.trace.are_calls(task));
+        shapes.iter().enumerate().filter_map(move |(at, &shape)| {
             let kind = self.of_shape(shape)?;
-            (events.kind(row) == EventKind::Call && context.selection.has(row)).then_some((row, kind))
+            (is_call(at) && context.selection.has(rows[at])).then(|| (rows[at], kind))
         })
     }
 

@@ -13,6 +13,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use crate::table_support::text_numbers::TextNumbers;
 use parsers::syscalls::{Action, Transfer};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -52,13 +53,13 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
             Kind::Moves(way) => moves.push((call.program, (way, target), call.row)),
         }
     }
-    by_size(tasks[0], &moves, &seeks)
+    by_size(tasks[0], &moves, &seeks, events.texts.len())
 }
 
 /// Groups the calls. Groups with fewer than [`MIN_TARGET_CALLS`] calls are merged. They are counted first, because there may
 /// be very many of them.
-fn by_size(task: u32, moves: &[(Text, Key, u32)], seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
-    let (sizes, numbers) = sizes(moves);
+fn by_size(task: u32, moves: &[(Text, Key, u32)], seeks: &FxHashMap<Text, i64>, texts: usize) -> Vec<CallGroup<Key>> {
+    let (sizes, numbers) = sizes(moves, texts);
     let is_large = |number: u32| sizes[number as usize] >= MIN_TARGET_CALLS;
     let mut many: Grouping<(Text, Key)> = Grouping::default();
     let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
@@ -89,15 +90,18 @@ fn by_size(task: u32, moves: &[(Text, Key, u32)], seeks: &FxHashMap<Text, i64>) 
 }
 
 /// The number of calls of each group, and the group of each call. Groups are numbered in order of their first calls.
-fn sizes(moves: &[(Text, Key, u32)]) -> (Vec<usize>, Vec<u32>) {
-    let mut places: FxHashMap<(Text, Key), u32> = FxHashMap::default();
+fn sizes(moves: &[(Text, Key, u32)], texts: usize) -> (Vec<usize>, Vec<u32>) {
+    let mut places: FxHashMap<(Text, Transfer), TextNumbers> = FxHashMap::default();
     let mut sizes = Vec::new();
     let mut last: Option<((Text, Key), u32)> = None;
     let number = |&(program, key, _): &(Text, Key, u32)| {
         let group = (program, key);
         let number = match last {
             Some((same, number)) if same == group => number,
-            _ => *places.entry(group).or_insert(sizes.len() as u32),
+            _ => {
+                let of_way = || TextNumbers::new(moves.len(), texts);
+                places.entry((program, key.0)).or_insert_with(of_way).of(key.1, sizes.len() as u32)
+            }
         };
         last = Some((group, number));
         if number as usize == sizes.len() {

@@ -8,7 +8,6 @@ mod repetition;
 
 use crate::parallel;
 use crate::query::selection::Selection;
-use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::heuristics::MIN_ITERATIONS;
 use crate::store::trace::Trace;
@@ -59,6 +58,8 @@ pub struct Loop {
     pub first_row: u32,
     /// Last event.
     pub last_row: u32,
+    /// From the first event to the last, as indexes among the rows of the task.
+    places: Range<usize>,
 }
 
 /// Shapes without their targets, the elements of loop bodies.
@@ -87,8 +88,10 @@ impl LoopShapes {
         LoopShapes { of_shape, parts, moves }
     }
 
-    fn of(&self, events: &EventTable, row: u32) -> u32 {
-        self.of_shape[events.shape_number(row) as usize]
+    /// Those of the events of a task, in order.
+    fn of_task<'a>(&'a self, trace: &'a Trace, task: u32) -> impl Fn(usize) -> u32 + 'a {
+        let shapes = trace.shapes_of(task);
+        |at| self.of_shape[shapes[at] as usize]
     }
 
     fn text(&self, events: &EventTable, number: u32) -> String {
@@ -135,16 +138,16 @@ pub fn loops(context: &TableContext<'_>) -> (LoopShapes, Vec<Loop>) {
 
 fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<Loop> {
     let events = &trace.events;
-    let is_call = |&row: &u32| events.kind(row) == EventKind::Call && selection.has(row);
-    let rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_call).collect();
-    if rows.len() < MIN_ITERATIONS {
+    let (is_call, rows, shape_at) = (trace.are_calls(task), trace.rows_of(task), shapes.of_task(trace, task));
+    let places = (0..rows.len()).filter(|&at| is_call(at) && selection.has(rows[at]));
+    let (places, of_calls): (Vec<u32>, Vec<u32>) = places.map(|at| (at as u32, shape_at(at))).unzip();
+    if places.len() < MIN_ITERATIONS {
         return Vec::new();
     }
-    let of_rows: Vec<u32> = rows.iter().map(|&row| shapes.of(events, row)).collect();
-    let calls = Calls { events, shapes, task, rows: &rows, of_rows: &of_rows };
-    let (cost_ns, time_ns) = (|at: usize| events.dur_ns(rows[at]).max(0), |range| calls.time_ns(range));
-    let (of_rows, kinds) = (&of_rows[..], shapes.parts.len());
-    let found = nests::nests(&nests::NestInput { shapes: of_rows, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
+    let calls = Calls { events, shapes, task, rows, places: &places, of_calls: &of_calls };
+    let (cost_ns, time_ns) = (|at: usize| events.dur_ns(calls.row(at)).max(0), |range| calls.time_ns(range));
+    let (of_calls, kinds) = (&of_calls[..], shapes.parts.len());
+    let found = nests::nests(&nests::NestInput { shapes: of_calls, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
     let found: Vec<Loop> = found.into_iter().map(|nest| calls.measured(nest)).collect();
     longest(found, MAX_LOOPS.0)
 }
@@ -162,41 +165,56 @@ struct Calls<'a> {
     events: &'a EventTable,
     shapes: &'a LoopShapes,
     task: u32,
+    /// All rows of the task.
     rows: &'a [u32],
-    of_rows: &'a [u32],
+    /// The indexes of its calls among them.
+    places: &'a [u32],
+    /// The shape of each call.
+    of_calls: &'a [u32],
 }
 
 impl Calls<'_> {
+    fn row(&self, at: usize) -> u32 {
+        self.rows[self.places[at] as usize]
+    }
+
     /// Time from the start of the first call of the range to the start of the call after it, or to the end of the last
     /// call. Without a clock, the sum of the durations.
     fn time_ns(&self, range: Range<usize>) -> i64 {
-        let start_ns = |at: usize| self.rows.get(at).map(|&row| self.events.start_ns(row)).filter(|&ns| ns != NO_NS);
-        let last_ns = || self.rows.last().and_then(|&row| self.events.end_ns(row).or(Some(self.events.start_ns(row))));
-        let end_ns = if range.end < self.rows.len() { start_ns(range.end) } else { last_ns() };
+        let count = self.places.len();
+        let start_ns = |at: usize| (at < count).then(|| self.events.start_ns(self.row(at))).filter(|&ns| ns != NO_NS);
+        let last = self.row(count - 1);
+        let last_ns = || self.events.end_ns(last).or(Some(self.events.start_ns(last)));
+        let end_ns = if range.end < count { start_ns(range.end) } else { last_ns() };
         match start_ns(range.start).zip(end_ns) {
             Some((start_ns, end_ns)) => (end_ns - start_ns).max(0),
-            None => self.rows[range].iter().map(|&row| self.events.dur_ns(row).max(0)).sum(),
+            None => range.map(|at| self.events.dur_ns(self.row(at)).max(0)).sum(),
         }
     }
 
     fn measured(&self, nest: Nest) -> Loop {
         let range = nest.range.start..nest.last + 1;
-        let (rows, of_rows) = (&self.rows[range.clone()], &self.of_rows[range]);
-        let (first_row, last_row) = (rows[0], rows[rows.len() - 1]);
+        let (places, of_calls) = (&self.places[range.clone()], &self.of_calls[range]);
+        let calls = || places.iter().map(|&place| self.rows[place as usize]).zip(of_calls);
+        let (first, last) = (places[0] as usize, places[places.len() - 1] as usize);
+        let (first_row, last_row) = (self.rows[first], self.rows[last]);
         let events = self.events;
         let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
-        for (&row, &shape) in rows.iter().zip(of_rows) {
+        for (row, &shape) in calls() {
             let sum = sums.entry(shape).or_default();
             *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
         }
         let of_body =
             nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
         let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
-        let of_dominant = rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant);
-        let dominant_rows: Vec<u32> = of_dominant.map(|(&row, _)| row).collect();
-        let targets: FxHashSet<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
-        let moving = rows.iter().zip(of_rows).filter(|&(_, &shape)| self.shapes.moves[shape as usize]);
-        let bytes = moving.map(|(&row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
+        let of_dominant = calls().filter(|&(_, &shape)| shape == dominant);
+        let dominant_rows: Vec<u32> = of_dominant.map(|(row, _)| row).collect();
+        let mut targets: Vec<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
+        // Calls on a target often follow one another.
+        targets.dedup();
+        let targets: FxHashSet<Text> = targets.into_iter().collect();
+        let moving = calls().filter(|&(_, &shape)| self.shapes.moves[shape as usize]);
+        let bytes = moving.map(|(row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
         let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
         let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
         Loop {
@@ -215,6 +233,7 @@ impl Calls<'_> {
             bytes,
             first_row,
             last_row,
+            places: first..last + 1,
         }
     }
 }
@@ -235,8 +254,9 @@ const OWN_ENTRIES: (usize, usize) = (9, 10);
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let (shapes, found) = loops(context);
     let events = &context.trace.events;
+    let costs = parallel::map(&found, |one| LoopCost::new(context, &shapes, one));
     let mut builder = TableBuilder::new(context, "loops");
-    for one in &found {
+    for (one, cost) in found.iter().zip(costs) {
         builder.task_columns(one.task, one.first_row);
         builder.int("turns", one.iterations as i64);
         builder.int("period", one.body.len() as i64);
@@ -246,7 +266,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         builder.ns("per_turn_ns", per_iteration_ns);
         builder.string("dominant", Some(&shapes.text(events, one.dominant)));
         let call = shapes.call(one.dominant);
-        builder.string("class", Some(class_of_dominant(context, &shapes, one).name()));
+        builder.string("class", Some(cost.class.name()));
         builder.bool("is_trivial", call.is_some_and(Syscall::is_trivial));
         builder.ns("dominant_ns", one.dominant_ns);
         builder.int("dominant_calls", one.dominant_calls as i64);
@@ -262,19 +282,44 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let outer = around.map(|around| around.trend).unwrap_or_default();
         builder.float("outer_trend", outer.time);
         builder.float("outer_calls_trend", outer.calls);
-        let (all_ns, dominant_ns) = on_path(context, &shapes, one);
-        let freeable_ns = match changes_entries(context, &shapes, one) {
-            true => 0,
-            false => freeable_ns(context, one, (all_ns, dominant_ns)),
-        };
-        builder.path_ns(all_ns);
-        builder.int("dominant_exclusive_ns", dominant_ns);
-        builder.int("freeable_ns", freeable_ns);
+        builder.path_ns(cost.path_ns);
+        builder.int("dominant_exclusive_ns", cost.dominant_ns);
+        builder.int("freeable_ns", cost.freeable_ns);
         builder.lines(one.first_row, one.last_row);
         let Loop { task, first_row, last_row, .. } = *one;
         builder.members(Provenance::Stretch { task, first_row, last_row });
     }
     builder.finish()
+}
+
+/// What a loop costs.
+struct LoopCost {
+    /// What the dominant call works on decides: a write to a socket is network, not disk.
+    class: Class,
+    /// Time on the critical path of a loop, and of its dominant call.
+    path_ns: i64,
+    dominant_ns: i64,
+    /// Upper bound of the time that could be saved.
+    freeable_ns: i64,
+}
+
+impl LoopCost {
+    fn new(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> LoopCost {
+        let (trace, shape_at) = (context.trace, shapes.of_task(context.trace, one.task));
+        let rows = trace.rows_of(one.task);
+        let dominant: Vec<u32> =
+            one.places.clone().filter(|&at| shape_at(at) == one.dominant).map(|at| rows[at]).collect();
+        let class = dominant.first().map_or(Class::Other, |&row| context.wakers.class(trace, row));
+        let dominant_ns = dominant.iter().map(|&row| context.exclusive_ns(row)).sum();
+        let in_loop = &rows[one.places.clone()];
+        let gaps_ns = in_loop.iter().rev().skip(1).map(|&row| context.attribution.own_gap_after_ns(row));
+        let path_ns = in_loop.iter().map(|&row| context.exclusive_ns(row)).chain(gaps_ns).sum();
+        let freeable_ns = match changes_entries(context, one, &dominant) {
+            true => 0,
+            false => freeable_ns(context, one, (path_ns, dominant_ns)),
+        };
+        LoopCost { class, path_ns, dominant_ns, freeable_ns }
+    }
 }
 
 /// Upper bound of the time that could be saved. Time of slow exceptions is not due to the repetition. The share of
@@ -295,8 +340,8 @@ fn freeable_ns(context: &TableContext<'_>, one: &Loop, (all_ns, dominant_ns): (i
 /// The lower quartile of the times between two calls of a loop. 0 if there are none.
 fn usual_gap_ns(context: &TableContext<'_>, one: &Loop) -> i64 {
     let events = &context.trace.events;
-    let rows = context.trace.rows_from(one.task, one.first_row);
-    let pairs = rows.windows(2).take_while(|pair| pair[1] <= one.last_row);
+    let rows = &context.trace.rows_of(one.task)[one.places.clone()];
+    let pairs = rows.windows(2);
     let gaps = pairs.filter_map(|pair| Some(events.start_ns(pair[1]) - events.end_ns(pair[0])?));
     let mut gaps: Vec<i64> = gaps.map(|ns| ns.max(0)).collect();
     let quarter = gaps.len() / 4;
@@ -305,40 +350,14 @@ fn usual_gap_ns(context: &TableContext<'_>, one: &Loop) -> i64 {
 
 /// Whether nearly each dominant call creates, renames or removes a file of its own. Unpacking an archive takes one such
 /// call for each file.
-fn changes_entries(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> bool {
+fn changes_entries(context: &TableContext<'_>, one: &Loop, dominant: &[u32]) -> bool {
     let events = &context.trace.events;
     let changes = |row: u32| {
         let action = events.action(row);
         let removes = matches!(action, Action::Removes | Action::RemovesDirectory | Action::Makes | Action::MakesNode);
         removes || events.made.binary_search_by_key(&row, |&(row, _)| row).is_ok()
     };
-    let rows = context.trace.rows_from(one.task, one.first_row).iter().copied();
-    let in_loop = rows.take_while(|&row| row <= one.last_row);
-    let changed = in_loop.filter(|&row| shapes.of(events, row) == one.dominant && changes(row)).count();
+    let changed = dominant.iter().filter(|&&row| changes(row)).count();
     let nearly_all = one.dominant_calls as usize * OWN_ENTRIES.0 / OWN_ENTRIES.1;
     changed.min(one.distinct_targets as usize) >= nearly_all.max(1)
-}
-
-/// What the dominant call works on decides: a write to a socket is network, not disk.
-fn class_of_dominant(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> Class {
-    let mut rows = context.trace.rows_from(one.task, one.first_row).iter();
-    let first = rows.find(|&&row| shapes.of(&context.trace.events, row) == one.dominant);
-    first.map_or(Class::Other, |&row| context.wakers.class(context.trace, row))
-}
-
-/// Time on the critical path of a loop, and of its dominant call.
-fn on_path(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> (i64, i64) {
-    let (mut all_ns, mut dominant_ns) = (0, 0);
-    for &row in context.trace.rows_from(one.task, one.first_row) {
-        let ns = context.exclusive_ns(row);
-        all_ns += ns;
-        if shapes.of(&context.trace.events, row) == one.dominant {
-            dominant_ns += ns;
-        }
-        if row == one.last_row {
-            break;
-        }
-        all_ns += context.attribution.own_gap_after_ns(row);
-    }
-    (all_ns, dominant_ns)
 }

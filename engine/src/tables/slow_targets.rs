@@ -17,12 +17,19 @@ use crate::table_support::evidence::may_be_outside;
 use crate::table_support::grouping::{self, CallGroup, limit_groups, targets};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
+use crate::table_support::text_numbers::TextNumbers;
 use parsers::syscalls::{Action, Class};
 use parsers::{Interner, NO_NS, Text};
 use rustc_hash::FxHashMap;
 
-/// A kind of call: syscall and operation.
-type Kind = (Text, Text);
+/// A kind of call.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// The number of its syscall and operation.
+    number: u32,
+    /// A fifo that is printed like a file answers when its other side does.
+    is_of_peer: bool,
+}
 
 /// Number of calls and their time.
 #[derive(Clone, Copy, Default)]
@@ -46,12 +53,7 @@ type Key = (Text, Vec<u8>, &'static str, i64, i64);
 
 /// Builds the table of the slowest place of each process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let texts = &context.trace.events.texts;
-    let kinds = ShapeIndex::new(context, |_, shape| {
-        let class = classes::class_of(shape.syscall, texts.bytes(shape.target));
-        let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
-        works.then_some((shape.syscall, shape.op))
-    });
+    let kinds = kinds(context);
     let processes = costliest(context, &kinds);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "slow_targets");
@@ -61,17 +63,36 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-/// Time of a program's calls by target and kind, and by kind. Kinds are numbered from 0.
-#[derive(Default)]
+fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
+    let texts = &context.trace.events.texts;
+    let mut numbers: FxHashMap<(Text, Text), u32> = FxHashMap::default();
+    let of_shapes = context.trace.events.shapes().iter().map(|shape| {
+        let next = numbers.len() as u32;
+        *numbers.entry((shape.syscall, shape.op)).or_insert(next)
+    });
+    let of_shapes: Vec<u32> = of_shapes.collect();
+    ShapeIndex::numbered(context, |number, _, shape| {
+        let class = classes::class_of(shape.syscall, texts.bytes(shape.target));
+        let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
+        let is_of_peer = is_of_peer(context.wakers.class_of(number));
+        works.then(|| Kind { number: of_shapes[number as usize], is_of_peer })
+    })
+}
+
+fn is_of_peer(class: Class) -> bool {
+    matches!(class, Class::Ipc | Class::Terminal)
+}
+
+/// Time of a program's calls by target and kind, and by kind.
 struct Calls {
-    numbers: FxHashMap<Kind, u32>,
+    program: Text,
     of_kind: Vec<Took>,
     /// Each target with the place of its last kind in `sums`.
     lasts: Vec<(Text, u32)>,
     /// Calls of a target by kind, with the place of the kind before it. One list, because there may be very many targets.
     sums: Vec<(u32, Took, u32)>,
     /// Places of targets in `lasts`.
-    places: FxHashMap<Text, u32>,
+    places: TextNumbers,
     /// Place of the target of the last call. Calls on a target often follow one another.
     last: u32,
     /// Calls by target and kind, in this order: [`Calls::in_order`] makes it of the other lists.
@@ -82,19 +103,31 @@ struct Calls {
 type OfTarget = (Text, (u32, Took));
 
 impl Calls {
-    fn add(&mut self, kind: Kind, target: Text, took: Took) {
-        let next = self.of_kind.len() as u32;
-        let number = *self.numbers.entry(kind).or_insert(next);
-        if number == next {
-            self.of_kind.push(Took::default());
+    /// None yet, of a process with so many calls in a trace with so many texts.
+    fn new(program: Text, calls: usize, texts: usize) -> Calls {
+        Calls {
+            program,
+            of_kind: Vec::new(),
+            lasts: Vec::new(),
+            sums: Vec::new(),
+            places: TextNumbers::new(calls, texts),
+            last: 0,
+            of_targets: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, number: u32, target: Text, took: Took) {
+        if self.of_kind.len() <= number as usize {
+            self.of_kind.resize(number as usize + 1, Took::default());
         }
         self.of_kind[number as usize].add(took);
         let is_last = self.lasts.get(self.last as usize).is_some_and(|(last, _)| *last == target);
         if !is_last {
-            self.last = *self.places.entry(target).or_insert_with(|| {
+            let next = self.lasts.len() as u32;
+            self.last = self.places.of(target, next);
+            if self.last == next {
                 self.lasts.push((target, NONE));
-                self.lasts.len() as u32 - 1
-            });
+            }
         }
         let (_, last_kind) = &mut self.lasts[self.last as usize];
         let mut place = *last_kind;
@@ -141,22 +174,32 @@ fn add_to(calls: &mut Vec<(u32, Took)>, kind: u32, took: Took) {
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
-    let mut programs: FxHashMap<Text, Calls> = FxHashMap::default();
+    let count = tasks.iter().map(|&task| context.trace.rows_of(task).len()).sum();
+    // A process runs few programs, one after the other.
+    let mut programs: Vec<Calls> = Vec::new();
+    let mut now = 0;
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
-        if !is_comparable(context, call.row) {
+        let is_of_peer = match events.filled_from_pipe(call.row) {
+            Some(_) => is_of_peer(context.wakers.class(context.trace, call.row)),
+            None => call.kind.is_of_peer,
+        };
+        // Calls without a duration cannot be compared.
+        if is_of_peer || events.dur_ns(call.row) == NO_NS || !is_comparable(context, call.row) {
             continue;
         }
-        // A fifo that is printed like a file answers when its other side does. Calls without a duration cannot be compared.
-        let is_of_peer = matches!(context.wakers.class(context.trace, call.row), Class::Ipc | Class::Terminal);
-        if events.dur_ns(call.row) != NO_NS && !is_of_peer {
-            programs.entry(call.program).or_default().add(call.kind, events.target(call.row), took);
+        if programs.get(now).is_none_or(|calls| calls.program != call.program) {
+            now = programs.iter().position(|calls| calls.program == call.program).unwrap_or_else(|| {
+                programs.push(Calls::new(call.program, count, events.texts.len()));
+                programs.len() - 1
+            });
         }
+        programs[now].add(call.kind.number, events.target(call.row), took);
     }
-    let places = programs.into_iter().filter_map(|(program, mut calls)| {
+    let places = programs.into_iter().filter_map(|mut calls| {
         calls.in_order();
         let place = calls.slowest(&events.texts)?;
-        Some((program, place))
+        Some((calls.program, place))
     });
     places.map(|(program, place)| of_place(context, kinds, tasks, program, place)).collect()
 }
@@ -243,6 +286,8 @@ impl Calls {
 #[derive(Default)]
 struct Directories<'texts> {
     numbers: FxHashMap<&'texts [u8], u32>,
+    /// The last one. Targets in a directory often follow one another.
+    last: Option<(&'texts [u8], u32)>,
     list: Vec<Directory<'texts>>,
 }
 
@@ -256,9 +301,18 @@ impl<'texts> Directories<'texts> {
     /// The number of the directory or host that a target is in.
     fn above(&mut self, target: &'texts [u8]) -> Option<u32> {
         let name = above(target)?;
-        if let Some(&number) = self.numbers.get(name) {
-            return Some(number);
+        match self.last.filter(|(last, _)| *last == name) {
+            Some((_, number)) => Some(number),
+            None => {
+                let number = self.numbers.get(name).copied().or_else(|| self.with_those_above(name))?;
+                self.last = Some((name, number));
+                Some(number)
+            }
         }
+    }
+
+    /// Number a directory or host, and those above it.
+    fn with_those_above(&mut self, name: &'texts [u8]) -> Option<u32> {
         // From the top, because a path may have any number of parts.
         let missing: Vec<&[u8]> = std::iter::successors(Some(name), |name| above(name))
             .take_while(|name| !self.numbers.contains_key(name))

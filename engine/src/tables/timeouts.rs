@@ -147,7 +147,7 @@ impl OfTask {
                 SocketCall::Waits(wait) => here.waits(around, task, row, wait),
             }
         }
-        here.last_row = context.calls_of(task).last().unwrap_or(0);
+        here.last_row = context.calls_of(task).next_back().unwrap_or(0);
         for ((kind, _), expired) in std::mem::take(&mut here.expired) {
             let is_idle = expired.last().is_some_and(|last| around.is_idle_at_end(task, last.row));
             here.settle(kind, &expired, !is_idle);
