@@ -279,6 +279,10 @@ pub(crate) const MAX_BOUND_PARTS: i64 = 4;
 /// Maximum number of unrelated messages in a wait that one message begins and another ends.
 /// Source: a USB device that is plugged in logs six.
 pub(crate) const MAX_BYSTANDERS: usize = 8;
+/// A silence up to this many times the duration that the message before it states is not blamed: the message reports that
+/// something has ended, and begins nothing.
+/// Source: chosen.
+pub(crate) const MAX_SILENCE_AFTER_STATED: i64 = 5;
 /// Maximum time from the end of a wait to the next message of what waited.
 /// Source: chosen. A daemon starts in less.
 pub(crate) const MAX_RESUME_NS: i64 = 2 * S;

@@ -453,6 +453,7 @@ columns! {
         "tid" i32 "" "Thread id.";
         "program" dict "" "Program of the parent.";
         "child_program" dict "" "Program that the children run.";
+        "folder" dict "" "Folder of their programs, if these are several scripts of one folder.";
         "commands" list "" "The first few different command lines of the children.";
         "children" i64 "count" "Number of children.";
         "dependent" i64 "count" "Number of children that depend on an earlier one through files and pipes: it wrote what they or their parent read.";
@@ -644,6 +645,7 @@ columns! {
         "kind" dict "" "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, random numbers, kernel.";
         "seen_ns" i64 "ns" "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned.";
         "first" bool "" "Whether the task made no such call before (kernel: no call of this name).";
+        "slept" bool "" "Whether its result shows that a signal broke it off: only a call that waits can be broken off.";
         "holder_pid" i32 "" "Process that holds the file lock.";
         "holder_tid" i32 "" "Thread of the same process that took the lock last and has not released it.";
         "child_pid" i32 "" "The living child that was created last.";
@@ -778,7 +780,7 @@ columns! {
         "max_ns" i64 "ns" "Longest duration.";
         "is_rhythm" bool "" "The log is silent after each of several messages of this text, none of which mentions a wait.";
         "is_usual" bool "" "Other silences of the log are about as long, as in the log of a machine that is idle at times, or the log is a short part of something that it states.";
-        "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days.";
+        "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days, and after a message that something about as long has ended.";
         "exclusive_ns" i64 "ns" "Critical-path time.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "first_line" i64 "" "Line before the longest silence, or first line of the activity.";

@@ -45,8 +45,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "open_calls");
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
-        let is_shown =
-            |call: &&OpenCall| call.wait.is_some() || ends_capture(context, &open, call) || is_seen_open(context, call);
+        let is_shown = |call: &&OpenCall| {
+            call.wait.is_some()
+                || slept(context, call)
+                || ends_capture(context, &open, call)
+                || is_seen_open(context, call)
+        };
         open.iter().filter(is_shown).for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
     }
     builder.finish()
@@ -83,6 +87,11 @@ fn broken_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
         wait: wait(context, row),
         killed_by: Some(signal),
     })
+}
+
+/// Whether a signal broke off the call, as its result shows: only a call that waits can be broken off.
+fn slept(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    was_broken_off(&context.trace.events, call.row)
 }
 
 /// Whether later lines of other tasks show that a call that need not wait took time.
@@ -159,6 +168,7 @@ fn write(
     builder.string("kind", Some(kind(context, call)));
     builder.ns("seen_ns", threads.seen_ns(context, call));
     builder.bool("first", threads::is_first_of_kind(context, call));
+    builder.bool("slept", slept(context, call));
     builder.some_int("holder_pid", pid(Ender::holder));
     let owner = ender.as_ref().and_then(Ender::owner).map(|task| i64::from(trace.tasks[task as usize].tid));
     builder.some_int("holder_tid", owner.filter(|&tid| tid > 0));

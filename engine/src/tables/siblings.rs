@@ -1,4 +1,4 @@
-//! Siblings: children of one process that run the same program, sequentially or in parallel.
+//! Siblings: children of one process that run the same program, or scripts of one folder, sequentially or in parallel.
 //!
 //! ```text
 //! serial     |-- stop a --||-- stop b --||-- stop c --|          wall = sum; in parallel it would be the longest
@@ -22,10 +22,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Maximum number of command lines listed.
 const MAX_NAMED: usize = 5;
 
-/// Children that share a parent and a program.
+/// Children that share a parent and a program, or a folder of scripts.
 struct Siblings {
     parent: u32,
     program: Text,
+    folder: Option<String>,
     children: Vec<u32>,
 }
 
@@ -41,10 +42,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             groups.entry((parent, program)).or_default().push(task);
         }
     }
-    let groups = groups.into_iter().filter(|(_, children)| children.len() > 1);
+    let groups = groups.into_iter().map(|((parent, program), children)| (parent, program, children));
     let mut groups: Vec<Siblings> =
-        groups.map(|((parent, program), children)| Siblings { parent, program, children }).collect();
+        groups.map(|(parent, program, children)| Siblings { parent, program, folder: None, children }).collect();
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
+    groups.extend(by_folder(context, &groups));
+    groups.retain(|group| group.children.len() > 1);
     let (mut builder, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
     groups.retain(|group| reaches_threshold(context, &times, group));
     if !groups.is_empty() {
@@ -69,6 +72,34 @@ fn leave_out_rhythm(context: &TableContext<'_>, pauses: &FxHashSet<u32>, group: 
         *times.entry(command(child)).or_default() += 1;
     }
     group.children.retain(|&child| !pauses.contains(&child) || times[&command(child)] < 2);
+}
+
+/// The children of a process that run several programs of one folder each, such as the scripts of `/etc/init.d`.
+fn by_folder(context: &TableContext<'_>, groups: &[Siblings]) -> Vec<Siblings> {
+    let mut folders: FxHashMap<(u32, String), (usize, Vec<u32>)> = FxHashMap::default();
+    for group in groups {
+        if let Some(folder) = script_folder(&context.trace.events.texts.string(group.program)) {
+            let (programs, children) = folders.entry((group.parent, folder.to_owned())).or_default();
+            *programs += 1;
+            children.extend(&group.children);
+        }
+    }
+    let several = folders.into_iter().filter(|(_, (programs, _))| *programs > 1);
+    let group = |((parent, folder), (_, mut children)): ((u32, String), (usize, Vec<u32>))| {
+        children.sort_unstable();
+        Siblings { parent, program: Text::NONE, folder: Some(folder), children }
+    };
+    let mut found: Vec<Siblings> = several.map(group).collect();
+    found.sort_unstable_by(|one, other| (one.parent, &one.folder).cmp(&(other.parent, &other.folder)));
+    found
+}
+
+/// The folder of a program, unless it is one in which programs of all kinds are.
+fn script_folder(program: &str) -> Option<&str> {
+    const OF_ALL_KINDS: [&str; 3] = ["bin", "sbin", "libexec"];
+    let (folder, _) = program.rsplit_once('/')?;
+    let name = folder.rsplit('/').next()?;
+    (!name.is_empty() && !OF_ALL_KINDS.contains(&name)).then_some(folder)
 }
 
 /// Whether a row reaches the caller's threshold. Merged rows are always built.
@@ -113,6 +144,7 @@ fn write(
     let factor = |ns: i64| (overlap.wall_ns > 0).then(|| ns as f64 / overlap.wall_ns as f64);
     builder.task_columns(group.parent, first_row);
     builder.text("child_program", group.program);
+    builder.string("folder", group.folder.as_deref());
     builder.list("commands", commands(context, group));
     builder.int("children", group.children.len() as i64);
     builder.int("dependent", traffic.dependent(context, group.parent, &group.children) as i64);

@@ -7,9 +7,10 @@
 use super::messages::{free, messages};
 use super::stated_durations::is_part_of_stated;
 use crate::logs::pairs::{begins, pairs};
+use crate::logs::stated::{Meaning, Stated, stated};
 use crate::store::heuristics::{
-    MAX_BYSTANDERS, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO,
-    SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
+    MAX_BYSTANDERS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO,
+    MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -149,7 +150,12 @@ fn write(
     builder.int("max_ns", max_ns);
     builder.bool("is_rhythm", is_rhythm);
     builder.bool("is_usual", is_usual);
-    builder.int("could_free_ns", if spans_days { 0 } else { group.exclusive_ns });
+    // A message that something long has ended begins nothing.
+    let has_ended = |stated: Stated| {
+        stated.meaning == Meaning::Took && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) >= max_ns
+    };
+    let follows_end = group.until.is_none() && stated(&owner).is_some_and(has_ended);
+    builder.int("could_free_ns", if spans_days || follows_end { 0 } else { group.exclusive_ns });
     builder.path_ns(group.exclusive_ns);
     let (from, to) = match (group.until, after) {
         (Some(until), _) => (group.owner, until),
