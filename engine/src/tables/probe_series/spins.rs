@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! read EAGAIN | read EAGAIN | read EAGAIN | read 5 bytes        3 failed probes, then the result changes
+//! poll(0) = 0 | read EAGAIN | poll(0) = 0 | read EAGAIN         a poll that does not wait belongs to the read
 //! ```
 
 use super::probes::{ProbeIndex, ProbeKey};
@@ -20,6 +21,8 @@ pub(crate) struct Spin {
     pub task: u32,
     /// The probed object.
     pub key: ProbeKey,
+    /// The poll without a pause that goes with each of them, or the other way round.
+    partner: Option<ProbeKey>,
     /// Number of failed probes.
     pub probes: i64,
     /// Whether a further probe had another result in the end.
@@ -29,6 +32,29 @@ pub(crate) struct Spin {
     /// The last probe.
     pub last_row: u32,
     last_at: usize,
+}
+
+impl Spin {
+    /// Whether another failed probe belongs to each turn.
+    fn has_partner(&self, context: &TableContext<'_>, other: ProbeKey, row: u32) -> bool {
+        let wait = |row: u32| context.trace.events.action(row).wait();
+        let waits = (wait(self.first_row), wait(row));
+        let may_have = self.partner.is_none() && self.probes == 1;
+        let are_both = matches!(waits, (Some(Wait::Poll), Some(Wait::Read)) | (Some(Wait::Read), Some(Wait::Poll)));
+        self.partner == Some(other) || may_have && are_both
+    }
+
+    /// Adds that probe. Of a poll and a read, the read is the object.
+    fn add_partner(&mut self, context: &TableContext<'_>, other: ProbeKey, (row, at): (u32, usize)) {
+        let is_read = context.trace.events.action(row).wait() == Some(Wait::Read);
+        if self.partner.is_none() && is_read {
+            (self.key, self.partner) = (other, Some(self.key));
+            (self.first_row, self.last_row) = (row, row);
+        } else {
+            self.partner = Some(other);
+        }
+        self.last_at = at;
+    }
 }
 
 /// The longest spin of each task on each object.
@@ -76,10 +102,14 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Sp
                     }
                 }
                 Some(_) if near && !probe.failed => {}
+                Some(spin) if near && spin.has_partner(context, probe.key, row) => {
+                    spin.add_partner(context, probe.key, (row, at));
+                }
                 _ => {
                     keep(now.take());
                     let (key, first_row) = (probe.key, row);
-                    let new = Spin { task, key, probes: 1, changed: false, first_row, last_row: row, last_at: at };
+                    let (partner, last_row, last_at) = (None, row, at);
+                    let new = Spin { task, key, partner, probes: 1, changed: false, first_row, last_row, last_at };
                     now = probe.failed.then_some(new);
                 }
             },
