@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _MAX_UNEXPLAINED = 3
 _MAX_REMARKS = 2
 _INFERRED = "inferred"
+_LIVES = ("children", "commands", "forks", "siblings")
+"""Tables whose costs are lives of processes, with the time between their calls."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) 
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=_severity(trace, match, high),
+        severity=_severity(trace, match, high, claimed.share.tracing_ns),
         basis=match.basis,
         confidence=_INFERRED if _is_estimate(trace, match) else rule.confidence,
         message=messages.message(rule.message, match, trace) + messages.made_by(match, caller, trace),
@@ -228,7 +230,7 @@ def _advice(trace: TraceTables, claimed: _ClaimedMatch) -> str:
     return " ".join([messages.message(rule.advice, match, trace), *dict.fromkeys(remarks)])
 
 
-def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
+def _severity(trace: TraceTables, match: Match, impact_ns: int, tracing_ns: int) -> Severity:
     if match.basis is Basis.COUNTS and match.rule.warning_from:
         is_many = (match.row.get(match.rule.count) or 0) >= match.rule.warning_from
         # Known durations show that many calls cost little.
@@ -244,7 +246,9 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
         return Severity.WARNING if impact_ns >= MIN_WARNING_IMPACT_NS else Severity.INFO
     # Of a window that a coarse clock measured, the share is at least this.
     precision = messages.share_precision(match, trace.capture_of(match.capture), match.whole.ns)
-    return severity(impact_ns, share / (1 + precision))
+    # It does not show what tracing takes between calls. That may be more, so less of the lives of processes is left.
+    unknown_ns = precision * tracing_ns if match.rule.table in _LIVES else 0
+    return severity(int(impact_ns - unknown_ns), share / (1 + precision))
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:

@@ -1,7 +1,7 @@
 //! Captures with stamps in whole seconds and exact durations (`strace -t -T`): the partition still fills the window,
 //! and lines keep their order and their ticks.
 
-use engine::critical_path::segment::Segment;
+use engine::critical_path::segment::{Segment, What};
 use engine::critical_path::walk::path;
 use engine::critical_path::window::{WindowChoice, windows};
 use engine::store::table::Values;
@@ -114,4 +114,17 @@ proptest! {
         prop_assert!(window.wall_ns() >= in_calls_ns);
         prop_assert!(window.wall_ns() <= exact_ns + 3_000_000_000, "{} {}", window.wall_ns(), exact_ns);
     }
+}
+
+/// Task 1 reads four times what task 2 writes after 230 ms of its own work.
+#[test]
+fn a_woken_reader_is_not_charged_for_the_writer_that_a_tick_places_early() {
+    let reader: Vec<Call> = [0; 4].map(|_| (1_000, 230_000, 0)).to_vec();
+    let mut writer: Vec<Call> = [0; 4].map(|_| (230_900, 90, 1)).to_vec();
+    writer.push((300_000, 50, 4));
+    let trace = read(&lines(&[reader, writer], true));
+    let window = windows(&trace, &WindowChoice::default())[0];
+    let segments = path(&trace, &Wakers::new(&trace), &window);
+    let resumed = segments.iter().filter(|segment| matches!(segment.what, What::Resume(_)));
+    assert_eq!(resumed.map(Segment::dur_ns).sum::<i64>(), 0);
 }

@@ -4,6 +4,7 @@ use crate::critical_path::segment::{Tag, What};
 use crate::critical_path::walk::{Waiter, Walk, WalkListener};
 use crate::store::event::{EventKind, NONE};
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_CLEANUP_NS, MIN_WAIT_TO_CLEANUP_RATIO};
+use crate::store::resolution::is_coarse;
 use crate::store::spans::Span;
 use crate::waits::edge::{Confidence, Edge, Ender, WakeKind};
 use crate::waits::wakers::poll_loops::PollLoop;
@@ -123,7 +124,10 @@ impl<L: WalkListener> Walk<'_, L> {
             Class::Child => Class::Process,
             class => class,
         };
-        self.charge(self.now.task, edge.at_ns.min(span.end_ns), What::Resume(span.row), class, true);
+        match self.work_before(span, &edge) {
+            Some(work) => self.charge(edge.task, edge.at_ns.min(span.end_ns), work, Class::User, true),
+            None => self.charge(self.now.task, edge.at_ns.min(span.end_ns), What::Resume(span.row), class, true),
+        }
         if self.now.at_ns <= self.now.floor_ns {
             return;
         }
@@ -131,6 +135,26 @@ impl<L: WalkListener> Walk<'_, L> {
         self.push(Waiter { task: self.now.task, floor_ns, wait: span, polls: false, edge, until_ns });
         self.now.floor_ns = self.now.floor_ns.max(began_ns);
         self.go_to(edge.task);
+    }
+
+    /// ```text
+    /// waiter    |---------- wait ----------|e       the same second: a task is taken up again as soon as it is woken, so
+    /// waker     |write|~~~ work ~~~|write|w         (w, e] is work before the write, which is placed too early
+    /// ```
+    ///
+    /// The time of a waker between its call before the one that ended a wait and that call, where a coarse clock does not
+    /// show when it made it.
+    fn work_before(&self, span: Span, edge: &Edge) -> Option<What> {
+        let hands_over = matches!(edge.how, WakeKind::Stream | WakeKind::Futex | WakeKind::Message);
+        let waker = self.trace.tasks.get(edge.task as usize)?;
+        let is_placed = hands_over
+            && self.trace.captures.get(waker.capture as usize).is_some_and(|capture| is_coarse(&capture.facts));
+        if !is_placed || waker.end_ns() < span.end_ns {
+            return None;
+        }
+        let rows = self.trace.rows_of(edge.task);
+        let woken_by = rows.partition_point(|&row| self.trace.events.start_ns(row) < edge.at_ns).checked_sub(1)?;
+        Some(What::Gap(woken_by.checked_sub(1).and_then(|before| rows.get(before)).copied().unwrap_or(NONE)))
     }
 
     /// ```text
