@@ -12,9 +12,9 @@ pub(super) struct Ordered {
     starts_ns: Vec<i64>,
     /// The longest duration of a row.
     longest_ns: i64,
-    /// The result of the last search. The next one is usually near, so this affects the speed of a search, not its
-    /// result.
-    recent: AtomicU32,
+    /// The results of the last searches, of half of the cores each. The next one of a core is usually near, so this
+    /// affects the speed of a search, not its result.
+    recent: [AtomicU32; 2],
 }
 
 impl Ordered {
@@ -53,7 +53,8 @@ impl Ordered {
     fn behind(&self, at_ns: i64) -> usize {
         let begins_before = |at: usize| self.starts_ns[at] <= at_ns;
         let (len, mut step) = (self.starts_ns.len(), 1);
-        let near = (self.recent.load(Ordering::Relaxed) as usize).min(len);
+        let recent = &self.recent[rayon::current_thread_index().unwrap_or(0) % 2];
+        let near = (recent.load(Ordering::Relaxed) as usize).min(len);
         let (mut from, mut to) = (near, near);
         while to < len && begins_before(to) {
             (from, to) = (to + 1, (to + step).min(len));
@@ -65,7 +66,7 @@ impl Ordered {
             step *= 2;
         }
         let found = from + self.starts_ns[from..to].partition_point(|&start_ns| start_ns <= at_ns);
-        self.recent.store(found as u32, Ordering::Relaxed);
+        recent.store(found as u32, Ordering::Relaxed);
         found
     }
 }
