@@ -38,7 +38,7 @@ impl Format for KernelLog {
     }
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
-        let (mut lines, mut stamped, mut sure, mut calls) = (0usize, 0usize, 0usize, 0usize);
+        let (mut lines, mut stamped, mut sure, mut calls, mut jobs) = (0usize, 0usize, 0usize, 0usize, 0usize);
         for line in head.lines().filter(|line| blank(line).is_none() && !is_elision(line)) {
             lines += 1;
             let joined = joined::messages(line).len();
@@ -46,7 +46,10 @@ impl Format for KernelLog {
                 (lines, stamped, sure) = (lines + joined - 1, stamped + joined, sure + joined);
                 continue;
             }
-            let Some(prefix) = prefix::read(line) else { continue };
+            let Some(prefix) = prefix::read(line) else {
+                jobs += usize::from(running_job(line).is_some());
+                continue;
+            };
             stamped += 1;
             sure += usize::from(prefix.is_sure);
             calls += usize::from(is_call(prefix.text));
@@ -54,6 +57,8 @@ impl Format for KernelLog {
         match lines {
             0 if head.complete => Recognition::No,
             0 => Recognition::NeedMore,
+            // People quote the console's lines about a job that does not end, which say for how long.
+            _ if stamped == 0 && jobs > 0 => Recognition::Maybe((jobs * 100 / lines) as u8),
             // Tracers may print the time first too. But a log may quote one or two calls.
             _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => Recognition::No,
             _ if sure * 2 >= lines => Recognition::Yes,

@@ -134,11 +134,13 @@ _STACKS: Mapping[str, str] = {
 }
 
 _UNKNOWN = {lack: f"{_ADVICE['strace'][lack]} or the like" for lack in LACKS}
+_JOURNAL = "journalctl -b -1 -o short-precise (-b for the current boot), which prints when each message was written"
+_OF_LOGS = {**_UNKNOWN, TIMES: _JOURNAL, STAMPS: _JOURNAL}
 
 
 def recapture(tracer: str, lack: str) -> str:
     """The command or option that avoids a lack of captures of a tracer."""
-    return _ADVICE.get(tracer, _UNKNOWN)[lack]
+    return (_OF_LOGS if tracer == "kernel-log" else _ADVICE.get(tracer, _UNKNOWN))[lack]
 
 
 def recapture_with_times(tracer: str, *, has_durations: bool) -> str:

@@ -50,7 +50,8 @@ def may_be_outside(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) 
 
 def derived(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) -> dict[str, Any]:
     """What messages say about it."""
-    side = "before" if capture and capture.stamp == "end" else "after"
+    # Intervals without stamps are those of tracers that print a call when it returns (truss -D).
+    side = "after" if capture and capture.stamp == "start" else "before"
     longest_ns = row.get(_LONGEST, 0)
     is_in_one = (row.get("calls") or 0) > 1 and longest_ns >= MIN_LONGEST_SHARE * cost_ns
     typical_ns = MAX_MEAN_RATIO * (row.get("dominant_p50_ns") or 0) * (row.get("dominant_calls") or 0)

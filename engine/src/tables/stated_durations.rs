@@ -81,11 +81,11 @@ fn as_printed<'text>(message: &'text str, at: &Range<usize>) -> &'text str {
 }
 
 /// Each message of a log with its time. One without a time belongs to the one before it, or to the one after it if it states
-/// more than the log has had until then.
+/// more than the log has had until then. In a few quoted lines without any time, all are at one moment.
 fn dated(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> Vec<(u32, i64)> {
     let events = &context.trace.events;
     let mut all: Vec<(u32, i64)> = rows.iter().map(|&row| (row, events.start_ns(row))).collect();
-    let first_ns = rows.iter().map(|&row| events.start_ns(row)).min().unwrap_or(NO_NS);
+    let first_ns = rows.iter().map(|&row| events.start_ns(row)).min().unwrap_or(0);
     let next_ns = |row: u32| {
         let later = (row + 1..capture.rows.end).take(MAX_UNDATED_LINES);
         later.map(|other| events.start_ns(other)).find(|&start_ns| start_ns != NO_NS)
@@ -139,9 +139,8 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
         let event = Event { row, start_ns, end_ns, stated: stated.clone(), group, is_outside };
         let last = groups[group].events.last().map(|&last| &mut events[last]);
         let drift_ns = MAX_PROGRESS_DRIFT_NS.max(capture.facts.tick_ns);
-        match last.filter(|last: &&mut Event| {
-            event.stated.dur_ns > last.stated.dur_ns && (event.start_ns - last.start_ns).abs() <= drift_ns
-        }) {
+        let is_near = |last: &Event| rows.is_empty() || (event.start_ns - last.start_ns).abs() <= drift_ns;
+        match last.filter(|last: &&mut Event| event.stated.dur_ns > last.stated.dur_ns && is_near(last)) {
             Some(last) => *last = event,
             None => {
                 groups[group].events.push(events.len());
