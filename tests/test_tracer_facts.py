@@ -35,6 +35,17 @@ def test_mixed_threads_make_no_warning_on_a_loop(tmp_path: Path) -> None:
     assert {each.confidence for each in trace.findings if each.impact_ns} <= {"inferred"}
 
 
+def test_sleeps_of_mixed_threads_are_no_error(tmp_path: Path) -> None:
+    """One thread reads all the time, another one sleeps."""
+    reads = [(0.02 + 0.051 * turn + 0.05, 0.05, 'read(4,"x",4096)\t\t = 1 (0x1)') for turn in range(60)]
+    sleeps = [(0.03 + 1.45 * turn + 1.4, 1.4, "nanosleep({ 1.400000000 })\t\t = 0 (0x0)") for turn in range(2)]
+    lines = (f"  800: {end:.9f} {dur:.9f} {call}\n" for end, dur, call in sorted(reads + sleeps))
+    trace = _read(tmp_path, "".join(lines))
+    assert trace.captures[0].mixed_calls >= 50
+    assert "fixed-sleep" in {each.name for each in trace.findings}
+    assert {each.severity for each in trace.findings} == {"info"}
+
+
 def test_named_threads_keep_the_warning(tmp_path: Path) -> None:
     trace = _read(tmp_path, _mixed(with_threads=True))
     assert trace.captures[0].mixed_calls == 0

@@ -238,7 +238,10 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int, tracing_ns: int)
         return Severity.WARNING if is_many and not is_cheap else Severity.INFO
     if match.rule.severity:
         return Severity(match.rule.severity)
-    if match.rule.upper_bounds == "info" and (_may_be_outside(trace, match) or _mixes_threads(trace, match)):
+    if match.rule.upper_bounds == "info" and _may_be_outside(trace, match):
+        return Severity.INFO
+    # One thread may have slept or waited while another one worked.
+    if match.rule.cost and _mixes_threads(trace, match):
         return Severity.INFO
     share = match.whole.share(impact_ns)
     if share is None:

@@ -39,6 +39,8 @@ struct TaskState {
     undated: u32,
     /// The last call, plus 1.
     last_row: u32,
+    /// The row up to which its calls that began during others are counted.
+    mixed_until: u32,
     /// The stamp of its last line, plus 1: printed intervals count from it.
     stamped_ns: i64,
     /// End of the last event; 0 with `seen` false.
@@ -457,7 +459,9 @@ impl<'trace> Assembler<'trace> {
             // A call that a signal broke off began before the line of the signal.
             let free_ns = state.broken.map_or(state.last_end_ns, |broken| broken.start_ns.min(state.last_end_ns));
             let is_open = stamp_ns.saturating_sub(line.dur_ns) < free_ns.saturating_sub(STAMP_TOLERANCE_NS);
-            self.capture.mixed_calls += u64::from(is_open);
+            if is_open {
+                self.capture.mixed_calls += 1 + self.calls_since(task, stamp_ns.saturating_sub(line.dur_ns));
+            }
         }
         self.state(task).broken = None;
         // In an excerpt that is out of order, a task's first difference is not in its first line.
@@ -480,6 +484,23 @@ impl<'trace> Assembler<'trace> {
             _ => dur_ns,
         };
         (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
+    }
+
+    /// ```text
+    /// 7:  0.9000 0.0500 read(3, "x", 1)  = 1
+    /// 7:  1.0000 0.8000 nanosleep({ 0.8 }) = 0        began before that read: another thread made it
+    /// ```
+    ///
+    /// The calls of a process that began after another one that is printed later, each counted once.
+    fn calls_since(&mut self, task: u32, start_ns: i64) -> u64 {
+        const MAX_ROWS: u32 = 1024;
+        let until = self.trace.events.len();
+        let from = self.state(task).mixed_until.max(until.saturating_sub(MAX_ROWS));
+        let events = &self.trace.events;
+        let inside = |&row: &u32| events.task(row) == task && events.start_ns(row) > start_ns;
+        let calls = (from..until).filter(inside).count() as u64;
+        self.state(task).mixed_until = until;
+        calls
     }
 
     /// ```text
