@@ -12,9 +12,16 @@ use parsers::syscalls::Action;
 use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
 
 impl Assembler<'_> {
-    /// A wait until a moment of a clock. Without stamps, the wait begins when the call right before it read this clock.
+    /// A wait until a moment of a clock. Without stamps, the wait begins when the call of its task right before it read this
+    /// clock. Other threads may have made calls in between.
     pub(super) fn waits_until(&mut self, row: u32, task: u32, clock: DeadlineClock, until_ns: i64) {
-        let read = self.state(task).clock_read.filter(|&(before, read, _)| before + 1 == row && read == clock);
+        const MAX_ROWS_BETWEEN: u32 = 64;
+        let read = self.state(task).clock_read.filter(|&(_, read, _)| read == clock);
+        let events = &self.trace.events;
+        let read = read.filter(|&(before, ..)| {
+            row.saturating_sub(before) <= MAX_ROWS_BETWEEN
+                && (before + 1..row).all(|between| events.task(between) != task)
+        });
         match read.filter(|_| self.facts.clock == Clock::None) {
             Some((.., now_ns)) => self.trace.events.requested.push((row, until_ns.saturating_sub(now_ns).max(0))),
             None => self.trace.events.until.push((row, clock, until_ns)),
