@@ -50,7 +50,10 @@ fn is_misread(line: &Line, text: &[u8]) -> bool {
 fn has_foreign_end(text: &[u8]) -> bool {
     let rest = || memchr::memrchr(b')', text).and_then(|at| text.get(at + 1..)).map_or(&b""[..], scan::skip_blanks);
     memchr::memchr(b'\t', text).is_some() && rest().starts_with(b"= ")
-        || [&b" Err#"[..], b"\tErr#", b" ERR#", b"\tERR#"].iter().any(|error| memmem::find(text, error).is_some())
+        || memchr::memchr_iter(b'#', text).any(|at| {
+            let before = &text[..at];
+            [&b" Err"[..], b"\tErr", b" ERR", b"\tERR"].iter().any(|error| before.ends_with(error))
+        })
 }
 
 /// Most output of programs has none of these.

@@ -5,7 +5,9 @@
 //! either side.
 
 mod attached;
+mod past;
 
+use crate::ingest::task_ids::past::PastTasks;
 use crate::store::event::NONE;
 use crate::store::tasks::Task;
 use parsers::{CaptureFacts, Line, NO_ID, NO_NS};
@@ -39,8 +41,7 @@ pub(crate) struct TaskIds {
     alive: FxHashSet<u32>,
     /// Tasks that made a call that exits, but whose ends are not reported yet (or never, with `-qq`).
     leaving: FxHashSet<u32>,
-    /// The last task that had these ids.
-    past: FxHashMap<PrintedIds, u32>,
+    past: PastTasks,
     /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
     pub(crate) bare_is_open: bool,
     /// Whether the tracer reports the tasks that it attaches to.
@@ -73,7 +74,7 @@ impl TaskIds {
             has_groups: false,
             alive: FxHashSet::default(),
             leaving: FxHashSet::default(),
-            past: FxHashMap::default(),
+            past: PastTasks::default(),
             bare_is_open: false,
             reports_attaching: false,
             first: NONE,
@@ -359,7 +360,7 @@ impl TaskIds {
 
     /// A child that was born and ended while the call that made it went on.
     fn ended_before(&self, tasks: &[Task], child: PrintedIds, birth: &Birth) -> Option<u32> {
-        self.past.get(&child).copied().filter(|&task| {
+        self.past.get(child).filter(|&task| {
             let task = &tasks[task as usize];
             let unlinked = task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
             unlinked && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)

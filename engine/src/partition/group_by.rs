@@ -72,9 +72,13 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let has = |piece: &Piece| within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece));
     let fits = |at: &u32| has(&pieces.all[*at as usize]);
     if query.at_least_ns > 0 && query.by.is_some() {
-        return PieceNumbers::These(
-            reaching::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect(),
-        );
+        let mut numbers = reaching::reaching(trace, pieces, query, &within);
+        // Whole buckets were chosen.
+        if !within.matches_whole_buckets() || !apart_from.is_empty() {
+            numbers = numbers.into_par_iter().filter(fits).collect();
+        }
+        reaching::retain_large_targets(trace, pieces, query, &mut numbers);
+        return PieceNumbers::These(numbers);
     }
     if within.only.iter().any(|(key, _)| key.is_of_task()) {
         let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));

@@ -52,3 +52,16 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, withi
     let of_task = |&task: &u32| pieces.of_task(task).filter(|&at| reach[buckets.of(at) as usize]);
     parallel::flat_map(&tasks, of_task)
 }
+
+/// Drop pieces whose targets have too little time, if a group has one target. There may be more targets than calls of each.
+pub(crate) fn retain_large_targets(trace: &Trace, pieces: &Pieces, query: &GroupQuery, numbers: &mut Vec<u32>) {
+    if !query.by.iter().flatten().any(|&key| key == GroupKey::Target) {
+        return;
+    }
+    let mut of_targets_ns = vec![0i64; trace.events.texts.len()];
+    for &at in &*numbers {
+        let piece = &pieces.all[at as usize];
+        of_targets_ns[piece.target.0 as usize] += piece.exclusive_ns;
+    }
+    numbers.retain(|&at| of_targets_ns[pieces.all[at as usize].target.0 as usize] >= query.at_least_ns);
+}

@@ -36,6 +36,8 @@ pub struct EventTable {
     recent: RecentShapes,
     /// Normalised target of each text, by number; 0xFFFF_FFFF if not computed yet.
     normalised: Vec<Text>,
+    /// A buffer for the normalised form of a text.
+    normal_form: Vec<u8>,
     /// Requested times, by row: sleeps and timeouts; [`NO_NS`] for an infinite one.
     pub requested: Vec<(u32, i64)>,
     /// Absolute deadlines on clocks that the stamps do not use, by row; see [`EventTable::requested`] for the durations.
@@ -550,11 +552,8 @@ impl EventTable {
             self.normalised.resize(at + 1, UNKNOWN);
         }
         if self.normalised[at] == UNKNOWN {
-            let text = normalise::normalise(self.texts.bytes(target));
-            self.normalised[at] = match text {
-                Some(changed) => self.texts.add(&changed),
-                None => target,
-            };
+            let is_changed = normalise::normalise_into(self.texts.bytes(target), &mut self.normal_form);
+            self.normalised[at] = if is_changed { self.texts.add(&self.normal_form) } else { target };
         }
         self.normalised[at]
     }

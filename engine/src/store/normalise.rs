@@ -15,10 +15,17 @@ const BEFORE_RANDOM: [&[u8]; 2] = [b"tmp", b"cc"];
 const PYTHON_RANDOM_LENGTH: usize = 8;
 /// The normalised form; `None` if it equals the text. Only words with a digit and names of temporary files can change.
 pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
-    match without_random_name(target) {
-        Some(changed) => Some(with_words_normalised(&changed).unwrap_or(changed)),
-        None => with_words_normalised(target),
+    let mut out = Vec::new();
+    normalise_into(target, &mut out).then_some(out)
+}
+
+/// The same with the form in a buffer; whether it differs from the text.
+pub fn normalise_into(target: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(changed) = without_random_name(target) else { return normalise_words(target, out) };
+    if !normalise_words(&changed, out) {
+        *out = changed;
     }
+    true
 }
 
 /// `/tmp/tmp.Xa81kQ/log` → `/tmp/tmp.R/log`: a path without the random part of the name of a temporary file or directory;
@@ -58,16 +65,17 @@ fn is_random(word: &[u8]) -> bool {
         && word.iter().any(u8::is_ascii_uppercase)
 }
 
-fn with_words_normalised(target: &[u8]) -> Option<Vec<u8>> {
-    let mut digit = target.iter().position(u8::is_ascii_digit)?;
-    let (mut out, mut at) = (Vec::with_capacity(target.len()), 0);
+fn normalise_words(target: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(mut digit) = target.iter().position(u8::is_ascii_digit) else { return false };
+    let mut at = 0;
+    out.clear();
     loop {
         let rest = &target[at..];
         let start = rest[..digit].iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
         let end = digit + alphanumeric_run(&rest[digit..]);
         out.extend_from_slice(&rest[..start]);
         let before = (at + start).checked_sub(1).map(|before| target[before]);
-        push_word(&rest[start..end], before, rest.get(end).copied(), &mut out);
+        push_word(&rest[start..end], before, rest.get(end).copied(), out);
         at += end;
         match target[at..].iter().position(u8::is_ascii_digit) {
             Some(next) => digit = next,
@@ -75,7 +83,7 @@ fn with_words_normalised(target: &[u8]) -> Option<Vec<u8>> {
         }
     }
     out.extend_from_slice(&target[at..]);
-    (out != target).then_some(out)
+    out != target
 }
 
 fn alphanumeric_run(text: &[u8]) -> usize {

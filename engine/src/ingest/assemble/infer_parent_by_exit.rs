@@ -75,7 +75,8 @@ impl Assembler<'_> {
 
     /// At the end of the capture: link the tasks that these claims name.
     pub(super) fn infer_parents(&mut self) {
-        let claims = std::mem::take(&mut self.kin);
+        let mut claims = std::mem::take(&mut self.kin);
+        self.retain_open(&mut claims);
         if claims.is_empty() {
             return;
         }
@@ -105,6 +106,17 @@ impl Assembler<'_> {
         if has_threads {
             self.settle_processes();
         }
+    }
+
+    /// Drop claims that change nothing: all tasks with their ids are known to be created by some call. These are nearly all in a
+    /// capture of many short processes.
+    fn retain_open(&self, claims: &mut Vec<Claim>) {
+        if claims.is_empty() {
+            return;
+        }
+        let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
+        let orphans: FxHashSet<i32> = tasks.filter(|task| task.created_by == NONE).map(|task| task.tid).collect();
+        claims.retain(|claim| orphans.contains(&claim.id));
     }
 
     /// The task that had the id of a claim at its moment: the one that began last, and was not seen later. `lives` are

@@ -28,7 +28,7 @@ impl TaskIds {
     pub(super) fn leader_of_group(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> Option<u32> {
         let (pid, left) = self.group.filter(|&(_, left)| left > 0)?;
         let is_told =
-            self.attached.contains(&key.1) || self.announced.contains_key(&key) || self.past.contains_key(&key);
+            self.attached.contains(&key.1) || self.announced.contains_key(&key) || self.past.get(key).is_some();
         if is_told || key.0 != NO_ID || key.1 == pid {
             return None;
         }
