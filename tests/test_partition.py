@@ -85,6 +85,27 @@ def test_partition_omits_small_and_further_groups(trace: tracealyze.Trace) -> No
     assert trace.partition_by(["syscall"], limit=2).column("exclusive_ns") == costs[:2]
 
 
+@pytest.mark.parametrize("by", [["target"], ["syscall", "target"], ["pid", "target"], ["class"]])
+@pytest.mark.parametrize(
+    ("scope", "apart_from"),
+    [
+        (None, []),
+        (Scope({"class": ["disk", "user"]}), []),
+        (Scope({"pid": [12200]}), []),
+        (Scope({}, {"target": ["/dev/zfs"]}), []),
+        (Scope({"resolved": [False]}), [Scope({"syscall": ["ioctl"]})]),
+    ],
+)
+def test_partition_groups_that_reach_a_minimum_are_those_of_all(
+    by: list[str], scope: Scope | None, apart_from: list[Scope], trace: tracealyze.Trace
+) -> None:
+    rows = list(trace.partition_by(by, scope, apart_from=apart_from))
+    assert rows
+    for min_ns in {row["exclusive_ns"] for row in rows[::5]}:
+        large = [row for row in rows if row["exclusive_ns"] >= min_ns]
+        assert list(trace.partition_by(by, scope, apart_from=apart_from, min_ns=min_ns)) == large
+
+
 def test_misspelt_key_error_names_the_right_one(trace: tracealyze.Trace) -> None:
     with pytest.raises(WrongUsage, match='Did you mean "program"'):
         trace.partition_by(["pid"], Scope({"progam": ["sh"]}))
