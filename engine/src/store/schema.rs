@@ -601,8 +601,10 @@ columns! {
         "bytes" i64 "bytes" "Bytes moved: read or written, whichever is more.";
         "elapsed_ns" i64 "ns" "From the first of these calls to the last.";
         "per_second_bytes" i64 "bytes" "Bytes moved per second of that time.";
-        "source" dict "" "What most bytes were read from.";
-        "sink" dict "" "What most bytes were written to.";
+        "source" dict "" "What at least half of the bytes were read from.";
+        "sources" i64 "count" "Number of files and peers that bytes were read from.";
+        "sink" dict "" "What at least half of the bytes were written to.";
+        "sinks" i64 "count" "Number of files and peers that bytes were written to.";
         "limit" dict "" "What most of its critical-path time is: reading, writing, copying, other calls, or its own code.";
         "limit_ns" i64 "ns" "Critical-path time of that.";
         "calls" i64 "count" "Number of calls that moved data.";

@@ -94,9 +94,16 @@ impl Copy {
     }
 }
 
-fn most(targets: &FxHashMap<Text, i64>) -> Text {
+/// The target with at least half of the bytes: of many files, one does not stand for the others.
+fn most(targets: &FxHashMap<Text, i64>, all_bytes: i64) -> Text {
     let most = targets.iter().filter(|(target, _)| target.is_some()).max_by_key(|&(&target, &bytes)| (bytes, target));
-    most.map_or(Text::NONE, |(&target, _)| target)
+    most.filter(|&(_, &bytes)| bytes >= all_bytes / 2).map_or(Text::NONE, |(&target, _)| target)
+}
+
+/// The number of known targets.
+fn named(targets: &FxHashMap<Text, i64>) -> Option<i64> {
+    let count = targets.keys().filter(|target| target.is_some()).count() as i64;
+    Some(count).filter(|&count| count > 0)
 }
 
 fn write(context: &TableContext<'_>, copy: &Copy, builder: &mut TableBuilder<'_>) {
@@ -114,12 +121,34 @@ fn write(context: &TableContext<'_>, copy: &Copy, builder: &mut TableBuilder<'_>
     builder.int("bytes", bytes);
     builder.some_int("elapsed_ns", elapsed_ns);
     builder.some_int("per_second_bytes", elapsed_ns.map(|ns| (bytes as f64 * 1e9 / ns as f64) as i64));
-    builder.text("source", most(&copy.sources));
-    builder.text("sink", most(&copy.sinks));
+    builder.text("source", most(&copy.sources, copy.read_bytes));
+    builder.some_int("sources", named(&copy.sources));
+    builder.text("sink", most(&copy.sinks, copy.written_bytes));
+    builder.some_int("sinks", named(&copy.sinks));
     builder.string("limit", Some(limit));
     builder.int("limit_ns", limit_ns);
     builder.int("calls", copy.calls);
     builder.path_ns(copy.times_ns.iter().sum());
     builder.lines(first_row, last_row);
     builder.members(Provenance::Stretches(copy.ranges.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{TaskPlan, build, rows, task};
+
+    fn copied(sources: i64) -> Vec<String> {
+        let copy = |plan: TaskPlan, at: i64| {
+            let plan = plan.call("read", at * 10, at * 10 + 4).on(&format!("/file{}", at % sources)).returns(8192);
+            plan.call("write", at * 10 + 5, at * 10 + 9).on("/archive").returns(8192)
+        };
+        let plan = (0..12).fold(task(1), copy).exit(200);
+        rows(&build(vec![plan]), super::build, &["bytes", "source", "sources", "sink", "sinks"])
+    }
+
+    #[test]
+    fn a_file_is_named_only_if_it_has_half_of_the_bytes() {
+        assert_eq!(copied(1), ["98304 /file0 1 /archive 1"]);
+        assert_eq!(copied(12), ["98304 - 12 /archive 1"]);
+    }
 }
