@@ -8,6 +8,7 @@ import pytest
 from conftest import SAMPLES
 
 import tracealyze
+from tracealyze.render.capture_notes import window_lines
 
 LOGIN = SAMPLES / "ssh-login" / "ssh-login.truss"
 QUOTA = 12200
@@ -81,3 +82,17 @@ def test_a_mark_between_two_calls_hides_what_the_task_did(tmp_path: Path) -> Non
 def test_a_line_of_a_new_process_is_a_birth_and_no_call() -> None:
     births = [row for row in tracealyze.read(str(LOGIN)).calls(["syscall"]) if row["syscall"] == "forkx"]
     assert [row["calls"] for row in births] == [4]
+
+
+def test_a_table_of_cpu_time_says_how_long_the_run_waited() -> None:
+    trace = tracealyze.read(Path(__file__).parent / "kept_excerpts" / "table-solaris.txt")
+    notes = " ".join(window_lines(trace.window, trace.captures[0]))
+    assert "took 8.42 s: 406 ms on a CPU in system calls, 51 ms in its own code, 7.96 s waiting" in notes
+
+
+def test_a_call_that_a_person_interrupts_is_named_also_if_it_is_no_hang(tmp_path: Path) -> None:
+    line = '170000000{at} read(3</mnt/big>, "x"..., 4096) = 4096 <0.000300>\n'
+    end = "1700000000.090000 read(3</mnt/big>, ^Cstrace: Process 77 detached\n <detached ...>\n"
+    trace = read_text(tmp_path, "".join(line.format(at=f"0.0{at}0000") for at in range(3)) + end)
+    assert "is in read on /mnt/big" in trace.summary().diagnosis[-1].text
+    assert not trace.findings

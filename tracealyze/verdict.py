@@ -39,6 +39,8 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     groups = grouped(findings)
     causes = [group for group in groups if _is_cause(trace, group)]
     said = list(_computed(trace, causes)) if causes else [_without_cause(trace, is_alone=not groups)]
+    if not causes:
+        said += _open_at_end(trace)
     said = [each for each in said if each.text]
     for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
         said.append(_of_group(group, findings))
@@ -116,6 +118,17 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more processes"
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _open_at_end(trace: TraceTables) -> Iterator[Sentence]:
+    """The call in which the capture ends, after calls of this name that returned: no sign of a hang."""
+    rows = [row for row in trace.table("open_calls") if row["killed_by"] is None]
+    if len(rows) != 1 or rows[0]["kind"] != "kernel" or rows[0]["first"]:
+        return
+    row = rows[0]
+    on = f" on {shown(row['target'])}" if row["target"] else ""
+    call = f"{row['syscall']}{on}; calls of this name returned before"
+    yield Sentence(f"When the capture ends, {shown(process_of(row))} is in {call}.")
 
 
 def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:

@@ -216,6 +216,17 @@ pub enum DeadlineClock {
     RealTime,
 }
 
+/// What a time of a whole run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunTime {
+    /// CPU time in system calls.
+    System,
+    /// CPU time in the program's own code.
+    User,
+    /// Wall time.
+    Wall,
+}
+
 /// What only a few lines contain, in addition to the fields of [`Line`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
@@ -395,6 +406,8 @@ pub enum Extra {
         /// Total as printed. Whether it is CPU or wall time depends on the format.
         total_ns: i64,
     },
+    /// A time of the whole run under a summary table.
+    RunTime(RunTime, i64),
     /// Further messages of a log on the same line: the stamp, the name and the text of each, as [`Line`] has them.
     Joined(Box<[(i64, Text, Text)]>),
     /// The process id of the parent, which the tracer prints with that of the process.

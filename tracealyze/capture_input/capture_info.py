@@ -123,6 +123,8 @@ class Capture:
     """Number of children whose ids differ from those that their creators saw, matched because no other fits."""
     mixed_calls: int = 0
     """Number of calls that overlap another one of their process, where lines do not name threads."""
+    run_ns: Sequence[int | None] = (None, None, None)
+    """CPU time of the run in system calls and in its own code, and its wall time, as printed under a summary table."""
     mixes_threads: bool = False
     """Whether a process creates threads, and lines name processes only."""
     places_left_out: int = 0

@@ -325,10 +325,22 @@ def _is_table_only(capture: Capture) -> bool:
     return bool(capture.has.get("summary_table")) and not capture.has.get("events")
 
 
+def _time_of_run(capture: Capture) -> Iterator[str]:
+    """What a table in CPU time leaves out: how long the run took, and how long it waited."""
+    system_ns, user_ns, wall_ns = capture.run_ns
+    if system_ns is None or user_ns is None or wall_ns is None:
+        return
+    waited_ns = max(0, wall_ns - system_ns - user_ns)
+    wall, system, user, waited = (units.duration(ns, units.MS) for ns in (wall_ns, system_ns, user_ns, waited_ns))
+    parts = f"{system} on a CPU in system calls, {user} in its own code, {waited} waiting or tracing"
+    yield f"The run took {wall}: {parts}."
+
+
 def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     """The window, or why there is none."""
     if _is_table_only(capture):
         yield "This is the tracer's summary table: it has counts and sums, but no timestamps, processes or order."
+        yield from _time_of_run(capture)
         yield f"Capture with {recapture(capture.format, TIMES)} to see where wall time went."
         return
     if window.reason is not None or window.start_ns is None or window.end_ns is None:

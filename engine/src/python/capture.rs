@@ -80,6 +80,7 @@ pub(super) fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'
     dict.set_item("is_newest_first", capture.facts.is_newest_first)?;
     dict.set_item("mixed_calls", capture.mixed_calls)?;
     dict.set_item("mixes_threads", capture.mixes_threads)?;
+    dict.set_item("run_ns", capture.run_ns.to_vec())?;
     dict.set_item("unseen_children", capture.unseen_children)?;
     dict.set_item("presumed_children", capture.presumed_children)?;
     dict.set_item("order_inferred", capture.is_order_inferred)?;

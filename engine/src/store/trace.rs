@@ -80,6 +80,8 @@ pub struct Capture {
     pub other_formats: Vec<OtherFormat>,
     /// Rows of summary tables.
     pub summary: Vec<SummaryRow>,
+    /// Times of the whole run under such a table, in the order of [`parsers::line::RunTime`].
+    pub run_ns: [Option<i64>; 3],
 }
 
 /// Why a tracer lost events.
@@ -176,6 +178,7 @@ impl Capture {
             elisions: Vec::new(),
             other_formats: Vec::new(),
             summary: Vec::new(),
+            run_ns: [None; 3],
         }
     }
 

@@ -4,7 +4,7 @@
 //! Out:  open, 12 calls, 3 failed, total 3000000 ns (CPU time)
 
 use crate::format::Parsed;
-use crate::line::{Line, LineKind};
+use crate::line::{Extra, Line, LineKind, RunTime};
 use crate::scan;
 use crate::truss_common::{count, fields, summary_row};
 
@@ -29,6 +29,11 @@ pub(super) fn row_name(line: &[u8]) -> Option<&[u8]> {
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let text = scan::trim(line);
     let [first, second, third, fourth, fifth] = fields(text);
+    if let Some(run_time) = run_time(text) {
+        let mut line = Line::of(LineKind::SummaryTable);
+        line.extra = parsed.keep(run_time);
+        return line;
+    }
     if is_sign(line) {
         return Line::of(LineKind::SummaryTable);
     }
@@ -45,6 +50,15 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let is_total = [&b"total:"[..], b"elapsed:", b"Library:"].iter().any(|word| text.starts_with(word));
     let is_count = third.is_empty() && !first.ends_with(b":") && count(second).is_some();
     Line::of(if is_rule || is_total || is_count { LineKind::SummaryTable } else { LineKind::Foreign })
+}
+
+/// `sys totals:   9.956  125837  90955`, `usr time:   1.330`, `elapsed:   18.280`.
+fn run_time(text: &[u8]) -> Option<Extra> {
+    const TIMES: [(&[u8], RunTime); 3] =
+        [(b"sys totals:", RunTime::System), (b"usr time:", RunTime::User), (b"elapsed:", RunTime::Wall)];
+    let (of, times) = TIMES.iter().find_map(|&(name, of)| Some((of, text.strip_prefix(name)?)))?;
+    let [first, ..] = fields(times);
+    Some(Extra::RunTime(of, seconds(first)?))
 }
 
 /// Seconds; a zero before the point is not printed: `.003`.

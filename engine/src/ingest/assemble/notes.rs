@@ -169,5 +169,8 @@ impl Assembler<'_> {
             let syscall = self.trace.events.texts.string(line.name).into_owned();
             self.capture.summary.push(SummaryRow { syscall, calls, failed, total_ns });
         }
+        if let Some(Extra::RunTime(of, time_ns)) = extra {
+            self.capture.run_ns[of as usize] = Some(time_ns);
+        }
     }
 }
