@@ -9,6 +9,7 @@
 use crate::store::event::{EventKind, Shape};
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::was_broken_off;
+use parsers::NO_NS;
 use parsers::line::Ended;
 use rustc_hash::FxHashMap;
 
@@ -43,9 +44,15 @@ impl ProcessEnds {
         matches!(ended(context, task), Some(Ended::Exited(_))) && self.told(context, task).is_none()
     }
 
-    /// Whether a call of a task began after its process was told to end.
+    /// Whether a call of a task began after its process was told to end. Without times, lines of different files have no
+    /// order.
     pub(super) fn was_told_before(&self, context: &TableContext<'_>, task: u32, row: u32) -> bool {
-        self.told(context, task).is_some_and(|told| context.trace.starts_before(told, row))
+        let events = &context.trace.events;
+        let has_order = |told: u32| {
+            let one_file = context.capture_of(task).is_some_and(|capture| capture.files.len() <= 1);
+            events.task(told) == task || events.start_ns(row) != NO_NS || one_file
+        };
+        self.told(context, task).is_some_and(|told| has_order(told) && context.trace.starts_before(told, row))
     }
 
     /// Whether the signal that told the process of a task to end broke off its call: what it does then is not what it
