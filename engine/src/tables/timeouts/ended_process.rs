@@ -4,7 +4,7 @@ use crate::store::event::EventKind;
 use crate::store::heuristics::MAX_CALLS_BETWEEN_PARTS;
 use crate::table_support::context::TableContext;
 use crate::tables::kill_victims::Victims;
-use crate::waits::wait_kinds::is_probe;
+use crate::waits::wait_kinds::{is_probe, resumed};
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 
@@ -40,7 +40,8 @@ pub(super) fn meanwhile(context: &TableContext<'_>, victims: &Victims<'_>, task:
         match (0..trace.tasks.len() as u32).rev().filter(|_| waits).find(lives) {
             Some(child) => victim = child,
             None => {
-                let syscall = events.texts.string(events.shape(row).syscall);
+                let shape = events.shape(row);
+                let syscall = events.texts.string(resumed(shape.syscall, shape.op));
                 return Some(format!("{} in {syscall}", name_at(context, victim, at_ns)?));
             }
         }
