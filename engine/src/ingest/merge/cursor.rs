@@ -10,11 +10,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 
-/// Text read ahead of all files together.
-const AHEAD_BYTES: u64 = 64 << 20;
-/// Length of a cell, smaller if lines are taken from many files at the same time.
+/// Text of the cells that lines are taken from, in all files together. If these are many, they get smaller cells.
+const LIVE_BYTES: u64 = 32 << 20;
 const MAX_CELL_BYTES: u64 = 1 << 17;
 const MIN_CELL_BYTES: u64 = 1 << 14;
+/// Text read ahead of them.
+const AHEAD_BYTES: u64 = 16 << 20;
 /// Cells of each of these files that are read ahead.
 const CELLS_AHEAD: usize = 2;
 /// Files of which the first cell is read ahead of their first line.
@@ -270,7 +271,7 @@ impl<'merge> Cursors<'merge> {
         let cursor = &mut self.list[file];
         let MergeSource::Plain(len) = cursor.source else { return false };
         if cursor.cell_bytes == 0 {
-            cursor.cell_bytes = (AHEAD_BYTES / self.live.max(1)).clamp(MIN_CELL_BYTES, MAX_CELL_BYTES);
+            cursor.cell_bytes = (LIVE_BYTES / self.live.max(1)).clamp(MIN_CELL_BYTES, MAX_CELL_BYTES);
         }
         let (number, bytes) = (cursor.wanted.end, cursor.cell_bytes);
         let has_more = (number as u64) < len.div_ceil(bytes);
