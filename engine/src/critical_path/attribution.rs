@@ -18,7 +18,6 @@ use crate::critical_path::attribution::path_places::{PathPlaces, Places};
 use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::wait_graph::WalkStats;
 use crate::critical_path::window::Window;
-use crate::store::ahead::ahead;
 use crate::store::event::NONE;
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
@@ -163,7 +162,8 @@ impl Attribution {
         mut tell: impl FnMut(usize, &Charge),
     ) {
         let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
-        for (at, cells) in ahead(places, |at| self.like_most.cells(rows[at])) {
+        for at in places {
+            let cells = self.like_most.cells(rows[at]);
             let call =
                 self.like_most.charge(rows[at], false, cells[0]).map(|call| Charge { shape: shapes[at], ..call });
             let gap = self.like_most.charge(rows[at], true, cells[1]);

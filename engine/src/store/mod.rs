@@ -1,6 +1,5 @@
 //! The trace as data: events, tasks, captures and their texts; tables of columns.
 
-pub(crate) mod ahead;
 mod by_task;
 pub(crate) mod classes;
 pub(crate) mod columns_mmap;

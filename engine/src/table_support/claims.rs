@@ -16,7 +16,6 @@ use crate::partition::piece::{self, Piece, piece_of};
 use crate::partition::pieces::{self, Pieces};
 use crate::partition::scope::ScopeFilter;
 use crate::partition::sums::PieceSums;
-use crate::store::ahead::ahead;
 use crate::store::event::NONE;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::context::TableContext;
@@ -341,11 +340,9 @@ impl<'a> ClaimIndex<'a> {
             }
         });
         divided.rest_ns.push((task, rest_ns));
-        let contested_ns = |&(_, at, is_gap): &(u32, u32, bool)| match is_gap {
-            true => attribution.gap_after_ns(rows[at as usize]),
-            false => attribution.in_call_ns(rows[at as usize]),
-        };
-        for (&(number, at, is_gap), ns) in ahead(marks.contested.iter(), contested_ns) {
+        for &(number, at, is_gap) in &marks.contested {
+            let row = rows[at as usize];
+            let ns = if is_gap { attribution.gap_after_ns(row) } else { attribution.in_call_ns(row) };
             divided.take(number, marks.owner(at as usize, is_gap), ns);
         }
         for (at, row) in attribution.places(trace, task).map(|at| (at, rows[at])) {

@@ -1,7 +1,6 @@
 //! The events that a table row covers.
 
 use crate::partition::scope::Scope;
-use crate::store::ahead::ahead;
 use crate::store::trace::Trace;
 
 /// The events that a table row covers.
@@ -152,19 +151,16 @@ fn within(
 ) {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let mut times = times;
-    let bounds_ns = |at: usize| {
-        let start_ns = events.start_ns(rows[at]);
-        // The gap after a call that began before the interval is inside it only if the next call begins there as well.
-        let next_ns = rows.get(at + 1).map_or(i64::MAX, |&next| events.start_ns(next));
-        (start_ns, events.end_ns(rows[at]).unwrap_or(start_ns), next_ns)
-    };
-    for (at, (start_ns, end_ns, next_ns)) in ahead(places, bounds_ns) {
-        let row = rows[at];
+    for at in places {
+        let (row, start_ns) = (rows[at], events.start_ns(rows[at]));
         times = not_before(times, start_ns);
         let Some(&(from_ns, _)) = times.first() else { break };
         if from_ns <= start_ns {
             visit(row, false);
         }
+        let end_ns = events.end_ns(row).unwrap_or(start_ns);
+        // The gap after a call that began before the interval is inside it only if the next call begins there as well.
+        let next_ns = rows.get(at + 1).map_or(i64::MAX, |&next| events.start_ns(next));
         let around_end = not_before(times, end_ns).first();
         if around_end.is_some_and(|&(from_ns, _)| from_ns <= end_ns && from_ns <= next_ns) {
             visit(row, true);
