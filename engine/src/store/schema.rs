@@ -627,6 +627,7 @@ columns! {
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "tracing_ns" i64 "ns" "Estimate of what tracing added to exclusive_ns.";
         "waits_traced" bool "" "Whether the capture has calls that wait: if a filter omits them, waits are gaps.";
+        "before_signal" bool "" "Whether a signal follows the longest gap, and calls are printed when they return: one may have been open.";
         "max_ns" i64 "ns" "Longest gap.";
         "mean_ns" i64 "ns" "Mean duration of a gap on the critical path.";
         "first_line" i64 "" "Line of the call before the longest gap.";

@@ -9,12 +9,13 @@ use crate::critical_path::trust::Trust;
 use crate::parallel;
 use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::store::command_line::words;
+use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
-use parsers::{NO_NS, Outcome, Text};
+use parsers::{NO_NS, Outcome, StampMoment, Text};
 
 /// Number of programs, those with most time first, whose input is looked for. Rules report very few.
 const MAX_WITH_INPUT: usize = 16;
@@ -108,6 +109,15 @@ impl Own {
     }
 }
 
+/// Whether a call may have been open in the longest gap: the tracer prints calls when they return, and a signal came.
+fn may_hide_a_call(context: &TableContext<'_>, own: &Own) -> bool {
+    let (trace, row) = (context.trace, own.longest_row);
+    let task = trace.events.task(row);
+    let prints_returns = context.capture_of(task).is_some_and(|capture| capture.facts.stamp == StampMoment::End);
+    let next = trace.rows_from(task, row).get(1);
+    prints_returns && next.is_some_and(|&next| trace.events.kind(next) == EventKind::Signal)
+}
+
 /// The file on the command line of a program that it opened for reading first: the source that a compiler works on.
 fn input_of(context: &TableContext<'_>, opens: &ShapeIndex<()>, own: &Own) -> Text {
     let (events, texts) = (&context.trace.events, &context.trace.events.texts);
@@ -149,6 +159,7 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
     builder.path_ns(own.exclusive_ns);
     builder.int("tracing_ns", own.traced.tracing_ns());
     builder.bool("waits_traced", context.trust_of(own.task).is_none_or(Trust::has_waits));
+    builder.bool("before_signal", may_hide_a_call(context, own));
     builder.int("max_ns", own.longest_ns);
     builder.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
     builder.lines(own.longest_row, own.longest_row);
