@@ -7,6 +7,7 @@
 //! ```
 
 use crate::store::event::{EventKind, Shape};
+use crate::store::task_relations::main_task;
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::was_broken_off;
 use parsers::NO_NS;
@@ -76,11 +77,8 @@ impl ProcessEnds {
 
 /// How the process of a task ended, if the capture shows it.
 pub(super) fn ended(context: &TableContext<'_>, task: u32) -> Option<Ended> {
-    let tasks = &context.trace.tasks;
-    let known = tasks.get(task as usize)?;
-    let main =
-        if known.is_thread { tasks.iter().find(|other| other.pid == known.pid && !other.is_thread) } else { None };
-    main.unwrap_or(known).ended
+    let main = main_task(context.trace, task);
+    context.trace.tasks.get(main as usize)?.ended
 }
 
 /// Whether a signal usually asks a process to end.
