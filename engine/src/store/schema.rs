@@ -846,6 +846,7 @@ columns! {
         "op" dict "" "Sub-operation.";
         "target" dict "" "What is checked.";
         "command" dict "" "Arguments of the child that checks, if a child does.";
+        "errno" dict "" "Error of the checks that failed.";
         "checks" i64 "count" "Number of checks.";
         "failed" i64 "count" "Number of checks that failed or found nothing.";
         "succeeded" bool "" "Whether the last result differs from the first.";

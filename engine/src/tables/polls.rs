@@ -25,6 +25,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBuilder<'_>) {
     write_key(context, series.task, series.key, series.first_row, builder);
+    builder.text("errno", series.errno);
     builder.int("checks", series.probes);
     builder.int("failed", series.failed);
     builder.bool("succeeded", series.changed);
@@ -64,6 +65,7 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
     let total_ns = events.start_ns(last_row).saturating_sub(events.start_ns(first_row)).max(0);
     let checks = spin.probes + i64::from(spin.changed);
     write_key(context, task, spin.key, first_row, builder);
+    builder.text("errno", events.shape(first_row).errno);
     builder.int("checks", checks);
     builder.int("failed", spin.probes);
     builder.bool("succeeded", spin.changed);
