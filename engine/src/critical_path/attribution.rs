@@ -110,7 +110,7 @@ impl Attribution {
         self
     }
 
-    /// The events of a task with time on the path, in order, as indexes among its rows. There may be more.
+    /// All events of a task that have time on the path, and perhaps others, in order, as indexes among its rows.
     pub fn places(&self, trace: &Trace, task: u32) -> Places<'_> {
         self.places.of(task, trace.rows_of(task).len())
     }
@@ -135,8 +135,8 @@ impl Attribution {
         self.each_at(trace, task, self.places(trace, task), |_, charge| tell(charge));
     }
 
-    /// The same for the calls at some places and the gaps after them, with the place. Parts that are unlike most are
-    /// told for all calls, without a place.
+    /// The same with the place, for the calls at some places and the gaps after them. Parts that are unlike most are
+    /// included for all calls, without a place.
     pub fn each_at(
         &self,
         trace: &Trace,
@@ -144,17 +144,12 @@ impl Attribution {
         places: impl Iterator<Item = usize>,
         mut tell: impl FnMut(Option<usize>, &Charge),
     ) {
-        self.each_packed_at(trace, task, places, |at, charge| tell(Some(at), charge));
+        self.each_packed(trace, task, places, |at, charge| tell(Some(at), charge));
         self.each_spilled(trace, task, |charge| tell(None, charge));
     }
 
-    /// The parts that are like most: calls of the task and gaps between them, in order.
-    pub fn each_packed(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
-        self.each_packed_at(trace, task, self.places(trace, task), |_, charge| tell(charge));
-    }
-
-    /// The same at some places, with the place.
-    pub fn each_packed_at(
+    /// The parts that are like most, in order, with the place: the calls at some places and the gaps after them.
+    pub fn each_packed(
         &self,
         trace: &Trace,
         task: u32,

@@ -39,7 +39,7 @@ struct TaskState {
     undated: u32,
     /// The last call, plus 1.
     last_row: u32,
-    /// The row up to which its calls that began during others are counted.
+    /// The first row that was not yet searched for calls that began during others.
     mixed_until: u32,
     /// The stamp of its last line, plus 1: printed intervals count from it.
     stamped_ns: i64,

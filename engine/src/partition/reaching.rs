@@ -53,7 +53,7 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, withi
     parallel::flat_map(&tasks, of_task)
 }
 
-/// Drop pieces whose targets have too little time, if a group has one target. There may be more targets than calls of each.
+/// Drop pieces whose targets have too little time, if a group has one target. There may be nearly as many targets as calls.
 pub(crate) fn retain_large_targets(trace: &Trace, pieces: &Pieces, query: &GroupQuery, numbers: &mut Vec<u32>) {
     if !query.by.iter().flatten().any(|&key| key == GroupKey::Target) {
         return;

@@ -196,7 +196,7 @@ pub(crate) const MIN_READY_POLLS: usize = 5;
 /// Maximum duration of a poll whose descriptor was ready before.
 /// Source: measured. Such a poll takes 5 to 60 us under strace, and up to some 100 us on a busy machine.
 pub(crate) const MAX_READY_POLL_NS: i64 = MS;
-/// The same where only the time until the next line is known, which has that of the program and of the tracer, too.
+/// The same where only the time until the next line is known, which includes time of the program and of the tracer.
 /// Source: measured. In published captures without durations, ready polls follow each other after 1 ms.
 pub(crate) const MAX_READY_GAP_NS: i64 = 5 * MS;
 /// Maximum part of the polls of a series that last longer.

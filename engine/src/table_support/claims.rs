@@ -331,7 +331,7 @@ impl<'a> ClaimIndex<'a> {
         self.mark(task, marks);
         let (rows, mut rest_ns, first) = (trace.rows_of(task), 0, divided.unclaimed.len());
         divided.unclaimed.resize(first + words_of(rows.len()), 0);
-        attribution.each_packed_at(trace, task, attribution.places(trace, task), |at, charge| {
+        attribution.each_packed(trace, task, attribution.places(trace, task), |at, charge| {
             let owner = marks.owner(at, charge.is_gap);
             if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
                 rest_ns += charge.ns;

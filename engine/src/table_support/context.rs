@@ -121,7 +121,8 @@ impl TableContext<'_> {
     /// The path of a task, to estimate what tracing added to it. What is unlike most is a part of a call, or of no call.
     pub(crate) fn traced(&self, task: u32) -> TracedTime {
         let (mut traced, cost) = (TracedTime::default(), self.tracing_cost(task));
-        self.attribution.each_packed(self.trace, task, |charge| traced.add(charge.is_gap, charge.ns, cost));
+        let places = self.attribution.places(self.trace, task);
+        self.attribution.each_packed(self.trace, task, places, |_, charge| traced.add(charge.is_gap, charge.ns, cost));
         traced
     }
 

@@ -5,7 +5,7 @@
 //! task 2   |call|call|call|call|call|call|
 //! path          =====          ===========      task 1: places 1 and 4 …; of one task alone: all
 //! ```
-//! The rows of such tasks are far apart in the event table, so each one that is not looked at saves several cache
+//! The rows of such tasks are far apart in the event table, so each row that is skipped saves several cache
 //! misses.
 
 use crate::critical_path::attribution::Attribution;

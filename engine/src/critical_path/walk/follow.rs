@@ -137,13 +137,13 @@ impl<L: WalkListener> Walk<'_, L> {
         self.go_to(edge.task);
     }
 
-    /// ```text
-    /// waiter    |---------- wait ----------|e       the same second: a task is taken up again as soon as it is woken, so
-    /// waker     |write|~~~ work ~~~|write|w         (w, e] is work before the write, which is placed too early
-    /// ```
+    /// The gap of a waker before the call that ended a wait, where a coarse clock does not show when it made that call.
     ///
-    /// The time of a waker between its call before the one that ended a wait and that call, where a coarse clock does not
-    /// show when it made it.
+    /// ```text
+    /// waiter    |---------- wait ----------|        both in the same second
+    /// waker     |write|~~~ work ~~~|write|          the second write is placed too early: the waiter goes on as soon as it
+    ///                                               is woken, so the rest of its wait is work of the waker
+    /// ```
     fn work_before(&self, span: Span, edge: &Edge) -> Option<What> {
         let hands_over = matches!(edge.how, WakeKind::Stream | WakeKind::Futex | WakeKind::Message);
         let waker = self.trace.tasks.get(edge.task as usize)?;

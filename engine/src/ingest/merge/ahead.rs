@@ -4,7 +4,7 @@
 //! merge    |takes the lines of a.0, b.0 …       |takes a.1 …      |reads b.1 itself: nobody has begun it
 //! core 2   |reads a.1       |reads a.2       |reads c.0
 //! ```
-//! The merge asks for cells in the order in which it expects to need them. What it needs it gets, whoever reads it, so the
+//! The merge requests cells in the order in which it expects to need them. It gets each one, whichever core reads it, so the
 //! result does not depend on the number of cores.
 
 use parsers::input::Seekable;
@@ -50,7 +50,7 @@ impl Chunk {
 
 type ReadCell = io::Result<Chunk>;
 
-/// The cells that the merge has asked for.
+/// The cells that the merge has requested.
 pub(super) struct ReadAhead<'files> {
     files: &'files [MergeFile],
     format: &'static str,

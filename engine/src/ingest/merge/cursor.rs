@@ -18,7 +18,7 @@ const MIN_CELL_BYTES: u64 = 1 << 14;
 const AHEAD_BYTES: u64 = 16 << 20;
 /// Cells of each of these files that are read ahead.
 const CELLS_AHEAD: usize = 2;
-/// Files of which the first cell is read ahead of their first line.
+/// Number of files that are not begun yet and whose first cell is read ahead.
 const FILES_AHEAD: usize = 8;
 
 /// What the lines of a file are read from.
@@ -71,9 +71,9 @@ pub(super) struct Cursor {
     first: FirstLine,
     /// The thread in the file's name.
     pub(super) tid: i32,
-    /// The cells that were asked for and not taken in yet.
+    /// The cells that are requested and not used yet.
     wanted: Range<usize>,
-    /// 0 until the first one is asked for.
+    /// 0 until the first one is requested.
     cell_bytes: u64,
     chunk: Option<Chunk>,
     /// The texts of the chunk in the trace.
@@ -152,13 +152,13 @@ impl Cursor {
 pub(super) struct Cursors<'merge> {
     list: &'merge mut [Cursor],
     ahead: &'merge ReadAhead<'merge>,
-    /// Files that nothing was asked of, in the order in which their first lines are expected.
+    /// Files without a requested cell, in the order of their first lines.
     later: VecDeque<usize>,
-    /// Number of files whose first cell was asked for and not needed yet.
+    /// Number of files that are not begun yet and whose first cell is requested.
     soon: usize,
     /// Number of files that lines are taken from.
     live: u64,
-    /// Text that was asked for and not taken in yet.
+    /// Bytes of the cells that are requested and not used yet.
     ahead_bytes: u64,
     /// A buffer for what this core reads.
     text: Vec<u8>,
@@ -180,13 +180,13 @@ impl<'merge> Cursors<'merge> {
         self.list.iter().map(|cursor| cursor.read_bytes).sum()
     }
 
-    /// What the first line of a file is.
+    /// The position of the first line of a file.
     pub(super) fn first(&self, file: usize, assembler: &mut Assembler<'_>) -> Next {
         let FirstLine { line, behind } = &self.list[file].first;
         next(assembler, file, line, *behind)
     }
 
-    /// Take the next line of a file; what the one after it is.
+    /// Take the next line of a file. Returns the position of the line after it.
     pub(super) fn take(
         &mut self,
         file: usize,
@@ -209,7 +209,7 @@ impl<'merge> Cursors<'merge> {
         Ok(Some(next(assembler, file, line, behind(chunk.parsed.extra(line)))))
     }
 
-    /// Take in the next chunk of a file; whether there is one.
+    /// Load the next chunk of a file. Returns whether there is one.
     fn load(&mut self, file: usize, assembler: &mut Assembler<'_>) -> io::Result<bool> {
         self.begin(file);
         if let Some(chunk) = self.list[file].chunk.take() {
@@ -256,7 +256,7 @@ impl<'merge> Cursors<'merge> {
         self.ahead.take(cell, &mut self.text).map(Some)
     }
 
-    /// Ask for what will be needed soon, while a file is read.
+    /// Request the cells that will be needed soon, while a file is read.
     fn want_next(&mut self, file: usize) {
         while self.ahead_bytes < AHEAD_BYTES && self.list[file].wanted.len() < CELLS_AHEAD && self.want(file) {}
         while self.ahead_bytes < AHEAD_BYTES && self.soon < FILES_AHEAD {
@@ -266,7 +266,7 @@ impl<'merge> Cursors<'merge> {
         }
     }
 
-    /// Ask for the next cell of a file; whether there is one.
+    /// Request the next cell of a file. Returns whether there is one.
     fn want(&mut self, file: usize) -> bool {
         let cursor = &mut self.list[file];
         let MergeSource::Plain(len) = cursor.source else { return false };
@@ -284,7 +284,7 @@ impl<'merge> Cursors<'merge> {
     }
 }
 
-/// What a line that is next in a file means for its place among those of others.
+/// The position of a line that is next in its file, among the lines of the other files.
 fn next(assembler: &mut Assembler<'_>, file: usize, line: &Line, behind: Option<i32>) -> Next {
     let stamp_ns = match assembler.counts_differences() {
         true => line.stamp_ns,

@@ -1,7 +1,7 @@
 //! The tasks that have ended, by their ids.
 //!
-//! The ids of short processes follow one another, so those of some ids are kept together: in a map of single ids, each of very
-//! many processes would be at another place in memory.
+//! The ids of short processes follow one another, so 16 neighbouring ids share an entry. With an entry for each id, very many
+//! processes would be scattered over memory.
 
 use crate::ingest::task_ids::PrintedIds;
 use crate::store::event::NONE;
