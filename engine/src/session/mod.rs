@@ -5,6 +5,7 @@
 //!   └─ choice ──► windows ──► attribution (the path by event, and by process) ──► pieces (the partition)
 //!                               └─► context ──► tables
 //! ```
+//! The path and the partition depend on the windows only, which choices of calls or programs have in common.
 
 pub(crate) mod memo;
 
@@ -27,14 +28,14 @@ use std::sync::{Arc, OnceLock};
 pub struct Session {
     trace: Arc<Trace>,
     wakers: OnceLock<Wakers>,
-    windows: LastAnswer<Vec<Window>>,
-    attribution: LastAnswer<Attribution>,
-    pieces: LastAnswer<Pieces>,
-    elapsed: LastAnswer<Attribution>,
-    elapsed_pieces: LastAnswer<Pieces>,
-    weights: LastAnswer<Attribution>,
-    weight_pieces: LastAnswer<Pieces>,
-    tables: LastAnswer<TableMemo>,
+    windows: LastAnswer<Criteria, Vec<Window>>,
+    attribution: LastAnswer<Arc<Vec<Window>>, Attribution>,
+    pieces: LastAnswer<Arc<Vec<Window>>, Pieces>,
+    elapsed: LastAnswer<Criteria, Attribution>,
+    elapsed_pieces: LastAnswer<Criteria, Pieces>,
+    weights: LastAnswer<Criteria, Attribution>,
+    weight_pieces: LastAnswer<Criteria, Pieces>,
+    tables: LastAnswer<Criteria, TableMemo>,
     queries: Arc<QueryCache>,
     trust: OnceLock<Vec<Option<Trust>>>,
 }
@@ -119,7 +120,8 @@ impl Session {
     /// # Errors
     /// See [`Session::windows`].
     pub fn attribution(&self, choice: &Criteria) -> Result<Arc<Attribution>, TimeBoundError> {
-        self.attribution.of(choice, || Ok(Attribution::walked(&self.trace, self.wakers(), &self.windows(choice)?)))
+        let windows = self.windows(choice)?;
+        self.attribution.of(&windows, || Ok(Attribution::walked(&self.trace, self.wakers(), &windows)))
     }
 
     /// The partition.
@@ -127,7 +129,8 @@ impl Session {
     /// # Errors
     /// See [`Session::windows`].
     pub fn pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
-        self.pieces.of(choice, || self.pieces_of(choice, self.attribution(choice)?.as_ref()))
+        let windows = self.windows(choice)?;
+        self.pieces.of(&windows, || self.pieces_of(choice, self.attribution(choice)?.as_ref()))
     }
 
     /// The path by event, and the elapsed time of calls where there is no wall clock.
