@@ -187,6 +187,6 @@ def test_public_names_are_documented() -> None:
     errors = [name for name, value in classes.items() if issubclass(value, Exception)]
     assert len(errors) == 7
     assert all(name in described for name in errors)
-    # The methods that seven errors inherit took 700 of 1,144 lines. `Fleet`, `redact`, `convert` and two methods of
-    # traces, which came later, take 210.
-    assert len(described.splitlines()) < 550 + 210
+    # The methods that seven errors inherit took 700 of 1,144 lines. `Fleet`, `redact`, `convert` and some methods of
+    # traces, which came later, take 215.
+    assert len(described.splitlines()) < 550 + 215

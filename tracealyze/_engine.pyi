@@ -222,9 +222,15 @@ class Trace:
         """task, capture, pid, program, waits_for_task, waits_for_pid, waits_for_ns, waits_for_how, waits_for_sure;
         of all inclusive_ns, slack_ns."""
 
-    def processes(self, selection: Selection) -> Table:
+    def processes(self, selection: Selection, most: int | None = None) -> tuple[Table, int]:
         """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal,
-        wall_ns, exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, task, parent_task, first_line."""
+        wall_ns, exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, task, parent_task, first_line.
+
+        With `most`, only this number of processes with the most time on the critical path. The second part of the
+        result is the number of all processes."""
+
+    def threaded_processes(self, selection: Selection) -> list[tuple[int | None, str | None]]:
+        """Pid and program of each process with several threads."""
 
     def calls(
         self,
@@ -248,6 +254,9 @@ class Trace:
     def events(self, selection: Selection, columns: Sequence[str] | None = None, limit: int | None = None) -> Table: ...
     def table(self, name: str, selection: Selection) -> Table:
         """A table by its name: loops, slow_targets, … Its columns are those of SCHEMA. Its rows know their events."""
+
+    def longest_loops(self, selection: Selection, most: int) -> tuple[Table, int]:
+        """The first rows of table loops, which are the longest, and the number of all rows."""
 
     def tables(
         self, selection: Selection, requested: Sequence[tuple[str, tuple[str, Sequence[int]] | None]]

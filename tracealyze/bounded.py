@@ -47,11 +47,18 @@ def indented_bytes(row: Mapping[str, Any]) -> int:
     return length + (2 * len(row) + 2 if row else 0)
 
 
-def largest(table: Table, keys: Sequence[str], by: str, max_bytes: int) -> list[dict[str, Any]]:
-    """The rows with the largest values of a column within so many bytes, in the order of the table."""
-    most = max_bytes // _MIN_ROW_BYTES
+def max_rows(max_bytes: int) -> int:
+    """The number of rows that may fit into so many bytes."""
+    return max_bytes // _MIN_ROW_BYTES
+
+
+def largest(table: Table, keys: Sequence[str], by: str, max_bytes: int, number: int) -> list[dict[str, Any]]:
+    """The rows with the largest values of a column within so many bytes, in the order of the table.
+
+    `number` is that of all rows, of which the table has at least the largest that may fit."""
+    most = max_rows(max_bytes)
     numbers: Iterable[int] = range(len(table))
-    if len(table) > most:
+    if number > most:
         values = table.column(by)
         numbers = nlargest(most, numbers, key=lambda at: values[at] or 0)
     numbers = list(numbers)
@@ -62,16 +69,16 @@ def largest(table: Table, keys: Sequence[str], by: str, max_bytes: int) -> list[
 
 def partition(trace: TraceTables, keys: Sequence[str]) -> list[dict[str, Any]]:
     """The largest pieces of the window, and folded rows for the others; they sum to the window."""
-    most = _PIECES_BYTES // _MIN_ROW_BYTES
-    number = len(trace.partition)
-    pieces = trace.partition.head(most)
+    most = max_rows(_PIECES_BYTES)
+    # One more than can be shown, to know whether that is all.
+    pieces = trace.partition_by(None, limit=most + 1).head(most + 1)
     kept = within(({key: row[key] for key in keys} for row in pieces), _PIECES_BYTES)
-    if len(kept) == number:
+    if len(kept) == len(pieces):
         return kept
     # What the rows so far hold, by the keys that they share.
     held: list[Row] = [dict(row) | {"pieces": 1} for row in pieces[: len(kept)]]
     for by, max_bytes in zip(_FOLDED_BY, _FOLDED_BYTES, strict=True):
-        groups = trace.partition_by(by, limit=max_bytes // _MIN_ROW_BYTES)
+        groups = trace.partition_by(by, limit=max_rows(max_bytes))
         rest = list(_rest(groups, by, held))
         rows = within((_folded(row, keys) for row in rest), max_bytes)
         kept.extend(rows)

@@ -65,6 +65,11 @@ class Rows:
 
     table: Table
     keys: tuple[str, ...]
+    number: int | None = None
+    """Number of rows of the whole table, if these are only its largest ones."""
+
+    def __len__(self) -> int:
+        return len(self.table) if self.number is None else self.number
 
     def dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries."""
@@ -142,7 +147,6 @@ class Summary:
         Unless it is `full`, long lists keep their largest rows: `counts` has the number of rows shown and of all, and
         what is left out of the partition is in rows with `folded`, the number of pieces."""
         more = self._more
-        loop_keys = (*_LOOPS, *more)
         parts: dict[str, Any] = {
             "schema": SCHEMA,
             "captures": [_capture(each) for each in self.captures],
@@ -151,10 +155,10 @@ class Summary:
             "impact_ns": list(self.saving_ns),
             "diagnosis": [asdict(each) for each in self.diagnosis],
             "findings": [finding.document() for finding in self.findings],
-            "partition": Rows(self.trace.partition, (*_PARTITION, *more)),
-            "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
+            "partition": Rows(self.trace.partition, (*_PARTITION, *more)) if full else [],
+            "processes": self._processes((*_PROCESSES, *more), full),
             "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
-            "loops": [_kept(row, loop_keys) for row in self.loops] if full else Rows(self.trace.loops, loop_keys),
+            "loops": self._loops((*_LOOPS, *more), full),
             "items": Rows(self.trace.items, (*ITEMS, *more)),
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,
@@ -162,14 +166,27 @@ class Summary:
         counts = {} if full else self._bound(parts)
         return parts | {"counts": counts}
 
+    def _processes(self, keys: tuple[str, ...], full: bool) -> Rows:
+        if full:
+            return Rows(self.trace.processes, keys)
+        table, number = self.trace.largest_processes(bounded.max_rows(_MAX_BYTES["processes"]))
+        return Rows(table, keys, number)
+
+    def _loops(self, keys: tuple[str, ...], full: bool) -> Rows | list[dict[str, Any]]:
+        if full:
+            return [_kept(row, keys) for row in self.loops]
+        table, number = self.trace.longest_loops(bounded.max_rows(_MAX_BYTES["loops"]))
+        return Rows(table, keys, number)
+
     def _bound(self, parts: dict[str, Any]) -> dict[str, list[int]]:
         """Cut long lists; the numbers of rows shown and of all rows of each list that was cut."""
         counts = {}
         for name, max_bytes in _MAX_BYTES.items():
             part = parts.get(name)
             if isinstance(part, Rows):
-                part = BoundedRows(bounded.largest(part.table, part.keys, _LARGEST_BY[name], max_bytes))
-                shown, every = len(part.rows), len(parts[name].table)
+                every = len(part)
+                part = BoundedRows(bounded.largest(part.table, part.keys, _LARGEST_BY[name], max_bytes, every))
+                shown = len(part.rows)
             elif part is not None:
                 part, every = bounded.within(part, max_bytes), len(part)
                 shown = len(part)

@@ -286,7 +286,16 @@ class TraceTables:
     @cached_property
     def processes(self) -> Table:
         """One row per process, its threads merged."""
-        return self._table(lambda: self._source.processes(self._selected))
+        return self.largest_processes(None)[0]
+
+    def largest_processes(self, limit: int | None) -> tuple[Table, int]:
+        """The processes with the most time on the critical path, in the order of `processes`, and the number of all."""
+        return self._largest(lambda: self._source.processes(self._selected, limit))
+
+    @cached_property
+    def threaded_processes(self) -> list[tuple[int | None, str | None]]:
+        """Pid and program of each process with several threads."""
+        return translated(lambda: self._source.threaded_processes(self._selected))
 
     @cached_property
     def partition(self) -> Table:
@@ -376,6 +385,10 @@ class TraceTables:
     def loops(self) -> Table:
         """Sequences of calls that a task repeats."""
         return self.table("loops")
+
+    def longest_loops(self, limit: int) -> tuple[Table, int]:
+        """The first rows of `loops`, which are the longest, and the number of all rows."""
+        return self._largest(lambda: self._source.longest_loops(self._selected, limit))
 
     @property
     def stages(self) -> Table:
@@ -473,6 +486,10 @@ class TraceTables:
 
     def _table(self, build: Callable[[], _engine.Table]) -> Table:
         return Table(translated(build), self._zero_ns)
+
+    def _largest(self, build: Callable[[], tuple[_engine.Table, int]]) -> tuple[Table, int]:
+        table, number = translated(build)
+        return Table(table, self._zero_ns), number
 
     @cached_property
     def _zero_ns(self) -> int | None:

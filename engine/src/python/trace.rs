@@ -34,7 +34,7 @@ use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
 use crate::tables::calls::CallQuery;
 use crate::tables::chart_rows::{ChartQuery, chart_rows};
-use crate::tables::{self, calls, gaps, processes, totals};
+use crate::tables::{self, calls, gaps, loops, processes, totals};
 use crate::waits::edge::Edge;
 use parsers::{NO_NS, Text};
 use pyo3::exceptions::PyOSError;
@@ -280,16 +280,37 @@ impl PyTrace {
         Ok(table.into())
     }
 
-    fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+    /// One row per process, of all or of the `most` with the most time on the critical path, and the number of all.
+    #[pyo3(signature = (selection, most = None))]
+    fn processes(&self, py: Python<'_>, selection: &PySelection, most: Option<usize>) -> PyResult<(PyTable, usize)> {
+        let (table, number) = py.detach(|| -> Result<(Table, usize), TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             let chosen = self.0.selection(&selection.0)?;
             let attribution = self.0.attribution(&selection.0)?;
             let slack_ns = attribution.walk_stats().slack_ns(self.0.trace(), self.0.wakers());
-            Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns))
+            Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns, most))
         })?;
-        Ok(table.into())
+        Ok((table.into(), number))
+    }
+
+    /// Pid and program of each process with several threads.
+    fn threaded_processes(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+    ) -> PyResult<Vec<(Option<i32>, Option<String>)>> {
+        py.detach(|| -> Result<_, TimeBoundError> {
+            let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
+            let pid = |main: u32| Some(trace.tasks[main as usize].pid).filter(|&pid| pid != parsers::NO_ID);
+            let program = |last: u32| chosen.program_index.name_of(last).map(|program| program.path);
+            let text = |path: Text| trace.events.texts.string(path).into_owned();
+            let threaded = processes::threaded(trace, &chosen).into_iter();
+            Ok(threaded
+                .map(|(main, last)| (pid(main), program(last).filter(|path| path.is_some()).map(text)))
+                .collect())
+        })
+        .map_err(PyErr::from)
     }
 
     /// Calls grouped by these keys: those that meet a condition on events, and only the `most` largest groups by a column.
@@ -355,6 +376,13 @@ impl PyTrace {
         let table = table(name)?;
         let found = py.detach(|| self.0.with_context(&selection.0, |context| tables::made(context, table, None)))?;
         Ok(found.into())
+    }
+
+    /// The longest loops, at most `most` of them, and the number of all.
+    fn longest_loops(&self, py: Python<'_>, selection: &PySelection, most: usize) -> PyResult<(PyTable, usize)> {
+        let (found, number) =
+            py.detach(|| self.0.with_context(&selection.0, |context| loops::longest_rows(context, most)))?;
+        Ok((found.into(), number))
     }
 
     /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there.

@@ -19,6 +19,7 @@ use crate::tables::loops::nests::{Around, Nest};
 use parsers::syscalls::{self, Action, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Maximum number of loops, per task and in total. The longest are retained.
@@ -127,16 +128,32 @@ impl LoopShapes {
     }
 }
 
-/// The loops of all selected tasks, the longest first. Of nested loops, the one that explains the cost.
-pub fn loops(context: &TableContext<'_>) -> (LoopShapes, Vec<Loop>) {
+/// A loop that was found, before its calls are looked at.
+struct Candidate {
+    task: u32,
+    nest: Nest,
+    /// From the first event to the last, as indexes among the rows of the task.
+    places: Range<usize>,
+    first_row: u32,
+    total_ns: i64,
+}
+
+/// The loops of all selected tasks, at most `limit` of the longest, and the number of all. The longest come first. Of
+/// nested loops, the one that explains the cost.
+fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, usize) {
     let (trace, selection) = (context.trace, context.selection);
     let shapes = LoopShapes::new(&trace.events);
     let tasks: Vec<u32> = context.tasks().collect();
-    let found = parallel::flat_map(&tasks, |&task| loops_of(trace, selection, &shapes, task));
-    (shapes, longest(found, MAX_LOOPS.1))
+    let found = parallel::flat_map(&tasks, |&task| candidates(trace, selection, &shapes, task));
+    let mut found = longest(found, MAX_LOOPS.1);
+    let number = found.len();
+    found.truncate(limit);
+    let loops = parallel::map(&found, |one| measured(trace, selection, &shapes, one));
+    (shapes, loops, number)
 }
 
-fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<Loop> {
+/// The longest loops of a task.
+fn candidates(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<Candidate> {
     let events = &trace.events;
     let (is_call, rows, shape_at) = (trace.are_calls(task), trace.rows_of(task), shapes.of_task(trace, task));
     let places = (0..rows.len()).filter(|&at| is_call(at) && selection.has(rows[at]));
@@ -144,18 +161,16 @@ fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task:
     if places.len() < MIN_ITERATIONS {
         return Vec::new();
     }
-    let calls = Calls { events, shapes, task, rows, places: &places, of_calls: &of_calls };
+    let calls = Calls { events, task, rows, places: &places };
     let (cost_ns, time_ns) = (|at: usize| events.dur_ns(calls.row(at)).max(0), |range| calls.time_ns(range));
     let (of_calls, kinds) = (&of_calls[..], shapes.parts.len());
     let found = nests::nests(&nests::NestInput { shapes: of_calls, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
-    let found: Vec<Loop> = found.into_iter().map(|nest| calls.measured(nest)).collect();
-    longest(found, MAX_LOOPS.0)
+    longest(found.into_iter().map(|nest| calls.candidate(nest)).collect(), MAX_LOOPS.0)
 }
 
 /// The `limit` longest loops, the longest first.
-fn longest(mut found: Vec<Loop>, limit: usize) -> Vec<Loop> {
-    found
-        .sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.iterations), found.first_row));
+fn longest(mut found: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+    found.sort_by_key(|one| (Reverse(one.total_ns), Reverse(one.nest.iterations), one.first_row));
     found.truncate(limit);
     found
 }
@@ -163,14 +178,11 @@ fn longest(mut found: Vec<Loop>, limit: usize) -> Vec<Loop> {
 /// The calls of one task.
 struct Calls<'a> {
     events: &'a EventTable,
-    shapes: &'a LoopShapes,
     task: u32,
     /// All rows of the task.
     rows: &'a [u32],
     /// The indexes of its calls among them.
     places: &'a [u32],
-    /// The shape of each call.
-    of_calls: &'a [u32],
 }
 
 impl Calls<'_> {
@@ -192,49 +204,59 @@ impl Calls<'_> {
         }
     }
 
-    fn measured(&self, nest: Nest) -> Loop {
-        let range = nest.range.start..nest.last + 1;
-        let (places, of_calls) = (&self.places[range.clone()], &self.of_calls[range]);
-        let calls = || places.iter().map(|&place| self.rows[place as usize]).zip(of_calls);
-        let (first, last) = (places[0] as usize, places[places.len() - 1] as usize);
-        let (first_row, last_row) = (self.rows[first], self.rows[last]);
+    fn candidate(&self, nest: Nest) -> Candidate {
+        let calls = nest.range.start..nest.last + 1;
+        let row = |at: &u32| self.rows[*at as usize];
+        let (first, last) = (self.places[calls.start], self.places[nest.last]);
+        let (first_row, last_row) = (row(&first), row(&last));
         let events = self.events;
-        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
-        for (row, &shape) in calls() {
-            let sum = sums.entry(shape).or_default();
-            *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
-        }
-        let of_body =
-            nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
-        let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
-        let of_dominant = calls().filter(|&(_, &shape)| shape == dominant);
-        let dominant_rows: Vec<u32> = of_dominant.map(|(row, _)| row).collect();
-        let mut targets: Vec<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
-        // Calls on a target often follow one another.
-        targets.dedup();
-        let targets: FxHashSet<Text> = targets.into_iter().collect();
-        let moving = calls().filter(|&(_, &shape)| self.shapes.moves[shape as usize]);
-        let bytes = moving.map(|(row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
         let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
-        let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
-        Loop {
-            task: self.task,
-            iterations: nest.iterations,
-            total_ns: wall_ns.map_or(in_calls_ns, |end_ns| end_ns - events.start_ns(first_row)),
-            dominant,
-            dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
-            dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
-            dominant_p50_ns: median(dominant_rows.iter().map(|&row| events.dur_ns(row))),
-            failing: nest.body.iter().copied().find(|&shape| self.shapes.never_succeeds(shape, sums.keys())),
-            trend: nest.trend,
-            around: nest.around,
-            body: nest.body,
-            distinct_targets: targets.len() as u64,
-            bytes,
-            first_row,
-            last_row,
-            places: first..last + 1,
-        }
+        let in_calls_ns = || self.places[calls].iter().map(|at| events.dur_ns(row(at)).max(0));
+        let total_ns = match wall_ns {
+            Some(end_ns) => end_ns - events.start_ns(first_row),
+            None => in_calls_ns().fold(0, i64::saturating_add),
+        };
+        Candidate { task: self.task, nest, places: first as usize..last as usize + 1, first_row, total_ns }
+    }
+}
+
+fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: &Candidate) -> Loop {
+    let &Candidate { task, ref nest, ref places, first_row, total_ns } = one;
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    let (is_call, shape_at) = (trace.are_calls(task), shapes.of_task(trace, task));
+    let is_chosen = |at: &usize| is_call(*at) && selection.has(rows[*at]);
+    let calls = || places.clone().filter(is_chosen).map(|at| (rows[at], shape_at(at)));
+    let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
+    for (row, shape) in calls() {
+        let sum = sums.entry(shape).or_default();
+        *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
+    }
+    let of_body = nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, Reverse(shape))));
+    let dominant = of_body.max().map_or(0, |(_, Reverse(shape))| shape);
+    let dominant_rows: Vec<u32> = calls().filter(|&(_, shape)| shape == dominant).map(|(row, _)| row).collect();
+    let mut targets: Vec<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
+    // Calls on a target often follow one another.
+    targets.dedup();
+    let targets: FxHashSet<Text> = targets.into_iter().collect();
+    let moving = calls().filter(|&(_, shape)| shapes.moves[shape as usize]);
+    let bytes = moving.map(|(row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
+    Loop {
+        task,
+        iterations: nest.iterations,
+        body: nest.body.clone(),
+        total_ns,
+        dominant,
+        dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
+        dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
+        dominant_p50_ns: median(dominant_rows.iter().map(|&row| events.dur_ns(row))),
+        failing: nest.body.iter().copied().find(|&shape| shapes.never_succeeds(shape, sums.keys())),
+        trend: nest.trend,
+        around: nest.around.clone(),
+        distinct_targets: targets.len() as u64,
+        bytes,
+        first_row,
+        last_row: rows[places.end - 1],
+        places: places.clone(),
     }
 }
 
@@ -252,7 +274,12 @@ const OWN_ENTRIES: (usize, usize) = (9, 10);
 
 /// Builds the table of loops.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let (shapes, found) = loops(context);
+    longest_rows(context, usize::MAX).0
+}
+
+/// The first rows of the table, which are the longest loops, and the number of all.
+pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, usize) {
+    let (shapes, found, number) = loops(context, limit);
     let events = &context.trace.events;
     let costs = parallel::map(&found, |one| LoopCost::new(context, &shapes, one));
     let mut builder = TableBuilder::new(context, "loops");
@@ -289,7 +316,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let Loop { task, first_row, last_row, .. } = *one;
         builder.members(Provenance::Stretch { task, first_row, last_row });
     }
-    builder.finish()
+    (builder.finish(), number)
 }
 
 /// What a loop costs.

@@ -14,6 +14,7 @@ use crate::waits::stops::{may_stop, stopped_ns};
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// The division of a task's lifetime. Without a clock, only the time in calls is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,8 @@ pub struct Life {
     pub stopped_ns: i64,
 }
 
-/// The division of the lifetime of each task.
-pub fn lives(trace: &Trace) -> Vec<Life> {
+/// The division of the lifetime of each of these tasks.
+pub fn lives(trace: &Trace, tasks: &[u32]) -> Vec<Life> {
     let may_stop = may_stop(trace);
     let life = |number: u32| {
         let task = &trace.tasks[number as usize];
@@ -44,7 +45,7 @@ pub fn lives(trace: &Trace) -> Vec<Life> {
         let stopped_ns = if may_stop { stopped_ns(trace, number).clamp(0, gap_ns) } else { 0 };
         Life { in_call_ns, gap_ns, stopped_ns }
     };
-    parallel::map_indices(trace.tasks.len(), |task| life(task as u32))
+    parallel::map(tasks, |&task| life(task))
 }
 
 fn id(id: i32) -> i64 {
@@ -67,8 +68,8 @@ fn exit_signal(task: &Task) -> Text {
 
 /// Builds the table with one row per task. `exclusive_ns` is the critical path time charged to each task.
 pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
-    let lives = lives(trace);
     let chosen: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
+    let lives = lives(trace, &chosen);
     let events = &trace.events;
     let task = |number: u32| &trace.tasks[number as usize];
     let of = |value: &dyn Fn(u32) -> i64| some_ints(chosen.iter().map(|&number| value(number)).collect::<Vec<_>>());
@@ -99,9 +100,9 @@ pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> 
         ("calls", of(&|number| task(number).calls as i64)),
         ("failed", of(&|number| task(number).failed as i64)),
         ("signals", of(&|number| task(number).signals as i64)),
-        ("in_call_ns", of(&|number| lives[number as usize].in_call_ns)),
-        ("gap_ns", of(&|number| lives[number as usize].gap_ns)),
-        ("stopped_ns", of(&|number| lives[number as usize].stopped_ns)),
+        ("in_call_ns", some_ints(lives.iter().map(|life| life.in_call_ns))),
+        ("gap_ns", some_ints(lives.iter().map(|life| life.gap_ns))),
+        ("stopped_ns", some_ints(lives.iter().map(|life| life.stopped_ns))),
         ("exclusive_ns", of(&|number| exclusive_ns.get(number as usize).copied().unwrap_or(0))),
         ("first_line", of(&|number| i64::from(task(number).first_line))),
         ("last_line", of(&|number| i64::from(task(number).last_line))),
@@ -133,23 +134,80 @@ pub(crate) struct Process {
     pub(crate) exclusive_ns: i64,
 }
 
-pub(crate) fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
-    let (mains, lives) = (main_tasks(trace), lives(trace));
-    let mut places = vec![NONE; trace.tasks.len()];
-    let mut processes: Vec<Process> = Vec::new();
-    for number in (0..trace.tasks.len() as u32).filter(|&number| selection.touches_task(number)) {
-        let main = mains[number as usize];
-        if places[main as usize] == NONE {
-            places[main as usize] = processes.len() as u32;
-            processes.push(Process::new(main));
+/// The selected tasks, by process.
+struct ByProcess {
+    /// In order of tasks.
+    tasks: Vec<u32>,
+    /// The main task of each task of the trace.
+    mains: Vec<u32>,
+    /// The main tasks of the processes, in order of first selected tasks.
+    processes: Vec<u32>,
+    /// The number of selected tasks of each process, by its main task.
+    threads: Vec<u32>,
+}
+
+impl ByProcess {
+    fn new(trace: &Trace, selection: &Selection<'_>) -> ByProcess {
+        let mains = main_tasks(trace);
+        let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&number| selection.touches_task(number)).collect();
+        let (mut threads, mut processes) = (vec![0; trace.tasks.len()], Vec::new());
+        for &task in &tasks {
+            let main = mains[task as usize];
+            if threads[main as usize] == 0 {
+                processes.push(main);
+            }
+            threads[main as usize] += 1;
         }
-        let process = &mut processes[places[main as usize] as usize];
-        process.add(number, &trace.tasks[number as usize], lives[number as usize]);
+        ByProcess { tasks, mains, processes, threads }
+    }
+
+    /// Only the `most` processes with the most time on the critical path; ties by order.
+    fn retain_largest(&mut self, exclusive_ns: &[i64], most: usize) {
+        if most >= self.processes.len() {
+            return;
+        }
+        let mut of_mains_ns = vec![0; self.mains.len()];
+        for &task in &self.tasks {
+            of_mains_ns[self.mains[task as usize] as usize] += exclusive_ns.get(task as usize).copied().unwrap_or(0);
+        }
+        let time = |&main: &u32| Reverse(of_mains_ns[main as usize]);
+        let mut order: Vec<(Reverse<i64>, usize)> = self.processes.iter().map(time).zip(0..).collect();
+        order.select_nth_unstable(most);
+        let mut is_chosen = vec![false; self.mains.len()];
+        order[..most].iter().for_each(|&(_, at)| is_chosen[self.processes[at] as usize] = true);
+        self.processes.retain(|&main| is_chosen[main as usize]);
+        self.tasks.retain(|&task| is_chosen[self.mains[task as usize] as usize]);
+    }
+}
+
+/// All processes.
+pub(crate) fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
+    gathered_of(trace, &ByProcess::new(trace, selection), exclusive_ns)
+}
+
+fn gathered_of(trace: &Trace, chosen: &ByProcess, exclusive_ns: &[i64]) -> Vec<Process> {
+    let mut places = vec![NONE; trace.tasks.len()];
+    (0..).zip(&chosen.processes).for_each(|(place, &main)| places[main as usize] = place);
+    let mut processes: Vec<Process> = chosen.processes.iter().map(|&main| Process::new(main)).collect();
+    for (&number, life) in chosen.tasks.iter().zip(lives(trace, &chosen.tasks)) {
+        let process = &mut processes[places[chosen.mains[number as usize] as usize] as usize];
+        process.add(number, &trace.tasks[number as usize], life);
         process.cpu_ns = sum_of_known(process.cpu_ns, cpu_ns(trace, number));
         process.own_cpu_ns = sum_of_known(process.own_cpu_ns, own_cpu_ns(trace, number));
         process.exclusive_ns += exclusive_ns.get(number as usize).copied().unwrap_or(0);
     }
     processes
+}
+
+/// The processes with several selected threads: for each its main task, and the task that determines its program.
+pub fn threaded(trace: &Trace, selection: &Selection<'_>) -> Vec<(u32, u32)> {
+    let by_process = ByProcess::new(trace, selection);
+    let several = |main: u32| by_process.threads[main as usize] > 1;
+    let mut last: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+    for &task in by_process.tasks.iter().filter(|&&task| takes_over(&trace.tasks[task as usize])) {
+        last[by_process.mains[task as usize] as usize] = task;
+    }
+    by_process.processes.iter().filter(|&&main| several(main)).map(|&main| (main, last[main as usize])).collect()
 }
 
 /// The CPU time of a task, or of its calls if the tracer prints no more.
@@ -205,11 +263,16 @@ impl Process {
             self.birth_ns = if self.birth_ns == NO_NS { task.birth_ns } else { self.birth_ns.min(task.birth_ns) };
             self.end_ns = self.end_ns.max(task.end_ns());
         }
-        if !task.renamed.is_empty() {
+        if takes_over(task) {
             self.last = number;
         }
         self.dead &= task.death_ns != NO_NS || task.is_thread;
     }
+}
+
+/// Whether a thread became the main task of its process: it executed a program.
+fn takes_over(task: &Task) -> bool {
+    !task.renamed.is_empty()
 }
 
 fn line_of(trace: &Trace, row: u32) -> i64 {
@@ -225,15 +288,20 @@ pub fn outliving(trace: &Trace, window: &window::Window) -> usize {
 }
 
 /// Builds the table with one row per process; see [`tasks`]. `slack_ns` maps main tasks to their slack where it is
-/// known.
+/// known. With `most`, only this number of processes with the most time on the critical path. The second part of the
+/// result is the number of all processes.
 pub fn processes(
     trace: &Trace,
     selection: &Selection<'_>,
     exclusive_ns: &[i64],
     slack_ns: &FxHashMap<u32, i64>,
-) -> Table {
-    let processes = gathered(trace, selection, exclusive_ns);
-    rows(trace, selection, &processes.iter().collect::<Vec<_>>(), slack_ns)
+    most: Option<usize>,
+) -> (Table, usize) {
+    let mut chosen = ByProcess::new(trace, selection);
+    let number = chosen.processes.len();
+    chosen.retain_largest(exclusive_ns, most.unwrap_or(usize::MAX));
+    let processes = gathered_of(trace, &chosen, exclusive_ns);
+    (rows(trace, selection, &processes.iter().collect::<Vec<_>>(), slack_ns), number)
 }
 
 /// These processes as rows.

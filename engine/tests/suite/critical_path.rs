@@ -169,14 +169,14 @@ fn a_gap_is_user_time_and_a_stop_is_not() {
     let plan = root().call("read", 10, 20).stop("SIGSTOP", 50).signal("SIGCONT", 80).stop("SIGTSTP", 85);
     let trace = build(vec![plan.signal("SIGCONT", 90).exit(100)]);
     assert_eq!((in_class(&trace, Class::User), in_class(&trace, Class::Stopped)), (9 + 30 + 5 + 10, 35));
-    let life = lives(&trace)[0];
+    let life = lives(&trace, &[0])[0];
     assert_eq!((life.in_call_ns + life.gap_ns, life.stopped_ns), (100, 35));
 }
 
 #[test]
 fn a_stop_inside_a_call_is_not_time_between_calls() {
     let trace = build(vec![root().call("read", 10, 70).stop("SIGSTOP", 50).call("read", 90, 95).exit(100)]);
-    assert_eq!(lives(&trace)[0].stopped_ns, 20);
+    assert_eq!(lives(&trace, &[0])[0].stopped_ns, 20);
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_
         &selection,
         pieces.exclusive_by_task(),
         attribution.walk_stats().slack_ns(trace, wakers),
+        None,
     );
     gaps::gaps(trace, &selection, 0);
     calls::calls(trace, &CallQuery { quantiles: true, ..CallQuery::default() }, &selection, &attribution);
