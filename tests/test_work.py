@@ -1,57 +1,51 @@
-"""The work of a capture: bounded however many shapes there are, with the same sums."""
+"""The work of a capture, which `check` and `diff` compare: its rows and sums are those of `calls`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
-import pytest
+from conftest import ROOT
 
 import tracealyze
-from tracealyze.compare import syscalls, work
-from tracealyze.compare.run import Run
-from tracealyze.compare.work import Work
 
-FOLDER = Path(__file__).parent.parent
-CAPTURES = [
-    "samples/ssh-login/ssh-login.truss",
-    "samples/jail-start/before.strace.xz",
-    "samples/shutdown/before.strace.xz",
-    "tests/kept_rules/missing-file-storm/found-1.strace.xz",
-    "tests/kept_rules/thread-churn/found-1.strace.xz",
-    "tests/kept_rules/futex-convoy/found-1.strace.xz",
-]
+KEYS = ("program_name", "syscall", "op", "errno", "outcome", "target_kind")
+AMOUNTS = ("calls", "bytes", "exclusive_ns", "first_line", "last_line")
+CAPTURE = ROOT / "samples" / "ssh-login" / "ssh-login.truss"
 
 
-def _sums(rows: list[Work]) -> Counter[tuple[str, str, str | None, str | None, str]]:
-    sums: Counter[tuple[str, str, str | None, str | None, str]] = Counter()
-    for row in rows:
-        sums[row.program, row.syscall, row.op, row.errno, row.outcome] += row.calls
-    return sums
+def test_all_shapes_are_rows_of_calls_in_their_order() -> None:
+    trace = tracealyze.read(CAPTURE)
+    shapes, sums = trace.work(1000, 500, ())
+    columns = (*KEYS, "shape", *AMOUNTS)
+    assert sums is None
+    assert list(shapes.dicts(columns)) == list(trace.calls((*KEYS, "shape"), quantiles=False).dicts(columns))
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
-def test_metrics_are_the_same_when_few_shapes_are_listed(capture: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Run(tracealyze.read(FOLDER / capture))
-    assert len(whole.work) > 4
-    monkeypatch.setattr(work, "MAX_SHAPES", 4)
-    few = Run(tracealyze.read(FOLDER / capture))
-    assert few.values == whole.values
-    assert _sums(few.work) == _sums(whole.work)
-    # The largest by calls and by bytes, all programs started, and the others.
-    kinds_of_targets = 3
-    starts = sum(row.syscall in syscalls.EXECS for row in whole.work)
-    assert len(few.work) <= 4 + starts + kinds_of_targets * len(_sums(whole.work))
-    assert any(work.OTHER_TARGETS in row.shape for row in few.work)
+def test_the_largest_shapes_are_listed_and_sums_have_all_calls() -> None:
+    trace = tracealyze.read(CAPTURE)
+    shapes, sums = trace.work(10, 2, ("execve",))
+    assert sums is not None
+    most = trace.calls((*KEYS, "shape"), order="calls", limit=2)
+    assert shapes["shape"][:2] == most["shape"]
+    assert {row["shape"] for row in shapes} >= {
+        row["shape"] for row in trace.calls((*KEYS, "shape")) if row["syscall"] == "execve"
+    }
+    columns = (*KEYS, *AMOUNTS)
+    assert list(sums.dicts(columns)) == list(trace.calls(KEYS, quantiles=False).dicts(columns))
 
 
-def test_other_targets_are_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "MAX_SHAPES", 2)
-    names = "abcdefgh"
+def test_calls_of_programs_with_threads_are_loose() -> None:
     lines = [
-        f'1 1700000000.00000{at} openat(AT_FDCWD, "/{name}", O_RDONLY) = 3 <0.000001>\n'
-        for at, name in enumerate(names)
+        '1 1.000000 execve("/bin/a", ["a"], 0x1 /* 1 var */) = 0 <0.000100>',
+        "1 1.001000 clone(child_stack=0x1, flags=CLONE_VM|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>",
+        "2 1.002000 getppid() = 0 <0.000100>",
+        "1 1.003000 fork() = 3 <0.000100>",
+        '3 1.004000 execve("/bin/b", ["b"], 0x1 /* 1 var */) = 0 <0.000100>',
+        "3 1.005000 getppid() = 1 <0.000100>",
     ]
-    (tmp_path / "a.strace").write_text("".join(lines))
-    rows = work.work_of(tracealyze.read(tmp_path / "a.strace"))
-    assert [(row.shape, row.calls) for row in rows] == [("openat(/a)", 1), ("openat(other targets)", 7)]
+    shapes, _ = tracealyze.read("\n".join(lines).encode() + b"\n").work(100, 50, ())
+    loose: Counter[tuple[str, str]] = Counter()
+    for row in shapes:
+        loose[row["program_name"], row["syscall"]] += row["loose_calls"]
+    assert loose["a", "getppid"] == 1
+    assert loose["b", "getppid"] == 0

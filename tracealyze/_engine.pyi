@@ -245,6 +245,16 @@ class Trace:
         calls, failed, total_ns, exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line,
         last_line."""
 
+    def work(
+        self, selection: Selection, max_shapes: int, most: int, listed: Sequence[str]
+    ) -> tuple[Table, Table | None]:
+        """Calls by name of the program and shape, the largest first: program_name, syscall, op, errno, outcome,
+        target_kind, shape, calls, bytes, exclusive_ns, first_line, last_line, loose_calls, loose_bytes. Loose are
+        those of programs with threads.
+
+        If there are more than `max_shapes`, only `most` of those with the most calls and with the most bytes, and all
+        of the listed syscalls. The second table then has the sums of all shapes that differ only in their targets."""
+
     def has_more_targets(self, selection: Selection, most: int) -> bool:
         """Whether calls have more than so many different targets."""
 

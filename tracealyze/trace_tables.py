@@ -256,6 +256,11 @@ class TraceTables:
             )
         return self._calls[question]
 
+    def work(self, max_shapes: int, most: int, listed: Iterable[str]) -> tuple[Table, Table | None]:
+        """Calls by program and shape; if they are many, the largest, and sums of all: see `_engine.Trace.work`."""
+        shapes, sums = translated(lambda: self._source.work(self._selected, max_shapes, most, sorted(listed)))
+        return Table(shapes, self._zero_ns), Table(sums, self._zero_ns) if sums else None
+
     def has_more_targets(self, most: int) -> bool:
         """Whether calls have more than so many different targets: a group for each would cost much memory."""
         return translated(lambda: self._source.has_more_targets(self._selected, most))

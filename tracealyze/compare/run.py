@@ -122,8 +122,7 @@ def _values(run: Run) -> Iterator[tuple[str, Value]]:
         yield from _per_syscall(run.work)
     if run.work and trace.captures[0].has.get("events"):
         yield "processes", Value(trace.totals["processes"])
-        several = any(row["threads"] > 1 for row in trace.processes)
-        yield "threads", Value(trace.totals["threads"], cls=Class.SCHEDULE if several else None)
+        yield "threads", Value(trace.totals["threads"], cls=Class.SCHEDULE if trace.threaded_processes else None)
         yield "hosts", Value(len(hosts(trace)))
         loose_ns = sum(row.wait_ns for row in run.waits if row.loose_calls)
         yield "deliberate_wait", Value(sum(row.wait_ns for row in run.waits), loose_ns)
@@ -160,5 +159,5 @@ def _per_program(trace: Trace) -> Iterator[tuple[str, Value]]:
 def hosts(trace: Trace) -> set[str]:
     """The hosts that a process connected or sent to."""
     contacts = trace.narrowed(syscalls=sorted(syscalls.CONTACTS))
-    found = (syscalls.host_of(target) for target in contacts.calls(by=["target"]).column("target"))
+    found = (syscalls.host_of(target) for target in contacts.calls(by=["target"], quantiles=False).column("target"))
     return {host for host in found if host}

@@ -22,7 +22,7 @@ from tracealyze.heuristics import MAX_ROUND_RATIO, ROUND_NUMBERS
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
+    from tracealyze.table import Row, Table
     from tracealyze.trace import Trace
 
 Key: TypeAlias = tuple[object, ...]
@@ -32,7 +32,6 @@ MAX_SHAPES = 20_000
 OTHER_TARGETS = "other targets"
 
 _SUM_KEYS = ("program_name", "syscall", "op", "errno", "outcome", "target_kind")
-_KEYS = (*_SUM_KEYS, "shape")
 
 
 @dataclass(frozen=True)
@@ -66,42 +65,27 @@ class Work:
 
 def work_of(trace: Trace) -> list[Work]:
     """The calls of a trace, grouped by program, shape and outcome; for a tracer's summary table, its rows."""
-    rows = _calls(trace, limit=MAX_SHAPES + 1)
-    if not rows:
+    shapes, sums = trace.work(MAX_SHAPES, MAX_SHAPES // 2, syscalls.EXECS)
+    if not shapes:
         return [part for row in trace.summary_rows for part in _work_of_table(row)]
-    if len(rows) > MAX_SHAPES:
-        return list(_largest_and_others(trace))
-    loose = {_key(row, _KEYS): row for row in _of_threaded(trace, _KEYS)}
-    return [_work(row, loose.get(_key(row, _KEYS))) for row in rows]
+    if sums is None:
+        return [_work(row, are_loose_known=True) for row in shapes]
+    return list(_largest_and_others(shapes, sums))
 
 
-def _calls(trace: Trace, by: Sequence[str] = _KEYS, order: str = "total_ns", limit: int | None = None) -> list[Row]:
-    return list(trace.calls(by=by, quantiles=False, order=order, limit=limit))
-
-
-def _largest_and_others(trace: Trace) -> Iterator[Work]:
-    """The shapes with the most calls and bytes, all programs started, and the sum of the others.
+def _largest_and_others(shapes: Table, sums: Table) -> Iterator[Work]:
+    """The largest shapes, each group of them followed by the sum of the others.
 
     How many calls of threads depend on scheduling is known for the sums only, so the last row has all of them."""
-    largest: dict[Key, Row] = {}
-    for chosen, order in ((trace, "calls"), (trace, "bytes"), (_starts(trace), "calls")):
-        limit = None if chosen is not trace else MAX_SHAPES // 2
-        largest |= {_key(row, _KEYS): row for row in _calls(chosen, order=order, limit=limit)}
     listed: dict[Key, list[Work]] = {}
-    for row in largest.values():
-        listed.setdefault(_key(row, _SUM_KEYS), []).append(_work(row, None))
-    loose = {_key(row, _SUM_KEYS): row for row in _of_threaded(trace, _SUM_KEYS)}
-    for row in _calls(trace, _SUM_KEYS):
-        key = _key(row, _SUM_KEYS)
-        mine = listed.get(key, [])
+    for row in shapes:
+        listed.setdefault(_key(row), []).append(_work(row, are_loose_known=False))
+    for row in sums:
+        mine = listed.get(_key(row), [])
         yield from mine
-        other = _rest(_work({**row, "shape": _other_targets(row)}, loose.get(key)), mine)
+        other = _rest(_work({**row, "shape": _other_targets(row)}, are_loose_known=True), mine)
         if other.calls or other.bytes or other.loose_calls:
             yield other
-
-
-def _starts(trace: Trace) -> Trace:
-    return trace.narrowed(syscalls=sorted(syscalls.EXECS))
 
 
 def _other_targets(row: Row) -> str:
@@ -120,7 +104,7 @@ def _rest(whole: Work, parts: Sequence[Work]) -> Work:
 
 def waits_of(trace: Trace) -> list[Work]:
     """Sleeps and expired timeouts, grouped by the requested time."""
-    threaded = {row["pid"] for row in trace.processes if row["threads"] > 1}
+    threaded = {pid for pid, _ in trace.threaded_processes}
     rows = [*_sleeps(trace), *_timeouts(trace)]
     return [
         _wait(trace, row, requested_ns, number, shape, row["pid"] in threaded or row["syscall"] in syscalls.LOCKS)
@@ -128,25 +112,15 @@ def waits_of(trace: Trace) -> list[Work]:
     ]
 
 
-def _of_threaded(trace: Trace, by: Sequence[str]) -> Iterator[Row]:
-    """Calls of multi-threaded programs: which thread makes a call, and how often, depends on scheduling."""
-    threaded = [row for row in trace.processes if row["threads"] > 1 and row["pid"] is not None]
-    if threaded:
-        programs = {short(row["program"]) for row in threaded}
-        chosen = trace.narrowed(pids=sorted({row["pid"] for row in threaded}))
-        # Leave out what the process did as another program, before it had threads.
-        yield from (row for row in _calls(chosen, by) if (row["program_name"] or "") in programs)
+def _key(row: Row) -> Key:
+    return tuple(row[key] for key in _SUM_KEYS)
 
 
-def _key(row: Row, by: Sequence[str]) -> Key:
-    return tuple(row[key] for key in by)
-
-
-def _work(row: Row, of_threads: Row | None) -> Work:
-    """A row of calls. Calls of threaded programs are loose, except for work on files, which threads share."""
-    loose = None if syscalls.is_work_on_file(row) else of_threads
-    # Some calls depend on scheduling in any program.
-    whole = row if syscalls.depends_on_schedule(row) else loose
+def _work(row: Row, *, are_loose_known: bool) -> Work:
+    """A row of calls. Calls of threaded programs are loose, except for work on files, which threads share: which thread
+    makes a call, and how often, depends on scheduling."""
+    is_loose = are_loose_known and not syscalls.is_work_on_file(row)
+    loose_calls, loose_bytes = (row["loose_calls"], row["loose_bytes"]) if is_loose else (0, 0)
     return Work(
         program=row["program_name"] or "",
         syscall=row["syscall"],
@@ -155,14 +129,15 @@ def _work(row: Row, of_threads: Row | None) -> Work:
         errno=row["errno"],
         outcome=row["outcome"],
         calls=row["calls"],
-        bytes=row["bytes"] or 0,
+        bytes=row["bytes"],
         wait_ns=0,
-        exclusive_ns=row["exclusive_ns"] or 0,
+        exclusive_ns=row["exclusive_ns"],
         first_line=row["first_line"],
         last_line=row["last_line"],
-        loose_calls=whole["calls"] if whole else 0,
+        # Some calls depend on scheduling in any program.
+        loose_calls=row["calls"] if syscalls.depends_on_schedule(row) else loose_calls,
         # The bytes through a pipe do not depend on their division into calls; those of a threaded program may.
-        loose_bytes=(loose["bytes"] or 0) if loose else 0,
+        loose_bytes=loose_bytes,
     )
 
 

@@ -34,6 +34,7 @@ use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
 use crate::tables::calls::CallQuery;
 use crate::tables::chart_rows::{ChartQuery, chart_rows};
+use crate::tables::work::{self, WorkQuery};
 use crate::tables::{self, calls, gaps, loops, processes, totals};
 use crate::waits::edge::Edge;
 use parsers::{NO_NS, Text};
@@ -337,6 +338,25 @@ impl PyTrace {
             Ok(calls::calls(self.0.trace(), &query, &chosen, &attribution))
         })?;
         Ok(table.into())
+    }
+
+    /// Calls by name of the program and shape, and their sums if not all of these are listed: `most` of those with the
+    /// most calls and with the most bytes, and all of some syscalls, if there are more than `max_shapes`.
+    fn work(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        max_shapes: usize,
+        most: usize,
+        listed: Vec<String>,
+    ) -> PyResult<(PyTable, Option<PyTable>)> {
+        let work = py.detach(|| -> Result<_, TimeBoundError> {
+            let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
+            let listed = listed.iter().filter_map(|name| trace.events.texts.find(name.as_bytes())).collect();
+            let query = WorkQuery { max_shapes, most, listed };
+            Ok(work::work(trace, &query, &chosen, self.0.attribution(&selection.0)?.as_ref()))
+        })?;
+        Ok((work.shapes.into(), work.sums.map(PyTable::from)))
     }
 
     /// Whether calls have more than so many different targets.

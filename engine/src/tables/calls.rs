@@ -341,7 +341,7 @@ pub fn has_more_targets(trace: &Trace, selection: &Selection<'_>, most: usize) -
 
 /// Time on the critical path inside a call. What follows the end of the call is attributed to it as well: the delay until
 /// a poll loop checks, and the start of the task that it creates. It is not the call's own.
-fn within_call_ns(trace: &Trace, attribution: &Attribution, row: u32) -> i64 {
+pub(super) fn within_call_ns(trace: &Trace, attribution: &Attribution, row: u32) -> i64 {
     let dur_ns = trace.events.dur_ns(row);
     attribution.in_call_ns(row).min(if dur_ns == NO_NS { i64::MAX } else { dur_ns })
 }
@@ -358,7 +358,7 @@ fn grouped(
 ) -> Vec<(Group, Sums)> {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
-    let names = ProgramNames::new(trace, keys);
+    let names = if keys.contains(&CallKey::ProgramName) { ProgramNames::new(trace) } else { ProgramNames::default() };
     let new = |row: u32| Sums::new(row, query.quantiles);
     let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     let one = |segment: usize| {
@@ -508,30 +508,29 @@ impl KnownGroups {
     }
 }
 
-/// For each program the first one whose path has the same last part. Empty if no key needs it.
+/// For each program the first one whose path has the same last part.
 #[derive(Default)]
-struct ProgramNames(FxHashMap<Text, Text>);
+pub(super) struct ProgramNames(FxHashMap<Text, Text>);
 
 impl ProgramNames {
-    fn new(trace: &Trace, keys: &[CallKey]) -> ProgramNames {
+    pub(super) fn new(trace: &Trace) -> ProgramNames {
         let mut names = ProgramNames::default();
-        if keys.contains(&CallKey::ProgramName) {
-            let mut firsts: FxHashMap<&[u8], Text> = FxHashMap::default();
-            for program in trace.tasks.iter().flat_map(|task| &task.programs) {
-                let name = last_part(trace.events.texts.bytes(program.path));
-                let first = *firsts.entry(name).or_insert(program.path);
-                names.0.insert(program.path, first);
-            }
+        let mut firsts: FxHashMap<&[u8], Text> = FxHashMap::default();
+        for program in trace.tasks.iter().flat_map(|task| &task.programs) {
+            let name = last_part(trace.events.texts.bytes(program.path));
+            let first = *firsts.entry(name).or_insert(program.path);
+            names.0.insert(program.path, first);
         }
         names
     }
 
-    fn of(&self, program: Text) -> Text {
+    pub(super) fn of(&self, program: Text) -> Text {
         self.0.get(&program).copied().unwrap_or(program)
     }
 }
 
-fn last_part(path: &[u8]) -> &[u8] {
+/// The last part of a path.
+pub(super) fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
