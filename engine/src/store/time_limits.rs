@@ -8,6 +8,7 @@
 //! It needs no timestamp, and it is exact where the clock is coarser than the call. Such a call returns soon after its limit,
 //! so what follows until the next line of its task is time of the program.
 
+use crate::store::event::Shape;
 use crate::store::events::EventTable;
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Outcome, Text};
@@ -37,7 +38,11 @@ pub(crate) fn ran_out(events: &EventTable, row: u32) -> bool {
 
 /// What a row waits for, if it can block.
 pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
-    let shape = events.shape(row);
+    wait_of_shape(&events.shape(row))
+}
+
+/// The same for all calls of a shape.
+pub(crate) fn wait_of_shape(shape: &Shape) -> Option<Wait> {
     if resumes_unknown(shape.syscall, shape.op) {
         Some(Wait::Poll)
     } else {

@@ -16,19 +16,20 @@ use super::kill_victims::Victims;
 use super::lengths::{chosen_ns, two_digits};
 use super::sockets::{SocketCall, Sockets, bound, peer};
 use crate::parallel;
-use crate::store::event::EventKind;
+use crate::store::event::{EventKind, Shape};
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
-use crate::store::time_limits::ran_out;
+use crate::store::time_limits::{ran_out, wait_of_shape};
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
 use crate::tables::timeouts::idle::Around;
 use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
-use parsers::{NO_NS, Text};
+use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The kind of a wait: syscall, operation, normalised target.
@@ -81,8 +82,8 @@ struct Sent {
 
 /// Builds the table of expired waits by task, syscall, target and time limit.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let tasks = tasks_with_expired(context);
     let around = Around::new(context);
-    let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(&around, task));
     let mut sheet = TableBuilder::new(context, "timeouts");
     let victims = Victims::new(context);
@@ -90,6 +91,29 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         of_task.write(&around, &victims, task, &mut sheet);
     }
     sheet.finish()
+}
+
+/// The tasks with waits that expired, unless all of these waits together stay below the caller's threshold: a row has no
+/// more time than they have.
+fn tasks_with_expired(context: &TableContext<'_>) -> Vec<u32> {
+    let may_expire = ShapeIndex::new(context, |action, shape| {
+        action.wait().filter(|&wait| wait != Wait::Sleep && may_expire(context, wait, shape))
+    });
+    let tasks: Vec<u32> = context.tasks().collect();
+    let expired_ns = |&task: &u32| {
+        let expired = may_expire.calls(context, task).filter(|&(row, wait)| is_expired(context, task, row, wait));
+        expired.map(|(row, _)| context.exclusive_ns(row)).reduce(|sum_ns, ns| sum_ns + ns)
+    };
+    let found: Vec<Option<i64>> = parallel::map(&tasks, expired_ns);
+    let found: Vec<(u32, i64)> = tasks.into_iter().zip(found).filter_map(|(task, ns)| Some((task, ns?))).collect();
+    let capture = |task: u32| context.trace.tasks[task as usize].capture;
+    let mut sums: FxHashMap<u32, i64> = FxHashMap::default();
+    found.iter().for_each(|&(task, ns)| *sums.entry(capture(task)).or_default() += ns);
+    let reaches = |task: u32| {
+        let ns = sums.get(&capture(task)).copied().unwrap_or(0);
+        context.threshold.is_none_or(|threshold| ns >= threshold.least_of(capture(task)))
+    };
+    found.into_iter().map(|(task, _)| task).filter(|&task| reaches(task)).collect()
 }
 
 /// Collects the waits of a task.
@@ -306,6 +330,18 @@ pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: 
         Wait::Message if errno == b"EAGAIN" => ran_out(events, row),
         _ => timed_out(events, row) || events.alarmed.contains(&row),
     }
+}
+
+/// Whether calls of a shape may have ended because of their time limits. Of most shapes, none has.
+pub(super) fn may_expire(context: &TableContext<'_>, wait: Wait, shape: &Shape) -> bool {
+    let events = &context.trace.events;
+    let has_expired = match events.texts.bytes(shape.errno) {
+        b"ETIMEDOUT" | b"ETIME" => true,
+        b"EAGAIN" => wait == Wait::Message,
+        _ => shape.outcome == Outcome::Ok && wait_of_shape(shape) == Some(Wait::Poll),
+    };
+    // What follows these, and the alarms of a process, may show it.
+    has_expired || matches!(wait, Wait::Signal | Wait::Child) || !events.alarmed.is_empty()
 }
 
 /// Whether the next event of the task is SIGALRM.

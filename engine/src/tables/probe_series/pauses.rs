@@ -6,7 +6,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::process_ends::ProcessEnds;
 use crate::tables::sleeps::{sleeping, sleeps_of};
-use crate::tables::timeouts::is_expired;
+use crate::tables::timeouts::{is_expired, may_expire};
 use crate::waits::wait_kinds::{wait_of_row, was_broken_off};
 use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Outcome};
@@ -39,8 +39,10 @@ pub(crate) struct Pause {
 pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
     let sleeps = sleeping(context);
     // Runtimes sleep in a wait for an address whose time runs out.
-    let polls =
-        ShapeIndex::new(context, |action, _| action.wait().filter(|wait| matches!(wait, Wait::Poll | Wait::Lock)));
+    let polls = ShapeIndex::new(context, |action, shape| {
+        let wait = action.wait().filter(|wait| matches!(wait, Wait::Poll | Wait::Lock))?;
+        may_expire(context, wait, shape).then_some(wait)
+    });
     let ends = ProcessEnds::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
     let own: Vec<(u32, Vec<Pause>)> = tasks
