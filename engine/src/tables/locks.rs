@@ -14,11 +14,13 @@ use self::attempts::{Step, attempts, steps};
 use super::families::descends;
 use crate::parallel;
 use crate::store::classes::class_of;
+use crate::store::event::NONE;
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
+use crate::table_support::threshold::CostScope;
 use parsers::syscalls::{Action, Class, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -81,7 +83,9 @@ struct LockWait {
     task: u32,
     start_ns: i64,
     end_ns: i64,
-    /// The task that ended the wait, if known.
+    /// The index of the call among the rows of the task; [`NONE`] for several attempts.
+    at: u32,
+    /// The task that ended the wait, if known; see [`find_holders`].
     holder: Option<u32>,
     on_path: bool,
 }
@@ -139,20 +143,39 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             sum.add(Sum::of(each.number, each.wait));
         }
     }
-    let mut locks: Vec<(Key, Sum, Times)> = locks
-        .into_iter()
-        .map(|(key, mut sum)| {
-            sum.retained.sort_unstable_by_key(|wait| (wait.start_ns, wait.row));
-            let times = Times::new(context, key.0, &sum);
-            (key, sum, times)
-        })
-        .collect();
+    let mut locks = reaching(context, locks);
+    locks.iter_mut().for_each(|(_, sum, _)| find_holders(context, &mut sum.retained));
     locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
     let mut builder = TableBuilder::new(context, "locks");
     for (number, (key, sum, times)) in locks.iter().enumerate() {
         write(context, *key, sum, times, number < MAX_LOCKS_WITH_ACTIVITY, &mut builder);
     }
     builder.finish()
+}
+
+/// The locks that can reach the caller's threshold, with their times.
+fn reaching(context: &TableContext<'_>, locks: FxHashMap<Key, Sum>) -> Vec<(Key, Sum, Times)> {
+    let timed = |(key, mut sum): (Key, Sum)| {
+        sum.retained.sort_unstable_by_key(|wait| (wait.start_ns, wait.row));
+        let times = Times::new(context, key.0, &sum);
+        (key, sum, times)
+    };
+    let mut locks: Vec<(Key, Sum, Times)> = locks.into_iter().map(timed).collect();
+    if let Some(threshold) = context.threshold.filter(|threshold| threshold.within == CostScope::Call) {
+        locks.retain(|(key, _, times)| times.path_ns() >= threshold.least_of(key.0));
+    }
+    locks
+}
+
+/// Finds the tasks that ended these waits. Most locks are below the threshold, and their waits are not looked into.
+fn find_holders(context: &TableContext<'_>, waits: &mut [LockWait]) {
+    let holder = |wait: &LockWait| {
+        let span = Span { row: wait.row, start_ns: wait.start_ns, end_ns: wait.end_ns };
+        let is_one_call = wait.at != NONE && wait.end_ns > wait.start_ns;
+        let edge = is_one_call.then(|| context.wakers.waker(context.trace, wait.task, wait.at as usize, span));
+        edge.flatten().map(|edge| edge.task)
+    };
+    waits.par_iter_mut().for_each(|wait| wait.holder = holder(wait));
 }
 
 fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> FxHashMap<Key, Sum> {
@@ -190,12 +213,10 @@ fn waited(context: &TableContext<'_>, task: u32, at: usize, row: u32) -> LockWai
         Outcome::Open if start_ns != NO_NS => capture_end_ns(context, task).max(start_ns),
         _ => events.end_ns(row).unwrap_or(start_ns),
     };
-    let span = Span { row, start_ns, end_ns };
-    let edge = if end_ns > start_ns { context.wakers.waker(trace, task, at, span) } else { None };
     // Where the critical path passes through a wait, it includes the next call of the waiter.
     let next = || trace.rows_of(task).get(at + 1).map_or(0, |&next| context.exclusive_ns(next));
     let on_path = context.exclusive_ns(row) > 0 || context.attribution.gap_after_ns(row) > 0 || next() > 0;
-    LockWait { row, task, start_ns, end_ns, holder: edge.map(|edge| edge.task), on_path }
+    LockWait { row, task, start_ns, end_ns, at: at as u32, holder: None, on_path }
 }
 
 fn capture_end_ns(context: &TableContext<'_>, task: u32) -> i64 {

@@ -7,6 +7,7 @@
 //! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock.
 
 use super::{LockWait, contains};
+use crate::store::event::NONE;
 use crate::store::heuristics::MAX_BETWEEN_ATTEMPTS_NS;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
@@ -134,7 +135,7 @@ struct Pending {
 
 impl Pending {
     fn new(target: Text, task: u32, row: u32, start_ns: i64, end_ns: i64) -> Pending {
-        let wait = LockWait { row, task, start_ns, end_ns, holder: None, on_path: false };
+        let wait = LockWait { row, task, start_ns, end_ns, at: NONE, holder: None, on_path: false };
         Pending { target, number: 1, wait, paused_ns: 0, pause_end_ns: end_ns, got: false }
     }
 
