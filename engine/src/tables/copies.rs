@@ -80,9 +80,15 @@ impl Copy {
         }
         let Some((first, last)) = first.zip(last) else { return };
         self.ranges.push((task, first, last));
-        for row in context.calls_of(task).filter(|row| (first..=last).contains(row)) {
+        let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
+        let is_call = context.trace.are_calls(task);
+        for at in context.attribution.places(context.trace, task).filter(|&at| is_call(at)) {
+            let row = rows[at];
+            if !(first..=last).contains(&row) || !context.selection.has(row) {
+                continue;
+            }
             let (in_call_ns, gap_ns) = context.attribution.of_row(row);
-            let at = match kinds.of_shape(events.shape_number(row)) {
+            let at = match kinds.of_shape(shapes[at]) {
                 Some(Transfer::Read) => 0,
                 Some(Transfer::Write) => 1,
                 Some(Transfer::Copy) => 2,

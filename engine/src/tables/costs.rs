@@ -20,6 +20,7 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
     ("children", Cost { calls: |action, _| action.wait() == Some(Wait::Child), ..OF_TASK }),
     ("commands", Cost { gaps: true, of: CostScope::Program, joins: Joins::Never, ..OF_PROCESS }),
     ("connects", Cost { calls: |action, _| action == Action::Connects || action.wait() == Some(Wait::Poll), ..OF_TASK }),
+    ("copies", Cost { gaps: true, of: CostScope::Process, ..OF_TASK }),
     ("cpu", Cost { calls: |_, _| false, gaps: true, of: CostScope::Process, ..OF_TASK }),
     ("fd_sweeps", Cost { calls: |action, _| super::fd_sweeps::sweeps(action), ..OF_PROCESS }),
     ("io", Cost { calls: |action, _| action.transfer().is_some(), ..OF_PROCESS }),
