@@ -12,12 +12,15 @@ use crate::store::trace::{Capture, Trace};
 use crate::table_support::moved::Moved;
 use crate::table_support::threshold::Threshold;
 use crate::waits::wakers::Wakers;
+use parsers::Text;
 use std::sync::OnceLock;
 
 /// Data that several tables of one selection share, computed on first use.
 pub struct TableMemo {
     logs: OnceLock<Vec<Log>>,
     time_index: OnceLock<TimeIndex>,
+    /// The costliest targets that processes read from the start more than once, with their time on the critical path.
+    pub(crate) begun_again: OnceLock<Vec<(Text, i64)>>,
     /// Data transferred by each task.
     pub(crate) moved: Vec<OnceLock<Moved>>,
 }
@@ -26,7 +29,7 @@ impl TableMemo {
     /// Starts with nothing computed.
     pub fn new(trace: &Trace) -> TableMemo {
         let moved = trace.tasks.iter().map(|_| OnceLock::new()).collect();
-        TableMemo { logs: OnceLock::new(), time_index: OnceLock::new(), moved }
+        TableMemo { logs: OnceLock::new(), time_index: OnceLock::new(), begun_again: OnceLock::new(), moved }
     }
 }
 
@@ -133,9 +136,9 @@ impl TableContext<'_> {
     }
 
     /// The program that the task runs during an event.
-    pub fn program(&self, task: u32, row: u32) -> parsers::Text {
+    pub fn program(&self, task: u32, row: u32) -> Text {
         let program = self.selection.program_index.at(task, self.trace.events.start_ns(row));
         let program = program.or_else(|| self.selection.program_index.of(task).first().copied());
-        program.map_or(parsers::Text::NONE, |program| program.path)
+        program.map_or(Text::NONE, |program| program.path)
     }
 }

@@ -52,10 +52,27 @@ pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
     })
 }
 
+/// Maximum number of targets whose passes are analysed, those with the most time on the critical path. The others are
+/// negligible, and most files are opened only once.
+pub(crate) const MAX_TARGETS: usize = 256;
+
 /// Marks the targets that are started over, by text number, up to `limit` targets with the most time on the critical
-/// path. The others are negligible, and most files are opened only once. `None` if all marked targets together stay
-/// below the caller's threshold.
+/// path. `None` if all marked targets together stay below the caller's threshold.
 pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>, limit: usize) -> Option<Vec<bool>> {
+    let costliest = context.memo.begun_again.get_or_init(|| costliest_begun_again(context, kinds));
+    let costliest = &costliest[..limit.min(costliest.len())];
+    // No row or group of merged rows has more time than all of them.
+    let ns: i64 = costliest.iter().map(|&(_, ns)| ns).sum();
+    if context.threshold.is_some_and(|threshold| ns < threshold.least()) {
+        return None;
+    }
+    let mut chosen = vec![false; context.trace.events.texts.len()];
+    costliest.iter().for_each(|&(target, _)| chosen[target.0 as usize] = true);
+    Some(chosen)
+}
+
+/// The costliest of these targets with their time, in this order.
+fn costliest_begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>) -> Vec<(Text, i64)> {
     let events = &context.trace.events;
     let mut targets: Vec<(u8, i64)> = vec![(0, 0); events.texts.len()];
     for (row, kind) in context.tasks().flat_map(|task| kinds.calls(context, task)) {
@@ -69,16 +86,15 @@ pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKin
             *ns += context.exclusive_ns(row);
         }
     }
-    let mut order: Vec<u32> =
-        (1u32..).zip(&targets[1..]).filter(|(_, (starts, _))| *starts > 1).map(|(at, _)| at).collect();
-    order.sort_unstable_by_key(|&at| (std::cmp::Reverse(targets[at as usize].1), at));
-    let mut chosen = vec![false; targets.len()];
-    order.truncate(limit);
-    order.iter().for_each(|&at| chosen[at as usize] = true);
-    // No row or group of merged rows has more time than all of them.
-    let ns: i64 = order.iter().map(|&at| targets[at as usize].1).sum();
-    let reaches = context.threshold.is_none_or(|threshold| ns >= threshold.least());
-    reaches.then_some(chosen)
+    let again = (1u32..).zip(&targets[1..]).filter(|(_, (starts, _))| *starts > 1);
+    let mut again: Vec<(Text, i64)> = again.map(|(number, &(_, ns))| (Text(number), ns)).collect();
+    let order = |&(target, ns): &(Text, i64)| (std::cmp::Reverse(ns), target);
+    if again.len() > MAX_TARGETS {
+        again.select_nth_unstable_by_key(MAX_TARGETS, order);
+        again.truncate(MAX_TARGETS);
+    }
+    again.sort_unstable_by_key(order);
+    again
 }
 
 /// The object of a pass: a target, and the request for ioctls.

@@ -5,7 +5,7 @@
 //! ```
 //! See [`super::passes`] for the definition of a scan. The sums cover all scans but the first.
 
-use super::passes::{self, Thing};
+use super::passes::{self, MAX_TARGETS, Thing};
 use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -14,16 +14,13 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::costliest;
 use parsers::Text;
 
-/// Maximum number of targets that are analysed, those with the most time on the critical path.
-const MAX_THINGS: usize = 256;
-
 /// Thing, kind, and whether it was written. Merged rows have an empty thing.
 type Key = (Thing, &'static str, bool);
 
 /// Builds the table of things that each process scans more than once.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = passes::kinds(context);
-    let Some(chosen) = passes::begun_again(context, &kinds, MAX_THINGS) else {
+    let Some(chosen) = passes::begun_again(context, &kinds, MAX_TARGETS) else {
         return TableBuilder::new(context, "rescans").finish();
     };
     let processes = costliest(context, &kinds);
