@@ -33,6 +33,15 @@ impl TextNumbers {
         }
         *number
     }
+
+    /// The number of a text, if it has one.
+    pub(crate) fn get(&self, text: Text) -> Option<u32> {
+        let number = match self {
+            TextNumbers::Map(map) => map.get(&text),
+            TextNumbers::Table(table) => table.get(text.0 as usize),
+        };
+        number.copied().filter(|&number| number != NONE)
+    }
 }
 
 #[cfg(test)]

@@ -15,9 +15,11 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::evidence::may_be_outside;
 use crate::table_support::grouping::{self, CallGroup, limit_groups, targets};
+use crate::table_support::limits::MAX_GROUPS;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use crate::table_support::text_numbers::TextNumbers;
+use crate::table_support::threshold::CostScope;
 use parsers::syscalls::{Action, Class};
 use parsers::{Interner, NO_NS, Text};
 use rustc_hash::FxHashMap;
@@ -55,7 +57,12 @@ type Key = (Text, Vec<u8>, &'static str, i64, i64);
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = kinds(context);
     let processes = costliest(context, &kinds);
-    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
+    let mut places = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
+    // Rows may be merged only if there are too many.
+    if let Some(threshold) = context.threshold.filter(|_| places.len() <= MAX_GROUPS) {
+        places.retain(|place| threshold.within != CostScope::Call || place.max_ns >= threshold.least_of(place.capture));
+    }
+    let groups = parallel::map(&places, |place| of_place(context, &kinds, place));
     let mut builder = TableBuilder::new(context, "slow_targets");
     for group in limit_groups(context, groups, Clone::clone) {
         write(context, &group, &mut builder);
@@ -95,12 +102,7 @@ struct Calls {
     places: TextNumbers,
     /// Place of the target of the last call. Calls on a target often follow one another.
     last: u32,
-    /// Calls by target and kind, in this order: [`Calls::in_order`] makes it of the other lists.
-    of_targets: Vec<OfTarget>,
 }
-
-/// A target, and the number and time of its calls of a kind.
-type OfTarget = (Text, (u32, Took));
 
 impl Calls {
     /// None yet, of a process with so many calls in a trace with so many texts.
@@ -112,7 +114,6 @@ impl Calls {
             sums: Vec::new(),
             places: TextNumbers::new(calls, texts),
             last: 0,
-            of_targets: Vec::new(),
         }
     }
 
@@ -141,26 +142,16 @@ impl Calls {
         self.sums.push((number, took, before));
     }
 
-    /// Order the targets. Their calls are added up in this order, and sums are saturated.
-    fn in_order(&mut self) {
-        let mut lasts = std::mem::take(&mut self.lasts);
-        lasts.sort_unstable_by_key(|&(target, _)| target);
-        self.of_targets.reserve_exact(self.sums.len());
-        for (target, last) in lasts {
-            let first = self.of_targets.len();
-            let mut place = last;
-            while let Some(&(kind, took, before)) = self.sums.get(place as usize) {
-                self.of_targets.push((target, (kind, took)));
-                place = before;
-            }
-            self.of_targets[first..].sort_unstable_by_key(|(_, (kind, _))| *kind);
-        }
-        self.sums = Vec::new();
+    /// The calls of a target by kind, given the place of its last kind.
+    fn of_target(&self, last: u32) -> impl Iterator<Item = (u32, Took)> + Clone {
+        let sum = |place: u32| self.sums.get(place as usize);
+        std::iter::successors(sum(last), move |(_, _, before)| sum(*before)).map(|&(kind, took, _)| (kind, took))
     }
 
-    /// Each target with its calls by kind.
-    fn targets(&self) -> impl Iterator<Item = (Text, &[OfTarget])> {
-        self.of_targets.chunk_by(|(one, _), (other, _)| one == other).map(|calls| (calls[0].0, calls))
+    /// The place of a target in `lasts`.
+    fn place_of(&self, target: Text) -> Option<usize> {
+        let place = self.places.get(target)? as usize;
+        self.lasts.get(place).is_some_and(|(known, _)| *known == target).then_some(place)
     }
 }
 
@@ -172,12 +163,16 @@ fn add_to(calls: &mut Vec<(u32, Took)>, kind: u32, took: Took) {
     }
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
+fn of_process<'tasks>(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    tasks: &'tasks [u32],
+) -> Vec<Place<'tasks>> {
     let events = &context.trace.events;
     let count = tasks.iter().map(|&task| context.trace.rows_of(task).len()).sum();
     // A process runs few programs, one after the other.
     let mut programs: Vec<Calls> = Vec::new();
-    let mut now = 0;
+    let (mut now, mut other_ns) = (0, 0i64);
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
         let is_of_peer = match events.filled_from_pipe(call.row) {
@@ -186,6 +181,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
         };
         // Calls without a duration cannot be compared.
         if is_of_peer || events.dur_ns(call.row) == NO_NS || !is_comparable(context, call.row) {
+            other_ns += took.ns;
             continue;
         }
         if programs.get(now).is_none_or(|calls| calls.program != call.program) {
@@ -196,12 +192,13 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
         }
         programs[now].add(call.kind.number, events.target(call.row), took);
     }
-    let places = programs.into_iter().filter_map(|mut calls| {
-        calls.in_order();
-        let place = calls.slowest(&events.texts)?;
-        Some((calls.program, place))
-    });
-    places.map(|(program, place)| of_place(context, kinds, tasks, program, place)).collect()
+    let capture = context.trace.tasks[tasks[0] as usize].capture;
+    let slowest = |calls: Calls| {
+        let (found, program) = (calls.slowest(&events.texts)?, calls.program);
+        let max_ns = found.took_ns.saturating_add(other_ns);
+        Some(Place { tasks, capture, program, max_ns, found })
+    };
+    programs.into_iter().filter_map(slowest).collect()
 }
 
 /// Whether the time of a call can be compared with that of other calls. A program works on what it has read: where a duration
@@ -217,22 +214,33 @@ fn is_comparable(context: &TableContext<'_>, row: u32) -> bool {
 /// Time above the expected time, the expected time, and the number of calls that it is derived from.
 type Excess = (i64, i64, i64);
 
-/// A place with its expected time.
-struct Place {
+/// The slowest place of a program of a process.
+struct Place<'tasks> {
+    tasks: &'tasks [u32],
+    capture: u32,
+    program: Text,
+    /// Upper bound of the time on the critical path of its calls.
+    max_ns: i64,
+    found: Slowest,
+}
+
+/// A place with the time of its calls and the expected time.
+struct Slowest {
     name: Vec<u8>,
     scope: &'static str,
+    took_ns: i64,
     usual_ns: i64,
     others: i64,
 }
 
 impl Calls {
     /// The time of some targets above the expected time, which is that of the same calls elsewhere.
-    fn excess<'calls>(&self, inside: impl IntoIterator<Item = &'calls (u32, Took)>) -> Excess {
+    fn excess(&self, inside: impl Iterator<Item = (u32, Took)>) -> Excess {
         let (mut excess_ns, mut usual_ns, mut others) = (0, 0, 0);
-        for &(kind, took) in inside {
+        for (kind, took) in inside {
             let outside = self.of_kind[kind as usize].without(took);
             if outside.calls > 0 {
-                let usual = (i128::from(outside.ns) * i128::from(took.calls) / i128::from(outside.calls)) as i64;
+                let usual = usual_ns_of(outside, took.calls);
                 excess_ns += took.ns - usual;
                 usual_ns += usual;
                 others += outside.calls;
@@ -242,44 +250,98 @@ impl Calls {
     }
 
     /// The most specific place that has nearly all of the largest excess time.
-    fn slowest(&self, texts: &Interner) -> Option<Place> {
-        let known = self.places(texts);
+    fn slowest(&self, texts: &Interner) -> Option<Slowest> {
+        let (directories, own) = self.directories(texts);
+        let known = self.places(texts, &directories, &own);
         let max_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
-        // Of the places with at least nine tenths of the maximum, the most specific has the longest name.
-        let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= max_ns - max_ns / 10);
+        // Of the places with nearly all of the maximum, the most specific has the longest name.
+        let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= nearly_all_of(max_ns));
         let ((_, usual_ns, others), name) =
             near.max_by_key(|&((excess_ns, _, _), name)| (name.len(), excess_ns, name))?;
-        let is_target = self.of_targets.iter().any(|&(target, _)| texts.bytes(target) == name);
-        let is_directory = self.of_targets.iter().any(|&(target, _)| is_above(name, texts.bytes(target)));
-        let scope = match (name.starts_with(b"/"), is_directory) {
+        let target = texts.find(name).and_then(|target| self.place_of(target));
+        let directory = directories.numbers.get(name);
+        let is_path = name.starts_with(b"/");
+        let is_directory = (!is_path || directory.is_some())
+            && self.lasts.iter().any(|&(target, _)| is_above(name, texts.bytes(target)));
+        let scope = match (is_path, is_directory) {
             (_, true) => "directory",
             (true, false) => "file",
-            _ if is_target => "target",
+            _ if target.is_some() => "target",
             _ => "host",
         };
-        Some(Place { name: name.to_vec(), scope, usual_ns, others })
+        let sum_ns = |calls: &mut dyn Iterator<Item = (u32, Took)>| calls.map(|(_, took)| took.ns).sum();
+        let took_ns = match (directory, target) {
+            (Some(&number), _) => sum_ns(&mut directories.list[number as usize].calls.iter().copied()),
+            (None, Some(at)) => sum_ns(&mut self.of_target(self.lasts[at].1)),
+            (None, None) => 0,
+        };
+        Some(Slowest { name: name.to_vec(), scope, took_ns, usual_ns, others })
     }
 
-    /// The places with more than the expected time: targets, and what is above them.
-    fn places<'texts>(&self, texts: &'texts Interner) -> Vec<(Excess, &'texts [u8])> {
+    /// The directories and hosts of all targets with their calls, and the number of the directory that each target itself
+    /// is; [`NONE`] for nearly all.
+    fn directories<'texts>(&self, texts: &'texts Interner) -> (Directories<'texts>, Vec<u32>) {
         let mut above = Directories::default();
-        let parents: Vec<Option<u32>> = self.targets().map(|(target, _)| above.above(texts.bytes(target))).collect();
-        let mut known = Vec::new();
-        for ((target, calls), parent) in self.targets().zip(parents) {
-            let (name, calls) = (texts.bytes(target), calls.iter().map(|(_, took)| took));
-            let own = above.numbers.get(name).copied();
-            if own.is_none() {
-                known.push((self.excess(calls.clone()), name));
+        let none = |number: Option<u32>| number.unwrap_or(NONE);
+        let parents: Vec<u32> = self.lasts.iter().map(|&(target, _)| none(above.above(texts.bytes(target)))).collect();
+        let mut own = vec![NONE; self.lasts.len()];
+        for (number, directory) in (0u32..).zip(&above.list) {
+            if let Some(at) = texts.find(directory.name).and_then(|target| self.place_of(target)) {
+                own[at] = number;
             }
-            if let Some(number) = own.or(parent) {
-                above.add(number, calls);
+        }
+        for ((&(_, last), parent), &own) in self.lasts.iter().zip(parents).zip(&own) {
+            let number = if own == NONE { parent } else { own };
+            if number != NONE {
+                above.add(number, self.of_target(last));
             }
         }
         above.sum_up();
-        known.extend(above.list.iter().map(|directory| (self.excess(&directory.calls), directory.name)));
-        known.retain(|((excess_ns, _, _), _)| *excess_ns > 0);
+        (above, own)
+    }
+
+    /// The places with more than the expected time that may be the slowest: targets, and what is above them. Directories
+    /// come first: most targets have less time than the largest excess of a directory.
+    fn places<'texts>(
+        &self,
+        texts: &'texts Interner,
+        directories: &Directories<'texts>,
+        own: &[u32],
+    ) -> Vec<(Excess, &'texts [u8])> {
+        let mut max_ns = 0;
+        let mut known = Vec::new();
+        let mut add = |excess: Excess, name: &'texts [u8]| {
+            max_ns = excess.0.max(max_ns);
+            known.extend((excess.0 > 0).then_some((excess, name)));
+            nearly_all_of(max_ns)
+        };
+        let mut min_ns = 0;
+        for directory in &directories.list {
+            min_ns = add(self.excess(directory.calls.iter().copied()), directory.name);
+        }
+        for (&(target, last), _) in self.lasts.iter().zip(own).filter(|&(_, &own)| own == NONE) {
+            let calls = self.of_target(last);
+            let took_ns = calls.clone().fold(0i64, |sum_ns, (_, took)| sum_ns.saturating_add(took.ns));
+            if took_ns >= min_ns {
+                min_ns = add(self.excess(calls), texts.bytes(target));
+            }
+        }
         known
     }
+}
+
+/// The time of so many calls, if they take as long as the others.
+fn usual_ns_of(others: Took, calls: i64) -> i64 {
+    match others.ns.checked_mul(calls) {
+        Some(product) => product / others.calls,
+        // Divisions of 128 bits are slow, and there may be very many targets.
+        None => (i128::from(others.ns) * i128::from(calls) / i128::from(others.calls)) as i64,
+    }
+}
+
+/// Nine tenths of the largest excess time.
+fn nearly_all_of(max_ns: i64) -> i64 {
+    max_ns - max_ns / 10
 }
 
 /// Directories and hosts of targets, each after the one above it.
@@ -326,9 +388,9 @@ impl<'texts> Directories<'texts> {
         })
     }
 
-    fn add<'calls>(&mut self, number: u32, calls: impl IntoIterator<Item = &'calls (u32, Took)>) {
+    fn add(&mut self, number: u32, calls: impl Iterator<Item = (u32, Took)>) {
         let own = &mut self.list[number as usize].calls;
-        calls.into_iter().for_each(|&(kind, took)| add_to(own, kind, took));
+        calls.for_each(|(kind, took)| add_to(own, kind, took));
     }
 
     /// Add the calls of each directory to the one above it.
@@ -336,7 +398,7 @@ impl<'texts> Directories<'texts> {
         for number in (0..self.list.len()).rev() {
             if let Some(above) = self.list[number].above {
                 let calls = std::mem::take(&mut self.list[number].calls);
-                self.add(above, &calls);
+                self.add(above, calls.iter().copied());
                 self.list[number].calls = calls;
             }
         }
@@ -358,17 +420,12 @@ fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(target), |name| above(name))
 }
 
-fn of_place(
-    context: &TableContext<'_>,
-    kinds: &ShapeIndex<Kind>,
-    tasks: &[u32],
-    program: Text,
-    place: Place,
-) -> CallGroup<Key> {
+fn of_place(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, place: &Place<'_>) -> CallGroup<Key> {
     let events = &context.trace.events;
+    let Place { tasks, program, ref found, .. } = *place;
     let is_inside = |target: Text| {
         let path = events.texts.bytes(target);
-        path.starts_with(&place.name) && names(path).any(|name| name == place.name)
+        path.starts_with(&found.name) && names(path).any(|name| name == found.name)
     };
     // That of the last call: calls on a target often follow one another.
     let mut last = (Text::NONE, is_inside(Text::NONE));
@@ -381,7 +438,7 @@ fn of_place(
         last.1
     });
     let rows: Vec<u32> = rows.collect();
-    let key = (Text::NONE, place.name, place.scope, place.usual_ns, place.others);
+    let key = (Text::NONE, found.name.clone(), found.scope, found.usual_ns, found.others);
     CallGroup::of_one(tasks[0], program, key, rows)
 }
 
