@@ -129,8 +129,12 @@ fn reaching<K>(context: &TableContext<'_>, threshold: &Threshold, groups: Vec<Ca
 
 /// The most frequent syscall among these calls; ties go to the lowest name number.
 pub fn commonest(context: &TableContext<'_>, rows: &[u32]) -> Text {
-    let mut counts: FxHashMap<Text, u32> = FxHashMap::default();
-    rows.iter().for_each(|&row| *counts.entry(context.trace.events.shape(row).syscall).or_insert(0) += 1);
+    let mut counts: FxHashMap<Text, usize> = FxHashMap::default();
+    let name = |row: u32| context.trace.events.shape(row).syscall;
+    // Calls of one name often follow one another.
+    for same in rows.chunk_by(|&row, &next| name(row) == name(next)) {
+        *counts.entry(name(same[0])).or_insert(0) += same.len();
+    }
     counts
         .into_iter()
         .max_by_key(|&(name, count)| (count, std::cmp::Reverse(name)))
@@ -155,7 +159,14 @@ pub fn only_target(context: &TableContext<'_>, rows: &[u32]) -> Text {
 /// Number of distinct known targets of these calls.
 pub fn targets(context: &TableContext<'_>, rows: &[u32]) -> i64 {
     let known = rows.iter().map(|&row| context.trace.events.target(row)).filter(|target| target.is_some());
-    known.collect::<FxHashSet<_>>().len() as i64
+    let (mut found, mut last) = (FxHashSet::default(), Text::NONE);
+    for target in known {
+        // Calls on a target often follow one another.
+        if std::mem::replace(&mut last, target) != target {
+            found.insert(target);
+        }
+    }
+    found.len() as i64
 }
 
 /// The median, for an even count the lower of the two middle values; 0 without values.

@@ -10,7 +10,7 @@ use crate::store::classes::class_of;
 use crate::store::heuristics::MIN_TARGET_CALLS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::grouping::{self, CallGroup};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use crate::table_support::text_numbers::TextNumbers;
@@ -42,76 +42,85 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
+/// The transfers of a process, in groups of the same program, direction and target.
+struct Moves {
+    /// Row and group of each call.
+    calls: Vec<(u32, u32)>,
+    /// In order of their first calls.
+    groups: Vec<Moved>,
+}
+
+/// A group of transfers.
+struct Moved {
+    program: Text,
+    key: Key,
+    calls: u32,
+}
+
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
-    let mut moves: Vec<(Text, Key, u32)> = Vec::new();
     let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
+    let mut moves = Moves { calls: Vec::new(), groups: Vec::new() };
+    let rows = tasks.iter().map(|&task| context.trace.rows_of(task).len()).sum();
+    let mut numbers: FxHashMap<(Text, Transfer), TextNumbers> = FxHashMap::default();
+    let mut last: Option<((Text, Key), u32)> = None;
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let target = events.target(call.row);
-        match call.kind {
-            Kind::Seeks => *seeks.entry(target).or_insert(0) += 1,
-            Kind::Moves(way) => moves.push((call.program, (way, target), call.row)),
-        }
-    }
-    by_size(tasks[0], &moves, &seeks, events.texts.len())
-}
-
-/// Groups the calls. Groups with fewer than [`MIN_TARGET_CALLS`] calls are merged. They are counted first, because there may
-/// be very many of them.
-fn by_size(task: u32, moves: &[(Text, Key, u32)], seeks: &FxHashMap<Text, i64>, texts: usize) -> Vec<CallGroup<Key>> {
-    let (sizes, numbers) = sizes(moves, texts);
-    let is_large = |number: u32| sizes[number as usize] >= MIN_TARGET_CALLS;
-    let mut many: Grouping<(Text, Key)> = Grouping::default();
-    let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
-    let mut first_free = 0;
-    for (&(program, key, row), &number) in moves.iter().zip(&numbers) {
-        // Numbers rise with the first call of each group.
-        let is_first = number >= first_free;
-        first_free = first_free.max(number + 1);
-        if is_large(number) && key.1.is_some() {
-            many.add((program, key), row);
+        let Kind::Moves(way) = call.kind else {
+            *seeks.entry(target).or_insert(0) += 1;
             continue;
-        }
-        let (all, seek_count) = rest.entry((program, key.0)).or_default();
-        all.push(row);
-        if is_first {
-            *seek_count += seeks.get(&key.1).copied().unwrap_or(0);
-        }
-    }
-    let many = many.groups.into_iter().map(|((program, key), rows)| {
-        let seek_count = seeks.get(&key.1).copied().unwrap_or(0);
-        CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, key, rows) }
-    });
-    let rest = rest.into_iter().map(|((program, way), (mut rows, seek_count))| {
-        rows.sort_unstable();
-        CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, (way, Text::NONE), rows) }
-    });
-    many.chain(rest).collect()
-}
-
-/// The number of calls of each group, and the group of each call. Groups are numbered in order of their first calls.
-fn sizes(moves: &[(Text, Key, u32)], texts: usize) -> (Vec<usize>, Vec<u32>) {
-    let mut places: FxHashMap<(Text, Transfer), TextNumbers> = FxHashMap::default();
-    let mut sizes = Vec::new();
-    let mut last: Option<((Text, Key), u32)> = None;
-    let number = |&(program, key, _): &(Text, Key, u32)| {
-        let group = (program, key);
+        };
+        let group = (call.program, (way, target));
         let number = match last {
             Some((same, number)) if same == group => number,
             _ => {
-                let of_way = || TextNumbers::new(moves.len(), texts);
-                places.entry((program, key.0)).or_insert_with(of_way).of(key.1, sizes.len() as u32)
+                let of_way = || TextNumbers::new(rows, events.texts.len());
+                numbers.entry((call.program, way)).or_insert_with(of_way).of(target, moves.groups.len() as u32)
             }
         };
         last = Some((group, number));
-        if number as usize == sizes.len() {
-            sizes.push(0);
+        moves.add(call.row, number, group);
+    }
+    drop(numbers);
+    moves.by_size(tasks[0], &seeks)
+}
+
+impl Moves {
+    /// Add a call. Its group may be new.
+    fn add(&mut self, row: u32, group: u32, (program, key): (Text, Key)) {
+        if group as usize == self.groups.len() {
+            self.groups.push(Moved { program, key, calls: 0 });
         }
-        sizes[number as usize] += 1;
-        number
-    };
-    let numbers = moves.iter().map(number).collect();
-    (sizes, numbers)
+        self.groups[group as usize].calls += 1;
+        self.calls.push((row, group));
+    }
+
+    /// Merges groups with fewer than [`MIN_TARGET_CALLS`] calls. There may be very many of them.
+    fn by_size(&self, task: u32, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
+        let mut found: Vec<CallGroup<Key>> = Vec::new();
+        let mut rest: FxHashMap<(Text, Transfer), u32> = FxHashMap::default();
+        let mut place_of = |group: &Moved| {
+            let (program, (way, target)) = (group.program, group.key);
+            let seek_count = seeks.get(&target).copied().unwrap_or(0);
+            let is_large = group.calls as usize >= MIN_TARGET_CALLS && target.is_some();
+            let next = found.len() as u32;
+            let place = if is_large { next } else { *rest.entry((program, way)).or_insert(next) };
+            if place == next {
+                let key = (way, if is_large { target } else { Text::NONE });
+                found.push(CallGroup::of_one(task, program, key, Vec::new()));
+            }
+            found[place as usize].counts[0] += seek_count;
+            place
+        };
+        let places: Vec<u32> = self.groups.iter().map(&mut place_of).collect();
+        for &(row, group) in &self.calls {
+            found[places[group as usize] as usize].rows.push(row);
+        }
+        found.iter_mut().filter(|group| !group.key.1.is_some()).for_each(|group| group.rows.sort_unstable());
+        // Merged groups go last.
+        found.sort_by_key(|group| !group.key.1.is_some());
+        found
+    }
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
