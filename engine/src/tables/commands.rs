@@ -84,6 +84,10 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run> {
     let (events, known) = (&context.trace.events, &context.trace.tasks[task as usize]);
     let rows = context.trace.rows_of(task);
+    // Most threads run the program of their process.
+    if known.programs.is_empty() {
+        return Vec::new();
+    }
     if known.programs.iter().all(|program| program.from_ns == NO_NS) {
         return untimed_runs(context, task);
     }
