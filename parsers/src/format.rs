@@ -93,7 +93,7 @@ pub trait LineReader: Send + Sync {
 }
 
 /// Once the texts that are shared by all chunks of a capture exceed this, they start again from none.
-const MAX_TEXT_BYTES: usize = 1 << 22;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// Returns the name of the format of a line that the reader may not have been able to use.
 /// The name of the capture's format comes first.

@@ -4,7 +4,6 @@
 //! the second half of its call comes.
 
 use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape, ThreadWait};
-use crate::store::events::recent::RecentShapes;
 use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
@@ -18,7 +17,6 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
-mod recent;
 mod shape_numbers;
 
 /// Number of segments that stay in memory when the others are in a file. Nearly all rows that change are in them.
@@ -33,7 +31,6 @@ pub struct EventTable {
     /// The texts of shapes and targets.
     pub texts: Interner,
     shapes: ShapeNumbers,
-    recent: RecentShapes,
     /// Normalised target of each text, by number; 0xFFFF_FFFF if not computed yet.
     normalised: Vec<Text>,
     /// A buffer for the normalised form of a text.
@@ -534,14 +531,8 @@ impl EventTable {
 
     /// The number of a shape, which is added if it is new.
     pub fn shape_of(&mut self, syscall: Text, op: Text, target: Text, errno: Text, outcome: Outcome) -> u32 {
-        let printed = Shape { syscall, op, target, errno, outcome };
-        if let Some(number) = self.recent.find(&printed) {
-            return number;
-        }
-        let shape = Shape { target: self.normal(target), ..printed };
-        let number = self.shapes.number(shape);
-        self.recent.keep(&printed, number);
-        number
+        let target = self.normal(target);
+        self.shapes.number(Shape { syscall, op, target, errno, outcome })
     }
 
     /// The normalised form of a target.

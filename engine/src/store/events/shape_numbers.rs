@@ -7,12 +7,17 @@
 //! /etc/passwd   openat 4 -> read 5 -> close 6
 //! ```
 
+mod recent;
+
 use crate::store::event::{NONE, Shape};
+use crate::store::events::shape_numbers::recent::RecentShapes;
 use parsers::Text;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Longer lists would be slow to search. Further shapes of their targets are in a map.
 const MAX_LIST: u32 = 32;
+/// The last ones of a list, which are looked at before the recently used ones.
+const NEAR: u32 = 4;
 /// Stands for the previous shape of one that is not in a list.
 const NOT_LISTED: u32 = NONE - 1;
 
@@ -25,6 +30,8 @@ pub(super) struct ShapeNumbers {
     /// The previous shape with the same target, by shape number.
     previous: Vec<u32>,
     others: hashbrown::HashMap<Shape, u32, FxBuildHasher>,
+    /// Those that are further down in their lists.
+    recent: RecentShapes,
 }
 
 impl ShapeNumbers {
@@ -40,15 +47,39 @@ impl ShapeNumbers {
         if target >= self.last.len() {
             self.last.resize(target + 1, NONE);
         }
-        let (last, new) = (self.last[target], self.shapes.len() as u32);
-        let (mut at, mut length) = (last, 0);
+        let (mut at, mut length) = (self.last[target], 0);
         while at != NONE {
             if self.shapes[at as usize] == shape {
                 return at;
             }
             at = self.previous[at as usize];
             length += 1;
+            if length == NEAR {
+                return self.further(shape, at);
+            }
         }
+        self.add(shape, length)
+    }
+
+    /// The same for a shape that is none of the last few of its target. This one is before them.
+    fn further(&mut self, shape: Shape, mut at: u32) -> u32 {
+        if let Some(number) = self.recent.find(&shape) {
+            return number;
+        }
+        let mut length = NEAR;
+        while at != NONE && self.shapes[at as usize] != shape {
+            at = self.previous[at as usize];
+            length += 1;
+        }
+        let number = if at == NONE { self.add(shape, length) } else { at };
+        self.recent.keep(&shape, number);
+        number
+    }
+
+    /// Add a shape that is not in the list of its target, which is so long.
+    fn add(&mut self, shape: Shape, length: u32) -> u32 {
+        let (target, new) = (shape.target.0 as usize, self.shapes.len() as u32);
+        let last = self.last[target];
         let number = match length {
             ..MAX_LIST => new,
             _ => *self.others.entry(shape).or_insert(new),
