@@ -177,7 +177,11 @@ impl Parsed {
     ) -> Option<(LineRef, &'a [u8])> {
         let (number, body, has_dur) = self.cache.expected()?;
         let rest = text[prefix.len..].strip_prefix(body)?;
-        let (dur_ns, rest) = if has_dur { reader.leading_duration(rest)? } else { (NO_NS, rest) };
+        let (dur_ns, rest) = match prefix.dur_ns {
+            NO_NS if has_dur => reader.leading_duration(rest)?,
+            dur_ns if has_dur == (dur_ns != NO_NS) => (dur_ns, rest),
+            _ => return None,
+        };
         let rest = rest.strip_prefix(b"\n")?;
         let line = LineRef::cached(&prefix.parts(body, dur_ns), number);
         self.cache.found_expected(number);

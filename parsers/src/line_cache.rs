@@ -50,18 +50,30 @@ pub struct LineParts<'a> {
 pub struct LinePrefix {
     /// Thread id.
     pub tid: i32,
+    /// Process id.
+    pub pid: i32,
     /// Stamp.
     pub stamp_ns: i64,
+    /// Duration, if it stands before the body.
+    pub dur_ns: i64,
+    /// CPU time.
+    pub cpu_ns: i64,
     /// Its length in bytes. It contains no LF.
     pub len: usize,
 }
 
 impl LinePrefix {
+    /// One that has nothing but the id of a thread and a stamp.
+    #[inline]
+    pub(crate) fn of_stamp(tid: i32, stamp_ns: i64, len: usize) -> LinePrefix {
+        LinePrefix { tid, pid: NO_ID, stamp_ns, dur_ns: NO_NS, cpu_ns: NO_NS, len }
+    }
+
     /// The parts of a line with this prefix.
     #[inline]
     pub(crate) fn parts(self, body: &[u8], dur_ns: i64) -> LineParts<'_> {
-        let LinePrefix { tid, stamp_ns, .. } = self;
-        LineParts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS }
+        let LinePrefix { tid, pid, stamp_ns, cpu_ns, .. } = self;
+        LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scanners over bytes: each reads the start of a text and returns the rest. They neither panic nor allocate.
 
-const NS_PER_S: i64 = 1_000_000_000;
+pub(crate) const NS_PER_S: i64 = 1_000_000_000;
 
 /// A decimal number at the start, and the rest. `None` without a digit or above 19 digits.
 pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {

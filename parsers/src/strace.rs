@@ -92,10 +92,10 @@ impl LineReader for StraceReader {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.starts_with(b" > ") {
             // Stacks repeat themselves.
-            return Some(LinePrefix { tid: NO_ID, stamp_ns: NO_NS, len: 0 }.parts(line, NO_NS));
+            return Some(LinePrefix::of_stamp(NO_ID, NO_NS, 0).parts(line, NO_NS));
         }
         let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
-        Some(parts(LinePrefix { tid, stamp_ns, len: line.len() - body.len() }, body))
+        Some(parts(LinePrefix::of_stamp(tid, stamp_ns, line.len() - body.len()), body))
     }
 
     #[inline]
@@ -106,7 +106,7 @@ impl LineReader for StraceReader {
 
     fn read_after(&self, prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let LinePrefix { tid, stamp_ns, len } = prefix;
+        let LinePrefix { tid, stamp_ns, len, .. } = prefix;
         self.read_from(line, line.get(len..).map(|body| StracePrefix { tid, stamp_ns, body }), parsed)
     }
 

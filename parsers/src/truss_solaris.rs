@@ -18,13 +18,14 @@ mod table;
 use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
-use crate::line_cache::LineParts;
+use crate::line_cache::{LineParts, LinePrefix};
+use crate::scan;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use crate::truss_common::{CallText, TrussCall, set_failed, set_interrupted};
 use call::SolarisEnd;
 use layout::{SolarisColumn, SolarisLayout};
-use split::{SolarisSplit, split, split_inside};
+use split::{STAMP_TICK_NS, SolarisSplit, common_prefix, split, split_inside};
 
 /// The format.
 pub struct TrussSolaris;
@@ -58,7 +59,7 @@ impl LineReader for TrussSolarisReader {
         CaptureFacts {
             stamp: if stamped { StampMoment::End } else { StampMoment::None },
             clock: if stamped { Clock::SinceStart } else { Clock::None },
-            tick_ns: 100_000,
+            tick_ns: STAMP_TICK_NS,
             dur_kind: if stamped || measured { DurKind::UpperBound } else { DurKind::None },
             has_durations: measured,
             has_ids: self.layout.has_pids || self.layout.has_lwps,
@@ -93,6 +94,30 @@ impl LineReader for TrussSolarisReader {
             return None;
         }
         Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
+    }
+
+    #[inline]
+    fn prefix(&self, text: &[u8]) -> Option<LinePrefix> {
+        if !self.has_common_prefix() {
+            return None;
+        }
+        let (pid, times_ns, len) = common_prefix(text, self.layout.count)?;
+        let mut line = Line { pid, tid: pid, ..Line::of(LineKind::Call) };
+        self.set_times(&mut line, times_ns);
+        let Line { tid, stamp_ns, dur_ns, cpu_ns, .. } = line;
+        Some(LinePrefix { tid, pid, stamp_ns, dur_ns, cpu_ns, len })
+    }
+
+    #[inline]
+    fn parts_after<'a>(&self, prefix: LinePrefix, line: &'a [u8]) -> Option<LineParts<'a>> {
+        line.get(prefix.len..).map(|body| prefix.parts(scan::trim_end(body), prefix.dur_ns))
+    }
+
+    fn read_after(&self, prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
+        let LinePrefix { tid, pid, stamp_ns, dur_ns, cpu_ns, len } = prefix;
+        let (body, columns) = (scan::trim_end(line.get(len..).unwrap_or(b"")), self.layout.count);
+        let split = SolarisSplit { pid, lwp: NO_ID, prefixed: true, times_ns: [0; 3], columns, indented: true, body };
+        Line { tid, pid, stamp_ns, dur_ns, cpu_ns, ..self.placed(&split, parsed) }
     }
 }
 
@@ -166,25 +191,38 @@ impl TrussSolarisReader {
         if split.columns != self.layout.count {
             return line;
         }
-        for (column, time_ns) in self.layout.columns().iter().zip(split.times_ns) {
-            match column {
-                SolarisColumn::End => line.stamp_ns = time_ns,
-                SolarisColumn::Since => line.dur_ns = time_ns,
-                SolarisColumn::Cpu => line.cpu_ns = time_ns,
-            }
-        }
+        self.set_times(&mut line, split.times_ns);
         if self.stamps_entry(split.body) {
             line.dur_ns = 0;
         }
         line
     }
 
+    fn set_times(&self, line: &mut Line, times_ns: [i64; 3]) {
+        for (column, time_ns) in self.layout.columns().iter().zip(times_ns) {
+            match column {
+                SolarisColumn::End => line.stamp_ns = time_ns,
+                SolarisColumn::Since => line.dur_ns = time_ns,
+                SolarisColumn::Cpu => line.cpu_ns = time_ns,
+            }
+        }
+    }
+
+    /// Whether ids and times of a line do not depend on what follows them.
+    fn has_common_prefix(&self) -> bool {
+        !self.layout.is_table && self.layout.has_pids && self.stamps_are_late()
+    }
+
+    /// Whether no call is stamped when it is entered.
+    fn stamps_are_late(&self) -> bool {
+        self.layout.has(SolarisColumn::Cpu) || !self.layout.has(SolarisColumn::End)
+    }
+
     /// Whether the stamp of a call is its entry, because the call does not return, so that the time before it is user
     /// time. With `-E`, truss prints such a call only at the next stop, and the stamp is that of the stop.
     fn stamps_entry(&self, body: &[u8]) -> bool {
-        let is_late = self.layout.has(SolarisColumn::Cpu) || !self.layout.has(SolarisColumn::End);
         let name = || body.split(|&byte| byte == b'(').next().unwrap_or(body);
-        !is_late && body.last() == Some(&b')') && is_one_way(name())
+        !self.stamps_are_late() && body.last() == Some(&b')') && is_one_way(name())
     }
 }
 

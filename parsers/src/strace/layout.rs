@@ -365,7 +365,7 @@ pub(crate) fn common_prefix(text: &[u8]) -> Option<LinePrefix> {
     }
     let begin = digits + 1 + usize::from(text[digits + 1] == b' ');
     let (micros, stamp_len) = micros_since_1970(text.get(begin..)?)?;
-    Some(LinePrefix { tid, stamp_ns: micros.checked_mul(1000)?, len: begin + stamp_len })
+    Some(LinePrefix::of_stamp(tid, micros.checked_mul(1000)?, begin + stamp_len))
 }
 
 /// Microseconds since 1970 as ten digits, a point and six digits, and their length with the blank after them. `-ttt`

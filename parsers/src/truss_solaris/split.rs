@@ -1,8 +1,11 @@
 //! The columns before a line's body: prefix and times.
 
 use crate::line::NO_ID;
-use crate::scan;
+use crate::scan::{self, NS_PER_S};
 use crate::truss_common::{ends_column, id, prefixes_inside, time_columns};
+
+/// The resolution of the time columns.
+pub(super) const STAMP_TICK_NS: i64 = 100_000;
 
 /// A line, split into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +53,36 @@ fn after_prefix(pid: i32, lwp: i32, prefixed: bool, text: &[u8], max: usize) -> 
     let (times_ns, columns, rest) = time_columns(text, max, stamp);
     let indented = rest.first().is_some_and(|byte| matches!(byte, b' ' | b'\t'));
     SolarisSplit { pid, lwp, prefixed, times_ns, columns, indented, body: scan::trim(rest) }
+}
+
+/// The process id, the time columns and the length of a prefix of the most common form. [`split`] reads it too, but slower.
+#[inline]
+pub(super) fn common_prefix(text: &[u8], columns: usize) -> Option<(i32, [i64; 3], usize)> {
+    let (pid, digits) = scan::short_number(*text.first_chunk()?)?;
+    let mut at = digits + 1;
+    if text.get(digits) != Some(&b':') || !ends_column(text.get(at..)?) {
+        return None;
+    }
+    let mut times_ns = [0; 3];
+    for time_ns in times_ns.iter_mut().take(columns) {
+        at += blanks(&text[at..]);
+        let (seconds, digits) = scan::short_number(*text.get(at..)?.first_chunk()?)?;
+        at += digits;
+        let &[b'.', a, b, c, d, b' ' | b'\t'] = text.get(at..)?.first_chunk()? else { return None };
+        let fraction = [a, b, c, d]
+            .iter()
+            .try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))?;
+        *time_ns = i64::from(seconds) * NS_PER_S + fraction * STAMP_TICK_NS;
+        at += 5;
+    }
+    at += blanks(&text[at..]);
+    // On AIX, a second id may follow.
+    let begins_body = text.get(at).is_some_and(|byte| !byte.is_ascii_digit() && !matches!(byte, b'\r' | b'\n'));
+    begins_body.then_some((pid, times_ns, at))
+}
+
+fn blanks(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// `pid:`, `pid/lwp:`, `/lwp:`, each optionally with `@tid`, and a blank or tab after it; `pid: tid:` on AIX.

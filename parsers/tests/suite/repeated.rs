@@ -105,9 +105,18 @@ proptest! {
     }
 }
 
-const TRUSS_FRONTS: [&str; 6] = ["7:\t", "8:\t", "7/1:\t", "8/2:\t", "", "/2:\t"];
-const TRUSS_TIMES: [&str; 3] = ["", " 4.5917\t 0.0395\t 0.0002\t", " 4.6000\t 0.0001\t 0.0000\t"];
-const TRUSS_BODIES: [&str; 8] = [
+const TRUSS_FRONTS: [&str; 8] = ["7:\t", "8:\t", "7/1:\t", "8/2:\t", "", "/2:\t", "7: 8:\t", " 7: "];
+const TRUSS_TIMES: [&str; 5] = [
+    "",
+    " 4.59170\t 0.0395\t 0.0002\t",
+    " 4.5917 0.0395\t",
+    " 4.5917\t 0.0395\t 0.0002\t",
+    " 4.6000\t 0.0001\t 0.0000\t",
+];
+const TRUSS_BODIES: [&str; 11] = [
+    "close(3)\t= 0 \t",
+    "",
+    "0x08047A50: 3",
     "close(3)\t= 0",
     "lwp_create()\t(returning as new lwp ...)\t= 0",
     "forkx()\t(returning as child ...)\t= 7",
