@@ -21,6 +21,7 @@ use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Class, Effort, Syscall};
 use parsers::{DurKind, LineKind, NO_NS, Outcome, Text};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 /// Kinds of calls that filters of tracers know.
 const FAMILIES: [&str; 12] = [
@@ -39,6 +40,8 @@ const FAMILIES: [&str; 12] = [
 ];
 const DESCRIPTOR: usize = 1;
 const MEMORY: usize = 4;
+/// Shapes that a core looks at in one go.
+const SHAPES_AT_ONCE: usize = 1 << 16;
 
 /// How far a capture can be trusted.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,16 +161,20 @@ impl Delays {
     }
 }
 
-/// What a shape is to this.
+/// What a shape is to this. A capture of distinct paths has nearly as many shapes as calls.
 #[derive(Clone, Copy)]
 struct Role {
-    family: usize,
-    /// Place of its syscall among the light ones.
-    light: Option<usize>,
+    family: u8,
+    /// Place of its syscall among the light ones; [`Role::NOT_LIGHT`] for others.
+    light: u16,
     /// Whether it reads or writes a file.
     moves_bytes: bool,
     is_exit: bool,
     is_start: bool,
+}
+
+impl Role {
+    const NOT_LIGHT: u16 = u16::MAX;
 }
 
 fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
@@ -177,8 +184,8 @@ fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
         Some(Action::Reads | Action::ReadsAt | Action::Writes | Action::WritesAt)
     );
     Role {
-        family: call.map_or(FAMILIES.len() - 1, family),
-        light: light.binary_search(&syscall).ok(),
+        family: call.map_or(FAMILIES.len() - 1, family) as u8,
+        light: light.binary_search(&syscall).ok().and_then(|at| u16::try_from(at).ok()).unwrap_or(Role::NOT_LIGHT),
         moves_bytes: moves_bytes && classes::class_of(syscall, events.texts.bytes(shape.target)) == Class::Disk,
         is_exit: call.is_some_and(|call| matches!(call.action, Action::EndsThread | Action::EndsProcess)),
         is_start: call.is_some_and(|call| call.is_at_start),
@@ -188,9 +195,12 @@ fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
 /// The syscalls of a trace that do next to nothing.
 fn light_syscalls(trace: &Trace) -> Vec<Text> {
     let is_light = |name: &Text| syscalls::by_text(*name).is_some_and(|call| call.effort <= Effort::Light);
-    let mut light: Vec<Text> = trace.events.shapes().iter().map(|shape| shape.syscall).filter(is_light).collect();
+    let of_some =
+        |shapes: &[Shape]| -> FxHashSet<Text> { shapes.iter().map(|shape| shape.syscall).filter(is_light).collect() };
+    let found = trace.events.shapes().par_chunks(SHAPES_AT_ONCE).map(of_some);
+    let found = found.reduce(FxHashSet::default, |one, other| one.union(&other).copied().collect());
+    let mut light: Vec<Text> = found.into_iter().collect();
     light.sort_unstable();
-    light.dedup();
     light
 }
 
@@ -220,7 +230,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
     let light = light_syscalls(trace);
-    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events, shape, &light)).collect();
+    let roles: Vec<Role> = events.shapes().par_iter().map(|shape| role(events, shape, &light)).collect();
     let new = || ObservedCalls { light: vec![Histogram::default(); light.len()], ..ObservedCalls::default() };
     // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
     let step_ns = |row: u32| {
@@ -238,7 +248,8 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
             seen.starts += u64::from(role.is_start);
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
-            if let Some(place) = role.light.filter(|_| is_timed) {
+            if is_timed && role.light != Role::NOT_LIGHT {
+                let place = usize::from(role.light);
                 let step_ns = step_ns(row);
                 seen.light[place].add(dur_ns);
                 seen.steps.add(dur_ns.max(step_ns.unwrap_or(dur_ns)));
