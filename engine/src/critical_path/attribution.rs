@@ -12,9 +12,11 @@ pub mod elapsed;
 mod packed;
 mod path_places;
 mod recorder;
+mod spilled;
 
 use crate::critical_path::attribution::packed::Packed;
 use crate::critical_path::attribution::path_places::{PathPlaces, Places};
+use crate::critical_path::attribution::spilled::Spilled;
 use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::wait_graph::WalkStats;
 use crate::critical_path::window::Window;
@@ -22,7 +24,6 @@ use crate::store::event::NONE;
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
-use rustc_hash::FxHashMap;
 
 /// The event of a stretch, and whether the stretch is the gap after it.
 fn place_of(what: What) -> (u32, bool) {
@@ -37,12 +38,7 @@ fn place_of(what: What) -> (u32, bool) {
 pub struct Attribution {
     walk_stats: WalkStats,
     like_most: Packed,
-    others: Vec<Segment>,
-    /// Places in `others` by row, and by task.
-    others_of: FxHashMap<u32, Vec<u32>>,
-    /// A bit for each row that has some: nearly none has.
-    has_spilled: Vec<u64>,
-    others_of_task: FxHashMap<u32, Vec<u32>>,
+    others: Spilled,
     /// Whether it has time in lines that are left out.
     has_left_out: bool,
     places: PathPlaces,
@@ -79,21 +75,13 @@ impl Charge {
 impl Attribution {
     /// Nothing charged yet, for a trace of so many events.
     fn new(rows: u32) -> Attribution {
-        let rows = rows as usize;
-        let has_spilled = vec![0; rows.div_ceil(64)];
-        Attribution { like_most: Packed::new(rows), has_spilled, ..Attribution::default() }
+        Attribution { like_most: Packed::new(rows as usize), ..Attribution::default() }
     }
 
     /// Take a stretch of the path.
     fn add(&mut self, segment: &Segment) {
         self.has_left_out |= segment.class == Class::Gap && matches!(segment.what, What::Gap(_));
         if !self.like_most.takes(segment) {
-            let (row, _) = place_of(segment.what);
-            self.others_of.entry(row).or_default().push(self.others.len() as u32);
-            if let Some(bits) = self.has_spilled.get_mut(row as usize / 64) {
-                *bits |= 1 << (row % 64);
-            }
-            self.others_of_task.entry(segment.task).or_default().push(self.others.len() as u32);
             self.others.push(*segment);
         }
     }
@@ -106,6 +94,7 @@ impl Attribution {
 
     /// Valid after the last stretch is added.
     fn complete(mut self, trace: &Trace) -> Attribution {
+        self.others.order(trace.events.len(), trace.tasks.len());
         self.places = PathPlaces::new(trace, &self);
         self
     }
@@ -122,7 +111,7 @@ impl Attribution {
     /// Whether there is a call with at least so much time.
     pub fn has_call_of(&self, at_least_ns: i64) -> bool {
         self.like_most.has_call_of(at_least_ns)
-            || self.others_of.keys().any(|&row| row != NONE && self.in_call_ns(row) >= at_least_ns)
+            || self.others.rows().any(|row| self.in_call_ns(row) >= at_least_ns)
     }
 
     /// What the walk recorded about processes.
@@ -168,8 +157,8 @@ impl Attribution {
 
     /// Those that are unlike most. The event of one may be that of another task.
     pub fn each_spilled(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
-        for &place in self.others_of_task.get(&task).map_or(&[][..], Vec::as_slice) {
-            let segment = &self.others[place as usize];
+        for &place in self.others.places_of_task(task) {
+            let Some(segment) = self.others.get(place) else { continue };
             let (row, is_gap) = place_of(segment.what);
             let shape = if is_gap || row == NONE { NONE } else { trace.events.shape_number(row) };
             let Segment { class, resolved, tag, .. } = *segment;
@@ -179,12 +168,12 @@ impl Attribution {
 
     /// Whether an event has parts that are unlike most.
     pub fn has_spilled(&self, row: u32) -> bool {
-        self.has_spilled.get(row as usize / 64).is_none_or(|bits| bits >> (row % 64) & 1 == 1)
+        self.others.has_some(row)
     }
 
     /// A stretch that is unlike most, as it came.
     pub fn other(&self, place: u32) -> Option<&Segment> {
-        self.others.get(place as usize)
+        self.others.get(place)
     }
 
     /// How many stretches are unlike most.
@@ -225,8 +214,7 @@ impl Attribution {
     /// The calls followed by a gap of at least this length, in order.
     pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
         let rows = self.like_most.long_gaps(at_least_ns);
-        let others =
-            self.others_of.keys().copied().filter(|&row| row != NONE && self.other_ns(row, true) >= at_least_ns);
+        let others = self.others.rows().filter(|&row| self.other_ns(row, true) >= at_least_ns);
         let mut rows: Vec<u32> = rows.chain(others).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -248,7 +236,6 @@ impl Attribution {
     }
 
     fn spilled_at(&self, row: u32) -> impl Iterator<Item = &Segment> {
-        let places = self.others_of.get(&row).map_or(&[][..], Vec::as_slice);
-        places.iter().filter_map(|&at| self.others.get(at as usize))
+        self.others.of_row(row)
     }
 }

@@ -12,9 +12,12 @@
 //! awaited its end, if tasks other than its waiter read from it or waited for it on the path, or if it depends on such a
 //! process.
 
-use crate::store::trace::Trace;
+use crate::critical_path::wait_graph::link_sums::WaitPairs;
+use crate::store::tasks::Task;
+use crate::store::trace::{Capture, Trace};
 use crate::waits::wakers::Wakers;
 use parsers::NO_NS;
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A process that another one waited for, and the moment at which the waiter may continue.
@@ -35,19 +38,18 @@ pub(crate) struct SlackQuery {
 
 /// The processes of a capture whose ends were awaited, by the moment at which their waiters may continue.
 pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<SlackQuery> {
-    let events = &trace.events;
-    let mut by_pid: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
-    let Some(capture) = trace.captures.get(capture as usize) else { return Vec::new() };
-    for task in capture.tasks.clone().filter(|&task| !trace.tasks[task as usize].is_thread) {
-        by_pid.entry(trace.tasks[task as usize].pid).or_default().push(task);
-    }
-    let of_capture = events.waited.iter().filter(|(row, _)| capture.rows.contains(row));
-    let mut queries: Vec<SlackQuery> = of_capture
+    let (events, pids) = (&trace.events, trace.pids());
+    let Some(Capture { rows, .. }) = trace.captures.get(capture as usize) else { return Vec::new() };
+    let mut queries: Vec<SlackQuery> = events
+        .waited
+        .par_iter()
+        .filter(|(row, _)| rows.contains(row))
         .filter_map(|&(row, pid)| {
             let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
-            let lives = by_pid.get(&pid)?.iter().copied();
+            let lives = pids.tasks().of(pids.number(capture, pid)?).iter().rev();
             // Of several lives under one id, the one that had begun.
-            let process = lives.filter(|&task| trace.tasks[task as usize].birth_ns <= end_ns).last()?;
+            let began = |task: &Task| !task.is_thread && task.birth_ns <= end_ns;
+            let process = lives.copied().find(|&task| began(&trace.tasks[task as usize]))?;
             let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
             let task = events.task(row);
             let waiter = *mains.get(task as usize)?;
@@ -55,7 +57,7 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
         })
         .collect();
     // Who waits ends after those it waited for.
-    queries.sort_by_key(|query| (query.from_ns, query.ended_ns));
+    queries.par_sort_by_key(|query| (query.from_ns, query.ended_ns));
     queries
 }
 
@@ -128,7 +130,7 @@ pub(crate) fn slacks(
     wakers: &Wakers,
     mains: &[u32],
     queries: &[SlackQuery],
-    waited: &FxHashSet<(u32, u32)>,
+    waited: &WaitPairs,
 ) -> FxHashMap<u32, i64> {
     if queries.is_empty() {
         return FxHashMap::default();
@@ -161,12 +163,12 @@ fn needed(
     trace: &Trace,
     wakers: &Wakers,
     mains: &[u32],
-    waited: &FxHashSet<(u32, u32)>,
+    waited: &WaitPairs,
     waiter_of: &FxHashMap<u32, u32>,
 ) -> FxHashSet<u32> {
     let main = |task: u32| mains.get(task as usize).copied().unwrap_or(task);
     let is_other = |who: u32, process: u32| who != process && waiter_of.get(&process) != Some(&who);
-    let on_path = waited.iter().filter(|&&(who, process)| is_other(who, process)).map(|&(_, process)| process);
+    let on_path = waited.iter().filter(|&(who, process)| is_other(who, process)).map(|(_, process)| process);
     let mut needed: FxHashSet<u32> = on_path.collect();
     for (readers, users) in wakers.readers_and_users(trace) {
         let readers: FxHashSet<u32> = readers.into_iter().map(main).collect();

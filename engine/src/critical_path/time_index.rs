@@ -47,21 +47,36 @@ pub struct TimeIndex {
     gaps_ns: i64,
 }
 
-/// The units of a task and their entries.
-type TaskTimes = (Vec<ProgramTime>, Vec<(u32, i64)>);
+/// Number of tasks that a core adds up at a time.
+const TASKS_AT_ONCE: usize = 256;
+
+/// The units of some tasks and their entries.
+#[derive(Default)]
+struct TimesOfTasks {
+    units: Vec<ProgramTime>,
+    entries: Vec<(u32, i64)>,
+}
 
 impl TimeIndex {
     /// Add up: one pass over the events.
     pub fn new(trace: &Trace, attribution: &Attribution) -> TimeIndex {
+        // Computed before all cores request it at once.
+        trace.program_index();
         let (parts, of_shape) = parts(trace);
         let scratch = || Scratch { of_shape: &of_shape, sums: vec![0; parts.len()], used: Vec::new() };
-        let tasks = 0..trace.tasks.len() as u32;
-        let each: Vec<TaskTimes> = tasks
-            .into_par_iter()
-            .map_init(scratch, |scratch, task| scratch.of_task(trace, attribution, task))
-            .collect();
+        let tasks = trace.tasks.len() as u32;
+        let some = |scratch: &mut Scratch<'_>, first: u32| {
+            let mut times = TimesOfTasks::default();
+            let tasks = first..tasks.min(first + TASKS_AT_ONCE as u32);
+            tasks.for_each(|task| scratch.of_task(trace, attribution, task, &mut times));
+            times
+        };
+        let firsts = (0..tasks).into_par_iter().step_by(TASKS_AT_ONCE);
+        let each: Vec<TimesOfTasks> = firsts.map_init(scratch, some).collect();
         let mut spent = TimeIndex { parts, ..TimeIndex::default() };
-        for (units, entries) in each {
+        spent.units.reserve_exact(each.iter().map(|times| times.units.len()).sum());
+        spent.entries.reserve_exact(each.iter().map(|times| times.entries.len()).sum());
+        for TimesOfTasks { units, entries } in each {
             let offset = spent.entries.len() as u32;
             let placed = |unit: ProgramTime| ProgramTime {
                 entries: unit.entries.start + offset..unit.entries.end + offset,
@@ -162,7 +177,7 @@ struct Scratch<'a> {
 }
 
 impl Scratch<'_> {
-    fn of_task(&mut self, trace: &Trace, attribution: &Attribution, task: u32) -> TaskTimes {
+    fn of_task(&mut self, trace: &Trace, attribution: &Attribution, task: u32, times: &mut TimesOfTasks) {
         let events = &trace.events;
         let programs = trace.program_index().of(task);
         let new = |program| ProgramTime { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
@@ -174,19 +189,18 @@ impl Scratch<'_> {
         };
         let mut places = attribution.places(trace, task).peekable();
         let mut unit = new(programs.first().map_or(Text::NONE, |first| first.path));
-        let (mut next, mut first, mut units, mut entries) = (1, 0, Vec::new(), Vec::new());
+        let (mut next, mut first) = (1, 0);
         loop {
             let end = end_of(first, programs.get(next));
             unit.rows = (end - first) as u32;
             while let Some(at) = places.next_if(|&at| at < end) {
                 self.add(attribution.of_row(rows[at]), shapes[at], &mut unit);
             }
-            units.push(self.ended(unit, &mut entries));
+            times.units.push(self.ended(unit, &mut times.entries));
             let Some(later) = programs.get(next).filter(|_| end < rows.len()) else { break };
             (unit, first, next) = (new(later.path), end, next + 1);
         }
-        units.extend(programs.get(next..).unwrap_or(&[]).iter().map(|program| new(program.path)));
-        (units, entries)
+        times.units.extend(programs.get(next..).unwrap_or(&[]).iter().map(|program| new(program.path)));
     }
 
     fn add(&mut self, (ns, gap_after_ns): (i64, i64), shape: u32, unit: &mut ProgramTime) {

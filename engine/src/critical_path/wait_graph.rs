@@ -8,8 +8,11 @@
 //!
 //! For slack see `slack.rs`.
 
+pub(crate) mod link_sums;
+
 use crate::critical_path::segment::Segment;
 use crate::critical_path::slack::{self, SlackQuery, slack_queries};
+use crate::critical_path::wait_graph::link_sums::{LinkSums, WaitPairs};
 use crate::critical_path::walk::Waited;
 use crate::critical_path::window::Window;
 use crate::query::selection::Selection;
@@ -21,13 +24,11 @@ use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, WakeKind};
 use crate::waits::wakers::Wakers;
 use parsers::{NO_ID, NO_NS, Text};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// How the waker was found, and with which confidence.
 type EdgeKind = (WakeKind, Confidence);
-/// A process, the process it waited for, and the evidence.
-type Link = (u32, u32, EdgeKind);
 
 /// The process that another one waited for longest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,8 +43,7 @@ struct Longest {
 #[derive(Debug, Default)]
 struct WaitTotals {
     mains: Vec<u32>,
-    /// By waiter, awaited process and evidence.
-    sums: FxHashMap<Link, i64>,
+    sums: LinkSums,
     /// The processes that wait at this moment of the walk, and how often each does.
     waiting: Vec<u32>,
     depths: Vec<u32>,
@@ -51,7 +51,9 @@ struct WaitTotals {
 
 impl WaitTotals {
     fn new(trace: &Trace) -> WaitTotals {
-        WaitTotals { mains: main_tasks(trace), depths: vec![0; trace.tasks.len()], ..WaitTotals::default() }
+        let tasks = trace.tasks.len();
+        let sums = LinkSums::new(tasks);
+        WaitTotals { mains: main_tasks(trace), sums, depths: vec![0; tasks], ..WaitTotals::default() }
     }
 
     fn begins(&mut self, waiter: u32) {
@@ -72,7 +74,7 @@ impl WaitTotals {
         let is_between = self.waits(waiter);
         let outer = if is_between { self.waiting.last().copied().unwrap_or(waiter) } else { waiter };
         if outer != waker && !self.waits(waker) {
-            *self.sums.entry((outer, waker, waited.known)).or_default() += waited.dur_ns;
+            self.sums.add(outer, waker, waited.known, waited.dur_ns);
         }
     }
 
@@ -84,19 +86,13 @@ impl WaitTotals {
         self.depths.get(process as usize).is_some_and(|&depth| depth > 0)
     }
 
-    /// What each process waited for longest, for how long, and the evidence for most of it.
-    fn longest(&self) -> FxHashMap<u32, Longest> {
-        let mut pairs: FxHashMap<(u32, u32), (i64, (i64, EdgeKind))> = FxHashMap::default();
-        for (&(waiter, waker, known), &ns) in &self.sums {
-            let (sum_ns, most) = pairs.entry((waiter, waker)).or_insert((0, (ns, known)));
-            *sum_ns += ns;
-            *most = (*most).max((ns, known));
-        }
-        let mut longest: FxHashMap<u32, Longest> = FxHashMap::default();
-        for ((waiter, waker), (ns, (_, known))) in pairs {
-            let one = Longest { ns, waker, known };
-            let best = longest.entry(waiter).or_insert(one);
-            *best = (*best).max(one);
+    /// What each process waited for longest, for how long, and the evidence for most of it; by process.
+    fn longest(&self) -> Vec<Option<Longest>> {
+        let mut longest: Vec<Option<Longest>> = vec![None; self.mains.len()];
+        for (waiter, waker, ns, known) in self.sums.pairs() {
+            if let Some(best) = longest.get_mut(waiter as usize) {
+                *best = (*best).max(Some(Longest { ns, waker, known }));
+            }
         }
         longest
     }
@@ -108,7 +104,7 @@ struct SlackProbe {
     /// In order of `from_ns`.
     queries: Vec<SlackQuery>,
     /// Processes that waited on the path, each with the one that ended the wait.
-    waited: FxHashSet<(u32, u32)>,
+    waited: WaitPairs,
 }
 
 /// What a walk records about processes, by their main tasks.
@@ -141,6 +137,8 @@ impl WalkStats {
     pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
         self.leave();
         self.slack_probe.queries = slack_queries(trace, &self.waits.mains, window.capture);
+        let tasks = trace.captures.get(window.capture as usize).map_or(0..0, |capture| capture.tasks.clone());
+        self.slack_probe.waited = WaitPairs::new(tasks);
         self.open = self.slack_probe.queries.partition_point(|query| query.from_ns <= window.end_ns);
         self.begins_ns.fill(NO_NS);
     }
@@ -180,7 +178,7 @@ impl WalkStats {
             *self.handovers.entry((waited.waiter, waited.waker)).or_default() += 1;
         }
         let process = self.waits.main(waited.waiter);
-        self.slack_probe.waited.insert((process, self.waits.main(waited.waker)));
+        self.slack_probe.waited.insert(process, self.waits.main(waited.waker));
         self.add(process, waited.dur_ns);
     }
 
@@ -202,8 +200,7 @@ impl WalkStats {
     /// Time on the path during which other processes waited for the process of a task.
     pub fn awaited_ns(&self, task: u32) -> i64 {
         let process = self.waits.main(task);
-        let awaited = self.waits.sums.iter().filter(|&(&(_, waker, _), _)| waker == process);
-        awaited.map(|(_, ns)| ns).sum()
+        self.waits.sums.awaited_ns(process)
     }
 
     /// See `slack.rs`. Processes with unknown slack are absent.
@@ -247,10 +244,10 @@ pub fn longest(
 }
 
 /// A process, the process it waited for longest, and so on, until one repeats.
-fn links(first: u32, longest: &FxHashMap<u32, Longest>) -> Vec<u32> {
+fn links(first: u32, longest: &[Option<Longest>]) -> Vec<u32> {
     const MAX_CHAIN: usize = 64;
     let mut links = vec![first];
-    while let Some(&Longest { waker: next, .. }) = links.last().and_then(|last| longest.get(last)) {
+    while let Some(Longest { waker: next, .. }) = links.last().and_then(|&last| *longest.get(last as usize)?) {
         if links.contains(&next) || links.len() == MAX_CHAIN {
             break;
         }
@@ -259,13 +256,13 @@ fn links(first: u32, longest: &FxHashMap<u32, Longest>) -> Vec<u32> {
     links
 }
 
-fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &FxHashMap<u32, Longest>) -> Table {
+fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &[Option<Longest>]) -> Table {
     let pid = |task: u32| match trace.tasks[task as usize].pid {
         NO_ID => NO_NS,
         pid => i64::from(pid),
     };
     let program = |task: u32| programs.name_of(task).map_or(Text::NONE, |program| program.path);
-    let waits: Vec<Option<&Longest>> = rows.iter().map(|task| longest.get(task)).collect();
+    let waits: Vec<Option<&Longest>> = rows.iter().map(|&task| longest.get(task as usize)?.as_ref()).collect();
     let of_waits = |value: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, value)));
     let named =
         |name: &dyn Fn(EdgeKind) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));

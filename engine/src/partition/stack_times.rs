@@ -47,6 +47,8 @@ fn of_task(trace: &Trace, attribution: &Attribution, twins: &[u32], task: u32) -
 
 /// Critical-path time by task, program, call and stack, the largest first.
 pub fn stack_times(trace: &Trace, attribution: &Attribution) -> Table {
+    // Computed before all cores request it at once.
+    trace.program_index();
     let twins = trace.events.twins();
     let tasks = (0..trace.tasks.len() as u32).into_par_iter();
     let mut rows: Vec<_> = tasks.flat_map_iter(|task| of_task(trace, attribution, &twins, task)).collect();

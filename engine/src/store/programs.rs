@@ -4,6 +4,7 @@ use crate::store::command_line::{is_cut, words};
 use crate::store::event::NONE;
 use crate::store::tasks::{Program, Task, program_at};
 use parsers::{Interner, NO_NS, Text};
+use rayon::prelude::*;
 
 /// Programs that run scripts, without the version at the end of their names.
 const INTERPRETERS: &[&str] = &[
@@ -14,26 +15,33 @@ const INTERPRETERS: &[&str] = &[
 /// The programs of each task over time, including those inherited from its creator.
 #[derive(Debug, Default)]
 pub struct ProgramIndex {
-    programs: Vec<Vec<Program>>,
+    programs: Vec<Program>,
+    /// Index of the first program of each task, and the total number at the end.
+    offsets: Vec<u32>,
 }
 
 impl ProgramIndex {
     /// Compute them for all tasks.
     pub fn new(tasks: &[Task]) -> ProgramIndex {
-        let programs = tasks.iter().map(|task| {
+        let inherited = |task: &Task| {
             let may_inherit = task.creator != NONE && (task.is_thread || !task.adopted);
-            let inherited = may_inherit
-                .then(|| program_at(tasks, task.creator, task.birth_ns))
-                .flatten()
-                .map(|program| Program { from_ns: task.birth_ns, ..program });
-            inherited.into_iter().chain(task.programs.iter().copied()).collect()
-        });
-        ProgramIndex { programs: programs.collect() }
+            let program = may_inherit.then(|| program_at(tasks, task.creator, task.birth_ns)).flatten()?;
+            Some(Program { from_ns: task.birth_ns, ..program })
+        };
+        let inherited: Vec<Option<Program>> = tasks.par_iter().map(inherited).collect();
+        let (mut programs, mut offsets) = (Vec::new(), Vec::with_capacity(tasks.len() + 1));
+        for (task, inherited) in tasks.iter().zip(inherited) {
+            offsets.push(programs.len() as u32);
+            programs.extend(inherited.into_iter().chain(task.programs.iter().copied()));
+        }
+        offsets.push(programs.len() as u32);
+        ProgramIndex { programs, offsets }
     }
 
     /// The programs of a task, in order.
     pub fn of(&self, task: u32) -> &[Program] {
-        self.programs.get(task as usize).map_or(&[], Vec::as_slice)
+        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
+        bounds.map_or(&[], |(&from, &to)| &self.programs[from as usize..to as usize])
     }
 
     /// The program of a task at a moment. Without a clock, the last one.
@@ -62,7 +70,7 @@ impl ProgramIndex {
             let name = path.rsplit('/').next().unwrap_or(path);
             wanted.iter().any(|wanted| wanted == path || wanted == name)
         };
-        let mut found: Vec<Text> = self.programs.iter().flatten().map(|program| program.path).collect();
+        let mut found: Vec<Text> = self.programs.iter().map(|program| program.path).collect();
         found.sort_unstable();
         found.dedup();
         found.retain(|&path| fits(&texts.string(path)));

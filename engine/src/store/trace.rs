@@ -4,6 +4,7 @@ use crate::store::by_task;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::file_chunks::FileChunks;
+use crate::store::pid_index::PidIndex;
 use crate::store::programs::ProgramIndex;
 use crate::store::tasks::Task;
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
@@ -227,6 +228,8 @@ pub struct Trace {
     pub(crate) task_offsets: Vec<u32>,
     /// The chunks of each file that was read in chunks.
     pub(crate) cells: FxHashMap<String, FileChunks>,
+    /// The tasks of each process id, computed on first use.
+    pids: OnceLock<PidIndex>,
     /// The programs of each task, computed on first use.
     programs: OnceLock<ProgramIndex>,
     /// What tables need of each of `task_rows`; see [`Trace::shapes_of`].
@@ -258,6 +261,11 @@ impl Trace {
     /// The programs of each task over time. Valid after everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
         self.programs.get_or_init(|| ProgramIndex::new(&self.tasks))
+    }
+
+    /// The tasks of each process id. Valid after everything is read.
+    pub(crate) fn pids(&self) -> &PidIndex {
+        self.pids.get_or_init(|| PidIndex::new(&self.tasks))
     }
 
     /// The chunks of a file, if it was read in chunks.

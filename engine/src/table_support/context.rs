@@ -22,7 +22,7 @@ pub struct TableMemo {
     /// The costliest targets that processes read from the start more than once, with their time on the critical path.
     pub(crate) begun_again: OnceLock<Vec<(Text, i64)>>,
     /// Data transferred by each task.
-    pub(crate) moved: Vec<OnceLock<Moved>>,
+    pub(crate) moved: Vec<OnceLock<Box<Moved>>>,
 }
 
 impl TableMemo {

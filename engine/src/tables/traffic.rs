@@ -28,7 +28,7 @@ impl<'a> Traffic<'a> {
 
     /// The data that a task transferred.
     pub(super) fn of(&self, task: u32) -> &Moved {
-        self.context.memo.moved[task as usize].get_or_init(|| moved(self.context, &self.kinds, task))
+        self.context.memo.moved[task as usize].get_or_init(|| Box::new(moved(self.context, &self.kinds, task)))
     }
 
     /// The data that these tasks and all their descendants transferred.

@@ -7,6 +7,7 @@
 
 use super::wait_kinds;
 use super::waiting::Waiting;
+use crate::store::grouped::Grouped;
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXEC_NS};
 use crate::store::task_relations::{descends, same_process};
 use crate::store::tasks::Task;
@@ -15,14 +16,16 @@ use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::task_ends::{asked_to_end, asked_to_end_ns, ender_of};
 use parsers::syscalls::Action;
 use parsers::{NO_ID, NO_NS, Outcome};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// The tasks of each process, and the children of each creator.
 #[derive(Default)]
 pub(super) struct Children {
-    tasks: FxHashMap<(u32, i32), Vec<u32>>,
-    /// By the process of the creator.
-    made: FxHashMap<(u32, i32), Vec<u32>>,
+    /// By number of the process id.
+    tasks: TasksByEnd,
+    /// By number of the process id of the creator.
+    made: TasksByEnd,
     /// By the call that created them.
     vforked: FxHashMap<u32, u32>,
     /// Tasks that their creators know by another id (pid namespace), by that id and the process of the creator.
@@ -37,14 +40,44 @@ pub(super) struct Children {
 const EXECS: usize = 64;
 /// Maximum number of process ends examined for one wait.
 const ENDS: usize = 64;
+/// Maximum number of tasks of a process examined for one wait.
+const MAX_TASKS: usize = 4096;
+
+/// Groups of tasks. Those of a group are in order of their ends.
+#[derive(Default)]
+struct TasksByEnd {
+    tasks: Grouped,
+    /// When each of them ended, in the same order: the tasks themselves are far apart.
+    ends_ns: Vec<i64>,
+}
+
+impl TasksByEnd {
+    fn new(mut tasks: Grouped, ends_ns: &[i64]) -> TasksByEnd {
+        tasks.sort_by_key(|task| ends_ns[task as usize]);
+        let ends_ns = tasks.members().iter().map(|&task| ends_ns[task as usize]).collect();
+        TasksByEnd { tasks, ends_ns }
+    }
+
+    fn of(&self, group: u32) -> EndedTasks<'_> {
+        (self.tasks.of(group), &self.ends_ns[self.tasks.range(group)])
+    }
+}
+
+/// Tasks in order of their ends, and these.
+type EndedTasks<'all> = (&'all [u32], &'all [i64]);
 
 impl Children {
     pub(super) fn new(trace: &Trace) -> Children {
-        let mut children = Children::default();
+        let pids = trace.pids();
+        let ends_ns: Vec<i64> = trace.tasks.par_iter().map(Task::end_ns).collect();
+        let made_by = |task: &Task| pids.number_of(task.creator).filter(|_| !task.is_thread);
+        let (tasks, made) = rayon::join(
+            || TasksByEnd::new(pids.tasks().clone(), &ends_ns),
+            || TasksByEnd::new(Grouped::new(pids.len(), trace.tasks.iter().map(made_by)), &ends_ns),
+        );
+        let mut children = Children { tasks, made, ..Children::default() };
         for (number, task) in (0..).zip(&trace.tasks) {
-            children.tasks.entry((task.capture, task.pid)).or_default().push(number);
             if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
-                children.made.entry((creator.capture, creator.pid)).or_default().push(number);
                 if task.known_as != NO_ID {
                     let other_id = (creator.capture, creator.pid, task.known_as);
                     children.by_other_id.entry(other_id).or_default().push(number);
@@ -58,16 +91,14 @@ impl Children {
         let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
         let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
         children.ends.extend(dated);
-        children.ends.sort_unstable();
-        children.execs.sort_unstable();
-        let ends = |&task: &u32| trace.tasks[task as usize].end_ns();
-        children.made.values_mut().chain(children.tasks.values_mut()).for_each(|tasks| tasks.sort_by_key(ends));
+        children.ends.par_sort_unstable();
+        children.execs.par_sort_unstable();
         children
     }
 
     /// The tasks of the process of a task.
-    pub(super) fn tasks_of(&self, task: &Task) -> &[u32] {
-        self.tasks.get(&(task.capture, task.pid)).map_or(&[], Vec::as_slice)
+    pub(super) fn tasks_of(&self, trace: &Trace, task: u32) -> &[u32] {
+        trace.pids().number_of(task).map_or(&[], |pid| self.tasks.of(pid).0)
     }
 
     /// The child whose end completed a wait.
@@ -90,7 +121,7 @@ impl Children {
     /// The end of the process with this id during a wait.
     pub(super) fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
         let capture = call.trace.tasks.get(call.task as usize)?.capture;
-        let tasks = self.tasks.get(&(capture, pid))?;
+        let tasks = self.tasks.of(call.trace.pids().number(capture, pid)?);
         let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
         Some(edge(call, task, Confidence::Measured))
     }
@@ -99,19 +130,19 @@ impl Children {
     fn end_by_other_id(&self, call: &Waiting<'_>, id: i32) -> Option<Edge> {
         let waiter = call.trace.tasks.get(call.task as usize)?;
         let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
-        let main = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
-        let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
+        let ends_ns: Vec<i64> = tasks.iter().map(|&task| call.trace.tasks[task as usize].end_ns()).collect();
+        let main = last_ended(call, (tasks, &ends_ns), call.exits_until_ns(), |task| !task.superseded)?;
+        let ender = ender_of(call.trace, self.process_of(call.trace, main), main);
         Some(edge(call, ender, Confidence::Inferred))
     }
 
     /// The wait does not name the child (waitid without its siginfo): take the last one that ended during the wait.
     pub(super) fn last_child(&self, call: &Waiting<'_>) -> Option<Edge> {
-        let waiter = call.trace.tasks.get(call.task as usize)?;
-        let made = self.made.get(&(waiter.capture, waiter.pid))?;
+        let made = self.made.of(call.trace.pids().number_of(call.task)?);
         let strict_ns = call.span.end_ns.saturating_add(call.tick_ns());
         let ended = |until_ns: i64| last_ended(call, made, until_ns, |task| task.death_ns != NO_NS);
         let child = ended(strict_ns).or_else(|| ended(call.exits_until_ns()))?;
-        let ender = ender_of(call.trace, &self.process_of(call.trace, child), child);
+        let ender = ender_of(call.trace, self.process_of(call.trace, child), child);
         Some(edge(call, ender, Confidence::Inferred))
     }
 
@@ -146,14 +177,14 @@ impl Children {
         let near = self.ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
         let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
         let &(_, main) = fitting.next()?;
-        let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
+        let ender = ender_of(call.trace, self.process_of(call.trace, main), main);
         Some(Edge { how: WakeKind::Stream, ..edge(call, ender, Confidence::Inferred) })
     }
 
     /// The thread that ended the process of a task, and with it this call.
     pub(super) fn process_ender(&self, call: &Waiting<'_>) -> Option<Edge> {
         let process = self.process_of(call.trace, call.task);
-        let ender = ender_of(call.trace, &process, call.task);
+        let ender = ender_of(call.trace, process, call.task);
         let end_ns = asked_to_end_ns(call.trace, ender)?;
         let in_time = end_ns > call.span.start_ns && ender != call.task;
         let at_ns = end_ns.min(call.span.end_ns);
@@ -162,8 +193,7 @@ impl Children {
 
     /// The children of a task's process, in order of their ends.
     pub(super) fn made_by(&self, trace: &Trace, task: u32) -> &[u32] {
-        let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
-        ids.and_then(|ids| self.made.get(&ids)).map_or(&[], Vec::as_slice)
+        trace.pids().number_of(task).map_or(&[], |pid| self.made.of(pid).0)
     }
 
     /// The calls in which creators wait for the task that they created.
@@ -171,10 +201,9 @@ impl Children {
         self.vforked.keys().copied()
     }
 
-    fn process_of(&self, trace: &Trace, task: u32) -> Vec<u32> {
-        let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
-        let tasks = ids.and_then(|ids| self.tasks.get(&ids)).map_or(&[][..], Vec::as_slice);
-        tasks.iter().copied().take(4096).collect()
+    fn process_of(&self, trace: &Trace, task: u32) -> &[u32] {
+        let tasks = self.tasks_of(trace, task);
+        &tasks[..tasks.len().min(MAX_TASKS)]
     }
 
     /// The child that the creator waits for inside the call that created it.
@@ -198,11 +227,17 @@ fn edge(call: &Waiting<'_>, task: u32, sure: Confidence) -> Edge {
 /// The last task that ended during a wait: of tasks that ended together, the one that called exit_group.
 ///
 /// `tasks` are in order of their ends.
-fn last_ended(call: &Waiting<'_>, tasks: &[u32], until_ns: i64, fits: impl Fn(&Task) -> bool) -> Option<u32> {
+fn last_ended(
+    call: &Waiting<'_>,
+    (tasks, ends_ns): EndedTasks<'_>,
+    until_ns: i64,
+    fits: impl Fn(&Task) -> bool,
+) -> Option<u32> {
     let task = |number: u32| &call.trace.tasks[number as usize];
-    let behind = tasks.partition_point(|&number| task(number).end_ns() <= until_ns);
-    let inside = tasks[..behind].iter().rev().take_while(|&&number| call.spans_exit(task(number).end_ns()));
-    let mut fitting = inside.copied().filter(|&number| number != call.task && fits(task(number)));
+    let behind = ends_ns.partition_point(|&end_ns| end_ns <= until_ns);
+    let ended = tasks[..behind].iter().zip(&ends_ns[..behind]).rev();
+    let inside = ended.take_while(|&(_, &end_ns)| call.spans_exit(end_ns)).map(|(&number, _)| number);
+    let mut fitting = inside.filter(|&number| number != call.task && fits(task(number)));
     let last = fitting.next()?;
     let mut together =
         std::iter::once(last).chain(fitting.take_while(|&other| same_process(call.trace, other, last)).take(1024));

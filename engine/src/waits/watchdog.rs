@@ -29,12 +29,12 @@ const THREADS: usize = 64;
 /// The thread that works during a short sleep of this one.
 pub(super) fn worker(shapes: &ShapeEffects, children: &Children, call: &Waiting<'_>) -> Option<Edge> {
     let trace = call.trace;
-    let own = trace.tasks.get(call.task as usize).filter(|own| own.is_thread)?;
+    trace.tasks.get(call.task as usize).filter(|own| own.is_thread)?;
     let asked_ns = trace.events.requested_ns(call.span.row)?;
     if asked_ns > MAX_WATCHDOG_INTERVAL_NS || !only_watches(shapes, call) {
         return None;
     }
-    let others = children.tasks_of(own).iter().take(THREADS).copied().filter(|&task| task != call.task);
+    let others = children.tasks_of(trace, call.task).iter().take(THREADS).copied().filter(|&task| task != call.task);
     let working = others.filter_map(|task| Some((works_since(trace, task, call.span.end_ns)?, task)));
     let (since_ns, task) = working.min()?;
     (since_ns < call.span.end_ns).then_some(Edge {
