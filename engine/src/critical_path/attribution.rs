@@ -94,7 +94,7 @@ impl Attribution {
 
     /// Valid after the last stretch is added.
     fn complete(mut self, trace: &Trace) -> Attribution {
-        self.others.order(trace.events.len(), trace.tasks.len());
+        self.others.index(trace.events.len(), trace.tasks.len());
         self.places = PathPlaces::new(trace, &self);
         self
     }

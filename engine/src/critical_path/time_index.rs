@@ -40,6 +40,8 @@ pub struct TimeIndex {
     parts: Vec<CallKind>,
     /// Those of a task together and in order, tasks in order.
     units: Vec<ProgramTime>,
+    /// Index of the first unit of each task, and the total number at the end.
+    offsets: Vec<u32>,
     /// Kind of call and its time, grouped by unit.
     entries: Vec<(u32, i64)>,
     /// Time of each kind of call in all units, and time after calls; see [`TimeIndex::max_ns`].
@@ -85,8 +87,20 @@ impl TimeIndex {
             spent.units.extend(units.into_iter().map(placed));
             spent.entries.extend(entries);
         }
+        spent.find_tasks(tasks);
         spent.add_up();
         spent
+    }
+
+    fn find_tasks(&mut self, tasks: u32) {
+        let mut units = (0u32..).zip(&self.units).peekable();
+        self.offsets = (0..tasks)
+            .map(|task| {
+                while units.next_if(|(_, unit)| unit.task < task).is_some() {}
+                units.peek().map_or(self.units.len() as u32, |&(at, _)| at)
+            })
+            .collect();
+        self.offsets.push(self.units.len() as u32);
     }
 
     fn add_up(&mut self) {
@@ -125,9 +139,8 @@ impl TimeIndex {
 
     /// What a task did as each of its programs, one for each program that the index of programs knows.
     pub fn units_of(&self, task: u32) -> &[ProgramTime] {
-        let first = self.units.partition_point(|unit| unit.task < task);
-        let behind = self.units.get(first..).unwrap_or(&[]);
-        &behind[..behind.partition_point(|unit| unit.task == task)]
+        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
+        bounds.map_or(&[], |(&from, &to)| &self.units[from as usize..to as usize])
     }
 
     /// Time of a unit in calls of these kinds.

@@ -18,7 +18,6 @@ use crate::critical_path::window::Window;
 use crate::query::selection::Selection;
 use crate::store::programs::ProgramIndex;
 use crate::store::table::{Table, ints, some_ints, texts};
-use crate::store::task_relations::main_tasks;
 use crate::store::text_columns::text_column;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, WakeKind};
@@ -53,7 +52,7 @@ impl WaitTotals {
     fn new(trace: &Trace) -> WaitTotals {
         let tasks = trace.tasks.len();
         let sums = LinkSums::new(tasks);
-        WaitTotals { mains: main_tasks(trace), sums, depths: vec![0; tasks], ..WaitTotals::default() }
+        WaitTotals { mains: trace.main_tasks().to_vec(), sums, depths: vec![0; tasks], ..WaitTotals::default() }
     }
 
     fn begins(&mut self, waiter: u32) {

@@ -7,7 +7,6 @@ use crate::partition::piece::Piece;
 use crate::partition::sums;
 use crate::store::event::NONE;
 use crate::store::programs::ProgramIndex;
-use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
@@ -24,7 +23,6 @@ pub struct Pieces {
     buckets: OnceLock<Buckets>,
     times: Times,
     of_processes: OnceLock<Vec<i64>>,
-    main_tasks: OnceLock<Vec<u32>>,
     of_syscalls: OnceLock<FxHashMap<Text, i64>>,
 }
 
@@ -56,7 +54,6 @@ impl Pieces {
             buckets: OnceLock::new(),
             times: Times::default(),
             of_processes: OnceLock::new(),
-            main_tasks: OnceLock::new(),
             of_syscalls: OnceLock::new(),
         }
     }
@@ -106,17 +103,12 @@ impl Pieces {
     /// Time on the critical path of all tasks with the same pid, by task number.
     pub(crate) fn exclusive_of_process_by_task(&self, trace: &Trace) -> &[i64] {
         self.of_processes.get_or_init(|| {
-            let mut sums: FxHashMap<(u32, i32), i64> = FxHashMap::default();
-            for (task, ns) in trace.tasks.iter().zip(&self.times.by_task) {
-                *sums.entry((task.capture, task.pid)).or_insert(0) += ns;
-            }
-            trace.tasks.iter().map(|task| sums.get(&(task.capture, task.pid)).copied().unwrap_or(0)).collect()
+            let pids = trace.pids();
+            let sum = |tasks: &[u32]| tasks.iter().filter_map(|&task| self.times.by_task.get(task as usize)).sum();
+            let sums: Vec<i64> = pids.tasks().groups().map(sum).collect();
+            let of_task = |task: u32| pids.number_of(task).and_then(|pid| sums.get(pid as usize)).copied().unwrap_or(0);
+            (0..trace.tasks.len() as u32).map(of_task).collect()
         })
-    }
-
-    /// The main task of the process of each task.
-    pub(crate) fn main_tasks(&self, trace: &Trace) -> &[u32] {
-        self.main_tasks.get_or_init(|| main_tasks(trace))
     }
 
     /// Time on the critical path by class number.

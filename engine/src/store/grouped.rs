@@ -39,6 +39,11 @@ impl Grouped {
         &self.members[self.range(key)]
     }
 
+    /// The numbers of each key, key by key.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
+        self.offsets.windows(2).map(|bounds| &self.members[bounds[0] as usize..bounds[1] as usize])
+    }
+
     /// Where the numbers of a key are among those of all keys; see [`Grouped::members`].
     #[inline]
     pub(crate) fn range(&self, key: u32) -> Range<usize> {

@@ -16,6 +16,7 @@ pub(crate) mod paths;
 pub(crate) mod pid_index;
 pub mod programs;
 pub(crate) mod resolution;
+pub(crate) mod row_map;
 pub(crate) mod runtime_frames;
 pub mod schema;
 pub mod scratch;

@@ -2,39 +2,43 @@
 
 use crate::store::grouped::Grouped;
 use crate::store::tasks::Task;
-use rustc_hash::FxHashMap;
+use rayon::prelude::*;
 
 /// The ids of processes, numbered, and their tasks.
 #[derive(Debug, Default)]
 pub(crate) struct PidIndex {
-    /// By capture and id.
-    numbers: FxHashMap<(u32, i32), u32>,
-    /// By task.
+    /// By capture and id, in order. The index is the number of the id.
+    ids: Vec<(u32, i32)>,
+    /// The number of each task's id.
     of_tasks: Vec<u32>,
     tasks: Grouped,
 }
 
 impl PidIndex {
-    /// Number the ids in the order of their first tasks.
+    /// Number the ids. Most are given out in ascending order, so that those of tasks near each other have numbers near each other.
     pub(crate) fn new(tasks: &[Task]) -> PidIndex {
-        let mut numbers: FxHashMap<(u32, i32), u32> = FxHashMap::default();
-        let of_tasks = tasks.iter().map(|task| {
-            let next = numbers.len() as u32;
-            *numbers.entry((task.capture, task.pid)).or_insert(next)
-        });
-        let of_tasks: Vec<u32> = of_tasks.collect();
-        let tasks = Grouped::new(numbers.len(), of_tasks.iter().copied().map(Some));
-        PidIndex { numbers, of_tasks, tasks }
+        let mut order: Vec<(u32, i32, u32)> =
+            (0..).zip(tasks).map(|(number, task)| (task.capture, task.pid, number)).collect();
+        order.par_sort_unstable();
+        let (mut ids, mut of_tasks) = (Vec::new(), vec![0; tasks.len()]);
+        for (capture, pid, task) in order {
+            if ids.last() != Some(&(capture, pid)) {
+                ids.push((capture, pid));
+            }
+            of_tasks[task as usize] = ids.len() as u32 - 1;
+        }
+        let tasks = Grouped::new(ids.len(), of_tasks.iter().copied().map(Some));
+        PidIndex { ids, of_tasks, tasks }
     }
 
     /// How many ids there are.
     pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
+        self.ids.len()
     }
 
     /// The number of an id.
     pub(crate) fn number(&self, capture: u32, pid: i32) -> Option<u32> {
-        self.numbers.get(&(capture, pid)).copied()
+        self.ids.binary_search(&(capture, pid)).ok().map(|number| number as u32)
     }
 
     /// The number of the id of a task.

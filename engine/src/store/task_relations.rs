@@ -4,7 +4,7 @@ use crate::store::event::NONE;
 use crate::store::trace::Trace;
 
 /// The main task of the process of each task.
-pub fn main_tasks(trace: &Trace) -> Vec<u32> {
+pub(super) fn main_tasks(trace: &Trace) -> Vec<u32> {
     (0..trace.tasks.len() as u32).map(|task| main_task(trace, task)).collect()
 }
 

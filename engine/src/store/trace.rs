@@ -6,6 +6,7 @@ use crate::store::events::EventTable;
 use crate::store::file_chunks::FileChunks;
 use crate::store::pid_index::PidIndex;
 use crate::store::programs::ProgramIndex;
+use crate::store::task_relations::main_tasks;
 use crate::store::tasks::Task;
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
 use rayon::prelude::*;
@@ -230,6 +231,8 @@ pub struct Trace {
     pub(crate) cells: FxHashMap<String, FileChunks>,
     /// The tasks of each process id, computed on first use.
     pids: OnceLock<PidIndex>,
+    /// The main task of the process of each task, computed on first use.
+    mains: OnceLock<Vec<u32>>,
     /// The programs of each task, computed on first use.
     programs: OnceLock<ProgramIndex>,
     /// What tables need of each of `task_rows`; see [`Trace::shapes_of`].
@@ -266,6 +269,11 @@ impl Trace {
     /// The tasks of each process id. Valid after everything is read.
     pub(crate) fn pids(&self) -> &PidIndex {
         self.pids.get_or_init(|| PidIndex::new(&self.tasks))
+    }
+
+    /// The main task of the process of each task. Valid after everything is read.
+    pub fn main_tasks(&self) -> &[u32] {
+        self.mains.get_or_init(|| main_tasks(self))
     }
 
     /// The chunks of a file, if it was read in chunks.

@@ -7,6 +7,8 @@ use crate::critical_path::trust::Trust;
 use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
 use crate::query::selection::Selection;
+use crate::store::event::NONE;
+use crate::store::grouped::Grouped;
 use crate::store::programs::script_of;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::moved::Moved;
@@ -21,6 +23,7 @@ pub struct TableMemo {
     time_index: OnceLock<TimeIndex>,
     /// The costliest targets that processes read from the start more than once, with their time on the critical path.
     pub(crate) begun_again: OnceLock<Vec<(Text, i64)>>,
+    processes: OnceLock<Grouped>,
     /// Data transferred by each task.
     pub(crate) moved: Vec<OnceLock<Box<Moved>>>,
 }
@@ -29,7 +32,13 @@ impl TableMemo {
     /// Starts with nothing computed.
     pub fn new(trace: &Trace) -> TableMemo {
         let moved = trace.tasks.iter().map(|_| OnceLock::new()).collect();
-        TableMemo { logs: OnceLock::new(), time_index: OnceLock::new(), begun_again: OnceLock::new(), moved }
+        TableMemo {
+            logs: OnceLock::new(),
+            time_index: OnceLock::new(),
+            begun_again: OnceLock::new(),
+            processes: OnceLock::new(),
+            moved,
+        }
     }
 }
 
@@ -70,6 +79,23 @@ impl TableContext<'_> {
     /// Time on the critical path by task, program and kind of call.
     pub fn time_index(&self) -> &TimeIndex {
         self.memo.time_index.get_or_init(|| TimeIndex::new(self.trace, self.attribution))
+    }
+
+    /// The selected tasks by process, in the order of the first task of each.
+    pub(crate) fn selected_processes(&self) -> &Grouped {
+        self.memo.processes.get_or_init(|| {
+            let mains = self.trace.main_tasks();
+            let (mut of_mains, mut count) = (vec![NONE; mains.len()], 0);
+            let of_tasks = (0..).zip(mains).map(|(task, &main)| {
+                let of_main = of_mains.get_mut(main as usize).filter(|_| self.selection.touches_task(task))?;
+                if *of_main == NONE {
+                    (*of_main, count) = (count, count + 1);
+                }
+                Some(*of_main)
+            });
+            let of_tasks: Vec<Option<u32>> = of_tasks.collect();
+            Grouped::new(count as usize, of_tasks.into_iter())
+        })
     }
 
     /// Whether the task can reach the threshold.

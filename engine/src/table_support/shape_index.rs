@@ -1,12 +1,12 @@
 //! Classifies calls by shape. Each shape is classified once, so classifying an event is an array lookup.
 
 use crate::store::event::Shape;
-use crate::store::task_relations;
 use crate::table_support::context::TableContext;
 use crate::table_support::limits::MAX_PROCESSES;
 use parsers::Text;
 use parsers::syscalls::{Action, action_of};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// A call that is relevant to a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,41 +98,45 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
     }
 }
 
+/// The tasks of a process.
+pub type ProcessTasks<'all> = Cow<'all, [u32]>;
+
 /// The selected tasks by process. Each list starts with the main task if that one is selected.
-pub fn processes(context: &TableContext<'_>) -> Vec<Vec<u32>> {
-    let mains = task_relations::main_tasks(context.trace);
-    let mut of_main: rustc_hash::FxHashMap<u32, usize> = rustc_hash::FxHashMap::default();
-    let mut processes: Vec<Vec<u32>> = Vec::new();
-    for task in context.tasks() {
-        let main = mains.get(task as usize).copied().unwrap_or(task);
-        let at = *of_main.entry(main).or_insert_with(|| {
-            processes.push(Vec::new());
-            processes.len() - 1
-        });
-        if let Some(process) = processes.get_mut(at) {
-            process.push(task);
-        }
+pub fn processes<'all>(context: &'all TableContext<'_>) -> Vec<ProcessTasks<'all>> {
+    let all = context.selected_processes();
+    if context.matters.is_none() {
+        return all.groups().map(Cow::Borrowed).collect();
     }
-    processes
+    let that_matter = |tasks: &'all [u32]| match tasks.iter().filter(|&&task| context.matters(task)).count() {
+        0 => None,
+        some if some == tasks.len() => Some(Cow::Borrowed(tasks)),
+        _ => Some(tasks.iter().copied().filter(|&task| context.matters(task)).collect()),
+    };
+    let mut some: Vec<ProcessTasks<'all>> = all.groups().filter_map(that_matter).collect();
+    some.sort_by_key(|tasks| tasks[0]);
+    some
 }
 
 /// The [`MAX_PROCESSES`] processes whose calls of these kinds have the most time on the critical path, in their
 /// original order. The remaining processes hardly contribute to the window, and inspecting their calls one by one would
 /// be too slow.
-pub fn costliest<K: Copy + Send + Sync>(context: &TableContext<'_>, kinds: &ShapeIndex<K>) -> Vec<Vec<u32>> {
+pub fn costliest<'all, K: Copy + Send + Sync>(
+    context: &'all TableContext<'_>,
+    kinds: &ShapeIndex<K>,
+) -> Vec<ProcessTasks<'all>> {
     costliest_of(context, kinds, MAX_PROCESSES)
 }
 
-fn costliest_of<K: Copy + Send + Sync>(
-    context: &TableContext<'_>,
+fn costliest_of<'all, K: Copy + Send + Sync>(
+    context: &'all TableContext<'_>,
     kinds: &ShapeIndex<K>,
     limit: usize,
-) -> Vec<Vec<u32>> {
+) -> Vec<ProcessTasks<'all>> {
     let mut processes = processes(context);
     if processes.len() <= limit {
         return processes;
     }
-    let weight = |tasks: &Vec<u32>| {
+    let weight = |tasks: &ProcessTasks<'_>| {
         let calls = tasks.iter().flat_map(|&task| kinds.calls(context, task));
         let (ns, calls) = calls.fold((0i64, 0u32), |(ns, calls), (row, _)| (ns + context.exclusive_ns(row), calls + 1));
         std::cmp::Reverse((ns, calls))

@@ -3,7 +3,6 @@
 use crate::query::selection::Selection;
 use crate::store::event::NONE;
 use crate::store::table::Table;
-use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use crate::tables::processes::{Process, gathered, rows};
 use parsers::{NO_ID, NO_NS, Text};
@@ -82,7 +81,7 @@ struct Candidate {
 
 /// The rows for a window. `exclusive_ns` is the critical path time charged to each task.
 pub fn chart_rows(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64], query: &ChartQuery) -> ChartRows {
-    let (processes, mains) = (gathered(trace, selection, exclusive_ns), main_tasks(trace));
+    let (processes, mains) = (gathered(trace, selection, exclusive_ns), trace.main_tasks());
     let candidates: Vec<Candidate> = processes.iter().map(|process| candidate(trace, &mains, process, query)).collect();
     let mut at_of = vec![NONE; trace.tasks.len()];
     (0..).zip(&candidates).for_each(|(at, each)| at_of[each.task as usize] = at);

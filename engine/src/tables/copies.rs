@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::table_support::shape_index::{ShapeIndex, processes};
+use crate::table_support::shape_index::{ProcessTasks, ShapeIndex, processes};
 use parsers::syscalls::Transfer;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -39,7 +39,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
         action.transfer().filter(|&way| way != Transfer::List && shape.outcome == Outcome::Ok)
     });
-    let copy = |tasks: &Vec<u32>| Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty());
+    let copy = |tasks: &ProcessTasks<'_>| Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty());
     let found = parallel::flat_map(&processes(context), copy);
     let mut builder = TableBuilder::new(context, "copies");
     found.iter().for_each(|copy| write(context, copy, &mut builder));

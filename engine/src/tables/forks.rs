@@ -32,14 +32,13 @@ struct Created {
 
 /// Builds the table of processes and threads by creating process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut creators: FxHashMap<u32, u32> = FxHashMap::default();
-    let all = processes(context);
-    for process in &all {
-        creators.extend(process.iter().map(|&task| (task, process[0])));
+    let mut creators = vec![NONE; context.trace.tasks.len()];
+    for process in &processes(context) {
+        process.iter().for_each(|&task| creators[task as usize] = process[0]);
     }
     let mut created: FxHashMap<(u32, bool), Created> = FxHashMap::default();
     for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| task.creator != NONE && !task.adopted) {
-        let Some(&creator) = creators.get(&task.creator) else { continue };
+        let Some(&creator) = creators.get(task.creator as usize).filter(|&&creator| creator != NONE) else { continue };
         let here = created.entry((creator, task.is_thread)).or_default();
         here.tasks.push(number);
         if task.created_by < context.trace.events.len() && context.selection.has(task.created_by) {

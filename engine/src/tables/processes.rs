@@ -5,7 +5,6 @@ use crate::parallel;
 use crate::query::selection::Selection;
 use crate::store::event::NONE;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
-use crate::store::task_relations::main_tasks;
 use crate::store::tasks::Task;
 use crate::store::text_columns::push_text;
 use crate::store::trace::Trace;
@@ -135,20 +134,20 @@ pub(crate) struct Process {
 }
 
 /// The selected tasks, by process.
-struct ByProcess {
+struct ByProcess<'trace> {
     /// In order of tasks.
     tasks: Vec<u32>,
     /// The main task of each task of the trace.
-    mains: Vec<u32>,
+    mains: &'trace [u32],
     /// The main tasks of the processes, in order of first selected tasks.
     processes: Vec<u32>,
     /// The number of selected tasks of each process, by its main task.
     threads: Vec<u32>,
 }
 
-impl ByProcess {
-    fn new(trace: &Trace, selection: &Selection<'_>) -> ByProcess {
-        let mains = main_tasks(trace);
+impl<'trace> ByProcess<'trace> {
+    fn new(trace: &'trace Trace, selection: &Selection<'_>) -> ByProcess<'trace> {
+        let mains = trace.main_tasks();
         let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&number| selection.touches_task(number)).collect();
         let (mut threads, mut processes) = (vec![0; trace.tasks.len()], Vec::new());
         for &task in &tasks {
@@ -185,7 +184,7 @@ pub(crate) fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &
     gathered_of(trace, &ByProcess::new(trace, selection), exclusive_ns)
 }
 
-fn gathered_of(trace: &Trace, chosen: &ByProcess, exclusive_ns: &[i64]) -> Vec<Process> {
+fn gathered_of(trace: &Trace, chosen: &ByProcess<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
     let mut places = vec![NONE; trace.tasks.len()];
     (0..).zip(&chosen.processes).for_each(|(place, &main)| places[main as usize] = place);
     let mut processes: Vec<Process> = chosen.processes.iter().map(|&main| Process::new(main)).collect();

@@ -11,7 +11,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
 use crate::table_support::provenance::Provenance;
-use crate::table_support::shape_index::processes;
+use crate::table_support::shape_index::{ProcessTasks, processes};
 use parsers::Text;
 use rustc_hash::FxHashMap;
 
@@ -29,7 +29,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     };
     let processes = processes(context);
     let read = |found: &ProcessPasses| found.thing.1 == Text::NONE && !found.passes.is_list && found.passes.opens > 0;
-    let of_process = |tasks: &Vec<u32>| {
+    let of_process = |tasks: &ProcessTasks<'_>| {
         passes::of_process(context, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
     };
     let found: Vec<ProcessPasses> = parallel::flat_map(&processes, of_process);

@@ -11,7 +11,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
 use crate::table_support::provenance::Provenance;
-use crate::table_support::shape_index::costliest;
+use crate::table_support::shape_index::{ProcessTasks, costliest};
 use parsers::Text;
 
 /// Thing, kind, and whether it was written. Merged rows have an empty thing.
@@ -24,7 +24,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         return TableBuilder::new(context, "rescans").finish();
     };
     let processes = costliest(context, &kinds);
-    let of_process = |tasks: &Vec<u32>| {
+    let of_process = |tasks: &ProcessTasks<'_>| {
         let found = passes::of_process(context, &kinds, &chosen, tasks).into_iter();
         found.filter(|found| found.passes.passes > 1).map(group).collect::<Vec<_>>()
     };

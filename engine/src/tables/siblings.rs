@@ -10,7 +10,6 @@ use super::families::{PathTimes, ends, life, overlap};
 use super::locks::lock_waits_ns;
 use super::traffic::Traffic;
 use crate::store::event::NONE;
-use crate::store::task_relations::main_tasks;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -32,7 +31,7 @@ struct Siblings {
 
 /// Builds the table of groups of at least two children of one process with the same program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mains = main_tasks(context.trace);
+    let mains = context.trace.main_tasks();
     let mut groups: FxHashMap<(u32, Text), Vec<u32>> = FxHashMap::default();
     for task in context.tasks() {
         let known = &context.trace.tasks[task as usize];

@@ -2,14 +2,13 @@
 
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
-use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use parsers::Outcome;
 
 /// Counts of processes, threads (all tasks, including main ones), calls, failed, interrupted and open calls, and
 /// signals.
 pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64); 7] {
-    let mains = main_tasks(trace);
+    let mains = trace.main_tasks();
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
     let mut processes: Vec<u32> = tasks.iter().map(|&task| mains[task as usize]).collect();
     processes.sort_unstable();

@@ -1,28 +1,28 @@
 //! Traffic: the data that each task read and wrote. It shows which tasks depend on the output of others.
 
-use crate::store::event::NONE;
+use crate::store::grouped::Grouped;
+use crate::store::tasks::Task;
 use crate::table_support::context::TableContext;
 use crate::table_support::moved::{Moved, is_pipe};
 use crate::table_support::shape_index::ShapeIndex;
 use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// The data that each task transferred, computed on first use, and the children of each task.
 pub(super) struct Traffic<'a> {
     context: &'a TableContext<'a>,
     kinds: ShapeIndex<Transfer>,
-    children: FxHashMap<u32, Vec<u32>>,
+    children: Grouped,
 }
 
 impl<'a> Traffic<'a> {
     pub(super) fn new(context: &'a TableContext<'a>) -> Traffic<'a> {
         let moves = |action: Action| action.transfer().filter(|&way| matches!(way, Transfer::Read | Transfer::Write));
         let kinds = ShapeIndex::new(context, |action, shape| (shape.outcome == Outcome::Ok).then(|| moves(action))?);
-        let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| task.creator != NONE) {
-            children.entry(task.creator).or_default().push(number);
-        }
+        let tasks = &context.trace.tasks;
+        let creator = |task: &Task| Some(task.creator).filter(|&creator| (creator as usize) < tasks.len());
+        let children = Grouped::new(tasks.len(), tasks.iter().map(creator));
         Traffic { context, kinds, children }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Traffic<'a> {
         let (mut all, mut seen) = (tasks.to_vec(), tasks.iter().copied().collect::<FxHashSet<u32>>());
         let mut at = 0;
         while let Some(&task) = all.get(at) {
-            all.extend(self.children.get(&task).into_iter().flatten().copied().filter(|&child| seen.insert(child)));
+            all.extend(self.children.of(task).iter().copied().filter(|&child| seen.insert(child)));
             at += 1;
         }
         all

@@ -7,11 +7,11 @@
 //! ```
 //! The walk jumps from wait to wait, and reads no call between them. The time between is charged on all cores.
 
-use crate::parallel;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
 use parsers::NO_NS;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a block: the number of bits in a word.
@@ -47,6 +47,12 @@ struct Block {
     is_plain: bool,
 }
 
+impl Block {
+    /// A block without calls.
+    const EMPTY: Block =
+        Block { floor_ns: NO_NS, end_ns: NO_NS, start_ns: NO_NS, always: 0, checks: 0, is_plain: true };
+}
+
 /// The blocks of all tasks.
 #[derive(Default)]
 pub(crate) struct WaitBitmap {
@@ -62,12 +68,14 @@ impl WaitBitmap {
         for task in 0..trace.tasks.len() as u32 {
             offsets.push(offsets[task as usize] + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32);
         }
-        let firsts: Vec<u32> = (0..*offsets.last().unwrap_or(&0)).step_by(BLOCKS_AT_ONCE).collect();
         // Computed before all cores request them at once.
         trace.shapes_of(0);
-        let some = |&first: &u32| blocks(trace, looks, &offsets, first);
-        let pieces: Vec<Vec<Block>> = parallel::map(&firsts, some);
-        let mut outline = WaitBitmap { blocks: pieces.concat(), offsets };
+        let mut blocks = vec![Block::EMPTY; *offsets.last().unwrap_or(&0) as usize];
+        let some = |(chunk, blocks): (usize, &mut [Block])| {
+            find_blocks(trace, looks, &offsets, (chunk * BLOCKS_AT_ONCE) as u32, blocks);
+        };
+        blocks.par_chunks_mut(BLOCKS_AT_ONCE).enumerate().for_each(some);
+        let mut outline = WaitBitmap { blocks, offsets };
         outline.set_floors(trace);
         outline
     }
@@ -144,24 +152,21 @@ impl WaitBitmap {
     }
 }
 
-/// Some blocks from this one on.
-fn blocks(trace: &Trace, looks: &[WhenToCheck], offsets: &[u32], first: u32) -> Vec<Block> {
+/// Find some blocks, which have numbers from `first` on.
+fn find_blocks(trace: &Trace, looks: &[WhenToCheck], offsets: &[u32], first: u32, blocks: &mut [Block]) {
     let mut task = offsets.partition_point(|&offset| offset <= first) - 1;
-    let all = *offsets.last().unwrap_or(&first);
-    let numbers = first..all.min(first + BLOCKS_AT_ONCE as u32);
-    let some = numbers.map(|number| {
+    for (number, place) in (first..).zip(blocks) {
         while offsets[task + 1] <= number {
             task += 1;
         }
         let from = (number - offsets[task]) as usize * BLOCK_ROWS;
-        block(trace, looks, task as u32, from..from + BLOCK_ROWS)
-    });
-    some.collect()
+        *place = block(trace, looks, task as u32, from..from + BLOCK_ROWS);
+    }
 }
 
 /// A block whose floor is not known yet.
 fn block(trace: &Trace, looks: &[WhenToCheck], task: u32, rows: Range<usize>) -> Block {
-    let mut block = Block { floor_ns: NO_NS, end_ns: NO_NS, start_ns: NO_NS, always: 0, checks: 0, is_plain: true };
+    let mut block = Block::EMPTY;
     let shapes = trace.shapes_of(task).get(rows.start..).unwrap_or(&[]);
     let from = rows.start;
     trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {

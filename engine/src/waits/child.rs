@@ -9,6 +9,7 @@ use super::wait_kinds;
 use super::waiting::Waiting;
 use crate::store::grouped::Grouped;
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXEC_NS};
+use crate::store::row_map::RowMap;
 use crate::store::task_relations::{descends, same_process};
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
@@ -27,7 +28,7 @@ pub(super) struct Children {
     /// By number of the process id of the creator.
     made: TasksByEnd,
     /// By the call that created them.
-    vforked: FxHashMap<u32, u32>,
+    vforked: RowMap,
     /// Tasks that their creators know by another id (pid namespace), by that id and the process of the creator.
     by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
     /// Times at which tasks completed an exec, in order.
@@ -75,7 +76,11 @@ impl Children {
             || TasksByEnd::new(pids.tasks().clone(), &ends_ns),
             || TasksByEnd::new(Grouped::new(pids.len(), trace.tasks.iter().map(made_by)), &ends_ns),
         );
-        let mut children = Children { tasks, made, ..Children::default() };
+        let has_call = |task: &Task| task.created_by < trace.events.len();
+        let awaited = |task: &Task| has_call(task) && (task.vfork || waits_for_exec(trace, task.created_by));
+        let vforked = (0..).zip(&trace.tasks).filter(|(_, task)| awaited(task));
+        let vforked = RowMap::new(trace.events.len(), vforked.map(|(number, task)| (task.created_by, number)));
+        let mut children = Children { tasks, made, vforked, ..Children::default() };
         for (number, task) in (0..).zip(&trace.tasks) {
             if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
                 if task.known_as != NO_ID {
@@ -84,9 +89,6 @@ impl Children {
                 }
             }
             children.execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
-            if (task.created_by < trace.events.len()) && (task.vfork || waits_for_exec(trace, task.created_by)) {
-                children.vforked.insert(task.created_by, number);
-            }
         }
         let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
         let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
@@ -198,7 +200,7 @@ impl Children {
 
     /// The calls in which creators wait for the task that they created.
     pub(super) fn vforks(&self) -> impl Iterator<Item = u32> {
-        self.vforked.keys().copied()
+        self.vforked.rows()
     }
 
     fn process_of(&self, trace: &Trace, task: u32) -> &[u32] {
@@ -208,7 +210,7 @@ impl Children {
 
     /// The child that the creator waits for inside the call that created it.
     pub(super) fn vfork(&self, call: &Waiting<'_>) -> Option<Edge> {
-        let &child = self.vforked.get(&call.span.row)?;
+        let child = self.vforked.get(call.span.row)?;
         let task = call.trace.tasks.get(child as usize)?;
         let ran_ns = task.programs.iter().map(|program| program.from_ns).find(|&from_ns| from_ns > call.span.start_ns);
         let at_ns =

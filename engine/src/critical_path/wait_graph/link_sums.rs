@@ -1,20 +1,37 @@
 //! Sums and sets of pairs of a waiter and the process that it waited for.
 //!
-//! Nearly every process is awaited by one other process, in one way. The first pair of each is in a list by process, which
-//! the walk goes through nearly in order; only further pairs are hashed.
+//! Nearly every process is awaited by one other process, for its end and perhaps for its exec. Such pairs are in a list by
+//! awaited process, which the walk goes through nearly in order; only further pairs are hashed.
 
 use crate::critical_path::wait_graph::EdgeKind;
 use crate::store::event::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// How long a process was awaited by another one.
+/// How long a process was awaited by the first one that did.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Awaited {
-    pub(super) waiter: u32,
-    /// The evidence.
-    pub(super) known: EdgeKind,
-    pub(super) ns: i64,
+struct Awaited {
+    waiter: u32,
+    /// Up to two kinds of evidence, both the same if there is one.
+    known: [EdgeKind; 2],
+    ns: [i64; 2],
+}
+
+impl Awaited {
+    /// Add to the sum of the same evidence; returns whether there is a place for it.
+    fn add(&mut self, waiter: u32, known: EdgeKind, ns: i64) -> bool {
+        if self.waiter != waiter {
+            return false;
+        }
+        if self.known[0] == self.known[1] {
+            self.known[1] = known;
+        }
+        let place = self.known.iter().position(|&here| here == known);
+        if let Some(place) = place {
+            self.ns[place] += ns;
+        }
+        place.is_some()
+    }
 }
 
 /// Time by waiter, awaited process and evidence.
@@ -32,43 +49,40 @@ impl LinkSums {
     }
 
     pub(super) fn add(&mut self, waiter: u32, waker: u32, known: EdgeKind, ns: i64) {
-        match self.first.get_mut(waker as usize) {
-            Some(first @ None) => *first = Some(Awaited { waiter, known, ns }),
-            Some(Some(first)) if (first.waiter, first.known) == (waiter, known) => first.ns += ns,
-            _ => *self.further.entry((waiter, waker, known)).or_default() += ns,
+        let has_place = self.first.get_mut(waker as usize).is_some_and(|first| match first {
+            Some(first) => first.add(waiter, known, ns),
+            None => first.insert(Awaited { waiter, known: [known; 2], ns: [0; 2] }).add(waiter, known, ns),
+        });
+        if !has_place {
+            *self.further.entry((waiter, waker, known)).or_default() += ns;
         }
     }
 
     /// How long others waited for a process.
     pub(super) fn awaited_ns(&self, process: u32) -> i64 {
-        let first = self.first.get(process as usize).and_then(Option::as_ref).map_or(0, |first| first.ns);
+        let first = self.first.get(process as usize).and_then(Option::as_ref).map_or(0, |first| first.ns.iter().sum());
         let further = self.further.iter().filter(|&(&(_, waker, _), _)| waker == process);
         first + further.map(|(_, ns)| ns).sum::<i64>()
     }
 
     /// For each pair of waiter and awaited process how long that was, and the evidence for most of it.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32, i64, EdgeKind)> {
-        let mut sums: FxHashMap<(u32, u32), (i64, (i64, EdgeKind))> = FxHashMap::default();
-        let mut add = |pair: (u32, u32), ns: i64, known: EdgeKind| {
-            let (sum_ns, most) = sums.entry(pair).or_insert((0, (ns, known)));
+    pub(super) fn pairs(&self) -> Vec<(u32, u32, i64, EdgeKind)> {
+        let mut further: FxHashMap<(u32, u32), (i64, (i64, EdgeKind))> = FxHashMap::default();
+        for (&(waiter, waker, known), &ns) in &self.further {
+            let (sum_ns, most) = further.entry((waiter, waker)).or_insert((0, (ns, known)));
             *sum_ns += ns;
             *most = (*most).max((ns, known));
-        };
-        self.further.iter().for_each(|(&(waiter, waker, known), &ns)| add((waiter, waker), ns, known));
-        // A pair may have further evidence.
-        let first = (0..).zip(&self.first).filter_map(|(waker, first)| first.as_ref().map(|first| (waker, first)));
-        let mut alone = Vec::new();
-        for (waker, &Awaited { waiter, known, ns }) in first {
-            match sums.get_mut(&(waiter, waker)) {
-                Some((sum_ns, most)) => {
-                    *sum_ns += ns;
-                    *most = (*most).max((ns, known));
-                }
-                None => alone.push((waiter, waker, ns, known)),
-            }
         }
-        let several = sums.into_iter().map(|((waiter, waker), (ns, (_, known)))| (waiter, waker, ns, known));
-        alone.into_iter().chain(several)
+        let mut pairs = Vec::new();
+        for (waker, first) in (0..).zip(&self.first) {
+            let Some(Awaited { waiter, known, ns }) = *first else { continue };
+            let most = (ns[0], known[0]).max((ns[1], known[1]));
+            // A pair may have more kinds of evidence.
+            let (more_ns, more) = further.remove(&(waiter, waker)).unwrap_or((0, most));
+            pairs.push((waiter, waker, ns[0] + ns[1] + more_ns, most.max(more).1));
+        }
+        pairs.extend(further.into_iter().map(|((waiter, waker), (ns, (_, known)))| (waiter, waker, ns, known)));
+        pairs
     }
 }
 

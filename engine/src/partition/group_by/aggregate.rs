@@ -93,7 +93,7 @@ impl<'all> Aggregator<'all> {
             trace,
             pieces,
             buckets: pieces.buckets(trace),
-            mains: pieces.main_tasks(trace),
+            mains: trace.main_tasks(),
             of_buckets,
             of_tasks,
         }
