@@ -108,7 +108,7 @@ impl ColumnContext<'_, '_> {
             .with("program", programs.iter().map(|program| program.0))
             .with("argv", programs.iter().map(|program| program.1))
             .with("d_line", differences(each().map(|task| i64::from(task.first_line))))
-            .with("calls", each().map(|task| task.calls))
+            .with("calls", each().map(|task| u64::from(task.calls)))
             .with("on_path", lanes.tasks.iter().map(on_path))
             .with("row", packing::rows(&lanes.lives).into_iter().map(u64::from))
     }

@@ -15,7 +15,18 @@ pub struct Program {
     pub argv: Text,
 }
 
-/// One thread of execution. A reused id is another task.
+/// What few tasks have.
+#[derive(Clone, Debug)]
+struct TaskExtras {
+    /// See [`Task::renamed`].
+    renamed: Vec<(u32, i32)>,
+    /// See [`Task::cpu_ns`].
+    cpu_ns: i64,
+    /// See [`Task::longest_own_cpu`].
+    longest_own_cpu: (i64, u32),
+}
+
+/// One thread of execution. A reused id is another task. There may be one for every few events, so it is compact.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// Thread id at birth; [`NO_ID`] in a capture without ids.
@@ -52,34 +63,67 @@ pub struct Task {
     pub superseded: bool,
     /// Programs that it ran itself, in order. Before the first one it runs its creator's program.
     pub programs: Vec<Program>,
-    /// Ids that it took over, with the first line of each (execve by a thread).
-    pub renamed: Vec<(u32, i32)>,
+    extras: Option<Box<TaskExtras>>,
     /// Its first and last line.
     pub first_line: u32,
     /// See `first_line`.
     pub last_line: u32,
     /// Calls with any outcome.
-    pub calls: u64,
+    pub calls: u32,
     /// Calls that failed.
-    pub failed: u64,
+    pub failed: u32,
     /// Signals delivered.
-    pub signals: u64,
-    /// CPU time since tracing began for it, where the tracer prints that; [`NO_NS`] elsewhere.
-    pub cpu_ns: i64,
-    /// The most CPU time between two of its calls, where the tracer prints it, and the row of the second one.
-    pub longest_own_cpu: (i64, u32),
+    pub signals: u32,
 }
 
 impl Task {
     /// A call of this row ended when the task had used so much CPU time, some of it in the call.
     pub(crate) fn used_cpu(&mut self, cpu_ns: i64, in_call_ns: i64, row: u32) {
-        if self.cpu_ns != NO_NS && cpu_ns != NO_NS {
-            let own_ns = cpu_ns.saturating_sub(self.cpu_ns).saturating_sub(in_call_ns.max(0));
-            if own_ns > self.longest_own_cpu.0 {
-                self.longest_own_cpu = (own_ns, row);
+        if cpu_ns == NO_NS {
+            return;
+        }
+        let known = self.extras();
+        if known.cpu_ns != NO_NS {
+            let own_ns = cpu_ns.saturating_sub(known.cpu_ns).saturating_sub(in_call_ns.max(0));
+            if own_ns > known.longest_own_cpu.0 {
+                known.longest_own_cpu = (own_ns, row);
             }
         }
-        self.cpu_ns = cpu_ns.max(self.cpu_ns);
+        known.cpu_ns = cpu_ns.max(known.cpu_ns);
+    }
+
+    fn extras(&mut self) -> &mut TaskExtras {
+        let none = || TaskExtras { renamed: Vec::new(), cpu_ns: NO_NS, longest_own_cpu: (0, NONE) };
+        self.extras.get_or_insert_with(|| Box::new(none()))
+    }
+
+    /// CPU time since tracing began for it, where the tracer prints that; [`NO_NS`] elsewhere.
+    pub fn cpu_ns(&self) -> i64 {
+        self.extras.as_ref().map_or(NO_NS, |extras| extras.cpu_ns)
+    }
+
+    /// The most CPU time between two of its calls, where the tracer prints it, and the row of the second one.
+    pub fn longest_own_cpu(&self) -> (i64, u32) {
+        self.extras.as_ref().map_or((0, NONE), |extras| extras.longest_own_cpu)
+    }
+
+    /// Ids that it took over, with the first line of each (execve by a thread).
+    pub fn renamed(&self) -> &[(u32, i32)] {
+        self.extras.as_ref().map_or(&[], |extras| &extras.renamed)
+    }
+
+    /// It takes over an id at a line (execve by a thread).
+    pub(crate) fn rename(&mut self, line: u32, tid: i32) {
+        self.extras().renamed.push((line, tid));
+    }
+
+    /// It runs another program.
+    pub(crate) fn run(&mut self, program: Program) {
+        // Most tasks run one.
+        if self.programs.is_empty() {
+            self.programs.reserve_exact(1);
+        }
+        self.programs.push(program);
     }
 
     /// A task with only its ids known.
@@ -101,14 +145,12 @@ impl Task {
             ended: None,
             superseded: false,
             programs: Vec::new(),
-            renamed: Vec::new(),
+            extras: None,
             first_line: 0,
             last_line: 0,
             calls: 0,
             failed: 0,
             signals: 0,
-            cpu_ns: NO_NS,
-            longest_own_cpu: (0, NONE),
         }
     }
 
@@ -134,12 +176,12 @@ impl Task {
     #[inline]
     pub(crate) fn called(&mut self, outcome: Outcome) {
         self.calls += 1;
-        self.failed += u64::from(outcome == Outcome::Failed);
+        self.failed += u32::from(outcome == Outcome::Failed);
     }
 
     /// Its thread id at a line.
     pub fn tid_at(&self, line: u32) -> i32 {
-        self.renamed.iter().rev().find(|&&(from, _)| from <= line).map_or(self.tid, |&(_, tid)| tid)
+        self.renamed().iter().rev().find(|&&(from, _)| from <= line).map_or(self.tid, |&(_, tid)| tid)
     }
 
     /// Whether ids are known at all.

@@ -7,7 +7,7 @@
 
 use super::families::{PathTimes, ends, life, overlap};
 use crate::store::event::NONE;
-use crate::store::task_relations::main_task;
+use crate::store::grouped::Grouped;
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -17,15 +17,13 @@ use crate::table_support::grouping::median;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
-use rustc_hash::FxHashMap;
 
 /// Number of waits after the creation of a task that are searched for the one that returned it.
 const MAX_WAITS_AFTER: usize = 1024;
 
 /// The tasks that one process created.
-#[derive(Default)]
-struct Created {
-    tasks: Vec<u32>,
+struct Created<'all> {
+    tasks: &'all [u32],
     /// The calls that created them.
     calls: Vec<u32>,
 }
@@ -36,24 +34,22 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for process in &processes(context) {
         process.iter().for_each(|&task| creators[task as usize] = process[0]);
     }
-    let mut created: FxHashMap<(u32, bool), Created> = FxHashMap::default();
-    for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| task.creator != NONE && !task.adopted) {
-        let Some(&creator) = creators.get(task.creator as usize).filter(|&&creator| creator != NONE) else { continue };
-        let here = created.entry((creator, task.is_thread)).or_default();
-        here.tasks.push(number);
-        if task.created_by < context.trace.events.len() && context.selection.has(task.created_by) {
-            here.calls.push(task.created_by);
-        }
-    }
-    let mut created: Vec<_> = created.into_iter().filter(|(_, created)| !created.calls.is_empty()).collect();
-    created.sort_unstable_by_key(|&(key, _)| key);
+    // Processes have even keys, threads odd ones.
+    let key = |task: &Task| {
+        let creator = creators.get(task.creator as usize).filter(|&&creator| creator != NONE && !task.adopted)?;
+        Some(2 * creator + u32::from(task.is_thread))
+    };
+    let created = Grouped::new(2 * creators.len(), context.trace.tasks.iter().map(key));
     let mut builder = TableBuilder::new(context, "forks");
-    let times = if created.is_empty() { None } else { Some(PathTimes::new(context)) };
-    for ((creator, threads), mut created) in created {
-        created.calls.sort_unstable();
-        created.calls.dedup();
-        if let Some(times) = &times {
-            write(context, times, creator, threads, &created, &mut builder);
+    let times = if created.members().is_empty() { None } else { Some(PathTimes::new(context)) };
+    for (key, tasks) in (0..).zip(created.groups()).filter(|(_, tasks)| !tasks.is_empty()) {
+        let calls = tasks.iter().map(|&task| context.trace.tasks[task as usize].created_by);
+        let mut calls: Vec<u32> =
+            calls.filter(|&row| row < context.trace.events.len() && context.selection.has(row)).collect();
+        calls.sort_unstable();
+        calls.dedup();
+        if let Some(times) = times.as_ref().filter(|_| !calls.is_empty()) {
+            write(context, times, (key / 2, key % 2 == 1), &Created { tasks, calls }, &mut builder);
         }
     }
     builder.finish()
@@ -62,9 +58,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn write(
     context: &TableContext<'_>,
     times: &PathTimes,
-    creator: u32,
-    threads: bool,
-    created: &Created,
+    (creator, threads): (u32, bool),
+    created: &Created<'_>,
     builder: &mut TableBuilder<'_>,
 ) {
     let trace = context.trace;
@@ -91,13 +86,13 @@ fn write(
     // Without timestamps, only the lines show which tasks ended.
     let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
     builder.int("gone", gone.count() as i64);
-    let reaps = reaps(trace, &created.tasks);
+    let reaps = reaps(trace, created.tasks);
     builder.int("reaped", reaps.len() as i64);
     builder.int("programs", ran as i64);
     builder.int("at_once", overlap(&all_lives).most);
     builder.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
     builder.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
-    let made: u64 = created.tasks.iter().map(|number| task(number).calls).sum();
+    let made: u64 = created.tasks.iter().map(|number| u64::from(task(number).calls)).sum();
     builder.int("mean_calls", made as i64 / created.tasks.len().max(1) as i64);
     builder.int("calls", sum.calls);
     builder.ns("total_ns", sum.total_ns);
@@ -116,15 +111,31 @@ fn write(
 
 /// The waits of their creator's process that returned tasks. Where no end is printed, this shows it.
 fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
-    let waited = &trace.events.waited;
+    let (waited, mains) = (&trace.events.waited, trace.main_tasks());
+    let mut after = 0;
     let by_creator = |task: &Task| {
-        let process = main_task(trace, task.creator);
-        let after = waited.partition_point(|&(row, _)| row < task.created_by);
+        let process = mains.get(task.creator as usize)?;
+        after = first_from(waited, after, task.created_by);
         let is_child = |id: i32| id == task.tid || id == task.pid;
-        let is_wait = |&(row, id): &(u32, i32)| is_child(id) && main_task(trace, trace.events.task(row)) == process;
+        let is_wait = |&(row, id): &(u32, i32)| is_child(id) && mains.get(trace.events.task(row) as usize) == Some(process);
         waited[after..].iter().take(MAX_WAITS_AFTER).copied().find(is_wait).map(|(row, _)| row)
     };
-    tasks.iter().filter_map(|&number| by_creator(&trace.tasks[number as usize])).collect()
+    tasks.iter().map(|&number| &trace.tasks[number as usize]).filter_map(by_creator).collect()
+}
+
+/// The place of the first wait from a row on. It is searched near this place first: the next child was mostly created soon after
+/// the last one.
+fn first_from(waited: &[(u32, i32)], near: usize, from: u32) -> usize {
+    let is_before = |place: usize| waited.get(place).is_some_and(|&(row, _)| row < from);
+    if near > 0 && !is_before(near - 1) {
+        return waited.partition_point(|&(row, _)| row < from);
+    }
+    let mut step = 1;
+    while is_before(near + step - 1) {
+        step *= 2;
+    }
+    let behind = &waited[near + step / 2..waited.len().min(near + step)];
+    near + step / 2 + behind.partition_point(|&(row, _)| row < from)
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ pub fn threaded(trace: &Trace, selection: &Selection<'_>) -> Vec<(u32, u32)> {
 
 /// The CPU time of a task, or of its calls if the tracer prints no more.
 fn cpu_ns(trace: &Trace, task: u32) -> i64 {
-    match trace.tasks[task as usize].cpu_ns {
+    match trace.tasks[task as usize].cpu_ns() {
         NO_NS => in_calls_cpu_ns(trace, task),
         cpu_ns => cpu_ns,
     }
@@ -223,7 +223,7 @@ fn in_calls_cpu_ns(trace: &Trace, task: u32) -> i64 {
 
 /// The CPU time of a task outside its calls, if the tracer prints its whole CPU time.
 fn own_cpu_ns(trace: &Trace, task: u32) -> i64 {
-    match trace.tasks[task as usize].cpu_ns {
+    match trace.tasks[task as usize].cpu_ns() {
         NO_NS => NO_NS,
         cpu_ns => cpu_ns.saturating_sub(in_calls_cpu_ns(trace, task).max(0)).max(0),
     }
@@ -252,10 +252,10 @@ impl Process {
 
     fn add(&mut self, number: u32, task: &Task, life: Life) {
         self.threads += 1;
-        self.calls += task.calls;
-        self.failed += task.failed;
+        self.calls += u64::from(task.calls);
+        self.failed += u64::from(task.failed);
         self.in_call_ns += life.in_call_ns;
-        self.longest_own_cpu = self.longest_own_cpu.max(task.longest_own_cpu);
+        self.longest_own_cpu = self.longest_own_cpu.max(task.longest_own_cpu());
         self.gap_ns += life.gap_ns.max(0);
         self.stopped_ns += life.stopped_ns.max(0);
         if task.birth_ns != NO_NS {
@@ -271,7 +271,7 @@ impl Process {
 
 /// Whether a thread became the main task of its process: it executed a program.
 fn takes_over(task: &Task) -> bool {
-    !task.renamed.is_empty()
+    !task.renamed().is_empty()
 }
 
 fn line_of(trace: &Trace, row: u32) -> i64 {

@@ -19,6 +19,7 @@ use parsers::syscalls::Action;
 use parsers::{NO_ID, NO_NS, Outcome};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// The tasks of each process, and the children of each creator.
 #[derive(Default)]
@@ -31,10 +32,9 @@ pub(super) struct Children {
     vforked: RowMap,
     /// Tasks that their creators know by another id (pid namespace), by that id and the process of the creator.
     by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
-    /// Times at which tasks completed an exec, in order.
-    execs: Vec<(i64, u32)>,
-    /// Times at which processes ended, in order, with their main tasks.
-    ends: Vec<(i64, u32)>,
+    /// See [`Children::execs`] and [`Children::ends`].
+    execs: OnceLock<Vec<(i64, u32)>>,
+    ends: OnceLock<Vec<(i64, u32)>>,
 }
 
 /// Maximum number of execs examined for one wait.
@@ -81,21 +81,36 @@ impl Children {
         let vforked = (0..).zip(&trace.tasks).filter(|(_, task)| awaited(task));
         let vforked = RowMap::new(trace.events.len(), vforked.map(|(number, task)| (task.created_by, number)));
         let mut children = Children { tasks, made, vforked, ..Children::default() };
-        for (number, task) in (0..).zip(&trace.tasks) {
-            if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
-                if task.known_as != NO_ID {
-                    let other_id = (creator.capture, creator.pid, task.known_as);
-                    children.by_other_id.entry(other_id).or_default().push(number);
-                }
+        for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.known_as != NO_ID && !task.is_thread) {
+            if let Some(creator) = trace.tasks.get(task.creator as usize) {
+                let other_id = (creator.capture, creator.pid, task.known_as);
+                children.by_other_id.entry(other_id).or_default().push(number);
             }
-            children.execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
         }
-        let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
-        let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
-        children.ends.extend(dated);
-        children.ends.par_sort_unstable();
-        children.execs.par_sort_unstable();
         children
+    }
+
+    /// Times at which tasks completed an exec, in order. Few traces need them.
+    fn execs(&self, trace: &Trace) -> &[(i64, u32)] {
+        self.execs.get_or_init(|| {
+            let mut execs = Vec::new();
+            for (number, task) in (0..).zip(&trace.tasks) {
+                execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
+            }
+            execs.sort_unstable();
+            execs
+        })
+    }
+
+    /// Times at which processes ended, in order, with their main tasks. Few traces need them.
+    fn ends(&self, trace: &Trace) -> &[(i64, u32)] {
+        self.ends.get_or_init(|| {
+            let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
+            let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
+            let mut ends: Vec<(i64, u32)> = dated.collect();
+            ends.sort_unstable();
+            ends
+        })
     }
 
     /// The tasks of the process of a task.
@@ -151,8 +166,9 @@ impl Children {
     /// The descendant whose exec during this wait closed its inherited descriptors, so that the wait reached end of
     /// file.
     pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
-        let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(MAX_EXEC_NS));
-        let inside = self.execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
+        let execs = self.execs(call.trace);
+        let until = execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(MAX_EXEC_NS));
+        let inside = execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
         let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
             // Its start is only searched for if it ended later.
             let in_time = || from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns;
@@ -174,9 +190,10 @@ impl Children {
         tolerance_ns: i64,
         fits: impl Fn(u32) -> bool,
     ) -> Option<Edge> {
-        let until = self.ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
+        let ends = self.ends(call.trace);
+        let until = ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
         let from_ns = call.span.end_ns.saturating_sub(tolerance_ns).max(call.span.start_ns);
-        let near = self.ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
+        let near = ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
         let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
         let &(_, main) = fitting.next()?;
         let ender = ender_of(call.trace, self.process_of(call.trace, main), main);

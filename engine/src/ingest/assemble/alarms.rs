@@ -22,7 +22,7 @@ pub(super) struct Alarm {
     /// 0 if the process has set several timers, any of which may have sent the signal.
     after_ns: i64,
     /// Number of signals of the task before.
-    signals: u64,
+    signals: u32,
     /// The timer, if it is not that of `alarm` and `setitimer`.
     timer: Text,
     /// Its signal arrived, and the call that it broke off was not printed yet.

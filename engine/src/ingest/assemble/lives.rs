@@ -235,7 +235,7 @@ impl Assembler<'_> {
         let tick_ns = if is_placed { 1 } else { self.facts.tick_ns.max(1) };
         let from_ns = if started { start_ns } else { end_ns.saturating_sub(end_ns.rem_euclid(tick_ns)) };
         let known = &mut self.trace.tasks[task as usize];
-        known.programs.push(Program { from_ns, path, argv });
+        known.run(Program { from_ns, path, argv });
         // Its first event is the start of its first program: the tracer started it.
         known.born |= started;
         self.last_exec = task;
@@ -244,7 +244,7 @@ impl Assembler<'_> {
     /// It runs a program under its own id, which a thread does under that of its process.
     fn is_no_thread(&mut self, task: u32) {
         let known = &mut self.trace.tasks[task as usize];
-        if known.is_thread && known.adopted && known.renamed.is_empty() {
+        if known.is_thread && known.adopted && known.renamed().is_empty() {
             (known.is_thread, known.adopted, known.creator, known.pid) = (false, false, NONE, known.tid);
         }
     }
@@ -427,7 +427,7 @@ impl Assembler<'_> {
         let (from, to): (PrintedIds, PrintedIds) = ((line.pid, by), (line.pid, tid));
         match self.owners.known(from) {
             Some(thread) if thread != leader => {
-                self.trace.tasks[thread as usize].renamed.push((at.line, tid));
+                self.trace.tasks[thread as usize].rename(at.line, tid);
                 self.owners.take_over(thread, from, to);
             }
             _ => self.owners.ended(leader, to),

@@ -96,7 +96,7 @@ impl Assembler<'_> {
         let path = self.state(task).program;
         let known = &mut self.trace.tasks[task as usize];
         if path.is_some() && known.programs.is_empty() && known.creator == NONE {
-            known.programs.push(Program { from_ns: NO_NS, path, argv: Text::NONE });
+            known.run(Program { from_ns: NO_NS, path, argv: Text::NONE });
         }
     }
 
