@@ -11,10 +11,13 @@ use crate::critical_path::segment::Tag;
 use crate::partition::piece::Piece;
 use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter, differs_within_bucket};
 use crate::store::trace::Trace;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use parsers::Text;
 use parsers::syscalls::Class;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 
 /// Number of pieces that one core processes at a time.
 const AT_ONCE: usize = 1 << 14;
@@ -32,12 +35,12 @@ pub(crate) struct BucketKey {
     tag: Tag,
 }
 
-/// The sum of the pieces that share a key.
+/// The sum of the pieces that share a key. Where a trace has very many programs, there is a bucket for every few pieces.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bucket {
-    /// The first of them.
-    pub piece: Piece,
-    pub exclusive_ns: i64,
+struct Bucket {
+    /// Number of the first of them.
+    first: u32,
+    exclusive_ns: i64,
 }
 
 /// The buckets of a partition.
@@ -52,10 +55,12 @@ pub(crate) struct Buckets {
     offsets: Vec<u32>,
 }
 
-/// The buckets of a chunk of pieces.
-#[derive(Default)]
-struct BucketChunk {
-    places: FxHashMap<BucketKey, u32>,
+/// Numbers buckets by their keys.
+struct BucketNumbers<'all> {
+    trace: &'all Trace,
+    pieces: &'all [Piece],
+    /// Numbers of buckets. The first piece of each has its key.
+    places: HashTable<u32>,
     buckets: Vec<Bucket>,
 }
 
@@ -82,22 +87,36 @@ fn sorted_by_bucket(of_pieces: &[u32], buckets: usize) -> (Vec<u32>, Vec<u32>) {
     (sorted, offsets)
 }
 
-impl BucketChunk {
-    /// Numbers the buckets of these pieces, starting at 0.
-    fn new(trace: &Trace, pieces: &[Piece], numbers: &mut [u32]) -> BucketChunk {
-        let mut chunk = BucketChunk::default();
-        for (piece, number) in pieces.iter().zip(numbers) {
-            *number = chunk.number(bucket_key(trace, piece), piece);
-            chunk.buckets[*number as usize].exclusive_ns += piece.exclusive_ns;
-        }
-        chunk
+impl<'all> BucketNumbers<'all> {
+    fn new(trace: &'all Trace, pieces: &'all [Piece]) -> BucketNumbers<'all> {
+        BucketNumbers { trace, pieces, places: HashTable::new(), buckets: Vec::new() }
     }
 
-    fn number(&mut self, place: BucketKey, piece: &Piece) -> u32 {
-        *self.places.entry(place).or_insert_with(|| {
-            self.buckets.push(Bucket { piece: *piece, exclusive_ns: 0 });
-            self.buckets.len() as u32 - 1
-        })
+    /// The buckets of these pieces, numbered from 0 on.
+    fn of_chunk(trace: &Trace, pieces: &[Piece], (first, numbers): (usize, &mut [u32])) -> Vec<Bucket> {
+        let mut chunk = BucketNumbers::new(trace, pieces);
+        for (piece, number) in (first as u32..).zip(numbers) {
+            *number = chunk.add(Bucket { first: piece, exclusive_ns: pieces[piece as usize].exclusive_ns });
+        }
+        chunk.buckets
+    }
+
+    /// Adds to the sum of the bucket with the same key. Returns its number.
+    fn add(&mut self, bucket: Bucket) -> u32 {
+        let BucketNumbers { trace, pieces, buckets, .. } = self;
+        let key_of = |bucket: &Bucket| bucket_key(trace, &pieces[bucket.first as usize]);
+        let key = key_of(&bucket);
+        let is_same = |&number: &u32| key_of(&buckets[number as usize]) == key;
+        let hash_of = |&number: &u32| FxBuildHasher.hash_one(key_of(&buckets[number as usize]));
+        let number = match self.places.entry(FxBuildHasher.hash_one(key), is_same, hash_of) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => *place.insert(buckets.len() as u32).get(),
+        };
+        match self.buckets.get_mut(number as usize) {
+            Some(known) => known.exclusive_ns += bucket.exclusive_ns,
+            None => self.buckets.push(bucket),
+        }
+        number
     }
 }
 
@@ -105,31 +124,35 @@ impl Buckets {
     /// Numbers the buckets in order of their first pieces, and sums the time of each.
     pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Buckets {
         let mut of_pieces = vec![0; pieces.len()];
-        let parts = pieces.par_chunks(AT_ONCE).zip(of_pieces.par_chunks_mut(AT_ONCE));
-        let chunks: Vec<BucketChunk> = parts.map(|(some, numbers)| BucketChunk::new(trace, some, numbers)).collect();
-        let mut all = BucketChunk::default();
-        let numbers = chunks.iter().map(|chunk| {
-            let number = |bucket: &Bucket| {
-                let number = all.number(bucket_key(trace, &bucket.piece), &bucket.piece);
-                all.buckets[number as usize].exclusive_ns += bucket.exclusive_ns;
-                number
-            };
-            chunk.buckets.iter().map(number).collect()
-        });
+        let parts = of_pieces.par_chunks_mut(AT_ONCE).enumerate();
+        let of_chunk = |(at, numbers)| BucketNumbers::of_chunk(trace, pieces, (at * AT_ONCE, numbers));
+        let chunks: Vec<Vec<Bucket>> = parts.map(of_chunk).collect();
+        let mut all = BucketNumbers::new(trace, pieces);
+        let numbers = chunks.into_iter().map(|chunk| chunk.into_iter().map(|bucket| all.add(bucket)).collect());
         let numbers: Vec<Vec<u32>> = numbers.collect();
         let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
         parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));
         let mut of_programs = FxHashMap::default();
         for bucket in &all.buckets {
-            *of_programs.entry(bucket.piece.program).or_insert(0) += bucket.exclusive_ns;
+            *of_programs.entry(pieces[bucket.first as usize].program).or_insert(0) += bucket.exclusive_ns;
         }
         let (by_bucket, offsets) = sorted_by_bucket(&of_pieces, all.buckets.len());
         Buckets { all: all.buckets, of_pieces, of_programs, by_bucket, offsets }
     }
 
-    /// All buckets.
-    pub(crate) fn all(&self) -> &[Bucket] {
-        &self.all
+    /// How many buckets there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The number of the first piece of a bucket.
+    pub(super) fn first(&self, bucket: u32) -> u32 {
+        self.all[bucket as usize].first
+    }
+
+    /// For each bucket, whether a condition holds for its first piece.
+    pub(super) fn such(&self, pieces: &[Piece], is_such: impl Fn(&Piece) -> bool + Sync) -> Vec<bool> {
+        self.all.par_iter().map(|bucket| is_such(&pieces[bucket.first as usize])).collect()
     }
 
     /// The bucket number of a piece.
@@ -154,18 +177,24 @@ impl Buckets {
     }
 
     /// Whether the pieces of each bucket may belong to a group that reaches the query's minimum.
-    pub(super) fn reaching(&self, trace: &Trace, query: &GroupQuery, within: &ScopeFilter) -> Vec<bool> {
+    pub(super) fn reaching(
+        &self,
+        trace: &Trace,
+        pieces: &[Piece],
+        query: &GroupQuery,
+        within: &ScopeFilter,
+    ) -> Vec<bool> {
         let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_bucket(key));
-        let group = |bucket: &Bucket| keys().map(|key| key.of(trace, &bucket.piece)).collect::<Vec<u32>>();
+        let group =
+            |bucket: &Bucket| keys().map(|key| key.of(trace, &pieces[bucket.first as usize])).collect::<Vec<u32>>();
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
         let has_program = keys().any(|&key| key == GroupKey::Program);
         // Few programs reach the minimum, and they are known before groups are made.
-        let may_reach = |bucket: &Bucket| {
-            !has_program || self.of_programs.get(&bucket.piece.program).is_some_and(|&ns| ns >= query.at_least_ns)
+        let may_reach = |piece: &Piece| {
+            !has_program || self.of_programs.get(&piece.program).is_some_and(|&ns| ns >= query.at_least_ns)
         };
-        let is_chosen =
-            |bucket: &Bucket| may_reach(bucket) && within.may_have(trace, &bucket.piece, differs_within_bucket);
-        let chosen: Vec<bool> = self.all.iter().map(is_chosen).collect();
+        let is_chosen = |piece: &Piece| may_reach(piece) && within.may_have(trace, piece, differs_within_bucket);
+        let chosen = self.such(pieces, is_chosen);
         for (bucket, _) in self.all.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
             *groups.entry(group(bucket)).or_insert(0) += bucket.exclusive_ns;
         }

@@ -92,7 +92,7 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let may_have = |piece: &Piece| {
         within.may_have(trace, piece, differs_within_bucket) && !whole.iter().any(|filter| filter.has(trace, piece))
     };
-    let of_buckets: Vec<bool> = pieces.buckets(trace).all().iter().map(|bucket| may_have(&bucket.piece)).collect();
+    let of_buckets = pieces.buckets(trace).such(&pieces.all, may_have);
     let numbers = pieces.buckets(trace).pieces_of(&of_buckets);
     if within.matches_whole_buckets() && partial.is_empty() {
         return PieceNumbers::These(numbers);

@@ -42,7 +42,7 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, withi
         return Vec::new();
     }
     let buckets = pieces.buckets(trace);
-    let reach = buckets.reaching(trace, query, within);
+    let reach = buckets.reaching(trace, &pieces.all, query, within);
     if !reach.contains(&true) {
         return Vec::new();
     }

@@ -149,20 +149,36 @@ pub(crate) struct ScopeFilter {
     without: Vec<(GroupKey, Numbers)>,
 }
 
-/// The accepted values of a key, sorted. There may be one for every program of a trace.
-pub(crate) struct Numbers(Vec<u32>);
+/// The accepted values of a key. There may be one for every program of a trace.
+pub(crate) struct Numbers {
+    /// In order.
+    all: Vec<u32>,
+    /// The same as bits, where they are many and near each other.
+    bits: Vec<u64>,
+}
 
 impl Numbers {
     /// Up to this length, a linear search is faster.
     const FEW: usize = 16;
+    /// Maximum number of words of bits for each value.
+    const WORDS_OF_VALUE: usize = 4;
 
-    fn new(mut numbers: Vec<u32>) -> Numbers {
-        numbers.sort_unstable();
-        Numbers(numbers)
+    fn new(mut all: Vec<u32>) -> Numbers {
+        all.sort_unstable();
+        let words = all.last().map_or(0, |&last| last as usize / 64 + 1);
+        let is_dense = all.len() > Numbers::FEW && words <= Numbers::WORDS_OF_VALUE * all.len();
+        let mut bits = vec![0; if is_dense { words } else { 0 }];
+        if is_dense {
+            all.iter().for_each(|&number| bits[number as usize / 64] |= 1 << (number % 64));
+        }
+        Numbers { all, bits }
     }
 
     pub(super) fn contains(&self, number: &u32) -> bool {
-        if self.0.len() <= Numbers::FEW { self.0.contains(number) } else { self.0.binary_search(number).is_ok() }
+        if !self.bits.is_empty() {
+            return self.bits.get(*number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1);
+        }
+        if self.all.len() <= Numbers::FEW { self.all.contains(number) } else { self.all.binary_search(number).is_ok() }
     }
 }
 

@@ -75,11 +75,15 @@ pub(super) fn in_groups(
     let is_of_task = |key| matches!(key, GroupKey::Pid | GroupKey::Tid);
     let of_task = |task: u32| values(keyed(is_of_task).map(|key| key.of_task(trace, task)));
     let of_bucket = |bucket: u32| {
-        let piece = &buckets.all()[bucket as usize].piece;
+        let piece = &pieces.all[buckets.first(bucket) as usize];
         values(keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, piece)))
     };
     let task_of = |at: u32| pieces.all[at as usize].task;
-    let (tasks, all_buckets) = (trace.tasks.len(), buckets.all().len());
+    let (tasks, all_buckets) = (trace.tasks.len(), buckets.len());
+    if !keys.iter().any(|&key| differs_within_bucket(key)) {
+        let of_buckets = alike(all_buckets, 0..all_buckets as u32, of_bucket);
+        return in_order_of_numbers(chosen, |at| of_buckets[buckets.of(at) as usize]);
+    }
     // Where few pieces are chosen of a trace with very many tasks and programs, only theirs are numbered.
     let (of_tasks, of_buckets) = if chosen.len() < tasks.max(all_buckets) {
         let chosen = || chosen.at(0..chosen.len());
@@ -116,6 +120,41 @@ fn alike(len: usize, items: impl Iterator<Item = u32>, values_of: impl Fn(u32) -
     numbers
 }
 
+/// The same where groups are numbered from 0 on, and there are few compared with the pieces.
+fn in_order_of_numbers(chosen: PieceNumbers, number_of: impl Fn(u32) -> u32) -> (PieceNumbers, Vec<usize>) {
+    let (mut places, mut sizes): (Vec<u32>, Vec<usize>) = (Vec::new(), Vec::new());
+    let all = || chosen.at(0..chosen.len());
+    for number in all().map(&number_of) {
+        if number as usize >= places.len() {
+            places.resize(number as usize + 1, u32::MAX);
+        }
+        let place = &mut places[number as usize];
+        if *place == u32::MAX {
+            *place = sizes.len() as u32;
+            sizes.push(0);
+        }
+        sizes[*place as usize] += 1;
+    }
+    let bounds = bounds(&sizes);
+    let (mut next, mut order) = (bounds.clone(), vec![0; chosen.len()]);
+    for at in all() {
+        let next = &mut next[places[number_of(at) as usize] as usize];
+        order[*next] = at;
+        *next += 1;
+    }
+    (PieceNumbers::These(order), bounds)
+}
+
+/// Where each group begins, and the end of the last one.
+fn bounds(sizes: &[usize]) -> Vec<usize> {
+    let mut bounds = vec![0];
+    bounds.extend(sizes.iter().scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    }));
+    bounds
+}
+
 fn in_order(
     chosen: PieceNumbers,
     group_of: impl Fn(u32) -> GroupNumbers + Sync,
@@ -125,11 +164,7 @@ fn in_order(
     let chunk = |places: &Range<usize>| numbered(chosen.at(places.clone()).map(&group_of));
     let mut chunks: Vec<OrderedChunk> = parallel::map(&places, chunk);
     let (sizes, is_sorted) = numbered_alike(&mut chunks);
-    let mut bounds = vec![0];
-    bounds.extend(sizes.iter().scan(0, |end, size| {
-        *end += size;
-        Some(*end)
-    }));
+    let bounds = bounds(&sizes);
     if is_sorted {
         return (chosen, bounds);
     }
