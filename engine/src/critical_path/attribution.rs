@@ -110,8 +110,7 @@ impl Attribution {
 
     /// Whether there is a call with at least so much time.
     pub fn has_call_of(&self, at_least_ns: i64) -> bool {
-        self.like_most.has_call_of(at_least_ns)
-            || self.others.rows().any(|row| self.in_call_ns(row) >= at_least_ns)
+        self.like_most.has_call_of(at_least_ns) || self.others.rows().any(|row| self.in_call_ns(row) >= at_least_ns)
     }
 
     /// What the walk recorded about processes.

@@ -14,6 +14,7 @@ use parsers::syscalls::Class;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A kind of call.
 pub type CallKind = (Text, Class);
@@ -47,6 +48,8 @@ pub struct TimeIndex {
     /// Time of each kind of call in all units, and time after calls; see [`TimeIndex::max_ns`].
     totals_ns: Vec<i64>,
     gaps_ns: i64,
+    /// See [`TimeIndex::programs`].
+    programs: OnceLock<(Vec<u32>, usize)>,
 }
 
 /// Number of tasks that a core adds up at a time.
@@ -141,6 +144,20 @@ impl TimeIndex {
     pub fn units_of(&self, task: u32) -> &[ProgramTime] {
         let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
         bounds.map_or(&[], |(&from, &to)| &self.units[from as usize..to as usize])
+    }
+
+    /// For each unit the number of its program, counted by capture, and how many there are.
+    pub fn programs(&self, trace: &Trace) -> (&[u32], usize) {
+        let (numbers, count) = self.programs.get_or_init(|| {
+            let mut known: FxHashMap<(u32, Text), u32> = FxHashMap::default();
+            let number = |unit: &ProgramTime| {
+                let next = known.len() as u32;
+                *known.entry((trace.tasks[unit.task as usize].capture, unit.program)).or_insert(next)
+            };
+            let numbers = self.units.iter().map(number).collect();
+            (numbers, known.len())
+        });
+        (numbers, *count)
     }
 
     /// Time of a unit in calls of these kinds.

@@ -56,11 +56,10 @@ pub(crate) struct Buckets {
 }
 
 /// Numbers buckets by their keys.
-struct BucketNumbers<'all> {
-    trace: &'all Trace,
-    pieces: &'all [Piece],
-    /// Numbers of buckets. The first piece of each has its key.
+struct BucketNumbers {
+    /// Numbers of buckets. Their keys are in `keys`.
     places: HashTable<u32>,
+    keys: Vec<BucketKey>,
     buckets: Vec<Bucket>,
 }
 
@@ -87,36 +86,40 @@ fn sorted_by_bucket(of_pieces: &[u32], buckets: usize) -> (Vec<u32>, Vec<u32>) {
     (sorted, offsets)
 }
 
-impl<'all> BucketNumbers<'all> {
-    fn new(trace: &'all Trace, pieces: &'all [Piece]) -> BucketNumbers<'all> {
-        BucketNumbers { trace, pieces, places: HashTable::new(), buckets: Vec::new() }
+impl BucketNumbers {
+    /// No buckets, with places for so many.
+    fn new(capacity: usize) -> BucketNumbers {
+        BucketNumbers { places: HashTable::with_capacity(capacity), keys: Vec::new(), buckets: Vec::new() }
     }
 
     /// The buckets of these pieces, numbered from 0 on.
-    fn of_chunk(trace: &Trace, pieces: &[Piece], (first, numbers): (usize, &mut [u32])) -> Vec<Bucket> {
-        let mut chunk = BucketNumbers::new(trace, pieces);
-        for (piece, number) in (first as u32..).zip(numbers) {
-            *number = chunk.add(Bucket { first: piece, exclusive_ns: pieces[piece as usize].exclusive_ns });
+    fn of_chunk(trace: &Trace, pieces: &[Piece], (first, numbers): (usize, &mut [u32])) -> BucketNumbers {
+        let mut chunk = BucketNumbers::new(numbers.len());
+        for (at, number) in (first..).zip(numbers) {
+            let piece = &pieces[at];
+            let bucket = Bucket { first: at as u32, exclusive_ns: piece.exclusive_ns };
+            *number = chunk.add(bucket_key(trace, piece), bucket);
         }
-        chunk.buckets
+        BucketNumbers { places: HashTable::new(), ..chunk }
     }
 
-    /// Adds to the sum of the bucket with the same key. Returns its number.
-    fn add(&mut self, bucket: Bucket) -> u32 {
-        let BucketNumbers { trace, pieces, buckets, .. } = self;
-        let key_of = |bucket: &Bucket| bucket_key(trace, &pieces[bucket.first as usize]);
-        let key = key_of(&bucket);
-        let is_same = |&number: &u32| key_of(&buckets[number as usize]) == key;
-        let hash_of = |&number: &u32| FxBuildHasher.hash_one(key_of(&buckets[number as usize]));
-        let number = match self.places.entry(FxBuildHasher.hash_one(key), is_same, hash_of) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => *place.insert(buckets.len() as u32).get(),
-        };
-        match self.buckets.get_mut(number as usize) {
-            Some(known) => known.exclusive_ns += bucket.exclusive_ns,
-            None => self.buckets.push(bucket),
+    /// Adds to the sum of the bucket with this key. Returns its number.
+    fn add(&mut self, key: BucketKey, bucket: Bucket) -> u32 {
+        let (keys, next) = (&self.keys, self.keys.len() as u32);
+        let is_same = |&number: &u32| keys[number as usize] == key;
+        let hash_of = |&number: &u32| FxBuildHasher.hash_one(keys[number as usize]);
+        match self.places.entry(FxBuildHasher.hash_one(key), is_same, hash_of) {
+            Entry::Occupied(known) => {
+                self.buckets[*known.get() as usize].exclusive_ns += bucket.exclusive_ns;
+                *known.get()
+            }
+            Entry::Vacant(place) => {
+                place.insert(next);
+                self.keys.push(key);
+                self.buckets.push(bucket);
+                next
+            }
         }
-        number
     }
 }
 
@@ -126,9 +129,12 @@ impl Buckets {
         let mut of_pieces = vec![0; pieces.len()];
         let parts = of_pieces.par_chunks_mut(AT_ONCE).enumerate();
         let of_chunk = |(at, numbers)| BucketNumbers::of_chunk(trace, pieces, (at * AT_ONCE, numbers));
-        let chunks: Vec<Vec<Bucket>> = parts.map(of_chunk).collect();
-        let mut all = BucketNumbers::new(trace, pieces);
-        let numbers = chunks.into_iter().map(|chunk| chunk.into_iter().map(|bucket| all.add(bucket)).collect());
+        let chunks: Vec<BucketNumbers> = parts.map(of_chunk).collect();
+        let mut all = BucketNumbers::new(chunks.iter().map(|chunk| chunk.buckets.len()).sum());
+        let numbers = chunks.into_iter().map(|chunk| {
+            let buckets = chunk.keys.into_iter().zip(chunk.buckets);
+            buckets.map(|(key, bucket)| all.add(key, bucket)).collect()
+        });
         let numbers: Vec<Vec<u32>> = numbers.collect();
         let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
         parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));

@@ -72,7 +72,10 @@ mod tests {
     fn numbers_of_a_key_are_in_order() {
         let keys = [Some(1), Some(0), Some(1), None, Some(2), Some(0)];
         let mut grouped = Grouped::new(4, keys.into_iter());
-        assert_eq!([0, 1, 2, 3, 9].map(|key| grouped.of(key).to_vec()), [vec![1, 5], vec![0, 2], vec![4], vec![], vec![]]);
+        assert_eq!(
+            [0, 1, 2, 3, 9].map(|key| grouped.of(key).to_vec()),
+            [vec![1, 5], vec![0, 2], vec![4], vec![], vec![]]
+        );
         grouped.sort_by_key(std::cmp::Reverse);
         assert_eq!(grouped.members(), [5, 1, 2, 0, 4]);
     }

@@ -55,9 +55,7 @@ impl RankedRows {
     /// The rows, in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = u32> {
         let words = (0u32..).zip(&self.bits).filter(|(_, bits)| **bits != 0);
-        words.flat_map(|(word, &bits)| {
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit)
-        })
+        words.flat_map(|(word, &bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit))
     }
 }
 

@@ -39,7 +39,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
         action.transfer().filter(|&way| way != Transfer::List && shape.outcome == Outcome::Ok)
     });
-    let copy = |tasks: &ProcessTasks<'_>| Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty());
+    let copy =
+        |tasks: &ProcessTasks<'_>| Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty());
     let found = parallel::flat_map(&processes(context), copy);
     let mut builder = TableBuilder::new(context, "copies");
     found.iter().for_each(|copy| write(context, copy, &mut builder));

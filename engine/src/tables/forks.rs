@@ -117,7 +117,8 @@ fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
         let process = mains.get(task.creator as usize)?;
         after = first_from(waited, after, task.created_by);
         let is_child = |id: i32| id == task.tid || id == task.pid;
-        let is_wait = |&(row, id): &(u32, i32)| is_child(id) && mains.get(trace.events.task(row) as usize) == Some(process);
+        let is_wait =
+            |&(row, id): &(u32, i32)| is_child(id) && mains.get(trace.events.task(row) as usize) == Some(process);
         waited[after..].iter().take(MAX_WAITS_AFTER).copied().find(is_wait).map(|(row, _)| row)
     };
     tasks.iter().map(|&number| &trace.tasks[number as usize]).filter_map(by_creator).collect()

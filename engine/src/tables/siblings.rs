@@ -31,15 +31,13 @@ struct Siblings {
 
 /// Builds the table of groups of at least two children of one process with the same program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mains = context.trace.main_tasks();
+    let times = PathTimes::new(context);
+    let children = children(context);
+    let may_reach = parents_that_may_reach(context, &times, &children);
     let mut groups: FxHashMap<(u32, Text), Vec<u32>> = FxHashMap::default();
-    for task in context.tasks() {
-        let known = &context.trace.tasks[task as usize];
-        let parent = mains.get(known.creator as usize).filter(|_| !known.is_thread && known.creator != NONE);
+    for &(parent, task) in children.iter().filter(|(parent, _)| may_reach[*parent as usize]) {
         let program = context.selection.program_index.name_of(task).map_or(Text::NONE, |program| program.path);
-        if let Some(&parent) = parent.filter(|_| life(context.trace, task).is_some()) {
-            groups.entry((parent, program)).or_default().push(task);
-        }
+        groups.entry((parent, program)).or_default().push(task);
     }
     let groups = groups.into_iter().map(|((parent, program), children)| (parent, program, children));
     let mut groups: Vec<Siblings> =
@@ -47,7 +45,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
     groups.extend(by_folder(context, &groups));
     groups.retain(|group| group.children.len() > 1);
-    let (mut builder, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
+    let mut builder = TableBuilder::new(context, "siblings");
     groups.retain(|group| reaches_threshold(context, &times, group));
     if !groups.is_empty() {
         let pauses = only_pauses(context);
@@ -60,6 +58,30 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let (waits, traffic) = (lock_waits_ns(context), Traffic::new(context));
     groups.iter().for_each(|group| write(context, &times, &waits, &traffic, group, &mut builder));
     builder.finish()
+}
+
+/// The selected processes with a life, each after the main task of its creator's process.
+fn children(context: &TableContext<'_>) -> Vec<(u32, u32)> {
+    let (trace, mains) = (context.trace, context.trace.main_tasks());
+    let child = |task: u32| {
+        let known = trace.tasks.get(task as usize).filter(|known| !known.is_thread)?;
+        let &parent = mains.get(known.creator as usize)?;
+        life(trace, task).map(|_| (parent, task))
+    };
+    context.tasks().filter_map(child).collect()
+}
+
+/// For each task, whether a group of its children may reach the threshold: all of them together do.
+fn parents_that_may_reach(context: &TableContext<'_>, times: &PathTimes, children: &[(u32, u32)]) -> Vec<bool> {
+    let Some(threshold) = context.threshold.filter(|threshold| threshold.within <= CostScope::Call) else {
+        return vec![true; context.trace.tasks.len()];
+    };
+    let mut sums_ns = vec![0i64; context.trace.tasks.len()];
+    for &(parent, child) in children {
+        sums_ns[parent as usize] += times.inclusive_ns[child as usize];
+    }
+    let tasks = context.trace.tasks.iter().zip(sums_ns);
+    tasks.map(|(task, sum_ns)| sum_ns >= threshold.least_of(task.capture)).collect()
 }
 
 /// Drops children that are the same pause again: a loop that sleeps between its steps does not want them side by side.

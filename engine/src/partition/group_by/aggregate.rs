@@ -89,14 +89,7 @@ impl<'all> Aggregator<'all> {
         let may_differ = || GroupKey::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
         let of_buckets = may_differ().filter(|&key| !differs_within_bucket(key)).collect();
         let of_tasks = may_differ().filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)).collect();
-        Aggregator {
-            trace,
-            pieces,
-            buckets: pieces.buckets(trace),
-            mains: trace.main_tasks(),
-            of_buckets,
-            of_tasks,
-        }
+        Aggregator { trace, pieces, buckets: pieces.buckets(trace), mains: trace.main_tasks(), of_buckets, of_tasks }
     }
 
     /// Marks with no value counted.
