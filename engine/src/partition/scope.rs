@@ -86,16 +86,20 @@ impl GroupKey {
         }
     }
 
-    /// The numbers of a value in this trace; empty if no piece can have it.
-    fn numbers(self, trace: &Trace, value: &KeyValue) -> Vec<u32> {
-        match value {
-            // Undecodable text is known only in its printed form, with replacement characters.
-            KeyValue::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
-                let texts = &trace.events.texts;
-                (0..texts.len() as u32).filter(|&number| texts.string(Text(number)) == *text).collect()
+    /// The numbers of values in this trace, without those that no piece can have.
+    fn numbers(self, trace: &Trace, values: &[KeyValue]) -> Vec<u32> {
+        let texts = &trace.events.texts;
+        let mut numbers = Vec::with_capacity(values.len());
+        for value in values {
+            match value {
+                // Undecodable text is known only in its printed form, with replacement characters.
+                KeyValue::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
+                    numbers.extend((0..texts.len() as u32).filter(|&number| texts.string(Text(number)) == *text));
+                }
+                _ => numbers.extend(self.number(trace, value)),
             }
-            _ => self.number(trace, value).into_iter().collect(),
         }
+        numbers
     }
 
     fn number(self, trace: &Trace, value: &KeyValue) -> Option<u32> {
@@ -185,9 +189,7 @@ impl Numbers {
 impl ScopeFilter {
     pub(crate) fn new(trace: &Trace, scope: &Scope) -> ScopeFilter {
         let numbers = |conditions: &Conditions| {
-            let number = |(key, values): &(GroupKey, Vec<KeyValue>)| {
-                (*key, Numbers::new(values.iter().flat_map(|value| key.numbers(trace, value)).collect()))
-            };
+            let number = |(key, values): &(GroupKey, Vec<KeyValue>)| (*key, Numbers::new(key.numbers(trace, values)));
             conditions.iter().map(number).collect()
         };
         ScopeFilter { only: numbers(&scope.only), without: numbers(&scope.without) }

@@ -9,7 +9,8 @@ use pyo3::types::{IntoPyDict, PyDict, PyList};
 /// A capture of a trace, and how far it can be trusted.
 pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) -> PyResult<Bound<'py, PyDict>> {
     let dict = facts(py, &session.trace().captures[number as usize])?;
-    if let Some(trust) = py.detach(|| session.trust()[number as usize].as_ref()) {
+    py.detach(|| session.prepare());
+    if let Some(trust) = session.trust()[number as usize].as_ref() {
         dict.set_item("filtered", trust.filtered)?;
         dict.set_item("families", &trust.families)?;
         dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;

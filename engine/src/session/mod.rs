@@ -87,6 +87,11 @@ impl Session {
         self.wakers.get_or_init(|| Wakers::new(&self.trace))
     }
 
+    /// Computes what every report needs, on all cores: parts of it have only one thing to do at a time.
+    pub fn prepare(&self) {
+        rayon::join(|| self.trust(), || self.wakers());
+    }
+
     /// The windows of a choice.
     ///
     /// # Errors
