@@ -332,6 +332,10 @@ class TraceTables:
         others = [each.for_engine() for each in apart_from]
         return self._table(lambda: self._source.partition(self._selected, by, min_ns, limit, scope, others, basis))
 
+    def program_times(self) -> list[tuple[str, int, int]]:
+        """The partition by names of programs: name, time and number of processes. A trace may have very many programs."""
+        return self._source.program_times(self._selected)
+
     @cached_property
     def has_stacks(self) -> bool:
         """Whether the tracer printed stacks (`strace -k`)."""

@@ -250,7 +250,7 @@ fn planned(texts: &mut parsers::Interner, plan: &TaskPlan) -> Task {
     task.is_thread = plan.tid != plan.pid;
     task.birth_ns = plan.entries.iter().map(|entry| entry.start_ns).min().unwrap_or(NO_NS);
     task.last_ns = plan.entries.iter().map(|entry| entry.end_ns.unwrap_or(entry.start_ns)).max().unwrap_or(NO_NS);
-    task.calls = plan.entries.iter().filter(|entry| entry.kind == EventKind::Call).count() as u64;
+    task.calls = plan.entries.iter().filter(|entry| entry.kind == EventKind::Call).count() as u32;
     task.death_ns = plan.exit_ns.map_or(NO_NS, |exit_ns| exit_ns.max(task.last_ns));
     let programs = plan.programs.iter();
     task.programs = programs

@@ -54,6 +54,8 @@ class _Command:
     owners: list[tuple[int, str | None]] = field(default_factory=list)
     processes: int = 0
     """Number of processes, where their pids are not listed."""
+    program_name: str | None = None
+    """The name of their programs, where these are not listed."""
 
     def add(self, exclusive_ns: int, pid: int | None, program: str | None) -> None:
         """Add a process that runs this program."""
@@ -125,13 +127,10 @@ def _of_pieces(pieces: Sequence[Piece], wall_ns: int) -> list[PathRow]:
 
 def _programs(trace: Trace) -> list[_Command]:
     """The processes by program, where there are very many."""
-    found: dict[str, _Command] = {}
-    columns = map(trace.partition_by(["program"]).column, ("program", "exclusive_ns", "processes"))
-    for program, exclusive_ns, processes in zip(*columns, strict=True):
-        command = found.setdefault(name := short(program) or "the traced process", _Command(name))
-        command.add(exclusive_ns, None, program)
-        command.processes += processes
-    return list(found.values())
+    return [
+        _Command(name or "the traced process", exclusive_ns, processes=processes, program_name=name)
+        for name, exclusive_ns, processes in trace.program_times()
+    ]
 
 
 def _commands(trace: Trace, table: Table) -> list[_Command]:
@@ -189,6 +188,8 @@ class _CommandPart(Part):
     def __init__(self, trace: Trace, command: _Command) -> None:
         super().__init__(trace, {"pid": None, "program": None, "exclusive_ns": command.exclusive_ns})
         self.only = {"program": list(command.programs)}
+        if command.program_name is not None:
+            self.only = {"program_name": [command.program_name]}
         if command.pids:
             self.only["pid"] = list(dict.fromkeys(command.pids))
 

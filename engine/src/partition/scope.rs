@@ -30,12 +30,14 @@ pub enum GroupKey {
     Resolved,
     /// Role of the time in a poll loop.
     Tag,
+    /// Name of the program: the last part of its path. It is no column.
+    ProgramName,
 }
 
 pub(super) const KEYS: usize = 10;
 
 impl GroupKey {
-    /// All keys with their names.
+    /// All columns with their names.
     pub const ALL: [(&'static str, GroupKey); KEYS] = [
         ("capture", GroupKey::Capture),
         ("pid", GroupKey::Pid),
@@ -51,7 +53,8 @@ impl GroupKey {
 
     /// Looks up a key by name.
     pub fn by_name(name: &str) -> Option<GroupKey> {
-        GroupKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+        let column = GroupKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key);
+        column.or((name == "program_name").then_some(GroupKey::ProgramName))
     }
 
     pub(crate) fn is_of_task(self) -> bool {
@@ -83,6 +86,7 @@ impl GroupKey {
             GroupKey::Target => piece.target.0,
             GroupKey::Resolved => u32::from(piece.resolved),
             GroupKey::Tag => piece.tag as u32,
+            GroupKey::ProgramName => trace.program_names().of(piece.program),
         }
     }
 
@@ -116,6 +120,7 @@ impl GroupKey {
             (GroupKey::Tag, KeyValue::Text(name)) => {
                 Tag::ALL.iter().find(|tag| tag.name() == Some(name)).map(|&tag| tag as u32)
             }
+            (GroupKey::ProgramName, KeyValue::Text(name)) => trace.program_names().number(name),
             (GroupKey::Resolved, KeyValue::Bool(resolved)) => Some(u32::from(*resolved)),
             _ => None,
         }

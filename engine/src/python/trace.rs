@@ -194,6 +194,15 @@ impl PyTrace {
         .map_err(PyErr::from)
     }
 
+    /// The partition by names of programs: name, time and number of processes.
+    fn program_times(&self, py: Python<'_>, selection: &PySelection) -> PyResult<Vec<(String, i64, i64)>> {
+        py.detach(|| -> Result<_, TimeBoundError> {
+            let times = group_by::program_times(self.0.trace(), self.0.pieces(&selection.0)?.as_ref());
+            Ok(times.into_iter().map(|time| (time.name, time.exclusive_ns, time.processes)).collect())
+        })
+        .map_err(PyErr::from)
+    }
+
     /// The path in order of time. With `at_least_ns`, consecutive shorter segments of one task are merged, and those
     /// that are still shorter are dropped. With `most`, only this number of the longest ones is retained instead.
     #[pyo3(signature = (selection, at_least_ns = 0, most = None))]

@@ -14,6 +14,7 @@ pub(crate) mod normalise;
 pub(crate) mod outcomes;
 pub(crate) mod paths;
 pub(crate) mod pid_index;
+pub(crate) mod program_names;
 pub mod programs;
 pub(crate) mod resolution;
 pub(crate) mod row_map;

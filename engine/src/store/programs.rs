@@ -64,15 +64,21 @@ impl ProgramIndex {
         self.of(task).last().copied()
     }
 
+    /// The paths of all programs.
+    pub(crate) fn paths(&self) -> Vec<Text> {
+        let mut paths: Vec<Text> = self.programs.iter().map(|program| program.path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    }
+
     /// The paths of programs that match a user's argument, by path or by its last component.
     pub(crate) fn matching(&self, texts: &Interner, wanted: &[String]) -> Vec<Text> {
         let fits = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);
             wanted.iter().any(|wanted| wanted == path || wanted == name)
         };
-        let mut found: Vec<Text> = self.programs.iter().map(|program| program.path).collect();
-        found.sort_unstable();
-        found.dedup();
+        let mut found = self.paths();
         found.retain(|&path| fits(&texts.string(path)));
         found
     }

@@ -5,6 +5,7 @@ use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::file_chunks::FileChunks;
 use crate::store::pid_index::PidIndex;
+use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
 use crate::store::task_relations::main_tasks;
 use crate::store::tasks::Task;
@@ -235,6 +236,8 @@ pub struct Trace {
     mains: OnceLock<Vec<u32>>,
     /// The programs of each task, computed on first use.
     programs: OnceLock<ProgramIndex>,
+    /// The names of programs, computed on first use.
+    program_names: OnceLock<ProgramNames>,
     /// What tables need of each of `task_rows`; see [`Trace::shapes_of`].
     contiguous: OnceLock<Contiguous>,
 }
@@ -264,6 +267,11 @@ impl Trace {
     /// The programs of each task over time. Valid after everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
         self.programs.get_or_init(|| ProgramIndex::new(&self.tasks))
+    }
+
+    /// The names of programs. Valid after everything is read.
+    pub(crate) fn program_names(&self) -> &ProgramNames {
+        self.program_names.get_or_init(|| ProgramNames::new(&self.events.texts, self.program_index()))
     }
 
     /// The tasks of each process id. Valid after everything is read.

@@ -1,0 +1,57 @@
+//! Names of programs: the last parts of their paths. A trace may have very many programs, and few names.
+
+use crate::store::programs::ProgramIndex;
+use parsers::{Interner, Text};
+use rustc_hash::FxHashMap;
+
+/// The names of programs, numbered.
+#[derive(Debug)]
+pub(crate) struct ProgramNames {
+    /// By number. The first one is empty: the program is unknown.
+    names: Vec<String>,
+    numbers: FxHashMap<String, u32>,
+    /// The number of the name of each program, by number of its text.
+    of_programs: Vec<u32>,
+}
+
+impl ProgramNames {
+    /// Numbers the names.
+    pub(crate) fn new(texts: &Interner, programs: &ProgramIndex) -> ProgramNames {
+        let mut found = ProgramNames {
+            names: vec![String::new()],
+            numbers: FxHashMap::from_iter([(String::new(), 0)]),
+            of_programs: vec![0; texts.len()],
+        };
+        for program in programs.paths() {
+            let path = texts.string(program);
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            let number = found.number(name).unwrap_or_else(|| found.add(name));
+            if let Some(place) = found.of_programs.get_mut(program.0 as usize) {
+                *place = number;
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, name: &str) -> u32 {
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The number of a name, if a program has it.
+    pub(crate) fn number(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The number of the name of a program.
+    pub(crate) fn of(&self, program: Text) -> u32 {
+        self.of_programs.get(program.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// The name with a number.
+    pub(crate) fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", String::as_str)
+    }
+}
