@@ -199,8 +199,8 @@ class Trace:
         below `at_least_ns` and those after the first `most` are left out."""
 
     def program_times(self, selection: Selection) -> list[tuple[str, int, int]]:
-        """The partition by names of programs, which are the last parts of their paths: name, exclusive_ns and the number
-        of processes that ran each program. Conditions on the partition may have the key program_name."""
+        """The partition by names of programs, which are the last parts of their paths: name, exclusive_ns and
+        the number of processes that ran each program. Conditions on the partition may have the key program_name."""
 
     def path(self, selection: Selection, at_least_ns: int = 0, most: int | None = None) -> Table:
         """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op,

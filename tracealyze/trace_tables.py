@@ -333,7 +333,7 @@ class TraceTables:
         return self._table(lambda: self._source.partition(self._selected, by, min_ns, limit, scope, others, basis))
 
     def program_times(self) -> list[tuple[str, int, int]]:
-        """The partition by names of programs: name, time and number of processes. A trace may have very many programs."""
+        """The partition by names of programs, which are few: name, time and number of processes."""
         return self._source.program_times(self._selected)
 
     @cached_property

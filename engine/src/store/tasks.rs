@@ -17,7 +17,7 @@ pub struct Program {
 
 /// What few tasks have.
 #[derive(Clone, Debug)]
-struct TaskExtras {
+pub(crate) struct TaskExtras {
     /// See [`Task::renamed`].
     renamed: Vec<(u32, i32)>,
     /// See [`Task::cpu_ns`].
@@ -63,7 +63,7 @@ pub struct Task {
     pub superseded: bool,
     /// Programs that it ran itself, in order. Before the first one it runs its creator's program.
     pub programs: Vec<Program>,
-    extras: Option<Box<TaskExtras>>,
+    pub(crate) extras: Option<Box<TaskExtras>>,
     /// Its first and last line.
     pub first_line: u32,
     /// See `first_line`.

@@ -101,7 +101,7 @@ fn the_first_id_is_the_childs_if_messages_are_off() {
         r"1795248057.002800 <... wait4 resumed>NULL, 0, NULL) = 8 <0.000290>",
         r"1795248057.002900 +++ exited with 0 +++",
     ]);
-    let of: Vec<(i32, u64)> = trace.tasks.iter().map(|task| (task.tid, task.calls)).collect();
+    let of: Vec<(i32, u32)> = trace.tasks.iter().map(|task| (task.tid, task.calls)).collect();
     assert_eq!(of, [(7, 4), (8, 2)]);
     assert_eq!(trace.tasks[1].creator, 0);
 }

@@ -25,7 +25,7 @@ fn calls(trace: &Trace, name: &str) -> Vec<(i64, i64, DurKind)> {
 }
 
 /// Thread id, process id, number of the creator, whether it is a thread, calls.
-fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u64)> {
+fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u32)> {
     let creator = |creator: u32| (creator != NONE).then_some(creator);
     let told = trace.tasks.iter();
     told.map(|task| (task.tid, task.pid, creator(task.creator), task.is_thread, task.calls)).collect()

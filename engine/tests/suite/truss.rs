@@ -35,7 +35,7 @@ fn an_interrupted_call_starts_before_its_signal() {
     ]);
     assert_eq!(calls(&trace, "waitid"), [(10_000, Some(30_002))]);
     assert_eq!(calls(&trace, "getpid"), [(30_002, Some(30_003))]);
-    assert_eq!(trace.tasks.iter().map(|task| task.signals).sum::<u64>(), 1);
+    assert_eq!(trace.tasks.iter().map(|task| task.signals).sum::<u32>(), 1);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn lwp_one_and_the_process_without_number_are_one_task() {
 }
 
 /// Id, process, whether a thread, and number of calls of each task.
-fn tasks(trace: &Trace) -> Vec<(i32, i32, bool, u64)> {
+fn tasks(trace: &Trace) -> Vec<(i32, i32, bool, u32)> {
     trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect()
 }
 
