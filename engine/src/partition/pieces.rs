@@ -4,7 +4,7 @@ use crate::critical_path::attribution::Attribution;
 use crate::critical_path::window::Window;
 use crate::partition::buckets::{Buckets, bucket_key};
 use crate::partition::piece::Piece;
-use crate::partition::sums;
+use crate::partition::sums::{self, PiecesOfTasks};
 use crate::store::event::NONE;
 use crate::store::programs::ProgramIndex;
 use crate::store::trace::Trace;
@@ -36,9 +36,9 @@ impl Pieces {
     }
 
     /// Collects the pieces of each task, given by task number.
-    pub(crate) fn of_tasks(each: Vec<Vec<Piece>>, windows: &[Window]) -> Pieces {
+    pub(crate) fn of_tasks(each: impl Iterator<Item = Vec<Piece>>, windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
-        each.into_iter().for_each(|some| pieces.push(some));
+        each.for_each(|some| pieces.push(PiecesOfTasks { ends: vec![some.len()], pieces: some }));
         pieces
     }
 
@@ -58,16 +58,16 @@ impl Pieces {
         }
     }
 
-    /// Adds the pieces of the next task.
-    fn push(&mut self, mut pieces: Vec<Piece>) {
-        self.times.push(&pieces);
-        // There may be a single task with very many pieces.
-        if self.all.is_empty() {
-            std::mem::swap(&mut self.all, &mut pieces)
-        } else {
-            self.all.append(&mut pieces)
+    /// Adds the pieces of the next tasks.
+    fn push(&mut self, PiecesOfTasks { mut pieces, ends }: PiecesOfTasks) {
+        let (before, mut from) = (self.all.len(), 0);
+        for end in ends {
+            self.times.push(&pieces[from..end]);
+            self.offsets.push((before + end) as u32);
+            from = end;
         }
-        self.offsets.push(self.all.len() as u32);
+        // There may be a single task with very many pieces.
+        if self.all.is_empty() { std::mem::swap(&mut self.all, &mut pieces) } else { self.all.append(&mut pieces) }
     }
 
     /// The pieces grouped into buckets, which ignore task and target.

@@ -11,17 +11,26 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Number of tasks summed before their pieces are handed over. It bounds the memory for pieces that exist twice.
-const TASKS_AT_ONCE: usize = 1024;
+/// Number of rows of the tasks that are summed before their pieces are handed over. It bounds the memory for pieces that exist
+/// twice.
+const ROWS_AT_ONCE: usize = 1 << 19;
 /// Number of tasks that one core processes at a time.
 const TASKS_OF_CORE: usize = 32;
 
-/// Sums the path and calls `take` with the pieces of each task, in task order.
+/// The pieces of some tasks.
+#[derive(Default)]
+pub(super) struct PiecesOfTasks {
+    pub(super) pieces: Vec<Piece>,
+    /// Where the pieces of each task end.
+    pub(super) ends: Vec<usize>,
+}
+
+/// Sums the path and calls `take` with the pieces of some tasks, in task order.
 pub(super) fn of_tasks(
     trace: &Trace,
     programs: &ProgramIndex,
     attribution: &Attribution,
-    mut take: impl FnMut(Vec<Piece>),
+    take: impl FnMut(PiecesOfTasks),
 ) {
     let twins = trace.events.twins();
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
@@ -30,18 +39,32 @@ pub(super) fn of_tasks(
     let of_some = |tasks: &[u32]| {
         let left = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut sums = left.unwrap_or_else(|| PieceSums::new(&twins));
-        let mut of_task = |&task: &u32| {
+        let mut found = PiecesOfTasks::default();
+        for &task in tasks {
             let places = attribution.places(trace, task);
-            sums.of_task(trace, programs, attribution, task, places, |_, _| true)
-        };
-        let each: Vec<Vec<Piece>> = tasks.iter().map(&mut of_task).collect();
+            sums.of_task(trace, programs, attribution, task, places, |_, _| true, &mut found.pieces);
+            found.ends.push(found.pieces.len());
+        }
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
-        each
+        found
     };
-    for some in tasks.chunks(TASKS_AT_ONCE) {
-        let each: Vec<Vec<Vec<Piece>>> = some.par_chunks(TASKS_OF_CORE).map(of_some).collect();
-        each.into_iter().flatten().for_each(&mut take);
+    let mut take = take;
+    let mut rest = &tasks[..];
+    while !rest.is_empty() {
+        let (some, others) = rest.split_at(tasks_at_once(trace, rest));
+        let each: Vec<PiecesOfTasks> = some.par_chunks(TASKS_OF_CORE).map(of_some).collect();
+        each.into_iter().for_each(&mut take);
+        rest = others;
     }
+}
+
+/// How many of these tasks have [`ROWS_AT_ONCE`] rows, but at least one.
+fn tasks_at_once(trace: &Trace, tasks: &[u32]) -> usize {
+    let rows = tasks.iter().scan(0, |rows, &task| {
+        *rows += trace.rows_of(task).len();
+        Some(*rows)
+    });
+    rows.take_while(|&rows| rows <= ROWS_AT_ONCE).count().max(1)
 }
 
 /// Accumulates the pieces of one task.
@@ -80,7 +103,8 @@ impl<'trace> PieceSums<'trace> {
         }
     }
 
-    /// The pieces of a task, summed over the parts of the path that `is_wanted` accepts, of calls at some places.
+    /// Adds the pieces of a task, summed over the parts of the path that `is_wanted` accepts, of calls at some places.
+    #[expect(clippy::too_many_arguments, reason = "what a piece is made of")]
     pub(crate) fn of_task(
         &mut self,
         trace: &Trace,
@@ -89,8 +113,8 @@ impl<'trace> PieceSums<'trace> {
         task: u32,
         places: impl Iterator<Item = usize>,
         mut is_wanted: impl FnMut(Option<usize>, &Charge) -> bool,
-    ) -> Vec<Piece> {
-        let mut pieces: Vec<Piece> = Vec::new();
+        pieces: &mut Vec<Piece>,
+    ) {
         self.lives.clear();
         self.further.clear();
         let mut ran = Ran::new(programs, task);
@@ -100,11 +124,9 @@ impl<'trace> PieceSums<'trace> {
                 if self.lives.is_empty() || program != self.program {
                     self.switch_program(program);
                 }
-                self.add(trace, task, charge, &mut pieces);
+                self.add(trace, task, charge, pieces);
             }
         });
-        pieces.shrink_to_fit();
-        pieces
     }
 
     fn switch_program(&mut self, program: Text) {

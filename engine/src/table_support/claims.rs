@@ -402,8 +402,8 @@ impl<'a> ClaimIndex<'a> {
     fn largest(&self, rest_ns: &[(u32, i64)], unclaimed: &Unclaimed, limit: usize) -> Pieces {
         let context = self.context;
         let mut tasks: Vec<(u32, i64)> = rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
-        tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
-        let mut each: Vec<Vec<Piece>> = vec![Vec::new(); context.trace.tasks.len()];
+        tasks.par_sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
+        let mut each: FxHashMap<u32, Vec<Piece>> = FxHashMap::default();
         let mut largest: Vec<i64> = Vec::new();
         let twins = context.trace.events.twins();
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
@@ -415,12 +415,13 @@ impl<'a> ClaimIndex<'a> {
                 |sums: &mut PieceSums<'_>, &(task, _): &(u32, i64)| (task, self.rest_of(task, unclaimed, limit, sums));
             for (task, pieces) in tasks.par_iter().map_init(|| PieceSums::new(&twins), of_task).collect::<Vec<_>>() {
                 largest.extend(pieces.iter().map(|piece| piece.exclusive_ns));
-                each[task as usize] = pieces;
+                each.insert(task, pieces);
             }
             largest.sort_unstable_by_key(|&ns| Reverse(ns));
             largest.truncate(limit);
         }
-        Pieces::of_tasks(each, context.windows)
+        let tasks = 0..context.trace.tasks.len() as u32;
+        Pieces::of_tasks(tasks.map(|task| each.remove(&task).unwrap_or_default()), context.windows)
     }
 
     /// The largest unclaimed pieces of a task, in the order of the task.
@@ -441,7 +442,8 @@ impl<'a> ClaimIndex<'a> {
             Some(place) => unclaimed.has_spilled(place),
             None => at.is_some_and(|at| is_unclaimed(at, charge.is_gap)),
         };
-        let pieces = sums.of_task(trace, trace.program_index(), attribution, task, places, is_rest);
+        let mut pieces = Vec::new();
+        sums.of_task(trace, trace.program_index(), attribution, task, places, is_rest, &mut pieces);
         largest(pieces::without_targets(trace, &pieces), limit)
     }
 }
