@@ -1,24 +1,11 @@
 //! How tasks are related: main tasks, creators, processes.
 
-use crate::store::event::NONE;
+use crate::store::tasks;
 use crate::store::trace::Trace;
-
-/// The main task of the process of each task.
-pub(super) fn main_tasks(trace: &Trace) -> Vec<u32> {
-    (0..trace.tasks.len() as u32).map(|task| main_task(trace, task)).collect()
-}
 
 /// The main task of the process of a task.
 pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
-    let mut at = number;
-    for _ in 0..64 {
-        let task = &trace.tasks[at as usize];
-        if !task.is_thread || task.creator == NONE || task.creator == at {
-            break;
-        }
-        at = task.creator;
-    }
-    at
+    tasks::main_task(&trace.tasks, number)
 }
 
 /// Whether a task belongs to the process of another, or descends from it.

@@ -195,6 +195,19 @@ impl Task {
     }
 }
 
+/// The main task of the process of a task.
+pub(crate) fn main_task(tasks: &[Task], number: u32) -> u32 {
+    let mut at = number;
+    for _ in 0..64 {
+        let task = &tasks[at as usize];
+        if !task.is_thread || task.creator == NONE || task.creator == at {
+            break;
+        }
+        at = task.creator;
+    }
+    at
+}
+
 /// The program that a task ran at a moment: its own last one, or else that of its main thread or creator at its birth.
 /// A process with an unknown birth may have run another one by then.
 ///

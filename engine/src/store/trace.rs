@@ -7,8 +7,7 @@ use crate::store::file_chunks::FileChunks;
 use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
-use crate::store::task_relations::main_tasks;
-use crate::store::tasks::Task;
+use crate::store::tasks::{Task, main_task};
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -281,7 +280,7 @@ impl Trace {
 
     /// The main task of the process of each task. Valid after everything is read.
     pub fn main_tasks(&self) -> &[u32] {
-        self.mains.get_or_init(|| main_tasks(self))
+        self.mains.get_or_init(|| (0..self.tasks.len() as u32).map(|task| main_task(&self.tasks, task)).collect())
     }
 
     /// The chunks of a file, if it was read in chunks.

@@ -82,7 +82,7 @@ struct Candidate {
 /// The rows for a window. `exclusive_ns` is the critical path time charged to each task.
 pub fn chart_rows(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64], query: &ChartQuery) -> ChartRows {
     let (processes, mains) = (gathered(trace, selection, exclusive_ns), trace.main_tasks());
-    let candidates: Vec<Candidate> = processes.iter().map(|process| candidate(trace, &mains, process, query)).collect();
+    let candidates: Vec<Candidate> = processes.iter().map(|process| candidate(trace, mains, process, query)).collect();
     let mut at_of = vec![NONE; trace.tasks.len()];
     (0..).zip(&candidates).for_each(|(at, each)| at_of[each.task as usize] = at);
     let parents: Vec<u32> =
