@@ -1,5 +1,7 @@
 //! Calls grouped by any keys, with counts, failures and durations.
 
+mod largest;
+
 use crate::critical_path::attribution::Attribution;
 use crate::parallel;
 use crate::query::filter::events::Matched;
@@ -11,6 +13,7 @@ use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::targets::TargetKind;
 use crate::store::text_columns::{shape_text, text_column};
 use crate::store::trace::Trace;
+use crate::tables::calls::largest::{CellBounds, Cells};
 use parsers::syscalls::action_of;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -18,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, BuildHasherDefault};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// The keys that calls can be grouped by.
@@ -312,16 +316,58 @@ fn sorted(
         (first, Reverse(sums.calls), Reverse(sums.total_ns), sums.first_row)
     };
     let most = query.most.unwrap_or(usize::MAX);
-    let largest = |mut groups: Vec<(Group, Sums)>| {
+    let retained = |mut groups: Vec<(Group, Sums)>| {
         if most < groups.len() {
             groups.select_nth_unstable_by_key(most, order);
             groups.truncate(most);
         }
         groups
     };
-    let mut sorted = largest(grouped(trace, query, keys, selection, add, largest));
+    let grouped = |cells: Option<&Cells>| retained(grouped(trace, query, keys, selection, cells, &add, retained));
+    let mut sorted = match query.most {
+        Some(most) if most > 0 && largest::may_be_many(trace, keys) => {
+            let value = |row: u32| within_call_ns(trace, attribution, row);
+            let (value, is_sum) = largest::bound_of(query.order, trace, &moves, value);
+            let bounds = CellBounds::new(trace, keys.len(), value, is_sum, |rows, look| {
+                each_group(trace, query, selection, rows, look);
+            });
+            of_largest_cells(query, most, &bounds, &order, grouped)
+        }
+        _ => grouped(None),
+    };
     sorted.sort_by_cached_key(order);
     sorted
+}
+
+/// The largest groups, made of the cells that may have them.
+fn of_largest_cells<K: Ord>(
+    query: &CallQuery,
+    most: usize,
+    bounds: &CellBounds,
+    order: impl Fn(&(Group, Sums)) -> K,
+    grouped: impl Fn(Option<&Cells>) -> Vec<(Group, Sums)>,
+) -> Vec<(Group, Sums)> {
+    let first = bounds.largest(most);
+    let found = grouped(Some(&first));
+    let last = found.iter().max_by_key(|group| order(group)).filter(|_| found.len() >= most);
+    let size = last.map_or((i64::MIN, 0), |(_, sums)| largest::size_of(query.order, sums));
+    let needed = bounds.reaching(size);
+    if first.contains(&needed) { found } else { grouped(Some(&needed)) }
+}
+
+/// Calls a function with each selected call of some rows and its group.
+fn each_group(
+    trace: &Trace,
+    query: &CallQuery,
+    selection: &Selection<'_>,
+    rows: Range<u32>,
+    look: &mut dyn FnMut(u32, &Group),
+) {
+    let (events, keys) = (&trace.events, query.keys());
+    let names = ProgramNames::of_keys(trace, keys);
+    let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
+    rows.filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row))
+        .for_each(|row| look(row, &group_of(trace, keys, selection, &names, row)));
 }
 
 /// Whether calls have more than so many different targets. The search ends there.
@@ -346,19 +392,20 @@ pub(super) fn within_call_ns(trace: &Trace, attribution: &Attribution, row: u32)
     attribution.in_call_ns(row).min(if dur_ns == NO_NS { i64::MAX } else { dur_ns })
 }
 
-/// The groups of all calls. Each core groups the calls of a segment at a time; then each merges what segments found of a
+/// The groups of all calls, or of those in some cells. Each core groups the calls of a segment at a time; then each merges what segments found of a
 /// part of the groups, and keeps of them what `keep` retains.
 fn grouped(
     trace: &Trace,
     query: &CallQuery,
     keys: &[CallKey],
     selection: &Selection<'_>,
+    cells: Option<&Cells>,
     add: impl Fn(&mut Sums, u32) + Sync,
     keep: impl Fn(Vec<(Group, Sums)>) -> Vec<(Group, Sums)> + Sync,
 ) -> Vec<(Group, Sums)> {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
-    let names = if keys.contains(&CallKey::ProgramName) { ProgramNames::new(trace) } else { ProgramNames::default() };
+    let names = ProgramNames::of_keys(trace, keys);
     let new = |row: u32| Sums::new(row, query.quantiles);
     let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     let one = |segment: usize| {
@@ -369,10 +416,14 @@ fn grouped(
         let to = events.len().min(from + SEGMENT_ROWS as u32);
         for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row)) {
             let shape = events.shape_number(row) as usize;
+            let group = || group_of(trace, keys, selection, &names, row);
+            if cells.is_some_and(|cells| !cells.has(&group())) {
+                continue;
+            }
             let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
                 Some(sums) => sums.get_or_insert_with(|| Box::new(new(row))),
                 None => {
-                    let number = || groups.number(group_of(trace, keys, selection, &names, row), || new(row));
+                    let number = || groups.number(group(), || new(row));
                     let number = recent.number(shape, events.target(row), number);
                     &mut groups.sums[number as usize].1
                 }
@@ -513,6 +564,10 @@ impl KnownGroups {
 pub(super) struct ProgramNames(FxHashMap<Text, Text>);
 
 impl ProgramNames {
+    fn of_keys(trace: &Trace, keys: &[CallKey]) -> ProgramNames {
+        if keys.contains(&CallKey::ProgramName) { ProgramNames::new(trace) } else { ProgramNames::default() }
+    }
+
     pub(super) fn new(trace: &Trace) -> ProgramNames {
         let mut names = ProgramNames::default();
         let mut firsts: FxHashMap<&[u8], Text> = FxHashMap::default();
