@@ -37,15 +37,24 @@ def test_missing_integers_stay_integers(trace: tracealyze.Trace) -> None:
 
 
 @pytest.mark.parametrize("condition", [None, "outcome == 'failed'", "dur_ns > 40ms", "syscall == 'nothing'"])
-def test_frames_made_by_batch_are_those_of_the_arrow_table(condition: str | None) -> None:
-    events = tracealyze.read(SSH).select(where=condition).events
-    pandas.testing.assert_frame_equal(events.to_pandas(), arrow_export.data_frame(events.to_arrow()))
+def test_frames_of_whole_columns_are_those_of_the_arrow_table(condition: str | None) -> None:
+    trace = tracealyze.read(SSH).select(where=condition)
+    for events in (trace.events, trace.events_of(["pid", "target"], limit=7), trace.events_of(["args"], limit=7)):
+        pandas.testing.assert_frame_equal(events.to_pandas(), arrow_export.data_frame(events.to_arrow()))
+
+
+def test_frames_can_be_changed_and_outlive_their_trace() -> None:
+    frame = tracealyze.read(SSH).events.to_pandas()
+    before = frame.dur_ns.sum()
+    frame.loc[frame.index[0], "dur_ns"] = before
+    frame.loc[frame.index[0], "line"] = pandas.NA
+    assert frame.dur_ns.iloc[0] == before
+    assert frame.line.isna().sum() == 1
 
 
 def test_batches_with_dictionaries_of_their_own_are_not_joined_by_code() -> None:
     parts = [pyarrow.table({"name": pyarrow.array(names).dictionary_encode()}) for names in (["a", "b"], ["b", "c"])]
     whole = pyarrow.concat_tables(parts)
-    assert arrow_export.data_frame_of_batches(whole, len(whole)) is None
     assert arrow_export.data_frame(arrow_export.arrow_table(whole)).name.tolist() == ["a", "b", "b", "c"]
 
 

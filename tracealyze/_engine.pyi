@@ -94,6 +94,11 @@ class InvalidPattern(EngineError):
 class InvalidExpression(EngineError):
     """Not a valid condition. args: (reason,)."""
 
+class Array:
+    """An array for consumers of the Arrow PyCapsule protocol. Nothing else refers to its memory."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
 class Table:
     """A small or lazily produced table: columns with names, taken by Arrow consumers as it is."""
 
@@ -116,6 +121,10 @@ class Table:
 
     def reaching(self, rows: list[int], cost: str, group: Sequence[str], least: Sequence[int]) -> list[int]:
         """Of these rows those above 0 in a column of costs whose groups, by other columns, cost enough, by capture."""
+
+    def frame_columns(self) -> list[tuple[str, Array, Array | None, Array | None]] | None:
+        """The events as whole columns: name, values, whether each is missing (if one is), and words. With words, values
+        are their numbers, -1 for none. None for other tables, with arguments, or if texts are too long for Arrow."""
 
     def part_of(self, columns: Sequence[str], start: int, stop: int) -> list[tuple[Any, ...]]:
         """Some rows with these columns; not of events."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from tracealyze.schema import MOMENTS, units_of
 
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     import pyarrow
 
 _INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
+
+
+FrameColumn: TypeAlias = "tuple[str, Any, Any, Any]"
+"""Name, values, whether each is missing (if one is), and words: arrays that pyarrow reads. With words, values are their
+numbers, -1 for none."""
 
 
 class Streamed(Protocol):
@@ -81,79 +86,50 @@ def data_frame(table: pyarrow.Table) -> pandas.DataFrame:
     return table.to_pandas(types_mapper=whole.get)
 
 
-def data_frame_of_batches(table: Streamed, rows: int) -> pandas.DataFrame | None:
-    """The same for a table of integers and texts, filled batch by batch: joining and copying an Arrow table takes up to
-    twice the memory.
+def data_frame_of_columns(columns: Iterable[FrameColumn]) -> pandas.DataFrame:
+    """The same from columns that the engine filled. Their memory becomes that of the DataFrame."""
+    import pandas
 
-    `rows` is the number of rows. None if the table is empty, has other columns, or if its batches do not share the
-    dictionaries of their texts; then only `data_frame` can make it."""
+    arrays = {name: _frame_array(values, missing, words) for name, values, missing, words in columns}
+    return pandas.DataFrame(arrays, copy=False)
+
+
+def _frame_array(values: Any, missing: Any, words: Any) -> Any:
+    import numpy
     import pandas
     import pyarrow
 
-    reader = pyarrow.RecordBatchReader.from_stream(table)
-    types = [field.type for field in reader.schema]
-    if rows == 0 or not all(pyarrow.types.is_integer(each) or pyarrow.types.is_dictionary(each) for each in types):
-        return None
-    columns: list[_Column] = []
-    begin = 0
-    for batch in reader:
-        columns = columns or [_Column(values, rows) for values in batch.columns]
-        if not all(column.fits(values) for column, values in zip(columns, batch.columns, strict=True)):
-            return None
-        for column, values in zip(columns, batch.columns, strict=True):
-            column.fill(begin, values)
-        begin += batch.num_rows
-    arrays = (column.array(begin) for column in columns)
-    return pandas.DataFrame(dict(zip(reader.schema.names, arrays, strict=True)), copy=False)
+    numbers = _numpy(values)
+    if words is None:
+        is_missing = numpy.zeros(len(numbers), bool) if missing is None else _numpy(missing).view(bool)
+        return pandas.arrays.IntegerArray(numbers, is_missing)
+    # The type that pyarrow makes of these words, also where there are none.
+    none = pyarrow.DictionaryArray.from_arrays(pyarrow.array([], pyarrow.int32()), pyarrow.array(words))
+    dtype: Any = none.to_pandas().dtype
+    return pandas.Categorical.from_codes(numbers, dtype=dtype, validate=False)
 
 
-class _Column:
-    """A column of a DataFrame while it is filled: integers with a mask, or the codes of texts."""
+class _Memory:
+    """The values of an array without missing ones, as numpy reads and writes them. pyarrow's own view is read-only."""
 
-    def __init__(self, first: Any, rows: int) -> None:
-        import numpy
-        import pyarrow
-
-        self._texts = _addresses(first.dictionary) if pyarrow.types.is_dictionary(first.type) else None
-        # As pyarrow makes it, also where there are no texts.
-        self._categories = first.slice(0, 0).to_pandas().dtype if pyarrow.types.is_dictionary(first.type) else None
-        if self._categories is None:
-            self._values = numpy.empty(rows, first.type.to_pandas_dtype())
-            self._is_null = numpy.zeros(rows, bool)
-        else:
-            self._values = numpy.empty(rows, numpy.min_scalar_type(-max(len(first.dictionary), 1)))
-
-    def fits(self, values: Any) -> bool:
-        """Whether the codes of a batch stand for the same texts."""
-        return self._texts is None or _addresses(values.dictionary) == self._texts
-
-    def fill(self, begin: int, values: Any) -> None:
-        """Set the values of a batch from this row on."""
+    def __init__(self, array: Any) -> None:
         import numpy
 
-        if self._categories is not None:
-            values = values.indices
-        part = slice(begin, begin + len(values))
-        raw = numpy.frombuffer(values.buffers()[1], values.type.to_pandas_dtype(), len(values), _offset(values))
-        self._values[part] = raw
-        if values.null_count:
-            is_null = values.is_null().to_numpy(zero_copy_only=False)
-            if self._categories is None:
-                self._is_null[part] = is_null
-            else:
-                self._values[part][is_null] = -1
-
-    def array(self, rows: int) -> Any:
-        """The first rows as an array of pandas."""
-        import pandas
-
-        if self._categories is None:
-            return pandas.arrays.IntegerArray(self._values[:rows], self._is_null[:rows])
-        return pandas.Categorical.from_codes(self._values[:rows], dtype=self._categories, validate=False)
+        dtype = numpy.dtype(array.type.to_pandas_dtype())
+        self._array = array
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (len(array),),
+            "typestr": dtype.str,
+            "data": (array.buffers()[1].address, False),
+        }
 
 
-def _offset(values: Any) -> int:
-    return int(values.offset) * int(values.type.bit_width) // 8
+def _numpy(values: Any) -> Any:
+    import numpy
+    import pyarrow
+
+    return numpy.asarray(_Memory(pyarrow.array(values)))
 
 
 def to_bytes(table: Streamed) -> bytes:

@@ -195,8 +195,10 @@ class Table:
         """The table as a DataFrame. Integer columns are nullable integers, because floats would round times.
 
         With `times`, as for `to_arrow`, columns in nanoseconds become columns of type datetime and timedelta."""
-        frame = None if times else arrow_export.data_frame_of_batches(self, len(self))
-        return arrow_export.data_frame(self.to_arrow(times=times)) if frame is None else frame
+        columns = None if times or not len(self) else self._source.frame_columns()
+        if columns is None:
+            return arrow_export.data_frame(self.to_arrow(times=times))
+        return arrow_export.data_frame_of_columns(columns)
 
     def to_polars(self, *, times: bool = False) -> Any:
         """The table as a polars DataFrame; `times` as for `to_arrow`. Raises `ImportError` without polars."""

@@ -13,6 +13,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use parsers::NO_NS;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
@@ -25,6 +26,10 @@ pub(super) fn capsule(
 ) -> PyResult<Bound<'_, PyCapsule>> {
     let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, schema));
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+}
+
+pub(super) fn broken(error: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
 }
 
 /// A table as one record batch.

@@ -40,8 +40,8 @@ pub struct Events {
 }
 
 /// The words of a text column, and the key of each number that stands for a word; [`NONE`] where there is no word.
-struct Dictionary {
-    words: Arc<StringArray>,
+pub(super) struct Dictionary {
+    pub(super) words: Arc<StringArray>,
     keys: Keys,
 }
 
@@ -78,7 +78,7 @@ impl Dictionary {
         (bytes <= MAX_DICTIONARY_BYTES).then(|| Dictionary { words: Arc::new(words.iter().map(Some).collect()), keys })
     }
 
-    fn key(&self, number: u32) -> Option<i32> {
+    pub(super) fn key(&self, number: u32) -> Option<i32> {
         let key = match &self.keys {
             Keys::Dense(keys) => keys.get(number as usize),
             Keys::Sparse(keys) => keys.get(&number),
@@ -139,7 +139,7 @@ fn program(selection: &Selection<'_>, trace: &Trace, row: u32) -> Text {
 
 impl Dictionaries {
     /// The texts of these rows. `None` if they are too long for Arrow.
-    fn new<R: Iterator<Item = u32>>(
+    pub(super) fn new<R: Iterator<Item = u32>>(
         trace: &Trace,
         selection: &Selection<'_>,
         pieces: &[Range<u32>],
@@ -238,9 +238,6 @@ fn text_of(trace: &Trace, text: Text) -> Option<String> {
     text.is_some().then(|| trace.events.texts.string(text).into_owned())
 }
 
-/// An Arrow array of one column of some rows.
-type MakeColumn<'all> = dyn Fn() -> Result<ArrayRef, ArrowError> + 'all;
-
 /// What every batch needs.
 pub(super) struct BatchMaker<'all> {
     pub(super) trace: &'all Trace,
@@ -307,7 +304,7 @@ impl EventBatches {
 }
 
 impl BatchMaker<'_> {
-    fn wants(&self, column: &str) -> bool {
+    pub(super) fn wants(&self, column: &str) -> bool {
         match self.columns {
             Some(columns) => columns.iter().any(|wanted| wanted == column),
             None => column != "args",
@@ -320,54 +317,80 @@ impl BatchMaker<'_> {
         rows: &[u32],
         arguments: Option<ArrayRef>,
     ) -> Result<RecordBatch, ArrowError> {
-        let (trace, events, texts) = (self.trace, &self.trace.events, self.dictionaries);
-        let task = |row: u32| &trace.tasks[events.task(row) as usize];
-        let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
-        let ints = |name: &str, of: &dyn Fn(u32) -> i64| {
-            let values: Vec<i64> = rows.iter().map(|&row| of(row)).collect();
-            Ok(integers_of(&values, schema::kind_of("events", name)))
+        let made = |source: Source<'_>| match source {
+            Source::Numbers(kind, of) => Ok(integers_of(&rows.iter().map(|&row| of(row)).collect::<Vec<i64>>(), kind)),
+            Source::Words(dictionary, of) => dictionary.column(rows.iter().map(|&row| of(row))),
         };
-        let words =
-            |dictionary: &Dictionary, of: &dyn Fn(u32) -> u32| dictionary.column(rows.iter().map(|&row| of(row)));
-        let shaped = |dictionary: &Dictionary| words(dictionary, &|row| events.shape_number(row));
-        let outcome = |row: u32| match events.kind(row) {
-            EventKind::Call => events.outcome(row) as u32,
-            _ => NONE,
-        };
-        let columns: [(&str, &MakeColumn<'_>); 24] = [
-            ("line", &|| ints("line", &|row| i64::from(events.line(row)))),
-            ("file", &|| words(&texts.file, &|row| events.event(row).file)),
-            ("tid", &|| ints("tid", &|row| id(task(row).tid_at(events.line(row))))),
-            ("pid", &|| ints("pid", &|row| id(task(row).pid))),
-            ("task", &|| ints("task", &|row| i64::from(events.task(row)))),
-            ("program", &|| words(&texts.numbered.program, &|row| program(selection, trace, row).0)),
-            ("start_ns", &|| ints("start_ns", &|row| events.start_ns(row))),
-            ("end_ns", &|| ints("end_ns", &|row| events.end_ns(row).unwrap_or(NO_NS))),
-            ("dur_ns", &|| ints("dur_ns", &|row| events.dur_ns(row))),
-            ("cpu_ns", &|| ints("cpu_ns", &|row| events.cpu_ns(row))),
-            ("requested_ns", &|| ints("requested_ns", &|row| events.requested_ns(row).unwrap_or(NO_NS))),
-            ("kind", &|| words(&texts.numbered.kind, &|row| events.kind(row) as u32)),
-            ("syscall", &|| shaped(&texts.syscall)),
-            ("op", &|| shaped(&texts.op)),
-            ("target", &|| words(&texts.numbered.target, &|row| events.target(row).0)),
-            ("shape", &|| shaped(&texts.shape)),
-            ("ret", &|| ints("ret", &|row| events.ret(row))),
-            ("errno", &|| shaped(&texts.errno)),
-            ("bytes", &|| ints("bytes", &|row| events.bytes(row).unwrap_or(NO_NS))),
-            ("outcome", &|| words(&texts.outcome, &outcome)),
-            ("dur_kind", &|| words(&texts.numbered.dur_kind, &|row| events.dur_kind(row) as u32)),
-            ("function", &|| words(&texts.numbered.function, &|row| events.stacks.user_frame(row).function.0)),
-            ("source", &|| words(&texts.numbered.source, &|row| events.stacks.user_frame(row).source.0)),
-            ("module", &|| words(&texts.numbered.module, &|row| events.stacks.user_frame(row).module.0)),
-        ];
-        let wanted = columns.into_iter().filter(|(name, _)| self.wants(name));
+        let columns = self.sources(selection).into_iter();
         let mut arrays: Vec<(&str, ArrayRef)> =
-            wanted.map(|(name, make)| Ok((name, make()?))).collect::<Result<_, ArrowError>>()?;
+            columns.map(|(name, source)| Ok((name, made(source)?))).collect::<Result<_, ArrowError>>()?;
         arrays.extend(arguments.map(|arguments| ("args", arguments)));
         let fields = arrays.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
         let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         RecordBatch::try_new(schema, arrays.into_iter().map(|(_, array)| array).collect())
     }
+}
+
+impl BatchMaker<'_> {
+    /// Where the values of the wanted columns come from, arguments apart.
+    pub(super) fn sources<'all>(&'all self, selection: &'all Selection<'_>) -> Vec<(&'static str, Source<'all>)> {
+        let (trace, events, texts) = (self.trace, &self.trace.events, self.dictionaries);
+        let task = |row: u32| &trace.tasks[events.task(row) as usize];
+        let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
+        let outcome = |row: u32| match events.kind(row) {
+            EventKind::Call => events.outcome(row) as u32,
+            _ => NONE,
+        };
+        let shape = |row: u32| events.shape_number(row);
+        let frame = |row: u32| events.stacks.user_frame(row);
+        let columns = vec![
+            numbers("line", move |row| i64::from(events.line(row))),
+            words("file", &texts.file, move |row| events.event(row).file),
+            numbers("tid", move |row| id(task(row).tid_at(events.line(row)))),
+            numbers("pid", move |row| id(task(row).pid)),
+            numbers("task", move |row| i64::from(events.task(row))),
+            words("program", &texts.numbered.program, move |row| program(selection, trace, row).0),
+            numbers("start_ns", move |row| events.start_ns(row)),
+            numbers("end_ns", move |row| events.end_ns(row).unwrap_or(NO_NS)),
+            numbers("dur_ns", move |row| events.dur_ns(row)),
+            numbers("cpu_ns", move |row| events.cpu_ns(row)),
+            numbers("requested_ns", move |row| events.requested_ns(row).unwrap_or(NO_NS)),
+            words("kind", &texts.numbered.kind, move |row| events.kind(row) as u32),
+            words("syscall", &texts.syscall, shape),
+            words("op", &texts.op, shape),
+            words("target", &texts.numbered.target, move |row| events.target(row).0),
+            words("shape", &texts.shape, shape),
+            numbers("ret", move |row| events.ret(row)),
+            words("errno", &texts.errno, shape),
+            numbers("bytes", move |row| events.bytes(row).unwrap_or(NO_NS)),
+            words("outcome", &texts.outcome, outcome),
+            words("dur_kind", &texts.numbered.dur_kind, move |row| events.dur_kind(row) as u32),
+            words("function", &texts.numbered.function, move |row| frame(row).function.0),
+            words("source", &texts.numbered.source, move |row| frame(row).source.0),
+            words("module", &texts.numbered.module, move |row| frame(row).module.0),
+        ];
+        columns.into_iter().filter(|(name, _)| self.wants(name)).collect()
+    }
+}
+
+/// Where the values of a column come from.
+pub(super) enum Source<'all> {
+    /// The type of the column and the number of a row; [`NO_NS`] where there is none.
+    Numbers(&'static str, Box<dyn Fn(u32) -> i64 + Sync + 'all>),
+    /// A dictionary, and the number that stands for the word of a row.
+    Words(&'all Dictionary, Box<dyn Fn(u32) -> u32 + Sync + 'all>),
+}
+
+fn numbers<'all>(name: &'static str, of: impl Fn(u32) -> i64 + Sync + 'all) -> (&'static str, Source<'all>) {
+    (name, Source::Numbers(schema::kind_of("events", name), Box::new(of)))
+}
+
+fn words<'all>(
+    name: &'static str,
+    dictionary: &'all Dictionary,
+    of: impl Fn(u32) -> u32 + Sync + 'all,
+) -> (&'static str, Source<'all>) {
+    (name, Source::Words(dictionary, Box::new(of)))
 }
 
 impl Iterator for EventBatches {

@@ -4,6 +4,7 @@ mod arrow;
 mod capture;
 mod errors;
 mod event_batches;
+mod event_frame;
 mod filter;
 mod json;
 mod picture;
@@ -28,6 +29,7 @@ mod _engine {
             EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime, NoMatchingLine, NoSuchLine,
             OtherTool, UnknownName, UnreadableInput, UnrecognisedInput,
         },
+        event_frame::PyArray,
         filter::PyPattern,
         redact::{PyRedactor, verify_redacted},
         row_stream::{PyEventStream, stream_events},

@@ -5,10 +5,9 @@
 //! ```
 //! No batch is made before the capture has been read: later lines show to which process earlier ones belong.
 
-use super::arrow::capsule;
+use super::arrow::{broken, capsule};
 use super::capture::facts;
 use super::event_batches::{BatchMaker, Dictionaries};
-use super::table::broken;
 use crate::ingest::read;
 use crate::query::cache::QueryCache;
 use crate::query::event_rows;

@@ -1,7 +1,8 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
-use super::arrow::{batch, capsule};
+use super::arrow::{batch, broken, capsule};
 use super::event_batches::{EventBatches, Events};
+use super::event_frame::{self, FrameColumn};
 use super::filter::Condition;
 use super::json;
 use crate::partition::group_by;
@@ -176,10 +177,6 @@ impl PyTable {
     }
 }
 
-pub(super) fn broken(error: ArrowError) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
-}
-
 /// The values of a column that Python stored.
 fn stored(values: &Bound<'_, PyAny>, kind: &str) -> PyResult<Values> {
     Ok(match kind {
@@ -352,6 +349,14 @@ impl PyTable {
         let (table, rows) = part.ok_or_else(not_kept)?;
         named(&table, &columns)?;
         Ok(py.detach(|| json::objects(&table, &columns, &hidden, rows)))
+    }
+
+    /// The events as whole columns, for a DataFrame: see `event_frame`. `None` for other tables.
+    fn frame_columns(&self, py: Python<'_>) -> Option<Vec<FrameColumn>> {
+        match &self.0 {
+            Rows::Events(events) => py.detach(|| event_frame::columns(events)),
+            _ => None,
+        }
     }
 
     #[pyo3(signature = (requested_schema = None))]
