@@ -39,12 +39,8 @@ pub struct ProgramTime {
 #[derive(Debug, Default)]
 pub struct TimeIndex {
     parts: Vec<CallKind>,
-    /// Those of a task together and in order, tasks in order.
-    units: Vec<ProgramTime>,
-    /// Index of the first unit of each task, and the total number at the end.
-    offsets: Vec<u32>,
-    /// Kind of call and its time, grouped by unit.
-    entries: Vec<(u32, i64)>,
+    /// Those of the first [`TASKS_AT_ONCE`] tasks, of the next ones, and so on. In one list they would exist twice for a while.
+    chunks: Vec<TimesOfTasks>,
     /// Time of each kind of call in all units, and time after calls; see [`TimeIndex::max_ns`].
     totals_ns: Vec<i64>,
     gaps_ns: i64,
@@ -56,9 +52,13 @@ pub struct TimeIndex {
 const TASKS_AT_ONCE: usize = 256;
 
 /// The units of some tasks and their entries.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct TimesOfTasks {
+    /// Those of a task together and in order, tasks in order.
     units: Vec<ProgramTime>,
+    /// Where the units of each task end.
+    ends: Vec<u32>,
+    /// Kind of call and its time, grouped by unit.
     entries: Vec<(u32, i64)>,
 }
 
@@ -73,37 +73,19 @@ impl TimeIndex {
         let some = |scratch: &mut Scratch<'_>, first: u32| {
             let mut times = TimesOfTasks::default();
             let tasks = first..tasks.min(first + TASKS_AT_ONCE as u32);
-            tasks.for_each(|task| scratch.of_task(trace, attribution, task, &mut times));
+            for task in tasks {
+                scratch.of_task(trace, attribution, task, &mut times);
+                times.ends.push(times.units.len() as u32);
+            }
+            times.units.shrink_to_fit();
+            times.entries.shrink_to_fit();
             times
         };
         let firsts = (0..tasks).into_par_iter().step_by(TASKS_AT_ONCE);
-        let each: Vec<TimesOfTasks> = firsts.map_init(scratch, some).collect();
-        let mut spent = TimeIndex { parts, ..TimeIndex::default() };
-        spent.units.reserve_exact(each.iter().map(|times| times.units.len()).sum());
-        spent.entries.reserve_exact(each.iter().map(|times| times.entries.len()).sum());
-        for TimesOfTasks { units, entries } in each {
-            let offset = spent.entries.len() as u32;
-            let placed = |unit: ProgramTime| ProgramTime {
-                entries: unit.entries.start + offset..unit.entries.end + offset,
-                ..unit
-            };
-            spent.units.extend(units.into_iter().map(placed));
-            spent.entries.extend(entries);
-        }
-        spent.find_tasks(tasks);
+        let chunks = firsts.map_init(scratch, some).collect();
+        let mut spent = TimeIndex { parts, chunks, ..TimeIndex::default() };
         spent.add_up();
         spent
-    }
-
-    fn find_tasks(&mut self, tasks: u32) {
-        let mut units = (0u32..).zip(&self.units).peekable();
-        self.offsets = (0..tasks)
-            .map(|task| {
-                while units.next_if(|(_, unit)| unit.task < task).is_some() {}
-                units.peek().map_or(self.units.len() as u32, |&(at, _)| at)
-            })
-            .collect();
-        self.offsets.push(self.units.len() as u32);
     }
 
     fn add_up(&mut self) {
@@ -117,7 +99,7 @@ impl TimeIndex {
 
     /// The traced time of each unit. A program with no event but its execve has the time of that call.
     pub fn seen(&self) -> impl Iterator<Item = &ProgramTime> {
-        self.units.iter().scan(None, |before: &mut Option<&ProgramTime>, unit| {
+        self.units().scan(None, |before: &mut Option<&ProgramTime>, unit| {
             let seen = before.filter(|before| unit.rows == 0 && before.task == unit.task).unwrap_or(unit);
             *before = Some(seen);
             Some(seen)
@@ -136,14 +118,17 @@ impl TimeIndex {
     }
 
     /// What each task did as each of its programs.
-    pub fn units(&self) -> &[ProgramTime] {
-        &self.units
+    pub fn units(&self) -> impl Iterator<Item = &ProgramTime> {
+        self.chunks.iter().flat_map(|times| &times.units)
     }
 
     /// What a task did as each of its programs, one for each program that the index of programs knows.
     pub fn units_of(&self, task: u32) -> &[ProgramTime] {
-        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
-        bounds.map_or(&[], |(&from, &to)| &self.units[from as usize..to as usize])
+        let (chunk, at) = (task as usize / TASKS_AT_ONCE, task as usize % TASKS_AT_ONCE);
+        let Some(TimesOfTasks { units, ends, .. }) = self.chunks.get(chunk) else { return &[] };
+        let from = at.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+        let to = ends.get(at).copied().unwrap_or(from);
+        units.get(from as usize..to as usize).unwrap_or(&[])
     }
 
     /// For each unit the number of its program, counted by capture, and how many there are.
@@ -154,7 +139,7 @@ impl TimeIndex {
                 let next = known.len() as u32;
                 *known.entry((trace.tasks[unit.task as usize].capture, unit.program)).or_insert(next)
             };
-            let numbers = self.units.iter().map(number).collect();
+            let numbers = self.units().map(number).collect();
             (numbers, known.len())
         });
         (numbers, *count)
@@ -170,13 +155,15 @@ impl TimeIndex {
     }
 
     fn entries_of(&self, unit: &ProgramTime) -> &[(u32, i64)] {
-        self.entries.get(unit.entries.start as usize..unit.entries.end as usize).unwrap_or(&[])
+        let chunk = self.chunks.get(unit.task as usize / TASKS_AT_ONCE);
+        let entries = chunk.and_then(|chunk| chunk.entries.get(unit.entries.start as usize..unit.entries.end as usize));
+        entries.unwrap_or(&[])
     }
 
     /// Time on the path of each task, in its calls and after them.
     pub fn by_task(&self, tasks: usize) -> Vec<i64> {
         let mut sums = vec![0; tasks];
-        for unit in &self.units {
+        for unit in self.units() {
             sums[unit.task as usize] += unit.calls_ns + unit.gaps_ns;
         }
         sums
@@ -264,7 +251,7 @@ mod tests {
             let spent = context.time_index();
             let texts = &context.trace.events.texts;
             let is_read: Vec<bool> = spent.parts().iter().map(|part| texts.bytes(part.0) == b"read").collect();
-            let units = spent.units().iter().map(|unit| {
+            let units = spent.units().map(|unit| {
                 let name = texts.string(unit.program).into_owned();
                 (name, spent.in_calls_ns(unit, &is_read), unit.calls_ns, unit.gaps_ns)
             });

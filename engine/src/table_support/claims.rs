@@ -242,6 +242,8 @@ struct ClaimIndex<'a> {
     pieces: &'a Pieces,
     /// Sorted by task, then by claim number.
     listed: Vec<(u32, u32, TaskEvents<'a>)>,
+    /// Index of the first claim on each task, and the total number at the end.
+    offsets: Vec<u32>,
     scopes: Scopes,
 }
 
@@ -253,15 +255,19 @@ impl<'a> ClaimIndex<'a> {
                 each.by_task(context.trace, |task, part| listed.push((task, number, part)));
             }
         }
-        listed.sort_by_key(|&(task, ..)| task);
-        ClaimIndex { context, pieces, listed, scopes: Scopes::new(context.trace, claims) }
+        listed.par_sort_by_key(|&(task, ..)| task);
+        let mut offsets = vec![0; context.trace.tasks.len() + 1];
+        listed.iter().for_each(|&(task, ..)| offsets[task as usize + 1] += 1);
+        for at in 1..offsets.len() {
+            offsets[at] += offsets[at - 1];
+        }
+        ClaimIndex { context, pieces, listed, offsets, scopes: Scopes::new(context.trace, claims) }
     }
 
     /// The claims on events of a task.
     fn listed(&self, task: u32) -> &[(u32, u32, TaskEvents<'a>)] {
-        let first = self.listed.partition_point(|&(other, ..)| other < task);
-        let rest = &self.listed[first..];
-        &rest[..rest.partition_point(|&(other, ..)| other == task)]
+        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
+        bounds.map_or(&[], |(&from, &to)| &self.listed[from as usize..to as usize])
     }
 
     /// Whether no claim covers any of the task's own events.

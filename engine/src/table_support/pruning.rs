@@ -127,7 +127,7 @@ fn syscalls(time_index: &TimeIndex, is_such: &[bool]) -> usize {
 fn max_rows(context: &TableContext<'_>, time_index: &TimeIndex, of_program: usize) -> usize {
     let pids = context.trace.pids();
     let mut programs = vec![0usize; pids.len()];
-    for pid in time_index.units().iter().filter_map(|unit| pids.number_of(unit.task)) {
+    for pid in time_index.units().filter_map(|unit| pids.number_of(unit.task)) {
         programs[pid as usize] += 1;
     }
     if programs.len() > MAX_PROCESSES {
@@ -144,7 +144,7 @@ fn merged_with<'all>(
     within: CostScope,
 ) -> (Cow<'all, [u32]>, usize) {
     let trace = context.trace;
-    let of_tasks = |number: &dyn Fn(u32) -> u32| time_index.units().iter().map(|unit| number(unit.task)).collect();
+    let of_tasks = |number: &dyn Fn(u32) -> u32| time_index.units().map(|unit| number(unit.task)).collect();
     match within {
         CostScope::Call | CostScope::Target | CostScope::Task => (of_tasks(&|task| task), trace.tasks.len()),
         // Rules do not distinguish processes that reuse a pid.
@@ -174,7 +174,7 @@ fn by_unit(
     let mut tasks = vec![false; context.trace.tasks.len()];
     let captures = 0..context.trace.captures.len() as u32;
     let lowest_ns = captures.map(|capture| threshold.least_of(capture)).min().unwrap_or(0).max(1);
-    for (unit, &number) in time_index.units().iter().zip(numbers.iter()) {
+    for (unit, &number) in time_index.units().zip(numbers.iter()) {
         let sum_ns = sums_ns[number as usize];
         // Few reach any threshold.
         if sum_ns >= lowest_ns {

@@ -12,6 +12,7 @@ use crate::partition::scope::{GroupKey, KEYS, differs_within_bucket};
 use crate::store::trace::Trace;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::hash::Hash;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zerocopy::{FromBytes, IntoBytes};
@@ -81,7 +82,11 @@ pub(super) fn in_groups(
     let task_of = |at: u32| pieces.all[at as usize].task;
     let (tasks, all_buckets) = (trace.tasks.len(), buckets.len());
     if !keys.iter().any(|&key| differs_within_bucket(key)) {
-        let of_buckets = alike(all_buckets, 0..all_buckets as u32, of_bucket);
+        let all = 0..all_buckets as u32;
+        let of_buckets = match keys {
+            [only] => alike(all_buckets, all, |bucket| only.of(trace, &pieces.all[buckets.first(bucket) as usize])),
+            _ => alike(all_buckets, all, of_bucket),
+        };
         return in_order_of_numbers(chosen, |at| of_buckets[buckets.of(at) as usize]);
     }
     // Where few pieces are chosen of a trace with very many tasks and programs, only theirs are numbered.
@@ -107,8 +112,8 @@ fn values(each: impl Iterator<Item = u32>) -> [u32; KEYS] {
 }
 
 /// Numbers these of `len` items so that items with equal values get the same number.
-fn alike(len: usize, items: impl Iterator<Item = u32>, values_of: impl Fn(u32) -> [u32; KEYS]) -> Vec<u32> {
-    let mut known: FxHashMap<[u32; KEYS], u32> = FxHashMap::default();
+fn alike<V: Eq + Hash>(len: usize, items: impl Iterator<Item = u32>, values_of: impl Fn(u32) -> V) -> Vec<u32> {
+    let mut known: FxHashMap<V, u32> = FxHashMap::default();
     let mut numbers = vec![u32::MAX; len];
     for item in items {
         let number = &mut numbers[item as usize];
