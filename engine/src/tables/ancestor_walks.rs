@@ -17,6 +17,7 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, costliest};
 use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 
 /// Number of recent walks that a lookup may continue. A process may look up several names in each directory.
 const MAX_RECENT: usize = 8;
@@ -37,40 +38,53 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// A sequence of lookups that each move one directory up or down.
-#[derive(Default)]
-struct Walk {
+struct Walk<'texts> {
     program: Text,
     up: Way,
-    steps: Vec<(u32, Text)>,
+    /// Nearly no walk has a second step, and a list for each lookup would be slow.
+    first: Step,
+    later: Vec<Step>,
+    /// The path of the last step.
+    last: &'texts [u8],
+}
+
+/// A lookup: row and target.
+type Step = (u32, Text);
+
+impl Walk<'_> {
+    fn is_long(&self) -> bool {
+        self.later.len() + 1 >= MIN_WALK_STEPS
+    }
+
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        std::iter::once(self.first).chain(self.later.iter().copied())
+    }
 }
 
 /// The recent walks of a task that may continue, the latest first.
 #[derive(Default)]
-struct Recent(Vec<Walk>);
+struct Recent<'texts>(VecDeque<Walk<'texts>>);
 
-impl Recent {
-    /// The walk that this lookup continues, and its direction.
-    fn place(&self, texts: &Interner, call: &ClassifiedCall<()>, target: Text) -> Option<(usize, bool)> {
-        let path = texts.bytes(target);
+impl Recent<'_> {
+    /// The walk that a lookup of this path continues, and its direction.
+    fn place(&self, program: Text, path: &[u8]) -> Option<(usize, bool)> {
+        let (directory, name) = parts(path);
         self.0.iter().enumerate().find_map(|(at, walk)| {
-            let last = texts.bytes(walk.steps.last()?.1);
-            let up = if path.len() > last.len() {
-                (parts(path).0 == last).then_some(false)
-            } else {
-                goes_up(last, path).then_some(true)
+            let up = match path.len() > walk.last.len() {
+                true => (directory == walk.last).then_some(false),
+                false => goes_up(walk.last, (path, name)).then_some(true),
             };
-            let fits = walk.program == call.program && walk.up.is_none_or(|way| Some(way) == up);
+            let fits = walk.program == program && walk.up.is_none_or(|way| Some(way) == up);
             up.filter(|_| fits).map(|up| (at, up))
         })
     }
 }
 
-/// Whether `path` is `last` without one of its directories: `/a/b/.git` → `/a/.git`, `/a/b` → `/a`.
-fn goes_up(last: &[u8], path: &[u8]) -> bool {
+/// Whether a path with this name is `last` without one of its directories: `/a/b/.git` → `/a/.git`, `/a/b` → `/a`.
+fn goes_up(last: &[u8], (path, name): (&[u8], &[u8])) -> bool {
     if path.is_empty() || path.len() >= last.len() {
         return false;
     }
-    let (_, name) = parts(path);
     if is_above(path, last) {
         return parts(last).0 == path;
     }
@@ -100,42 +114,42 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32])
         for call in kinds.by_program(context, task) {
             let target = events.target(call.row);
             if target.is_some() {
-                step(&events.texts, &mut recent, &call, target, &mut walks);
+                walks.extend(recent.step(&events.texts, &call, target));
             }
         }
-        walks.extend(recent.0.into_iter().filter(|walk| walk.steps.len() >= MIN_WALK_STEPS));
+        walks.extend(recent.0.into_iter().filter(Walk::is_long));
     }
     repeated(tasks[0], walks)
 }
 
-fn step(texts: &Interner, recent: &mut Recent, call: &ClassifiedCall<()>, target: Text, walks: &mut Vec<Walk>) {
-    match recent.place(texts, call, target) {
-        Some((at, up)) => {
-            let mut walk = recent.0.remove(at);
-            walk.up = Some(up);
-            walk.steps.push((call.row, target));
-            recent.0.insert(0, walk);
-        }
-        None => {
-            recent.0.insert(0, Walk { program: call.program, up: None, steps: vec![(call.row, target)] });
-            if recent.0.len() > MAX_RECENT {
-                walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= MIN_WALK_STEPS));
+impl<'texts> Recent<'texts> {
+    /// Adds a lookup. Returns the walk that is no longer a recent one, if it is long.
+    fn step(&mut self, texts: &'texts Interner, call: &ClassifiedCall<()>, target: Text) -> Option<Walk<'texts>> {
+        let (path, step) = (texts.bytes(target), (call.row, target));
+        let new = match self.place(call.program, path).and_then(|(at, up)| Some((self.0.remove(at)?, up))) {
+            Some((mut walk, up)) => {
+                walk.later.push(step);
+                Walk { up: Some(up), last: path, ..walk }
             }
-        }
+            None => Walk { program: call.program, up: None, first: step, later: Vec::new(), last: path },
+        };
+        self.0.push_front(new);
+        let oldest = if self.0.len() > MAX_RECENT { self.0.pop_back() } else { None };
+        oldest.filter(Walk::is_long)
     }
 }
 
 /// The steps that an earlier walk already made.
-fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<CallGroup<bool>> {
-    walks.sort_by_key(|walk| walk.steps.first().copied());
+fn repeated(task: u32, mut walks: Vec<Walk<'_>>) -> Vec<CallGroup<bool>> {
+    walks.sort_by_key(|walk| walk.first);
     let mut seen: FxHashSet<(Text, bool, Text)> = FxHashSet::default();
     let mut counts: FxHashMap<(Text, bool), [i64; 2]> = FxHashMap::default();
     let mut groups: Grouping<(Text, bool)> = Grouping::default();
     for walk in &walks {
         let key = (walk.program, walk.up == Some(true));
         let sum = counts.entry(key).or_default();
-        *sum = [sum[0] + 1, sum[1] + walk.steps.len() as i64];
-        for &(row, target) in &walk.steps {
+        *sum = [sum[0] + 1, sum[1] + 1 + walk.later.len() as i64];
+        for (row, target) in walk.steps() {
             if !seen.insert((key.0, key.1, target)) {
                 groups.add(key, row);
             }
@@ -207,7 +221,8 @@ mod tests {
             ("/a/b/c", "/a", false),
             ("/abc/x", "/ab/x", false),
         ] {
-            assert_eq!(goes_up(last.as_bytes(), path.as_bytes()), expected, "{last} {path}");
+            let path = path.as_bytes();
+            assert_eq!(goes_up(last.as_bytes(), (path, parts(path).1)), expected, "{last} {path:?}");
         }
     }
 }
