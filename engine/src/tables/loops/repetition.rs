@@ -11,6 +11,7 @@
 
 use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MAX_HALF_FREQUENCY_RATIO, MIN_ITERATIONS};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Maximum length of an iteration, in symbols.
@@ -61,6 +62,11 @@ struct Search<'a> {
     bits: Vec<u8>,
     /// The symbols that may follow each of these symbols, as masks.
     followers: [u64; 64],
+    /// The state of runs without stretches, by anchor and first index. An anchor is tried several times, and most runs are
+    /// as they were the last time.
+    failed: FxHashMap<(u32, u32), (u32, u32, u32)>,
+    /// The number of occurrences of each symbol while a run is searched for a rarer one, else 0.
+    counts: Vec<u32>,
 }
 
 /// All stretches of iterations, disjoint and in order.
@@ -110,6 +116,8 @@ impl<'a> Search<'a> {
             sums,
             bits: vec![NO_BIT; line.kinds],
             followers: [0; 64],
+            failed: FxHashMap::default(),
+            counts: vec![0; line.kinds],
         }
     }
 
@@ -125,7 +133,7 @@ impl<'a> Search<'a> {
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
         let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < MAX_TRIES;
         let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_ITERATIONS && allowed(symbol));
-        often.max_by_key(|&(symbol, sum)| (*sum, std::cmp::Reverse(symbol))).map(|(symbol, _)| symbol)
+        often.max_by_key(|&(symbol, sum)| (*sum, Reverse(symbol))).map(|(symbol, _)| symbol)
     }
 
     fn cover(&mut self, range: Range<usize>) {
@@ -142,6 +150,10 @@ impl<'a> Search<'a> {
             if self.covered[run[0] as usize..run[run.len() - 1] as usize].contains(&true) {
                 continue;
             }
+            let state = self.state(&run);
+            if self.failed.get(&(anchor, run[0])) == Some(&state) {
+                continue;
+            }
             let mut here = self.stretches(&run);
             if here.is_empty() {
                 let rarer = self.rarer(&run);
@@ -150,10 +162,22 @@ impl<'a> Search<'a> {
                 let runs = rarer.map(|rarer| self.runs(near, rarer));
                 here = runs.into_iter().flatten().flat_map(|run| self.stretches(&run)).collect();
             }
+            if here.is_empty() {
+                self.failed.insert((anchor, run[0]), state);
+            }
             here.iter().for_each(|one| self.cover(one.range.clone()));
             found.extend(here);
         }
         found
+    }
+
+    /// Number and end of the anchors of a run, and number of covered symbols that the search for its stretches depends on.
+    /// Symbols are never uncovered, so nothing has changed as long as this is the same.
+    fn state(&self, run: &[u32]) -> (u32, u32, u32) {
+        let (first, last) = (run[0] as usize, run[run.len() - 1]);
+        let end = (last as usize + 2 * MAX_PERIOD).min(self.covered.len());
+        let near = &self.covered[first.saturating_sub(2 * MAX_PERIOD)..end];
+        (run.len() as u32, last, near.iter().map(|&covered| u32::from(covered)).sum())
     }
 
     /// Indexes of the anchor, split where two are more than [`MAX_PERIOD`] apart and at covered symbols.
@@ -177,26 +201,24 @@ impl<'a> Search<'a> {
 
     /// The most frequent symbol that is clearly rarer than the anchor. If the anchor occurs twice per iteration, this
     /// symbol may occur once.
-    fn rarer(&self, run: &[u32]) -> Option<u32> {
-        let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
-        for &symbol in &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize] {
-            *counts.entry(symbol).or_default() += 1;
+    fn rarer(&mut self, run: &[u32]) -> Option<u32> {
+        let symbols = &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize];
+        let max_count = (run.len() as f64 * MAX_HALF_FREQUENCY_RATIO) as u32;
+        symbols.iter().for_each(|&symbol| self.counts[symbol as usize] += 1);
+        let mut most: Option<(u32, Reverse<u32>)> = None;
+        for &symbol in symbols {
+            let count = std::mem::take(&mut self.counts[symbol as usize]);
+            if (MIN_ITERATIONS as u32..=max_count).contains(&count) {
+                most = most.max(Some((count, Reverse(symbol))));
+            }
         }
-        let max_count = (run.len() as f64 * MAX_HALF_FREQUENCY_RATIO) as usize;
-        let fits = |&(_, count): &(u32, usize)| (MIN_ITERATIONS..=max_count).contains(&count);
-        counts
-            .into_iter()
-            .filter(fits)
-            .max_by_key(|&(symbol, count)| (count, std::cmp::Reverse(symbol)))
-            .map(|(s, _)| s)
+        most.map(|(_, Reverse(symbol))| symbol)
     }
 
     /// The stretches of a run of anchors.
     fn stretches(&mut self, run: &[u32]) -> Vec<Repetition> {
         let Some(body) = self.commonest(run) else { return Vec::new() };
-        let mut kinds = body.clone();
-        kinds.sort_unstable();
-        kinds.dedup();
+        let kinds = kinds(&body);
         for (bit, &symbol) in kinds.iter().enumerate() {
             self.bits[symbol as usize] = bit as u8;
         }
@@ -206,16 +228,18 @@ impl<'a> Search<'a> {
             self.followers[usize::from(one)] |= 1 << other;
         }
         let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
-        let classify = |at: usize| self.classify(run[at]..run[at + 1], all, body.len());
-        let mut ranges = ranges((0..run.len() - 1).map(classify));
+        let classify = |pair: &[u32]| self.classify(pair[0]..pair[1], all, body.len());
+        let iterations: Vec<IterationKind> = run.windows(2).map(classify).collect();
+        let mut ranges = ranges(iterations.iter().copied());
         if ranges.iter().any(|iterations| self.others_cost(run[iterations.start]..run[iterations.end])) {
             // Costly symbols do not count as deviations: they are other work between loops, or part of an enclosing
             // loop.
-            let strictly = |at: usize| {
-                if classify(at) == IterationKind::Conforms { IterationKind::Conforms } else { IterationKind::OtherWork }
+            let strictly = |&iteration: &IterationKind| {
+                if iteration == IterationKind::Conforms { IterationKind::Conforms } else { IterationKind::OtherWork }
             };
-            ranges = self::ranges((0..run.len() - 1).map(strictly));
+            ranges = self::ranges(iterations.iter().map(strictly));
         }
+        drop(iterations);
         let long_enough = |iterations: &Range<usize>| iterations.len() + 1 >= MIN_ITERATIONS;
         let ranges = ranges.into_iter().filter(long_enough);
         let found = ranges
@@ -241,25 +265,23 @@ impl<'a> Search<'a> {
     /// The most frequent iteration among those with the most frequent set of symbols.
     fn commonest(&self, run: &[u32]) -> Option<Vec<u32>> {
         let step = (run.len() - 1).div_ceil(ITERATIONS_SAMPLED).max(1);
-        let iterations =
-            || run.windows(2).step_by(step).map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
-        let kinds = |iteration: &[u32]| {
-            let mut kinds = iteration.to_vec();
-            kinds.sort_unstable();
-            kinds.dedup();
-            kinds
-        };
-        // Most iterations are equal, so each distinct iteration is analysed once.
-        let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
-        iterations().for_each(|iteration| *counts.entry(iteration).or_default() += 1);
-        let counts: Vec<_> =
-            counts.into_iter().map(|(iteration, count)| (kinds(iteration), iteration, count)).collect();
-        let mut by_kinds: FxHashMap<&[u32], usize> = FxHashMap::default();
-        counts.iter().for_each(|(kinds, _, count)| *by_kinds.entry(kinds).or_default() += count);
-        let common = by_kinds.into_iter().filter(|&(_, count)| count > 1);
-        let (common, _) = common.max_by_key(|&(kinds, count)| (count, std::cmp::Reverse(kinds)))?;
-        let alike = counts.iter().filter(|(kinds, ..)| kinds == common);
-        let best = alike.max_by_key(|&&(_, iteration, count)| (count, std::cmp::Reverse((iteration.len(), iteration))));
+        let pairs = run.windows(2).step_by(step);
+        let iterations = pairs.map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
+        // There are very many short runs, for which sorting takes less time than a map.
+        let mut iterations: Vec<(u64, &[u32])> = iterations.map(|iteration| (mask(iteration), iteration)).collect();
+        iterations.sort_unstable();
+        let mut counts: Vec<(Vec<u32>, &[u32], usize)> = Vec::new();
+        for alike in iterations.chunk_by(|one, other| one.0 == other.0).filter(|alike| alike.len() > 1) {
+            // Most iterations are equal, so each distinct iteration is analysed once.
+            let same = alike.chunk_by(|one, other| one.1 == other.1);
+            counts.extend(same.map(|same| (kinds(same[0].1), same[0].1, same.len())));
+        }
+        counts.sort_unstable();
+        let with_count =
+            |alike: &'_ [(Vec<u32>, &[u32], usize)]| alike.iter().map(|&(_, _, count)| count).sum::<usize>();
+        let common = counts.chunk_by(|one, other| one.0 == other.0).filter(|&alike| with_count(alike) > 1);
+        let alike = common.max_by_key(|&alike| (with_count(alike), Reverse(&alike[0].0)))?;
+        let best = alike.iter().max_by_key(|&&(_, iteration, count)| (count, Reverse((iteration.len(), iteration))));
         best.map(|(_, iteration, _)| iteration.to_vec())
     }
 
@@ -278,28 +300,44 @@ impl<'a> Search<'a> {
 
     fn classify(&self, iteration: Range<u32>, all: u64, period: usize) -> IterationKind {
         let iteration = &self.line.symbols[iteration.start as usize..iteration.end as usize];
-        let (mut mask, mut others, mut unlike, mut before) = (0u64, 0usize, 0usize, NO_BIT);
-        for &symbol in iteration {
+        let is_long = iteration.len() > 2 * period + 1;
+        let (mut mask, mut unlike, mut before) = (0u64, 0usize, NO_BIT);
+        for (at, &symbol) in iteration.iter().enumerate() {
             let bit = self.bits[symbol as usize];
-            if bit == NO_BIT {
-                others += 1;
-            } else {
-                mask |= 1 << bit;
-                let known = before == NO_BIT || before == bit || self.followers[usize::from(before)] & 1 << bit != 0;
-                unlike += usize::from(!known);
+            // Most iterations of most symbols are other work, and the first other symbol shows it.
+            if bit == NO_BIT && is_long {
+                return IterationKind::OtherWork;
+            } else if bit == NO_BIT {
+                let is_other = |&&symbol: &&u32| self.bits[symbol as usize] == NO_BIT;
+                let others = iteration[at..].iter().filter(is_other).count();
+                return IterationKind::Deviates(others.div_ceil(period) as u32);
             }
+            mask |= 1 << bit;
+            let known = before == NO_BIT || before == bit || self.followers[usize::from(before)] & 1 << bit != 0;
+            unlike += usize::from(!known);
             before = bit;
         }
         // Long iterations with few kinds of symbols all have the same set. They conform if most symbols follow each
         // other as in the body.
-        if others == 0 && mask == all && 2 * unlike <= iteration.len() {
-            IterationKind::Conforms
-        } else if iteration.len() > 2 * period + 1 {
-            IterationKind::OtherWork
-        } else {
-            IterationKind::Deviates(others.div_ceil(period).max(1))
+        match () {
+            () if mask == all && 2 * unlike <= iteration.len() => IterationKind::Conforms,
+            () if is_long => IterationKind::OtherWork,
+            () => IterationKind::Deviates(1),
         }
     }
+}
+
+/// Equal for iterations with the same set of symbols, and nearly always different for others.
+fn mask(iteration: &[u32]) -> u64 {
+    iteration.iter().fold(0, |mask, &symbol| mask | 1 << (symbol % 64))
+}
+
+/// The symbols of an iteration, each once and in order.
+fn kinds(iteration: &[u32]) -> Vec<u32> {
+    let mut kinds = iteration.to_vec();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 /// How an iteration compares with the body.
@@ -307,7 +345,7 @@ impl<'a> Search<'a> {
 enum IterationKind {
     Conforms,
     /// Contains other symbols; the value is their number in units of the body length, at least 1.
-    Deviates(usize),
+    Deviates(u32),
     OtherWork,
 }
 
@@ -325,7 +363,7 @@ fn ranges(iterations: impl Iterator<Item = IterationKind>) -> Vec<Range<usize>> 
                 range.end = at + 1;
             }
             (IterationKind::Deviates(weight), Some((range, inside, since))) => {
-                *since += weight;
+                *since += weight as usize;
                 if (*inside + *since) * (ITERATIONS_PER_DEVIATION - 1) > range.len() {
                     found.push((range.clone(), *inside, std::mem::replace(&mut apart, false)));
                     open = None;
