@@ -82,7 +82,9 @@ impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
         let events = &context.trace.events;
         let mut here = OfTask::default();
-        for (row, kind) in sockets.deeds.calls(context, task) {
+        // Threads that wait for one another do so very often.
+        let is_other_wait = |kind: SocketCall| matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll);
+        for (row, kind) in sockets.deeds.calls(context, task).filter(|&(_, kind)| !is_other_wait(kind)) {
             let target = events.target(row);
             match kind {
                 SocketCall::Accepts | SocketCall::Listens => {}
@@ -93,8 +95,7 @@ impl OfTask {
                 SocketCall::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
-                SocketCall::Waits(Wait::Poll) => here.waits(context, row),
-                SocketCall::Waits(_) => {}
+                SocketCall::Waits(_) => here.waits(context, row),
             }
         }
         here
