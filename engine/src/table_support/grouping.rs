@@ -156,17 +156,20 @@ pub fn only_target(context: &TableContext<'_>, rows: &[u32]) -> Text {
     if targets.all(|target| target == first) { first } else { Text::NONE }
 }
 
+/// Up to so many texts of a trace for each call, distinct targets are counted by a bit for each text.
+const TEXTS_PER_CALL: usize = 16;
+
 /// Number of distinct known targets of these calls.
 pub fn targets(context: &TableContext<'_>, rows: &[u32]) -> i64 {
     let known = rows.iter().map(|&row| context.trace.events.target(row)).filter(|target| target.is_some());
-    let (mut found, mut last) = (FxHashSet::default(), Text::NONE);
-    for target in known {
-        // Calls on a target often follow one another.
-        if std::mem::replace(&mut last, target) != target {
-            found.insert(target);
-        }
+    let texts = context.trace.events.texts.len();
+    if texts > TEXTS_PER_CALL * rows.len() {
+        return known.collect::<FxHashSet<_>>().len() as i64;
     }
-    found.len() as i64
+    // A bit for each text stays in the cache, a map of very many targets does not.
+    let mut bits = vec![0u64; texts.div_ceil(64)];
+    known.for_each(|target| bits[target.0 as usize / 64] |= 1 << (target.0 % 64));
+    bits.iter().map(|bits| i64::from(bits.count_ones())).sum()
 }
 
 /// The median, for an even count the lower of the two middle values; 0 without values.

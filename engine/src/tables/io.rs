@@ -59,15 +59,15 @@ struct Moved {
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
-    let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
-    let mut moves = Moves { calls: Vec::new(), groups: Vec::new() };
     let rows = tasks.iter().map(|&task| context.trace.rows_of(task).len()).sum();
+    let mut seeks = Seeks { numbers: TextNumbers::new(rows, events.texts.len()), counts: Vec::new() };
+    let mut moves = Moves { calls: Vec::new(), groups: Vec::new() };
     let mut numbers: FxHashMap<(Text, Transfer), TextNumbers> = FxHashMap::default();
     let mut last: Option<((Text, Key), u32)> = None;
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let target = events.target(call.row);
         let Kind::Moves(way) = call.kind else {
-            *seeks.entry(target).or_insert(0) += 1;
+            seeks.add(target);
             continue;
         };
         let group = (call.program, (way, target));
@@ -85,6 +85,26 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     moves.by_size(tasks[0], &seeks)
 }
 
+/// The number of seeks in each target.
+struct Seeks {
+    numbers: TextNumbers,
+    counts: Vec<i64>,
+}
+
+impl Seeks {
+    fn add(&mut self, target: Text) {
+        let number = self.numbers.of(target, self.counts.len() as u32) as usize;
+        if number == self.counts.len() {
+            self.counts.push(0);
+        }
+        self.counts[number] += 1;
+    }
+
+    fn of(&self, target: Text) -> i64 {
+        self.numbers.get(target).map_or(0, |number| self.counts[number as usize])
+    }
+}
+
 impl Moves {
     /// Add a call. Its group may be new.
     fn add(&mut self, row: u32, group: u32, (program, key): (Text, Key)) {
@@ -96,12 +116,12 @@ impl Moves {
     }
 
     /// Merges groups with fewer than [`MIN_TARGET_CALLS`] calls. There may be very many of them.
-    fn by_size(&self, task: u32, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
+    fn by_size(&self, task: u32, seeks: &Seeks) -> Vec<CallGroup<Key>> {
         let mut found: Vec<CallGroup<Key>> = Vec::new();
         let mut rest: FxHashMap<(Text, Transfer), u32> = FxHashMap::default();
         let mut place_of = |group: &Moved| {
             let (program, (way, target)) = (group.program, group.key);
-            let seek_count = seeks.get(&target).copied().unwrap_or(0);
+            let seek_count = seeks.of(target);
             let is_large = group.calls as usize >= MIN_TARGET_CALLS && target.is_some();
             let next = found.len() as u32;
             let place = if is_large { next } else { *rest.entry((program, way)).or_insert(next) };
