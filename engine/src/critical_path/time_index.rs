@@ -6,7 +6,6 @@
 //! The units of a task are its programs one after the other; kinds of calls are syscalls with the class of their targets.
 
 use crate::critical_path::attribution::Attribution;
-use crate::store::classes::class_of;
 use crate::store::tasks::Program;
 use crate::store::trace::Trace;
 use parsers::Text;
@@ -172,11 +171,11 @@ impl TimeIndex {
 
 /// The kinds of calls, and that of each shape.
 fn parts(trace: &Trace) -> (Vec<CallKind>, Vec<u32>) {
-    let texts = &trace.events.texts;
+    let known = trace.shape_parts();
     let mut numbers: FxHashMap<CallKind, u32> = FxHashMap::default();
     let mut parts = Vec::new();
-    let of_shape = trace.events.shapes().iter().map(|shape| {
-        let part = (shape.syscall, class_of(shape.syscall, texts.bytes(shape.target)));
+    let of_shape = (0u32..).zip(trace.events.shapes()).map(|(number, shape)| {
+        let part = (shape.syscall, known.class_of(number));
         *numbers.entry(part).or_insert_with(|| {
             parts.push(part);
             parts.len() as u32 - 1

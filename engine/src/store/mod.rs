@@ -22,6 +22,7 @@ pub(crate) mod runtime_frames;
 pub mod schema;
 pub mod scratch;
 pub(crate) mod segment;
+pub(crate) mod shape_parts;
 pub(crate) mod side_column;
 pub mod spans;
 pub mod stacks;

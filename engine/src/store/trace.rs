@@ -7,12 +7,13 @@ use crate::store::file_chunks::FileChunks;
 use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
+use crate::store::shape_parts::ShapeParts;
 use crate::store::tasks::{Task, main_task};
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One capture: a file, or several that belong together.
 #[derive(Clone, Debug)]
@@ -241,12 +242,16 @@ pub struct Trace {
     contiguous: OnceLock<Contiguous>,
 }
 
+/// All rows of a shorter task are looked at, which takes less time than to look up the rare ones.
+const MIN_ROWS_TO_SKIP: usize = 1024;
+
 /// What tables need of all rows, in the order of `Trace::task_rows`, where those of a task are contiguous. In the event
 /// table they are far apart if many tasks work at the same time, and each one is a cache miss.
 struct Contiguous {
     shapes: Vec<u32>,
     /// A bit for each row: whether it is a call.
     calls: Vec<u64>,
+    parts: Arc<ShapeParts>,
 }
 
 impl Contiguous {
@@ -255,10 +260,9 @@ impl Contiguous {
             let bits = rows.iter().zip(0..).map(|(&row, bit)| u64::from(events.kind(row) == EventKind::Call) << bit);
             bits.fold(0, |word, bit| word | bit)
         };
-        Contiguous {
-            shapes: rows.par_iter().map(|&row| events.shape_number(row)).collect(),
-            calls: rows.par_chunks(64).map(calls).collect(),
-        }
+        let shapes: Vec<u32> = rows.par_iter().map(|&row| events.shape_number(row)).collect();
+        let parts = Arc::new(ShapeParts::new(&events.texts, events.shapes(), &shapes));
+        Contiguous { shapes, calls: rows.par_chunks(64).map(calls).collect(), parts }
     }
 }
 
@@ -304,6 +308,18 @@ impl Trace {
     pub fn are_calls(&self, task: u32) -> impl Fn(usize) -> bool + use<'_> {
         let (bits, first) = (&self.contiguous().calls, self.places_of(task).start);
         move |at| bits.get((first + at) / 64).is_some_and(|word| word >> ((first + at) % 64) & 1 == 1)
+    }
+
+    /// The shapes without their targets. Valid after everything is read.
+    pub(crate) fn shape_parts(&self) -> &Arc<ShapeParts> {
+        &self.contiguous().parts
+    }
+
+    /// The rows of a task whose parts are rare, as indexes among its rows, or `None` if the task is short.
+    pub(crate) fn rare_places(&self, task: u32) -> Option<impl Iterator<Item = usize> + use<'_>> {
+        let range = self.places_of(task);
+        let rows = (range.len() >= MIN_ROWS_TO_SKIP).then(|| self.contiguous().parts.rare_rows(&range))?;
+        Some(rows.iter().map(move |&row| row as usize - range.start))
     }
 
     fn contiguous(&self) -> &Contiguous {

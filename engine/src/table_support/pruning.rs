@@ -12,7 +12,7 @@
 //! 100 MB with distinct paths.
 
 use crate::critical_path::time_index::TimeIndex;
-use crate::store::classes;
+use crate::store::event::Shape;
 use crate::table_support::context::TableContext;
 use crate::table_support::limits::{MAX_GROUPS, MAX_PROCESSES};
 use crate::table_support::shape_index::ShapeIndex;
@@ -188,21 +188,28 @@ fn by_unit(
 /// The largest time of such calls on one normalised target.
 fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
     let events = &context.trace.events;
-    let such = ShapeIndex::new(context, |action, shape| {
-        let class = classes::class_of(shape.syscall, events.texts.bytes(shape.target));
-        (cost.calls)(action, class).then_some(shape.target)
+    let may_be = |action, _: &Shape| Class::ALL.iter().any(|&class| (cost.calls)(action, class));
+    let parts = context.trace.shape_parts();
+    let such = ShapeIndex::by_target(context, may_be, |number, action, _| {
+        (cost.calls)(action, parts.class_of(number)).then_some(())
     });
-    let add = |mut sums: FxHashMap<Text, i64>, (target, ns): (Text, i64)| {
-        *sums.entry(target).or_insert(0) += ns;
+    let of_tasks = |tasks: &[u32]| {
+        let mut sums = vec![0i64; events.shapes().len()];
+        for &task in tasks {
+            let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
+            let places = context.attribution.places(context.trace, task);
+            for at in places.filter(|&at| such.of_shape(shapes[at]).is_some()) {
+                sums[shapes[at] as usize] += context.exclusive_ns(rows[at]);
+            }
+        }
         sums
     };
-    let of_task = |sums: FxHashMap<Text, i64>, task: u32| {
-        let rows = context.trace.rows_of(task).iter().zip(context.trace.shapes_of(task));
-        let such = rows.filter_map(|(&row, &shape)| Some((such.of_shape(shape)?, context.exclusive_ns(row))));
-        such.fold(sums, add)
-    };
-    let tasks = (0..context.trace.tasks.len() as u32).into_par_iter();
-    let of_target = tasks.fold(FxHashMap::default, of_task);
-    let of_target = of_target.reduce(FxHashMap::default, |one, other| other.into_iter().fold(one, add));
+    let tasks: Vec<u32> = (0..context.trace.tasks.len() as u32).collect();
+    let of_core = tasks.len().div_ceil(rayon::current_num_threads()).max(1);
+    let sums: Vec<Vec<i64>> = tasks.par_chunks(of_core).map(of_tasks).collect();
+    let mut of_target: FxHashMap<Text, i64> = FxHashMap::default();
+    for (shape, ns) in sums.iter().flat_map(|sums| (0u32..).zip(sums)).filter(|&(_, &ns)| ns != 0) {
+        *of_target.entry(events.shapes()[shape as usize].target).or_insert(0) += ns;
+    }
     of_target.into_values().max().unwrap_or(0)
 }

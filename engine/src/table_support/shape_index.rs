@@ -1,12 +1,14 @@
-//! Classifies calls by shape. Each shape is classified once, so classifying an event is an array lookup.
+//! Classifies calls by shape. Each shape is classified once, so classifying an event is a lookup in an array.
 
 use crate::store::event::Shape;
+use crate::store::shape_parts::ShapeParts;
 use crate::table_support::context::TableContext;
 use crate::table_support::limits::MAX_PROCESSES;
 use parsers::Text;
 use parsers::syscalls::{Action, action_of};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A call that is relevant to a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,45 +23,82 @@ pub struct ClassifiedCall<K> {
 
 /// Maps each relevant shape to its kind.
 pub struct ShapeIndex<K> {
-    kinds: Vec<Option<K>>,
+    kinds: Kinds<K>,
+    parts: Arc<ShapeParts>,
     /// Whether no shape is relevant.
     is_empty: bool,
+    /// Whether all relevant shapes are of rare parts, whose rows are listed.
+    is_rare: bool,
+}
+
+enum Kinds<K> {
+    OfShapes(Vec<Option<K>>),
+    /// Of shapes without their targets.
+    OfParts(Vec<Option<K>>),
 }
 
 impl<K: Copy + Send + Sync> ShapeIndex<K> {
-    /// Classifies each shape by the action of its syscall and by its other properties.
-    pub fn new(context: &TableContext<'_>, classify: impl Fn(Action, &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
-        ShapeIndex::numbered(context, |_, action, shape| classify(action, shape))
+    /// Classifies each shape by the action of its syscall and by its other properties apart from its target. There may be
+    /// very many shapes, but there are few without their targets.
+    pub fn new(context: &TableContext<'_>, classify: impl Fn(Action, &Shape) -> Option<K>) -> ShapeIndex<K> {
+        let parts = Arc::clone(context.trace.shape_parts());
+        let kinds = parts.parts().iter().map(|part| classify(action_of(part.syscall), part));
+        let kinds: Vec<Option<K>> = kinds.collect();
+        let relevant: Vec<usize> = (0..kinds.len()).filter(|&part| kinds[part].is_some()).collect();
+        ShapeIndex::of(Kinds::OfParts(kinds), parts, &relevant)
     }
 
-    /// The same by number of the shape, too.
-    pub fn numbered(
+    /// The same by number of the shape and by its target, too. Shapes of which `may_be` is false are not relevant,
+    /// whatever their targets are.
+    pub fn by_target(
         context: &TableContext<'_>,
+        may_be: impl Fn(Action, &Shape) -> bool,
         classify: impl Fn(u32, Action, &Shape) -> Option<K> + Sync,
     ) -> ShapeIndex<K> {
-        let shapes = context.trace.events.shapes().par_iter().enumerate();
-        let kinds = shapes.map(|(number, shape)| classify(number as u32, action_of(shape.syscall), shape));
+        let parts = Arc::clone(context.trace.shape_parts());
+        let may_be = |part: &Shape| may_be(action_of(part.syscall), part);
+        let may_be: Vec<bool> = parts.parts().iter().map(may_be).collect();
+        let shapes = context.trace.events.shapes().par_iter().zip(parts.of_shapes()).enumerate();
+        let kinds = shapes.map(|(number, (shape, &part))| match may_be[part as usize] {
+            true => classify(number as u32, action_of(shape.syscall), shape),
+            false => None,
+        });
         let kinds: Vec<Option<K>> = kinds.collect();
-        ShapeIndex { is_empty: kinds.iter().all(Option::is_none), kinds }
+        let mut is_relevant = vec![false; may_be.len()];
+        let relevant = kinds.iter().zip(parts.of_shapes()).filter(|(kind, _)| kind.is_some());
+        relevant.for_each(|(_, &part)| is_relevant[part as usize] = true);
+        let relevant: Vec<usize> = (0..may_be.len()).filter(|&part| is_relevant[part]).collect();
+        ShapeIndex::of(Kinds::OfShapes(kinds), parts, &relevant)
+    }
+
+    fn of(kinds: Kinds<K>, parts: Arc<ShapeParts>, relevant: &[usize]) -> ShapeIndex<K> {
+        let is_rare = relevant.iter().all(|&part| parts.is_rare(part));
+        ShapeIndex { kinds, parts, is_empty: relevant.is_empty(), is_rare }
     }
 
     /// Whether the trace has shapes of such a kind.
     pub fn any(&self, is_such: impl Fn(K) -> bool) -> bool {
-        self.kinds.iter().copied().flatten().any(is_such)
+        let (Kinds::OfShapes(kinds) | Kinds::OfParts(kinds)) = &self.kinds;
+        !self.is_empty && kinds.iter().copied().flatten().any(is_such)
     }
 
     /// The kind of a shape. The event type is not checked.
     #[inline]
     pub fn of_shape(&self, number: u32) -> Option<K> {
-        self.kinds.get(number as usize).copied().flatten()
+        match &self.kinds {
+            Kinds::OfShapes(kinds) => kinds.get(number as usize).copied().flatten(),
+            Kinds::OfParts(kinds) => kinds[self.parts.of_shape(number) as usize],
+        }
     }
 
     /// The relevant selected calls of a task, ordered by start.
     pub fn calls<'a>(&'a self, context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
-        let shapes = if self.is_empty { &[] } else { context.trace.shapes_of(task) };
-        let (rows, is_call) = (context.trace.rows_of(task), context.trace.are_calls(task));
-        shapes.iter().enumerate().filter_map(move |(at, &shape)| {
-            let kind = self.of_shape(shape)?;
+        let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
+        let is_call = context.trace.are_calls(task);
+        let rare = if self.is_rare && !self.is_empty { context.trace.rare_places(task) } else { None };
+        let all = if self.is_empty || rare.is_some() { 0..0 } else { 0..rows.len() };
+        rare.into_iter().flatten().chain(all).filter_map(move |at| {
+            let kind = self.of_shape(shapes[at])?;
             (is_call(at) && context.selection.has(rows[at])).then(|| (rows[at], kind))
         })
     }

@@ -30,10 +30,13 @@ const BLOCKING_FILES: &[&[u8]] = &[b"/dev/random", b"/dev/hwrng"];
 /// Builds the table of waits for random numbers, by process, call and target, or by message.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
-    let kinds = ShapeIndex::new(context, |_, shape| {
-        let is_source = CALLS.contains(&texts.bytes(shape.syscall)) || FILES.contains(&texts.bytes(shape.target));
-        is_source.then_some(())
-    });
+    let known = |names: &[&[u8]]| names.iter().filter_map(|name| texts.find(name)).collect::<Vec<Text>>();
+    let (calls, files) = (known(CALLS), known(FILES));
+    let kinds = ShapeIndex::by_target(
+        context,
+        |_, part| !files.is_empty() || calls.contains(&part.syscall),
+        |_, _, shape| (calls.contains(&shape.syscall) || files.contains(&shape.target)).then_some(()),
+    );
     let processes = if kinds.any(|()| true) { processes(context) } else { Vec::new() };
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "entropy_waits");
@@ -93,13 +96,15 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32])
 /// Polls that found one descriptor ready, which the next call reads random numbers from. Few tracers print the descriptor.
 fn polls(context: &TableContext<'_>, kinds: &ShapeIndex<()>, task: u32) -> Vec<(Text, u32)> {
     let events = &context.trace.events;
-    let is_source = |row: u32| kinds.of_shape(events.shape_number(row)).is_some();
+    let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
+    let is_source = |shape: u32| kinds.of_shape(shape).is_some();
     let is_poll = |row: u32| {
         let waits = events.action(row) == Action::Polls && events.ret(row) == 1 && context.exclusive_ns(row) > 0;
-        waits && context.selection.has(row) && !is_source(row)
+        waits && context.selection.has(row)
     };
-    let pairs = context.trace.rows_of(task).windows(2);
-    let waits = pairs.filter(|pair| is_source(pair[1]) && events.action(pair[1]) == Action::Reads && is_poll(pair[0]));
+    let pairs = rows.windows(2).zip(shapes.windows(2));
+    let pairs = pairs.filter(|(_, shapes)| is_source(shapes[1]) && !is_source(shapes[0])).map(|(rows, _)| rows);
+    let waits = pairs.filter(|pair| events.action(pair[1]) == Action::Reads && is_poll(pair[0]));
     waits.map(|pair| (context.program(task, pair[0]), pair[0])).collect()
 }
 

@@ -14,7 +14,7 @@ use self::attempts::{Step, attempts, steps};
 use super::families::descends;
 use crate::parallel;
 use crate::store::classes::class_of;
-use crate::store::event::NONE;
+use crate::store::event::{NONE, Shape};
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -64,11 +64,14 @@ fn contains(op: &[u8], word: &[u8]) -> bool {
 }
 
 fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
-    ShapeIndex::new(context, |action, shape| {
-        let kind = kind(action, context.trace.events.texts.bytes(shape.op));
+    let kind = |action: Action, shape: &Shape| {
         // A task that still waits at the end of the capture never got the lock.
         let waits = matches!(shape.outcome, Outcome::Ok | Outcome::Open);
-        kind.filter(|&kind| waits && (kind == Kind::File || shape.target.is_some()))
+        kind(action, context.trace.events.texts.bytes(shape.op)).filter(|_| waits)
+    };
+    let may_be = |action: Action, part: &Shape| kind(action, part).is_some();
+    ShapeIndex::by_target(context, may_be, |_, action, shape| {
+        kind(action, shape).filter(|&kind| kind == Kind::File || shape.target.is_some())
     })
 }
 

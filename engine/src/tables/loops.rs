@@ -10,6 +10,7 @@ use crate::parallel;
 use crate::query::selection::Selection;
 use crate::store::events::EventTable;
 use crate::store::heuristics::MIN_ITERATIONS;
+use crate::store::shape_parts::ShapeParts;
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -21,6 +22,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Maximum number of loops, per task and in total. The longest are retained.
 const MAX_LOOPS: (usize, usize) = (256, 20_000);
@@ -65,7 +67,7 @@ pub struct Loop {
 
 /// Shapes without their targets, the elements of loop bodies.
 pub struct LoopShapes {
-    of_shape: Vec<u32>,
+    of_shape: Arc<ShapeParts>,
     parts: Vec<(Text, Text, Text, Outcome)>,
     /// Whether each part returns the number of bytes transferred.
     moves: Vec<bool>,
@@ -73,17 +75,10 @@ pub struct LoopShapes {
 
 impl LoopShapes {
     /// Numbers the shapes of a trace.
-    pub fn new(events: &EventTable) -> LoopShapes {
-        let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
-        let mut parts = Vec::new();
-        let of_shape = events.shapes().iter().map(|shape| {
-            let part = (shape.syscall, shape.op, shape.errno, shape.outcome);
-            *numbers.entry(part).or_insert_with(|| {
-                parts.push(part);
-                (parts.len() - 1) as u32
-            })
-        });
-        let of_shape = of_shape.collect();
+    pub fn new(trace: &Trace) -> LoopShapes {
+        let of_shape = Arc::clone(trace.shape_parts());
+        let parts = of_shape.parts().iter().map(|part| (part.syscall, part.op, part.errno, part.outcome));
+        let parts: Vec<(Text, Text, Text, Outcome)> = parts.collect();
         let is_moving = |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && action_of(part.0).returns_bytes();
         let moves = parts.iter().map(is_moving).collect();
         LoopShapes { of_shape, parts, moves }
@@ -92,7 +87,7 @@ impl LoopShapes {
     /// Those of the events of a task, in order.
     fn of_task<'a>(&'a self, trace: &'a Trace, task: u32) -> impl Fn(usize) -> u32 + 'a {
         let shapes = trace.shapes_of(task);
-        |at| self.of_shape[shapes[at] as usize]
+        |at| self.of_shape.of_shape(shapes[at])
     }
 
     fn text(&self, events: &EventTable, number: u32) -> String {
@@ -142,7 +137,7 @@ struct Candidate {
 /// nested loops, the one that explains the cost.
 fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, usize) {
     let (trace, selection) = (context.trace, context.selection);
-    let shapes = LoopShapes::new(&trace.events);
+    let shapes = LoopShapes::new(trace);
     let tasks: Vec<u32> = context.tasks().collect();
     let found = parallel::flat_map(&tasks, |&task| candidates(trace, selection, &shapes, task));
     let mut found = longest(found, MAX_LOOPS.1);
@@ -156,8 +151,9 @@ fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, us
 fn candidates(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<Candidate> {
     let events = &trace.events;
     let (is_call, rows, shape_at) = (trace.are_calls(task), trace.rows_of(task), shapes.of_task(trace, task));
-    let places = (0..rows.len()).filter(|&at| is_call(at) && selection.has(rows[at]));
-    let (places, of_calls): (Vec<u32>, Vec<u32>) = places.map(|at| (at as u32, shape_at(at))).unzip();
+    let mut places: Vec<u32> = Vec::with_capacity(rows.len());
+    places.extend((0..rows.len()).filter(|&at| is_call(at) && selection.has(rows[at])).map(|at| at as u32));
+    let of_calls: Vec<u32> = places.iter().map(|&at| shape_at(at as usize)).collect();
     if places.len() < MIN_ITERATIONS {
         return Vec::new();
     }

@@ -25,7 +25,7 @@ impl ProcessEnds {
         let (trace, events) = (context.trace, &context.trace.events);
         let is_told = |shape: &Shape| tells_to_end(events.texts.bytes(shape.syscall));
         let mut told: FxHashMap<(u32, i32), u32> = FxHashMap::default();
-        if !events.shapes().iter().any(is_told) {
+        if !trace.shape_parts().parts().iter().any(is_told) {
             return ProcessEnds { told };
         }
         for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.signals > 0) {

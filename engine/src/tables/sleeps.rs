@@ -10,7 +10,7 @@ use super::idle;
 use super::lengths::two_digits;
 use super::process_ends::ProcessEnds;
 use crate::parallel;
-use crate::store::event::NONE;
+use crate::store::event::{NONE, Shape};
 use crate::store::events::EventTable;
 use crate::store::heuristics::{MIN_HARMLESS_SLEEPS_RATIO, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -35,7 +35,12 @@ pub(super) enum Sleeps {
 /// The shapes that sleep.
 pub(super) fn sleeping(context: &TableContext<'_>) -> ShapeIndex<Sleeps> {
     let is_timer = |target: Text| is_timer(context.trace.events.texts.bytes(target));
-    ShapeIndex::new(context, |_, shape| match action_of(resumed(shape.syscall, shape.op)).wait()? {
+    let wait = |shape: &Shape| action_of(resumed(shape.syscall, shape.op)).wait();
+    let may_sleep = |_, part: &Shape| match wait(part) {
+        Some(Wait::Read) => part.outcome == Outcome::Ok,
+        wait => matches!(wait, Some(Wait::Sleep | Wait::Poll)),
+    };
+    ShapeIndex::by_target(context, may_sleep, |_, _, shape| match wait(shape)? {
         Wait::Sleep => Some(Sleeps::Always),
         Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
         Wait::Poll => Some(Sleeps::WithoutDescriptors),

@@ -9,8 +9,8 @@
 
 use super::paths::is_above;
 use crate::parallel;
-use crate::store::event::NONE;
-use crate::store::{classes, targets};
+use crate::store::event::{NONE, Shape};
+use crate::store::targets;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::evidence::may_be_outside;
@@ -71,18 +71,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
-    let texts = &context.trace.events.texts;
+    let parts = context.trace.shape_parts();
     let mut numbers: FxHashMap<(Text, Text), u32> = FxHashMap::default();
-    let of_shapes = context.trace.events.shapes().iter().map(|shape| {
+    let of_parts = parts.parts().iter().map(|part| {
         let next = numbers.len() as u32;
-        *numbers.entry((shape.syscall, shape.op)).or_insert(next)
+        *numbers.entry((part.syscall, part.op)).or_insert(next)
     });
-    let of_shapes: Vec<u32> = of_shapes.collect();
-    ShapeIndex::numbered(context, |number, _, shape| {
-        let class = classes::class_of(shape.syscall, texts.bytes(shape.target));
+    let of_parts: Vec<u32> = of_parts.collect();
+    let is_any = |_, _: &Shape| true;
+    ShapeIndex::by_target(context, is_any, |number, _, shape| {
+        let class = parts.class_of(number);
         let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
         let is_of_peer = is_of_peer(context.wakers.class_of(number));
-        works.then(|| Kind { number: of_shapes[number as usize], is_of_peer })
+        works.then(|| Kind { number: of_parts[parts.of_shape(number) as usize], is_of_peer })
     })
 }
 

@@ -1,7 +1,6 @@
 //! Classifies calls on sockets: connect, accept, send, receive, wait.
 
 use crate::parallel;
-use crate::store::classes::class_of;
 use crate::store::event::Shape;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
@@ -38,9 +37,15 @@ impl Sockets {
     /// Classifies the shapes, and finds the accepted peers.
     pub(super) fn new(context: &TableContext<'_>) -> Sockets {
         let events = &context.trace.events;
-        let connects = events.shapes().iter().filter(|shape| action_of(shape.syscall) == Action::Connects);
+        let is_connect = |shape: &&Shape| action_of(shape.syscall) == Action::Connects;
+        let parts = context.trace.shape_parts();
+        let connects = parts.parts().iter().any(|part| is_connect(&part));
+        let connects = events.shapes().iter().filter(|shape| connects && is_connect(shape));
         let connected: FxHashSet<Text> = connects.map(|shape| shape.target).collect();
-        let kinds = ShapeIndex::new(context, |action, shape| kind(context, action, shape, &connected));
+        let kinds = ShapeIndex::by_target(context, may_be_on_socket, |number, action, shape| {
+            let is_socket = || is_socket(parts.class_of(number), events.texts.bytes(shape.target));
+            kind(action, shape, || connected.contains(&shape.target) || is_socket())
+        });
         let accepted = accepted(context, &kinds);
         Sockets { deeds: kinds, accepted }
     }
@@ -51,10 +56,19 @@ impl Sockets {
     }
 }
 
-fn kind(context: &TableContext<'_>, action: Action, shape: &Shape, connected: &FxHashSet<Text>) -> Option<SocketCall> {
-    let is_socket = || {
-        connected.contains(&shape.target) || is_socket(shape.syscall, context.trace.events.texts.bytes(shape.target))
-    };
+/// Whether calls of these shapes may have a role, whatever their targets are.
+fn may_be_on_socket(action: Action, shape: &Shape) -> bool {
+    match action {
+        Action::Reads | Action::Receives | Action::ReceivesMany => {
+            shape.outcome == Outcome::Ok || action.wait().is_some()
+        }
+        Action::Connects | Action::Listens | Action::Accepts => true,
+        Action::Sends | Action::SendsMany | Action::Writes => true,
+        _ => action.wait().is_some_and(|wait| wait != Wait::Sleep),
+    }
+}
+
+fn kind(action: Action, shape: &Shape, is_socket: impl Fn() -> bool) -> Option<SocketCall> {
     let received = || (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives);
     match action {
         Action::Connects => Some(SocketCall::Connects),
@@ -68,8 +82,8 @@ fn kind(context: &TableContext<'_>, action: Action, shape: &Shape, connected: &F
     }
 }
 
-fn is_socket(syscall: Text, target: &[u8]) -> bool {
-    match class_of(syscall, target) {
+fn is_socket(class: Class, target: &[u8]) -> bool {
+    match class {
         Class::Network => true,
         Class::Ipc => {
             !target.starts_with(b"pipe:") && !target.starts_with(b"anon_inode") && !target.starts_with(b"{eventfd")
@@ -79,8 +93,7 @@ fn is_socket(syscall: Text, target: &[u8]) -> bool {
 }
 
 fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHashSet<Text> {
-    let shapes = 0..context.trace.events.shapes().len() as u32;
-    if !shapes.into_iter().any(|number| kinds.of_shape(number) == Some(SocketCall::Accepts)) {
+    if !kinds.any(|kind| kind == SocketCall::Accepts) {
         return FxHashSet::default();
     }
     let of = |&task: &u32| -> Vec<Text> {

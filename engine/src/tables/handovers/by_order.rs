@@ -5,11 +5,13 @@
 //! other   read p  | write q    | read p  | write q              each read takes what the other task wrote last
 //! ```
 
+use crate::store::event::Shape;
+use crate::store::trace::Capture;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::table_support::stream_ends::{Ends, ends, is_end};
 use parsers::Outcome;
-use parsers::syscalls::{Transfer, Wait};
+use parsers::syscalls::{Action, Transfer, Wait};
 use rustc_hash::FxHashMap;
 
 /// What waits at a pipe or pair.
@@ -25,10 +27,17 @@ enum Waiting {
 pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(u32, u32), u64> {
     let (trace, events) = (context.trace, &context.trace.events);
     let has_clock = |task: u32| context.capture_of(task).is_none_or(|capture| capture.has_wall_clock());
-    let kinds = ShapeIndex::new(context, |action, shape| {
-        let moves = shape.outcome == Outcome::Ok && is_end(events.texts.bytes(shape.target));
+    if trace.captures.iter().all(Capture::has_wall_clock) {
+        return FxHashMap::default();
+    }
+    let moves = |action: Action, shape: &Shape| {
         let is_read = action.wait() == Some(Wait::Read);
-        (moves && (is_read || action.transfer() == Some(Transfer::Write))).then_some(is_read)
+        let moves = is_read || action.transfer() == Some(Transfer::Write);
+        (shape.outcome == Outcome::Ok && moves).then_some(is_read)
+    };
+    let may_move = |action: Action, part: &Shape| moves(action, part).is_some();
+    let kinds = ShapeIndex::by_target(context, may_move, |_, action, shape| {
+        moves(action, shape).filter(|_| is_end(events.texts.bytes(shape.target)))
     });
     let mut counts = FxHashMap::default();
     if !kinds.any(|_| true) {

@@ -7,7 +7,7 @@
 //! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock.
 
 use super::{LockWait, contains};
-use crate::store::event::NONE;
+use crate::store::event::{NONE, Shape};
 use crate::store::heuristics::MAX_BETWEEN_ATTEMPTS_NS;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
@@ -37,18 +37,20 @@ pub(super) struct Attempts {
 
 pub(super) fn steps(context: &TableContext<'_>) -> ShapeIndex<Step> {
     let texts = &context.trace.events.texts;
-    ShapeIndex::new(context, |action, shape| {
+    let step = |action: Action, shape: &Shape| {
         if matches!(action.wait(), Some(Wait::Sleep | Wait::Poll)) {
             return Some(Step::Pause);
         }
         let refuses = refusal(action, texts.bytes(shape.op))?;
         match shape.outcome {
             Outcome::Ok => Some(Step::Granted),
-            Outcome::Failed if refuses.contains(&texts.bytes(shape.errno)) && shape.target.is_some() => {
-                Some(Step::Refused)
-            }
+            Outcome::Failed if refuses.contains(&texts.bytes(shape.errno)) => Some(Step::Refused),
             _ => None,
         }
+    };
+    let may_be = |action: Action, part: &Shape| step(action, part).is_some();
+    ShapeIndex::by_target(context, may_be, |_, action, shape| {
+        step(action, shape).filter(|&step| step != Step::Refused || shape.target.is_some())
     })
 }
 

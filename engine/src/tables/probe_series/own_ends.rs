@@ -46,9 +46,11 @@ pub(super) struct OwnEnds(FxHashMap<Ends, Pair>);
 impl OwnEnds {
     pub(super) fn new(context: &TableContext<'_>) -> OwnEnds {
         let (trace, events) = (context.trace, &context.trace.events);
-        let kinds = ShapeIndex::new(context, |action, shape| {
-            is_end(events.texts.bytes(shape.target)).then(|| use_of(action, shape.outcome))?
-        });
+        let kinds = ShapeIndex::by_target(
+            context,
+            |action, part| use_of(action, part.outcome).is_some(),
+            |_, action, shape| is_end(events.texts.bytes(shape.target)).then(|| use_of(action, shape.outcome))?,
+        );
         let mut pairs: FxHashMap<Ends, Pair> = FxHashMap::default();
         for task in (0..trace.tasks.len() as u32).filter(|_| kinds.any(|_| true)) {
             let Some(process) = process(trace, task) else { continue };

@@ -61,9 +61,12 @@ impl ProbeIndex {
         let events = &context.trace.events;
         let text = |text: Text| events.texts.bytes(text);
         // A call that failed once because of others is a probe even where it succeeds.
+        let parts = context.trace.shape_parts().parts();
         let failed = |fails: &dyn Fn(Text, &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
-            let failed = events.shapes().iter().filter(|shape| shape.outcome == Outcome::Failed);
-            let failed = failed.filter(|shape| fails(shape.syscall, text(shape.errno)));
+            let has_failed =
+                |shape: &&Shape| shape.outcome == Outcome::Failed && fails(shape.syscall, text(shape.errno));
+            let has_any = parts.iter().any(|part| has_failed(&part));
+            let failed = events.shapes().iter().filter(|shape| has_any && has_failed(shape));
             failed.map(|shape| (shape.syscall, shape.target)).collect()
         };
         let (mut hindered, starved) = (failed(&is_hindered), failed(&is_starved));
@@ -74,13 +77,18 @@ impl ProbeIndex {
             of if starved.contains(&of) => Some(ProbeKind::State),
             _ => queries_state(action, shape, text(shape.op)).then_some(ProbeKind::State),
         };
-        let kinds = ShapeIndex::new(context, |action, shape| {
+        let may_query = |action: Action, part: &Shape| {
+            let is_known = !hindered.is_empty() || !starved.is_empty();
+            is_known || queries_target(action) || queries_state(action, part, text(part.op))
+        };
+        let kinds = ShapeIndex::by_target(context, may_query, |_, action, shape| {
             Some((classify(action, shape)?, outcome_test(action, shape.outcome)))
         });
-        let may_fail = ShapeIndex::new(context, |action, shape| {
-            let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(action);
-            (shape.outcome == Outcome::Failed || found_nothing).then(|| classify(action, shape))?.map(|_| ())
-        });
+        let may_fail = |action: Action, part: &Shape| {
+            let found_nothing = part.outcome == Outcome::Ok && finds_nothing(action);
+            (part.outcome == Outcome::Failed || found_nothing) && may_query(action, part)
+        };
+        let may_fail = ShapeIndex::by_target(context, may_fail, |_, action, shape| classify(action, shape).map(|_| ()));
         let sleepers: FxHashSet<u32> =
             all_pauses.iter().flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper)).collect();
         let mut children: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
@@ -220,9 +228,14 @@ fn is_poll(action: Action) -> bool {
     matches!(action, Action::Polls | Action::PollsEpoll)
 }
 
+/// Whether a call queries the state of its target, if it has one.
+fn queries_target(action: Action) -> bool {
+    matches!(action, Action::Stats | Action::Accesses | Action::Opens | Action::ReadsLink)
+}
+
 fn queries_state(action: Action, shape: &Shape, op: &[u8]) -> bool {
     match action {
-        Action::Stats | Action::Accesses | Action::Opens | Action::ReadsLink => shape.target.is_some(),
+        _ if queries_target(action) => shape.target.is_some(),
         Action::Signals => is_probe(op),
         _ => finds_nothing(action),
     }
