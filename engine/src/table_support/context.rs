@@ -11,6 +11,7 @@ use crate::store::event::NONE;
 use crate::store::grouped::Grouped;
 use crate::store::programs::script_of;
 use crate::store::trace::{Capture, Trace};
+use crate::table_support::found_loops::LoopMemo;
 use crate::table_support::moved::Moved;
 use crate::table_support::threshold::Threshold;
 use crate::waits::wakers::Wakers;
@@ -24,6 +25,8 @@ pub struct TableMemo {
     /// The costliest targets that processes read from the start more than once, with their time on the critical path.
     pub(crate) begun_again: OnceLock<Vec<(Text, i64)>>,
     processes: OnceLock<Grouped>,
+    /// Loops of long tasks.
+    pub(crate) loops: LoopMemo,
     /// Data transferred by each task.
     pub(crate) moved: Vec<OnceLock<Box<Moved>>>,
 }
@@ -37,6 +40,7 @@ impl TableMemo {
             time_index: OnceLock::new(),
             begun_again: OnceLock::new(),
             processes: OnceLock::new(),
+            loops: LoopMemo::default(),
             moved,
         }
     }

@@ -6,6 +6,7 @@ pub mod callers;
 pub mod claims;
 pub(crate) mod context;
 pub(crate) mod evidence;
+pub(crate) mod found_loops;
 pub(crate) mod grouping;
 pub(crate) mod limits;
 pub(crate) mod moved;

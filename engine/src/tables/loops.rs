@@ -14,9 +14,10 @@ use crate::store::shape_parts::ShapeParts;
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::found_loops::{Around, FoundLoop, Trend};
 use crate::table_support::grouping;
 use crate::table_support::provenance::Provenance;
-use crate::tables::loops::nests::{Around, Nest};
+use crate::tables::loops::nests::Nest;
 use parsers::syscalls::{self, Action, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,7 +51,7 @@ pub struct Loop {
     /// A call of the body that always fails.
     pub failing: Option<u32>,
     /// Whether the last iterations took longer than the first ones.
-    pub trend: nests::Trend,
+    pub trend: Trend,
     /// The enclosing loop, if its own cost is small.
     pub around: Option<Around>,
     /// Number of distinct targets of the dominant call.
@@ -123,23 +124,18 @@ impl LoopShapes {
     }
 }
 
-/// A loop that was found, before its calls are looked at.
-struct Candidate {
-    task: u32,
-    nest: Nest,
-    /// From the first event to the last, as indexes among the rows of the task.
-    places: Range<usize>,
-    first_row: u32,
-    total_ns: i64,
-}
-
 /// The loops of all selected tasks, at most `limit` of the longest, and the number of all. The longest come first. Of
 /// nested loops, the one that explains the cost.
 fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, usize) {
     let (trace, selection) = (context.trace, context.selection);
     let shapes = LoopShapes::new(trace);
     let tasks: Vec<u32> = context.tasks().collect();
-    let found = parallel::flat_map(&tasks, |&task| candidates(trace, selection, &shapes, task));
+    let search = |task: u32| found_loops(trace, selection, &shapes, task);
+    let of_task = |&task: &u32| {
+        let found = context.memo.loops.of(task, trace.rows_of(task).len(), || search(task));
+        Arc::unwrap_or_clone(found)
+    };
+    let found = parallel::flat_map(&tasks, of_task);
     let mut found = longest(found, MAX_LOOPS.1);
     let number = found.len();
     found.truncate(limit);
@@ -148,7 +144,7 @@ fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, us
 }
 
 /// The longest loops of a task.
-fn candidates(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<Candidate> {
+fn found_loops(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<FoundLoop> {
     let events = &trace.events;
     let (is_call, rows, shape_at) = (trace.are_calls(task), trace.rows_of(task), shapes.of_task(trace, task));
     let mut places: Vec<u32> = Vec::with_capacity(rows.len());
@@ -161,12 +157,12 @@ fn candidates(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, tas
     let (cost_ns, time_ns) = (|at: usize| events.dur_ns(calls.row(at)).max(0), |range| calls.time_ns(range));
     let (of_calls, kinds) = (&of_calls[..], shapes.parts.len());
     let found = nests::nests(&nests::NestInput { shapes: of_calls, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
-    longest(found.into_iter().map(|nest| calls.candidate(nest)).collect(), MAX_LOOPS.0)
+    longest(found.into_iter().map(|nest| calls.found(nest)).collect(), MAX_LOOPS.0)
 }
 
 /// The `limit` longest loops, the longest first.
-fn longest(mut found: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
-    found.sort_by_key(|one| (Reverse(one.total_ns), Reverse(one.nest.iterations), one.first_row));
+fn longest(mut found: Vec<FoundLoop>, limit: usize) -> Vec<FoundLoop> {
+    found.sort_by_key(|one| (Reverse(one.total_ns), Reverse(one.iterations), one.first_row));
     found.truncate(limit);
     found
 }
@@ -200,7 +196,7 @@ impl Calls<'_> {
         }
     }
 
-    fn candidate(&self, nest: Nest) -> Candidate {
+    fn found(&self, nest: Nest) -> FoundLoop {
         let calls = nest.range.start..nest.last + 1;
         let row = |at: &u32| self.rows[*at as usize];
         let (first, last) = (self.places[calls.start], self.places[nest.last]);
@@ -212,12 +208,14 @@ impl Calls<'_> {
             Some(end_ns) => end_ns - events.start_ns(first_row),
             None => in_calls_ns().fold(0, i64::saturating_add),
         };
-        Candidate { task: self.task, nest, places: first as usize..last as usize + 1, first_row, total_ns }
+        let Nest { iterations, body, trend, around, .. } = nest;
+        let places = first as usize..last as usize + 1;
+        FoundLoop { task: self.task, places, first_row, total_ns, iterations, body, trend, around }
     }
 }
 
-fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: &Candidate) -> Loop {
-    let &Candidate { task, ref nest, ref places, first_row, total_ns } = one;
+fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: &FoundLoop) -> Loop {
+    let &FoundLoop { task, ref places, first_row, total_ns, iterations, ref body, trend, ref around } = one;
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let (is_call, shape_at) = (trace.are_calls(task), shapes.of_task(trace, task));
     let is_chosen = |at: &usize| is_call(*at) && selection.has(rows[*at]);
@@ -227,7 +225,7 @@ fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: 
         let sum = sums.entry(shape).or_default();
         *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
     }
-    let of_body = nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, Reverse(shape))));
+    let of_body = body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, Reverse(shape))));
     let dominant = of_body.max().map_or(0, |(_, Reverse(shape))| shape);
     let dominant_rows: Vec<u32> = calls().filter(|&(_, shape)| shape == dominant).map(|(row, _)| row).collect();
     let mut targets: Vec<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
@@ -238,16 +236,16 @@ fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: 
     let bytes = moving.map(|(row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
     Loop {
         task,
-        iterations: nest.iterations,
-        body: nest.body.clone(),
+        iterations,
+        body: body.clone(),
         total_ns,
         dominant,
         dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
         dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
         dominant_p50_ns: median(dominant_rows.iter().map(|&row| events.dur_ns(row))),
-        failing: nest.body.iter().copied().find(|&shape| shapes.never_succeeds(shape, sums.keys())),
-        trend: nest.trend,
-        around: nest.around.clone(),
+        failing: body.iter().copied().find(|&shape| shapes.never_succeeds(shape, sums.keys())),
+        trend,
+        around: around.clone(),
         distinct_targets: targets.len() as u64,
         bytes,
         first_row,

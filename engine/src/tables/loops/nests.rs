@@ -9,6 +9,7 @@
 
 use super::repetition::{Repetition, SymbolLine, repetitions};
 use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MIN_GROWTH_RATIO, MIN_ITERATIONS};
+use crate::table_support::found_loops::{Around, Trend};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -44,27 +45,6 @@ pub(super) struct Nest {
     pub trend: Trend,
     /// The enclosing loop, if this loop is reported because of the cost of that one.
     pub around: Option<Around>,
-}
-
-/// An enclosing loop.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Around {
-    /// Number of iterations.
-    pub iterations: u64,
-    /// Its most frequent iteration.
-    pub body: Vec<u32>,
-    /// Whether its iterations grow.
-    pub trend: Trend,
-}
-
-/// Growth of the iterations of a loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Trend {
-    /// Time of the last quarter of the iterations relative to the first.
-    pub time: Option<f64>,
-    /// Calls per iteration in the last eighth relative to the first; `None` unless each eighth has more than the one
-    /// before.
-    pub calls: Option<f64>,
 }
 
 /// The loops of a task, disjoint and in order.

@@ -1,0 +1,65 @@
+//! Loops of tasks, as the table of loops searches them. Two questions follow about the same: for a report the loops with
+//! enough time on the critical path, and for its document the longest of all tasks.
+
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A loop that was found, before its calls are looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FoundLoop {
+    pub(crate) task: u32,
+    /// From the first event to the last, as indexes among the rows of the task.
+    pub(crate) places: Range<usize>,
+    pub(crate) first_row: u32,
+    pub(crate) total_ns: i64,
+    pub(crate) iterations: u64,
+    /// Shapes of the most frequent iteration.
+    pub(crate) body: Vec<u32>,
+    pub(crate) trend: Trend,
+    pub(crate) around: Option<Around>,
+}
+
+/// An enclosing loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Around {
+    /// Number of iterations.
+    pub iterations: u64,
+    /// Its most frequent iteration.
+    pub body: Vec<u32>,
+    /// Whether its iterations grow.
+    pub trend: Trend,
+}
+
+/// Growth of the iterations of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trend {
+    /// Time of the last quarter of the iterations relative to the first.
+    pub time: Option<f64>,
+    /// Calls per iteration in the last eighth relative to the first; `None` unless each eighth has more than the one
+    /// before.
+    pub calls: Option<f64>,
+}
+
+/// Loops of tasks with fewer events are searched again: they may take as much memory as the events.
+const MIN_EVENTS: usize = 1 << 14;
+
+/// The loops of long tasks.
+#[derive(Default)]
+pub(crate) struct LoopMemo(Mutex<FxHashMap<u32, Arc<Vec<FoundLoop>>>>);
+
+impl LoopMemo {
+    /// The loops of a task of so many events, searched unless they are known.
+    pub(crate) fn of(&self, task: u32, events: usize, search: impl FnOnce() -> Vec<FoundLoop>) -> Arc<Vec<FoundLoop>> {
+        if events < MIN_EVENTS {
+            return Arc::new(search());
+        }
+        // Not locked while it searches: tasks are searched on all cores.
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&task).map(Arc::clone);
+        known.unwrap_or_else(|| {
+            let found = Arc::new(search());
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(task, Arc::clone(&found));
+            found
+        })
+    }
+}
