@@ -7,6 +7,7 @@ import argparse
 import findings
 import kinds
 import make_capture
+import python_api
 import startup
 import table
 
@@ -19,5 +20,7 @@ if __name__ == "__main__":
     table.main(arguments.size, names)
     print()
     findings.main(arguments.size, names[0])
+    print()
+    python_api.main(arguments.size, names[0])
     print()
     startup.main()
