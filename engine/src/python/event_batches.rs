@@ -8,7 +8,7 @@ use crate::query::cache::QueryCache;
 use crate::query::event_rows;
 use crate::query::selection::{self, Selection};
 use crate::query::source_lines::Arguments;
-use crate::store::event::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE, Shape};
 use crate::store::schema;
 use crate::store::table::TextColumn;
 use crate::store::text_columns::shape_text;
@@ -73,6 +73,15 @@ impl Dictionary {
         Dictionary::with(&words, Keys::Sparse(numbered.into_iter().zip(keys).collect()))
     }
 
+    /// Texts by number. Each text is looked at once.
+    fn of_texts(trace: &Trace, texts: impl Iterator<Item = Text>) -> Option<Dictionary> {
+        let (mut column, mut numbers) = (TextColumn::default(), FxHashMap::<Text, u32>::default());
+        let mut number = |text: Text| text_of(trace, text).map_or(NONE, |word| column.number(&word));
+        let keys = texts.map(|text| *numbers.entry(text).or_insert_with(|| number(text))).collect();
+        let (_, words) = column.into_parts();
+        Dictionary::with(&words, Keys::Dense(keys))
+    }
+
     fn with(words: &[String], keys: Keys) -> Option<Dictionary> {
         let bytes: usize = words.iter().map(String::len).sum();
         (bytes <= MAX_DICTIONARY_BYTES).then(|| Dictionary { words: Arc::new(words.iter().map(Some).collect()), keys })
@@ -105,9 +114,6 @@ pub(super) struct Dictionaries {
     errno: Dictionary,
 }
 
-/// The word that a number stands for.
-type WordOf<'all> = dyn Fn(u32) -> Option<String> + 'all;
-
 /// The numbers of a column that occur.
 struct Marks(Vec<AtomicBool>);
 
@@ -121,6 +127,14 @@ impl Marks {
         if let Some(mark) = self.0.get(number as usize).filter(|mark| !mark.load(Ordering::Relaxed)) {
             mark.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// For each number its text if it occurs.
+    fn texts<'all>(&'all self, text: impl Fn(usize) -> Text + 'all) -> impl Iterator<Item = Text> + 'all {
+        let of = move |(number, mark): (usize, &AtomicBool)| {
+            if mark.load(Ordering::Relaxed) { text(number) } else { Text::NONE }
+        };
+        self.0.iter().enumerate().map(of)
     }
 
     /// For each number its word if it occurs.
@@ -168,17 +182,22 @@ impl Dictionaries {
         let texts = |marks: &Marks| Dictionary::new(marks.words(text));
         let kind = |number: u32| Some(EventKind::ALL[number as usize].name().to_owned());
         let dur_kind = |number: u32| Some(DurKind::ALL[number as usize].name().to_owned());
-        let named = Numbered {
-            kind: Dictionary::new(kinds.words(kind))?,
-            dur_kind: Dictionary::new(dur_kinds.words(dur_kind))?,
-            program: texts(&programs)?,
-            target: texts(&targets)?,
-            function: texts(&functions)?,
-            source: texts(&sources)?,
-            module: texts(&modules)?,
+        let numbered = || {
+            Some(Numbered {
+                kind: Dictionary::new(kinds.words(kind))?,
+                dur_kind: Dictionary::new(dur_kinds.words(dur_kind))?,
+                program: texts(&programs)?,
+                target: texts(&targets)?,
+                function: texts(&functions)?,
+                source: texts(&sources)?,
+                module: texts(&modules)?,
+            })
         };
-        let of_shapes = |of: &WordOf<'_>| Dictionary::new(shapes.words(of));
-        Dictionaries::with(trace, named, &of_shapes)
+        let of_shapes = |of: &ShapeWord| match of {
+            ShapeWord::Part(part) => Dictionary::of_texts(trace, shapes.texts(|number| part(&events.shapes()[number]))),
+            ShapeWord::Whole => Dictionary::new(shapes.words(|number| Some(shape_text(events, number)))),
+        };
+        Dictionaries::with(trace, numbered, &of_shapes)
     }
 
     /// The texts of a few rows.
@@ -200,27 +219,44 @@ impl Dictionaries {
             module: texts(&|row| events.stacks.user_frame(row).module)?,
         };
         let shapes: Vec<u32> = rows.iter().map(|&row| events.shape_number(row)).collect();
-        let of_shapes = |of: &WordOf<'_>| Dictionary::of_numbers(shapes.iter().copied(), of);
-        Dictionaries::with(trace, named, &of_shapes)
+        let of_shapes = |of: &ShapeWord| {
+            Dictionary::of_numbers(shapes.iter().copied(), |number| match of {
+                ShapeWord::Part(part) => text_of(trace, part(&events.shapes()[number as usize])),
+                ShapeWord::Whole => Some(shape_text(events, number)),
+            })
+        };
+        Dictionaries::with(trace, || Some(named), &of_shapes)
     }
 
     fn with(
         trace: &Trace,
-        numbered: Numbered,
-        of_shapes: &dyn Fn(&WordOf<'_>) -> Option<Dictionary>,
+        numbered: impl FnOnce() -> Option<Numbered> + Send,
+        of_shapes: &(dyn Fn(&ShapeWord) -> Option<Dictionary> + Sync),
     ) -> Option<Dictionaries> {
-        let events = &trace.events;
-        let shape = |number: u32| events.shapes()[number as usize];
+        let part = |of: fn(&Shape) -> Text| of_shapes(&ShapeWord::Part(of));
+        let shaped = || {
+            let parts = (part(|shape| shape.syscall)?, part(|shape| shape.op)?, part(|shape| shape.errno)?);
+            Some((parts, of_shapes(&ShapeWord::Whole)?))
+        };
+        // There may be as many targets as shapes.
+        let (numbered, shaped) = rayon::join(numbered, shaped);
+        let ((syscall, op, errno), shape) = shaped?;
         Some(Dictionaries {
             file: Dictionary::new(trace.captures.iter().flat_map(|capture| &capture.files).cloned().map(Some))?,
             outcome: Dictionary::new(Outcome::ALL.iter().map(|outcome| Some(outcome.name().to_owned())))?,
-            syscall: of_shapes(&|number| text_of(trace, shape(number).syscall))?,
-            op: of_shapes(&|number| text_of(trace, shape(number).op))?,
-            shape: of_shapes(&|number| Some(shape_text(events, number)))?,
-            errno: of_shapes(&|number| text_of(trace, shape(number).errno))?,
-            numbered,
+            syscall,
+            op,
+            shape,
+            errno,
+            numbered: numbered?,
         })
     }
+}
+
+/// A word of a shape.
+enum ShapeWord {
+    Part(fn(&Shape) -> Text),
+    Whole,
 }
 
 /// The dictionaries of columns whose keys do not belong to shapes.
