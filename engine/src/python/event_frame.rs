@@ -136,8 +136,8 @@ impl<'all> Rows<'all> {
         const MAX_16: usize = 1 << 15;
         let key = |row: u32| words.key(of(row)).unwrap_or(-1);
         match words.words.len() {
-            0..=MAX_8 => self.filled::<Int8Type>(&|row| key(row) as i8),
-            ..=MAX_16 => self.filled::<Int16Type>(&|row| key(row) as i16),
+            number if number <= MAX_8 => self.filled::<Int8Type>(&|row| key(row) as i8),
+            number if number <= MAX_16 => self.filled::<Int16Type>(&|row| key(row) as i16),
             _ => self.filled::<Int32Type>(&key),
         }
     }

@@ -323,7 +323,7 @@ fn sorted(
         }
         groups
     };
-    let grouped = |cells: Option<&Cells>| retained(grouped(trace, query, keys, selection, cells, &add, retained));
+    let grouped = |cells: Option<&Cells>| retained(grouped(trace, query, keys, selection, cells, add, retained));
     let mut sorted = match query.most {
         Some(most) if most > 0 && largest::may_be_many(trace, keys) => {
             let value = |row: u32| within_call_ns(trace, attribution, row);
@@ -331,7 +331,7 @@ fn sorted(
             let bounds = CellBounds::new(trace, keys.len(), value, is_sum, |rows, look| {
                 each_group(trace, query, selection, rows, look);
             });
-            of_largest_cells(query, most, &bounds, &order, grouped)
+            of_largest_cells(query, most, &bounds, order, grouped)
         }
         _ => grouped(None),
     };
