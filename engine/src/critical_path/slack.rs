@@ -13,6 +13,9 @@
 //! process.
 
 use crate::critical_path::wait_graph::link_sums::WaitPairs;
+use crate::parallel;
+use crate::store::event::NONE;
+use crate::store::grouped::Grouped;
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::wakers::Wakers;
@@ -97,27 +100,27 @@ impl Waiter {
     }
 
     /// Look at the children that were born after a moment.
-    fn look_at_children(&mut self, from_ns: i64, slacks: &FxHashMap<u32, i64>) {
+    fn look_at_children(&mut self, from_ns: i64, slacks: &[i64]) {
         while let Some(&(born_ns, child)) = self.left.checked_sub(1).and_then(|last| self.children.get(last)) {
             if born_ns <= from_ns {
                 break;
             }
-            match slacks.get(&child) {
-                Some(&slack_ns) => self.limit_ns = self.limit_ns.min(self.waited_ns(born_ns).saturating_add(slack_ns)),
-                None => self.unknown_ns = born_ns,
+            match slacks[child as usize] {
+                NO_NS => self.unknown_ns = born_ns,
+                slack_ns => self.limit_ns = self.limit_ns.min(self.waited_ns(born_ns).saturating_add(slack_ns)),
             }
             self.left -= 1;
         }
     }
 
     /// How much later than at this moment it could go on.
-    fn slack_ns(&self, query: &SlackQuery, slacks: &FxHashMap<u32, i64>) -> Option<i64> {
+    fn slack_ns(&self, query: &SlackQuery, slacks: &[i64]) -> Option<i64> {
         let is_never = query.next_ns == NO_NS;
         let until_ns = if is_never { i64::MAX } else { query.next_ns };
         if self.unknown_ns < until_ns {
             return None;
         }
-        let own_ns = if is_never { *slacks.get(&query.waiter)? } else { 0 };
+        let own_ns = if is_never { Some(slacks[query.waiter as usize]).filter(|&ns| ns != NO_NS)? } else { 0 };
         let until = self.waited_ns(until_ns).saturating_add(own_ns).min(self.limit_ns);
         Some((until - self.waited_ns(query.from_ns)).max(0))
     }
@@ -135,39 +138,46 @@ pub(crate) fn slacks(
     if queries.is_empty() {
         return FxHashMap::default();
     }
-    let waiter_of: FxHashMap<u32, u32> = queries.iter().map(|query| (query.process, query.waiter)).collect();
+    let mut waiter_of = vec![NONE; trace.tasks.len()];
+    queries.iter().for_each(|query| waiter_of[query.process as usize] = query.waiter);
     let needed = needed(trace, wakers, mains, waited, &waiter_of);
-    let mut children: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
-    for (number, task) in (0u32..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread) {
-        if let Some(&creator) = mains.get(task.creator as usize) {
-            children.entry(creator).or_default().push((task.birth_ns, number));
-        }
-    }
-    let (mut waiters, mut slacks) = (FxHashMap::<u32, Waiter>::default(), FxHashMap::default());
+    let (places, mut waiters) = waiters(trace, wakers, mains, queries);
+    let mut slacks = vec![NO_NS; trace.tasks.len()];
     for query in queries.iter().rev() {
-        let waiter = waiters.entry(query.task).or_insert_with(|| {
-            let mut born = children.get(&query.waiter).cloned().unwrap_or_default();
-            born.sort_unstable();
-            Waiter::new(trace, wakers, query.task, born)
-        });
+        let Some(waiter) = waiters.get_mut(places[query.task as usize] as usize) else { continue };
         waiter.look_at_children(query.from_ns, &slacks);
         if let Some(slack_ns) = waiter.slack_ns(query, &slacks).filter(|_| !needed.contains(&query.process)) {
-            slacks.insert(query.process, query.from_ns - query.ended_ns + slack_ns);
+            slacks[query.process as usize] = query.from_ns - query.ended_ns + slack_ns;
         }
     }
-    slacks
+    (0..).zip(slacks).filter(|&(_, slack_ns)| slack_ns != NO_NS).collect()
+}
+
+/// The place of each task among those that wait, and these.
+fn waiters(trace: &Trace, wakers: &Wakers, mains: &[u32], queries: &[SlackQuery]) -> (Vec<u32>, Vec<Waiter>) {
+    let creator = |task: &Task| mains.get(task.creator as usize).copied().filter(|_| !task.is_thread);
+    let children = Grouped::new(trace.tasks.len(), trace.tasks.iter().map(creator));
+    let (mut places, mut waiting) = (vec![NONE; trace.tasks.len()], Vec::new());
+    for query in queries {
+        let place = &mut places[query.task as usize];
+        if *place == NONE {
+            *place = waiting.len() as u32;
+            waiting.push((query.task, query.waiter));
+        }
+    }
+    let waiters = parallel::map(&waiting, |&(task, process)| {
+        let born = children.of(process).iter().map(|&child| (trace.tasks[child as usize].birth_ns, child));
+        let mut born: Vec<(i64, u32)> = born.collect();
+        born.sort_unstable();
+        Waiter::new(trace, wakers, task, born)
+    });
+    (places, waiters)
 }
 
 /// The processes that others than their waiters needed: these waited for them on the path, or read from them.
-fn needed(
-    trace: &Trace,
-    wakers: &Wakers,
-    mains: &[u32],
-    waited: &WaitPairs,
-    waiter_of: &FxHashMap<u32, u32>,
-) -> FxHashSet<u32> {
+fn needed(trace: &Trace, wakers: &Wakers, mains: &[u32], waited: &WaitPairs, waiter_of: &[u32]) -> FxHashSet<u32> {
     let main = |task: u32| mains.get(task as usize).copied().unwrap_or(task);
-    let is_other = |who: u32, process: u32| who != process && waiter_of.get(&process) != Some(&who);
+    let is_other = |who: u32, process: u32| who != process && waiter_of.get(process as usize) != Some(&who);
     let on_path = waited.iter().filter(|&(who, process)| is_other(who, process)).map(|(_, process)| process);
     let mut needed: FxHashSet<u32> = on_path.collect();
     for (readers, users) in wakers.readers_and_users(trace) {
