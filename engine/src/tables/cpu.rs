@@ -57,15 +57,13 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
         let programs = context.selection.program_index.of(task);
         let mut next = 0;
         let mut place = None;
-        let mut on_path = context.attribution.places(context.trace, task).peekable();
+        let mut on_path = context.attribution.places(context.trace, task).on_path();
         let mut calls = context.call_places(task).peekable();
         while let Some((at, row)) = calls.next() {
             // Calls of a task are printed in order. If the call that starts next was printed earlier, the clock was set
             // back, and the gap between the two is not real.
             let is_out_of_order = calls.peek().is_some_and(|&(_, next)| next < row);
-            while on_path.next_if(|&other| other < at).is_some() {}
-            let is_on_path = on_path.peek() == Some(&at);
-            let gap_after_ns = if is_out_of_order || !is_on_path { 0 } else { running_ns(context, row) };
+            let gap_after_ns = if is_out_of_order || !on_path.has(at) { 0 } else { running_ns(context, row) };
             // An execve ends in the new program, so the gap after it belongs to that program.
             let end_ns = || events.end_ns(row).unwrap_or(events.start_ns(row));
             let has_begun = |program: &Program| {

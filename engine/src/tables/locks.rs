@@ -186,13 +186,15 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
     let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
     let known = &context.trace.tasks[task as usize];
     let mut count = 0;
+    let places = || context.attribution.places(context.trace, task).on_path();
+    let (mut here, mut next) = (places(), places());
     let rows = context.trace.rows_of(task).iter().zip(context.trace.shapes_of(task));
     for (at, (&row, &shape)) in rows.enumerate() {
         let Some(kind) = kinds.of_shape(shape).filter(|_| context.selection.has(row)) else { continue };
         // Without a name, the same descriptor may be another file in another process.
         let is_named = kind == Kind::File && events.target(row).is_some();
         let process = if is_named { 0 } else { known.pid };
-        let wait = waited(context, task, at, row);
+        let wait = waited(context, task, at, (here.has(at), next.has(at + 1)));
         // Without timestamps, the duration alone is known.
         let dur_ns =
             if wait.start_ns == NO_NS { events.dur_ns(row).max(0) } else { (wait.end_ns - wait.start_ns).max(0) };
@@ -200,7 +202,7 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
         sum.waits += 1;
         sum.total_ns += dur_ns;
         sum.longest_ns = sum.longest_ns.max(dur_ns);
-        sum.own_ns += context.exclusive_ns(row);
+        sum.own_ns += if here.has(at) { context.exclusive_ns(row) } else { 0 };
         if count < MAX_WAITS_OF_TASK {
             count += 1;
             sum.retained.push(wait);
@@ -209,16 +211,19 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
     sums
 }
 
-fn waited(context: &TableContext<'_>, task: u32, at: usize, row: u32) -> LockWait {
-    let (trace, events) = (context.trace, &context.trace.events);
+/// A wait of a task. `may_be_on_path`: it, and the next event of the task.
+fn waited(context: &TableContext<'_>, task: u32, at: usize, may_be_on_path: (bool, bool)) -> LockWait {
+    let (events, rows) = (&context.trace.events, context.trace.rows_of(task));
+    let row = rows[at];
     let start_ns = events.start_ns(row);
     let end_ns = match events.outcome(row) {
         Outcome::Open if start_ns != NO_NS => capture_end_ns(context, task).max(start_ns),
         _ => events.end_ns(row).unwrap_or(start_ns),
     };
+    let is_own = || context.exclusive_ns(row) > 0 || context.attribution.gap_after_ns(row) > 0;
     // Where the critical path passes through a wait, it includes the next call of the waiter.
-    let next = || trace.rows_of(task).get(at + 1).map_or(0, |&next| context.exclusive_ns(next));
-    let on_path = context.exclusive_ns(row) > 0 || context.attribution.gap_after_ns(row) > 0 || next() > 0;
+    let is_next = || rows.get(at + 1).is_some_and(|&next| context.exclusive_ns(next) > 0);
+    let on_path = may_be_on_path.0 && is_own() || may_be_on_path.1 && is_next();
     LockWait { row, task, start_ns, end_ns, at: at as u32, holder: None, on_path }
 }
 

@@ -11,6 +11,7 @@
 use crate::critical_path::attribution::Attribution;
 use crate::store::trace::Trace;
 use rayon::prelude::*;
+use std::iter::Peekable;
 use std::ops::Range;
 
 /// A task has a list if at most one of so many of its events is on the path. Lists then take at most one byte per event.
@@ -82,6 +83,25 @@ pub enum Places<'a> {
     All(Range<usize>),
     /// These.
     Few(std::slice::Iter<'a, u32>),
+}
+
+/// Whether events of a task, in order, may have time on the path. The others need not be read.
+pub struct OnPath<'a>(Peekable<Places<'a>>);
+
+impl OnPath<'_> {
+    /// Whether the event at this index may have some. Indexes must not decrease from call to call.
+    #[inline]
+    pub fn has(&mut self, at: usize) -> bool {
+        while self.0.next_if(|&other| other < at).is_some() {}
+        self.0.peek() == Some(&at)
+    }
+}
+
+impl<'a> Places<'a> {
+    /// To ask for one index after the other.
+    pub fn on_path(self) -> OnPath<'a> {
+        OnPath(self.peekable())
+    }
 }
 
 impl Iterator for Places<'_> {
