@@ -126,7 +126,9 @@ mod tests {
         };
         let shapes = [shape(1, 7), shape(2, 7), shape(1, 8), shape(3, 9)];
         let mut texts = Interner::default();
-        (0..9).for_each(|number| drop(texts.add(format!("/{number}").as_bytes())));
+        for number in 0..9 {
+            texts.add(format!("/{number}").as_bytes());
+        }
         let mut rows: Vec<u32> = (0..96).map(|at| 2 * (at % 2)).collect();
         (rows[40], rows[70], rows[71]) = (1, 1, 3);
         let parts = ShapeParts::new(&texts, &shapes, &rows);
