@@ -327,6 +327,24 @@ def format_of(file: str) -> str | None:
 def without_random_name(path: bytes) -> bytes:
     """A path without the random part of the name of a temporary file or directory."""
 
+TreeRow: TypeAlias = tuple[tuple[int | None, int | None, int | None, int], tuple[int, list[tuple[str, int]]] | None]
+"""Numbers of the row in the tables of processes or else of tasks, and in the chain, and its depth; for processes that
+are taken together, their number and sums by column."""
+
+def tree(
+    processes: Table,
+    chain: Table,
+    tasks: Table | None,
+    *,
+    is_flat: bool,
+    max_depth: int | None,
+    min_ns: int,
+    min_folded: int | None,
+    most: int,
+) -> tuple[list[TreeRow], int, int]:
+    """The first `most` rows of the tree of processes, with threads if there is a table of tasks; the number of all
+    rows, and that of all processes and threads. If `is_flat`, all rows in the order of the tables."""
+
 class EventStream:
     """The events of captures, which can be taken once, by Arrow consumers."""
 

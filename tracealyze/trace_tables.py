@@ -283,6 +283,11 @@ class TraceTables:
         """One row per process: inclusive time on the path, the process it waited on longest, and slack."""
         return self._table(lambda: self._source.chain(self._selected, False))
 
+    def tree(self, *, threads: bool, **query: Any) -> tuple[list[_engine.TreeRow], int, int]:
+        """The first rows of the tree of processes, the number of all, and of all processes: see `_engine.tree`."""
+        tasks = self.tasks._source if threads else None
+        return _engine.tree(self.processes._source, self.chain._source, tasks, **query)
+
     @cached_property
     def longest_chain(self) -> Table:
         """The window's root process, the process it waited on longest, and so on: one row each."""

@@ -14,7 +14,7 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
+    from tracealyze.render.tree import Tree
 
 
 EXAMPLES = (
@@ -49,25 +49,23 @@ def command(
     from tracealyze.render import tree
     from tracealyze.render.listing import write_listing
 
-    form, top = rows.form, rows.top
+    form = rows.form
     is_drawn = form in (Form.TABLE, Form.MARKDOWN)
     trace = source.trace()
     min_ns = 0 if min_length is None else units.read_duration(min_length)
-    pruning = tree.Pruning(depth, min_ns, folds=is_drawn and not no_fold)
+    is_flat = not is_drawn and depth is None and not min_ns
+    pruning = tree.Pruning(depth, min_ns, folds=is_drawn and not no_fold, is_flat=is_flat)
     with analyzing():
-        every = tree.rows_of(trace, threads)
-    processes = tree.pruned(every, pruning) if is_drawn or depth is not None or min_ns else every
-    shown = processes[:top]
-    if shown or not losses.note_if_summary_only(trace):
-        write_listing(tree.drawn(shown, trace) if is_drawn else tree.plain(shown, trace.tick_ns), form)
-    _note_hidden(every, shown, len(processes), top)
+        found = tree.tree_of(trace, pruning, rows.top, threads=threads)
+    if found.rows or not losses.note_if_summary_only(trace):
+        write_listing(tree.drawn(found.rows, trace) if is_drawn else tree.plain(found.rows, trace.tick_ns), form)
+    _note_hidden(found)
     source.close(trace)
 
 
-def _note_hidden(every: list[Row], shown: list[Row], matching: int, top: int) -> None:
-    if matching > top:
-        output.note(
-            f"Hidden: {units.counted(matching - top, 'row')} of {units.count(matching)}; use --top N to see more."
-        )
-    elif pruned := len(every) - sum(row.get("folded", 1) for row in shown):
-        output.note(f"Hidden by --depth or --min: {units.counted(pruned, 'row')} of {units.count(len(every))}.")
+def _note_hidden(found: Tree) -> None:
+    hidden = found.number - len(found.rows)
+    if hidden:
+        output.note(f"Hidden: {units.counted(hidden, 'row')} of {units.count(found.number)}; use --top N to see more.")
+    elif pruned := found.every - sum(row.get("folded", 1) for row in found.rows):
+        output.note(f"Hidden by --depth or --min: {units.counted(pruned, 'row')} of {units.count(found.every)}.")

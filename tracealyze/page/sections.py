@@ -204,9 +204,9 @@ def all_processes(part: Part) -> Iterator[str]:
         return
     remark, listing = found
     if len(part.trace.processes) <= _MAX_FOR_TREE:
-        rows = tree.pruned(tree.rows_of(part.trace, threads=False), tree.Pruning(folds=True))
-        remark = processes.of_all(min(len(rows), _MAX_TREE), len(rows), "as a tree")
-        listing = tree.drawn(rows[:_MAX_TREE], part.trace)
+        drawn = tree.tree_of(part.trace, tree.Pruning(folds=True), _MAX_TREE)
+        remark = processes.of_all(len(drawn.rows), drawn.number, "as a tree")
+        listing = tree.drawn(drawn.rows, part.trace)
     yield from _opened("processes", "Processes", part, remark)
     yield table(listing)
     yield "</section>\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracealyze.heuristics import MIN_FOLDED
 from tracealyze.render.listing import Column, Listing
@@ -36,37 +36,6 @@ _PLAIN = (
 )
 
 
-def rows_of(trace: Trace, threads: bool) -> list[Row]:
-    """One row per process, with its part of the critical path, and optionally one row per thread below it."""
-    chain = {row["task"]: row for row in trace.chain}
-    rows: list[Row] = [{**chain.get(row["task"], {}), **_with_user(row)} for row in trace.processes]
-    if threads:
-        mains = {(row["capture"], row["pid"]): row["task"] for row in rows}
-        for task in trace.tasks:
-            main = mains.get((task["capture"], task["pid"]))
-            if task["is_thread"] and main is not None:
-                rows.append({**_with_user(task), **_as_child(task, main)})
-    return rows
-
-
-def _with_user(row: Row) -> Row:
-    """Adds the time between calls without stops: user code, or untraced calls."""
-    gap_ns = row["gap_ns"]
-    return dict(row) | {"user_ns": None if gap_ns is None else gap_ns - (row["stopped_ns"] or 0), "tid": row.get("tid")}
-
-
-def _as_child(task: Row, main: object) -> Row:
-    birth_ns, death_ns = task["birth_ns"], task["death_ns"]
-    life_ns = None if birth_ns is None else task["in_call_ns"] + task["gap_ns"]
-    return {"parent_task": main, "parent_pid": task["pid"], "wall_ns": life_ns, "threads": 1, "death_ns": death_ns}
-
-
-def plain(rows: Sequence[Row], tick_ns: int) -> Listing:
-    """For programs: the parent is a column."""
-    columns = [Column(name, name) for name in _PLAIN]
-    return Listing("processes", columns, rows, tick_ns)
-
-
 @dataclass(frozen=True)
 class Pruning:
     """Which processes a tree omits or combines."""
@@ -76,42 +45,63 @@ class Pruning:
     """Processes with a shorter lifetime are omitted, unless a descendant lived that long."""
     folds: bool = False
     """Whether children without children that ran the same command become one row."""
+    is_flat: bool = False
+    """Whether the rows are those of the tables instead: nothing is omitted or combined."""
 
 
-def pruned(rows: Sequence[Row], pruning: Pruning) -> list[Row]:
-    """The processes that remain, in the order of the tree, with their depth."""
-    kept: list[Row] = []
-    at_level: list[dict[str, Any]] = []
-    for depth, row in _walk(rows):
-        at_level[depth:] = [dict(row) | {"depth": depth}]
-        if pruning.max_depth is not None and depth > pruning.max_depth:
-            continue
-        if (row["wall_ns"] or 0) >= pruning.min_ns:
-            kept.extend(each for each in at_level if not each.get("is_kept"))
-            for each in at_level:
-                each["is_kept"] = True
-    return _folded(kept) if pruning.folds else kept
+@dataclass(frozen=True)
+class Tree:
+    """The first rows of a tree, one per process, each with its depth and its part of the critical path."""
+
+    rows: list[Row]
+    number: int
+    """Number of all rows."""
+    every: int
+    """Number of processes and threads, also of those that were omitted or combined."""
 
 
-def _folded(rows: Sequence[Row]) -> list[Row]:
-    """Siblings without children that ran the same command and ended alike, as one row with sums of their times."""
-    parents = {row["parent_task"] for row in rows}
-    groups: dict[object, list[Row]] = {}
-    for row in rows:
-        is_leaf = row["task"] not in parents and not row.get("is_thread")
-        # The hidden tasks of other rows are not None, so a row that stays alone has a key of its own.
-        alike = (row["parent_task"], command_of(row), end_of(row)) if is_leaf else row["task"]
-        groups.setdefault(alike, []).append(row)
-    found = [each for group in groups.values() for each in ([_sum(group)] if len(group) >= MIN_FOLDED else group)]
-    order = {row["task"]: number for number, row in enumerate(rows)}
-    return sorted(found, key=lambda row: order[row["task"]])
+def tree_of(trace: Trace, pruning: Pruning, limit: int, *, threads: bool = False) -> Tree:
+    """The processes, and optionally threads below them."""
+    found, number, every = trace.tree(
+        threads=threads,
+        is_flat=pruning.is_flat,
+        max_depth=pruning.max_depth,
+        min_ns=pruning.min_ns,
+        min_folded=MIN_FOLDED if pruning.folds else None,
+        most=limit,
+    )
+    return Tree([_row(trace, place, folded) for place, folded in found], number, every)
 
 
-def _sum(group: Sequence[Row]) -> Row:
-    """One row for these processes. Slack and blocked on are those of a single process."""
-    summed = (name for name in group[0] if name == "failed" or name == "calls" or name.endswith("_ns"))
-    sums = {name: sum(row[name] or 0 for row in group) for name in summed if name not in _OF_ONE}
-    return dict(group[0]) | sums | dict.fromkeys(_OF_ONE) | {"birth_ns": group[0]["birth_ns"], "folded": len(group)}
+def _row(trace: Trace, place: tuple[int | None, ...], folded: tuple[int, list[tuple[str, int]]] | None) -> Row:
+    process, task, link, depth = place
+    if process is None:
+        [thread] = trace.tasks.pick([task or 0])
+        return {**_with_user(thread), **_as_child(thread), "depth": depth}
+    waits = trace.chain.pick([] if link is None else [link])
+    row = {**(waits[0] if waits else {}), **trace.processes.pick([process])[0], "depth": depth}
+    if folded is None:
+        return _with_user(row)
+    number, sums = folded
+    # Slack and the process it was blocked on are those of a single process.
+    return {**_with_user(row | dict(sums)), **dict.fromkeys(_OF_ONE), "folded": number}
+
+
+def _with_user(row: Row) -> Row:
+    """Adds the time between calls without stops: user code, or untraced calls."""
+    gap_ns = row["gap_ns"]
+    return dict(row) | {"user_ns": None if gap_ns is None else gap_ns - (row["stopped_ns"] or 0), "tid": row.get("tid")}
+
+
+def _as_child(task: Row) -> Row:
+    life_ns = None if task["birth_ns"] is None else task["in_call_ns"] + task["gap_ns"]
+    return {"parent_pid": task["pid"], "wall_ns": life_ns, "threads": 1}
+
+
+def plain(rows: Sequence[Row], tick_ns: int) -> Listing:
+    """For programs: the parent is a column."""
+    columns = [Column(name, name) for name in _PLAIN]
+    return Listing("processes", columns, rows, tick_ns)
 
 
 def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
@@ -165,17 +155,3 @@ def _waits(row: Row) -> str | None:
     if on is None:
         return None
     return f"{on}, inferred" if row["waits_for_sure"] == "inferred" else str(on)
-
-
-def _walk(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
-    """Each process with its depth. Iterative, because a chain of forks can have any length."""
-    here = {row["task"] for row in rows}
-    children: dict[object, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: (row["birth_ns"] or 0, row["task"])):
-        parent = row["parent_task"] if row["parent_task"] in here and row["parent_task"] != row["task"] else None
-        children.setdefault(parent, []).append(row)
-    waiting = [(0, row) for row in reversed(children.get(None, []))]
-    while waiting:
-        depth, row = waiting.pop()
-        yield depth, row
-        waiting.extend((depth + 1, child) for child in reversed(children.get(row["task"], [])))

@@ -15,6 +15,7 @@ mod selection;
 mod syscalls;
 mod table;
 mod trace;
+mod tree;
 
 use pyo3::prelude::*;
 
@@ -37,6 +38,7 @@ mod _engine {
         syscalls::PySyscall,
         table::PyTable,
         trace::{PyTrace, are_parts, format_of, read, without_random_name},
+        tree::tree,
     };
 
     #[pymodule_init]

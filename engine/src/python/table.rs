@@ -156,6 +156,14 @@ impl PyTable {
         }
     }
 
+    /// The table, if it is in memory as a whole.
+    pub fn whole(&self) -> PyResult<Arc<Table>> {
+        match &self.0 {
+            Rows::Ready(table) | Rows::Found(table, _) => Ok(Arc::clone(table)),
+            Rows::Events(_) | Rows::Finest(_) => Err(not_kept()),
+        }
+    }
+
     /// The events of rows; empty if the table does not know them.
     pub fn members(&self, rows: &[usize]) -> Vec<Provenance> {
         let Rows::Found(_, members) = &self.0 else { return Vec::new() };

@@ -7,6 +7,7 @@ pub mod gaps;
 pub(crate) mod loops;
 pub mod processes;
 pub mod totals;
+pub mod tree;
 pub mod work;
 
 mod ancestor_walks;
