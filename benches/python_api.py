@@ -13,7 +13,7 @@ import kinds
 import make_capture
 import measure
 
-# The bounds that the project sets: for so many rows in a DataFrame, and for a question that was asked before.
+# The bounds that the project sets: for a DataFrame of this number of rows, and for a repeated question.
 BOUND_ROWS = 10_000_000
 BOUND_S = 2.0
 BOUND_AGAIN_S = 0.01

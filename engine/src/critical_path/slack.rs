@@ -153,7 +153,7 @@ pub(crate) fn slacks(
     (0..).zip(slacks).filter(|&(_, slack_ns)| slack_ns != NO_NS).collect()
 }
 
-/// The place of each task among those that wait, and these.
+/// The place of each task among the waiting tasks, and the waiting tasks.
 fn waiters(trace: &Trace, wakers: &Wakers, mains: &[u32], queries: &[SlackQuery]) -> (Vec<u32>, Vec<Waiter>) {
     let creator = |task: &Task| mains.get(task.creator as usize).copied().filter(|_| !task.is_thread);
     let children = Grouped::new(trace.tasks.len(), trace.tasks.iter().map(creator));

@@ -30,7 +30,7 @@ pub enum GroupKey {
     Resolved,
     /// Role of the time in a poll loop.
     Tag,
-    /// Name of the program: the last part of its path. It is no column.
+    /// Name of the program: the last part of its path. It is not a column.
     ProgramName,
 }
 
@@ -90,7 +90,7 @@ impl GroupKey {
         }
     }
 
-    /// The numbers of values in this trace, without those that no piece can have.
+    /// The numbers of values in this trace, without values that no piece can have.
     fn numbers(self, trace: &Trace, values: &[KeyValue]) -> Vec<u32> {
         let texts = &trace.events.texts;
         let mut numbers = Vec::with_capacity(values.len());

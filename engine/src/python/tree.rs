@@ -1,4 +1,4 @@
-//! The tree of processes as Python asks for it.
+//! The tree of processes for Python.
 
 use super::table::PyTable;
 use crate::store::table::Table;
@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 /// What is added up for processes that are taken together.
 const SUMMED: [&str; 7] = ["wall_ns", "exclusive_ns", "in_call_ns", "gap_ns", "stopped_ns", "calls", "failed"];
-/// The same of the table that says who waited for whom.
+/// The same column of the table of waits.
 const INCLUSIVE: &str = "inclusive_ns";
 
-/// A row: those in the tables of processes and of tasks, of which there is one, and of waits, and the depth.
+/// A row: its number in the table of processes or in that of tasks, its number in the table of waits, and its depth.
 type Place = (Option<usize>, Option<usize>, Option<usize>, usize);
 /// The number of processes taken together, and their sums by names of columns.
 type Folded = (usize, Vec<(&'static str, i64)>);

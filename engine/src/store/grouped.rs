@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-/// Numbers by key; those of a key are in ascending order.
+/// Numbers by key. The numbers of each key are in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grouped {
     offsets: Vec<u32>,
@@ -44,7 +44,7 @@ impl Grouped {
         self.offsets.windows(2).map(|bounds| &self.members[bounds[0] as usize..bounds[1] as usize])
     }
 
-    /// Where the numbers of a key are among those of all keys; see [`Grouped::members`].
+    /// The range of the numbers of a key in [`Grouped::members`].
     #[inline]
     pub(crate) fn range(&self, key: u32) -> Range<usize> {
         let bounds = self.offsets.get(key as usize).zip(self.offsets.get(key as usize + 1));

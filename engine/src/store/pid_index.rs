@@ -15,7 +15,7 @@ pub(crate) struct PidIndex {
 }
 
 impl PidIndex {
-    /// Number the ids. Most are given out in ascending order, so that those of tasks near each other have numbers near each other.
+    /// Number the ids. Most are given out in ascending order, so neighbouring tasks have neighbouring numbers.
     pub(crate) fn new(tasks: &[Task]) -> PidIndex {
         let mut order: Vec<(u32, i32, u32)> =
             (0..).zip(tasks).map(|(number, task)| (task.capture, task.pid, number)).collect();
@@ -46,7 +46,7 @@ impl PidIndex {
         self.of_tasks.get(task as usize).copied()
     }
 
-    /// The tasks by number of their id, those of an id in order.
+    /// The tasks by number of their id. The tasks of each id are in order.
     pub(crate) fn tasks(&self) -> &Grouped {
         &self.tasks
     }

@@ -4,7 +4,7 @@
 //! shapes   openat /a | openat /b | read /a | read /b | openat /c ENOENT      up to one for each few calls
 //! parts    openat                | read              | openat    ENOENT      hundreds
 //! ```
-//! Most tables need calls of some parts, whatever the targets are, and few calls in all. The rows of the rare parts are
+//! Most tables need calls of some parts, with any target, and few calls in all. The rows of the rare parts are
 //! listed once, so that such a table does not go through all rows of a long task.
 
 use crate::store::classes::class_of;

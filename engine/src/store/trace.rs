@@ -315,7 +315,7 @@ impl Trace {
         &self.contiguous().parts
     }
 
-    /// The rows of a task whose parts are rare, as indexes among its rows, or `None` if the task is short.
+    /// The rows of a task that have rare parts, as indexes among its rows, or `None` if the task is short.
     pub(crate) fn rare_places(&self, task: u32) -> Option<impl Iterator<Item = usize> + use<'_>> {
         let range = self.places_of(task);
         let rows = (range.len() >= MIN_ROWS_TO_SKIP).then(|| self.contiguous().parts.rare_rows(&range))?;

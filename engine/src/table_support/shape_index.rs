@@ -27,7 +27,7 @@ pub struct ShapeIndex<K> {
     parts: Arc<ShapeParts>,
     /// Whether no shape is relevant.
     is_empty: bool,
-    /// Whether all relevant shapes are of rare parts, whose rows are listed.
+    /// Whether all relevant shapes are of rare parts. The rows of rare parts are listed.
     is_rare: bool,
 }
 

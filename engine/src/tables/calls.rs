@@ -559,7 +559,7 @@ impl KnownGroups {
     }
 }
 
-/// For each program the first one whose path has the same last part.
+/// For each program the first one with the same last part of its path.
 #[derive(Default)]
 pub(super) struct ProgramNames(FxHashMap<Text, Text>);
 

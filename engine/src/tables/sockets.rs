@@ -56,7 +56,7 @@ impl Sockets {
     }
 }
 
-/// Whether calls of these shapes may have a role, whatever their targets are.
+/// Whether calls of these shapes may have a role, with any target.
 fn may_be_on_socket(action: Action, shape: &Shape) -> bool {
     match action {
         Action::Reads | Action::Receives | Action::ReceivesMany => {

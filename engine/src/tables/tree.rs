@@ -1,4 +1,4 @@
-//! Processes as a tree: which are shown, in which order, and which are taken together.
+//! The tree of processes: its rows, their order, and processes that are shown together.
 //!
 //! ```text
 //! make ──┬─ sh -c …              depth 1
@@ -92,7 +92,7 @@ pub fn sum_of(table: &Table, column: &str, rows: &[usize]) -> i64 {
     rows.iter().filter_map(|&row| *values.get(row)?).sum()
 }
 
-/// The values of an integer column; none if there is no such column.
+/// The values of an integer column; empty if the table does not have it.
 pub fn int_column<'table>(table: &'table Table, name: &str) -> &'table [Option<i64>] {
     match table.column(name) {
         Some(Values::Int(values)) => values,

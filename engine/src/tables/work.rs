@@ -27,7 +27,7 @@ use std::ops::Range;
 
 /// What is listed.
 pub struct WorkQuery {
-    /// Number of shapes up to which all are listed.
+    /// Maximum number of shapes for a complete list.
     pub max_shapes: usize,
     /// If there are more: so many with the most calls, and with the most bytes.
     pub most: usize,

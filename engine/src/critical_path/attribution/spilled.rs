@@ -6,7 +6,7 @@ use crate::store::event::NONE;
 use crate::store::grouped::Grouped;
 use crate::store::row_map::RankedRows;
 
-/// Stretches in the order in which they came, with an index.
+/// Stretches in their original order, with an index.
 #[derive(Debug, Default)]
 pub(super) struct Spilled {
     segments: Vec<Segment>,
@@ -38,7 +38,7 @@ impl Spilled {
         row == NONE || self.rows.has(row)
     }
 
-    /// Those of a row, in the order in which they came.
+    /// The stretches of a row, in their original order.
     pub(super) fn of_row(&self, row: u32) -> impl Iterator<Item = &Segment> {
         let rank = if row == NONE { Some(self.rows.len() as u32) } else { self.rows.rank(row) };
         rank.map_or(&[][..], |rank| self.by_row.of(rank)).iter().filter_map(|&place| self.get(place))
@@ -49,7 +49,7 @@ impl Spilled {
         self.rows.rows()
     }
 
-    /// The places of those of a task.
+    /// The places of the stretches of a task.
     pub(super) fn places_of_task(&self, task: u32) -> &[u32] {
         self.by_task.of(task)
     }

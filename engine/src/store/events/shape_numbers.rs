@@ -61,7 +61,7 @@ impl ShapeNumbers {
         self.add(shape, length)
     }
 
-    /// The same for a shape that is none of the last few of its target. This one is before them.
+    /// The same for a shape that is not among the last few of its target. The list goes on with this number.
     fn further(&mut self, shape: Shape, mut at: u32) -> u32 {
         if let Some(number) = self.recent.find(&shape) {
             return number;

@@ -23,7 +23,7 @@ const MIN_TEXTS: usize = 1 << 16;
 /// So many times the requested number of groups are made of the largest cells first.
 const CELLS_PER_GROUP: usize = 4;
 
-/// Upper bounds of what the groups of a cell are ordered by: a number, then calls.
+/// Upper bounds of the order of a cell's groups: a number, then calls.
 type Bounds = (i64, u32);
 
 /// Some cells.
@@ -99,7 +99,7 @@ impl CellBounds {
         (self.values[cell], self.calls[cell])
     }
 
-    /// The largest cells, a few times as many as groups are wanted.
+    /// The largest cells: several for each requested group.
     pub(super) fn largest(&self, most: usize) -> Cells {
         let wanted = most.saturating_mul(CELLS_PER_GROUP).clamp(1, CELLS);
         let mut order: Vec<Bounds> = (0..CELLS).map(|cell| self.of(cell)).collect();

@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
         let step = (run.len() - 1).div_ceil(ITERATIONS_SAMPLED).max(1);
         let pairs = run.windows(2).step_by(step);
         let iterations = pairs.map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
-        // There are very many short runs, for which sorting takes less time than a map.
+        // Most runs are short, so sorting takes less time than a map.
         let mut iterations: Vec<(u64, &[u32])> = iterations.map(|iteration| (mask(iteration), iteration)).collect();
         iterations.sort_unstable();
         let mut counts: Vec<(Vec<u32>, &[u32], usize)> = Vec::new();
