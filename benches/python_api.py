@@ -42,7 +42,7 @@ print(json.dumps([len(trace.events), {name: [timed(ask), timed(ask)] for name, a
 
 
 def best(path: Path) -> tuple[int, dict[str, tuple[float, float]]]:
-    """The number of events, and the least times of each question, asked first and again."""
+    """The number of events, and the least times of each question: of its first and of its second call."""
     rounds = list(map(json.loads, measure.printed(QUESTIONS, path)))
     events, names = rounds[0][0], list(rounds[0][1])
     of = {name: [found[name] for _, found in rounds] for name in names}

@@ -1,4 +1,4 @@
-"""The work of a capture, which `check` and `diff` compare: its rows and sums are those of `calls`."""
+"""The work of a capture, which `check` and `diff` compare, has the same rows and sums as `calls`."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _frame_array(values: Any, missing: Any, words: Any) -> Any:
     if words is None:
         is_missing = numpy.zeros(len(numbers), bool) if missing is None else _numpy(missing).view(bool)
         return pandas.arrays.IntegerArray(numbers, is_missing)
-    # The type that pyarrow makes of these words, also where there are none.
+    # The type that pyarrow makes of these words, even without any.
     none = pyarrow.DictionaryArray.from_arrays(pyarrow.array([], pyarrow.int32()), pyarrow.array(words))
     dtype: Any = none.to_pandas().dtype
     return pandas.Categorical.from_codes(numbers, dtype=dtype, validate=False)

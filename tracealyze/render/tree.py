@@ -46,7 +46,7 @@ class Pruning:
     folds: bool = False
     """Whether children without children that ran the same command become one row."""
     is_flat: bool = False
-    """Whether the rows are those of the tables instead: nothing is omitted or combined."""
+    """Whether the rows are in the order of the tables instead. Nothing is omitted or combined."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Tree:
     number: int
     """Number of all rows."""
     every: int
-    """Number of processes and threads, also of those that were omitted or combined."""
+    """Number of processes and threads, with the omitted and the combined ones."""
 
 
 def tree_of(trace: Trace, pruning: Pruning, limit: int, *, threads: bool = False) -> Tree:
@@ -83,7 +83,7 @@ def _row(trace: Trace, place: tuple[int | None, ...], folded: tuple[int, list[tu
     if folded is None:
         return _with_user(row)
     number, sums = folded
-    # Slack and the process it was blocked on are those of a single process.
+    # Slack and the process it was blocked on belong to a single process.
     return {**_with_user(row | dict(sums)), **dict.fromkeys(_OF_ONE), "folded": number}
 
 

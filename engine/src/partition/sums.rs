@@ -104,7 +104,7 @@ impl<'trace> PieceSums<'trace> {
     }
 
     /// Adds the pieces of a task, summed over the parts of the path that `is_wanted` accepts, of calls at some places.
-    #[expect(clippy::too_many_arguments, reason = "what a piece is made of")]
+    #[expect(clippy::too_many_arguments, reason = "a piece has these parts")]
     pub(crate) fn of_task(
         &mut self,
         trace: &Trace,

@@ -411,7 +411,7 @@ impl BatchMaker<'_> {
 
 /// Where the values of a column come from.
 pub(super) enum Source<'all> {
-    /// The type of the column and the number of a row; [`NO_NS`] where there is none.
+    /// The type of the column and the number of a row; [`NO_NS`] if it is missing.
     Numbers(&'static str, Box<dyn Fn(u32) -> i64 + Sync + 'all>),
     /// A dictionary, and the number that stands for the word of a row.
     Words(&'all Dictionary, Box<dyn Fn(u32) -> u32 + Sync + 'all>),

@@ -14,6 +14,13 @@ pub fn pieces(trace: &Trace) -> impl Iterator<Item = Range<u32>> + use<> {
     (0..rows).step_by(SEGMENT_ROWS).map(move |from| from..rows.min(from.saturating_add(SEGMENT_ROWS as u32)))
 }
 
+/// The same rows in one part per core, but no more than `most`. A part consists of whole pieces.
+pub fn parts(trace: &Trace, most: usize) -> Vec<Range<u32>> {
+    let (rows, parts) = (trace.events.len() as usize, rayon::current_num_threads().min(most).max(1));
+    let of_part = rows.div_ceil(SEGMENT_ROWS).div_ceil(parts).max(1) * SEGMENT_ROWS;
+    (0..rows).step_by(of_part).map(|from| from as u32..(from + of_part).min(rows) as u32).collect()
+}
+
 /// These rows as a table with all columns but the arguments.
 pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table {
     let events = &trace.events;

@@ -3,7 +3,7 @@
 use crate::query::time_bounds::TimeBoundError;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An answer, and what it was computed from.
+/// An answer and its key.
 pub(crate) struct LastAnswer<K, T>(Mutex<Option<(K, Arc<T>)>>);
 
 impl<K, T> Default for LastAnswer<K, T> {

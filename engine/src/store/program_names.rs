@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 pub(crate) struct ProgramNames {
     /// By number. The first one is empty: the program is unknown.
     names: Vec<String>,
+    /// A program with each name.
+    firsts: Vec<Text>,
     numbers: FxHashMap<String, u32>,
     /// The number of the name of each program, by number of its text.
     of_programs: Vec<u32>,
@@ -19,13 +21,14 @@ impl ProgramNames {
     pub(crate) fn new(texts: &Interner, programs: &ProgramIndex) -> ProgramNames {
         let mut found = ProgramNames {
             names: vec![String::new()],
+            firsts: vec![Text::NONE],
             numbers: FxHashMap::from_iter([(String::new(), 0)]),
             of_programs: vec![0; texts.len()],
         };
         for program in programs.paths() {
             let path = texts.string(program);
             let name = path.rsplit('/').next().unwrap_or(&path);
-            let number = found.number(name).unwrap_or_else(|| found.add(name));
+            let number = found.number(name).unwrap_or_else(|| found.add(name, program));
             if let Some(place) = found.of_programs.get_mut(program.0 as usize) {
                 *place = number;
             }
@@ -33,9 +36,10 @@ impl ProgramNames {
         found
     }
 
-    fn add(&mut self, name: &str) -> u32 {
+    fn add(&mut self, name: &str, program: Text) -> u32 {
         let number = self.names.len() as u32;
         self.names.push(name.to_owned());
+        self.firsts.push(program);
         self.numbers.insert(name.to_owned(), number);
         number
     }
@@ -48,6 +52,11 @@ impl ProgramNames {
     /// The number of the name of a program.
     pub(crate) fn of(&self, program: Text) -> u32 {
         self.of_programs.get(program.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// The program that stands for all with the name of this one.
+    pub(crate) fn first_of(&self, program: Text) -> Text {
+        self.firsts.get(self.of(program) as usize).copied().unwrap_or(Text::NONE)
     }
 
     /// The name with a number.

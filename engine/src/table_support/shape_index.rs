@@ -48,8 +48,8 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         ShapeIndex::of(Kinds::OfParts(kinds), parts, &relevant)
     }
 
-    /// The same by number of the shape and by its target, too. Shapes of which `may_be` is false are not relevant,
-    /// whatever their targets are.
+    /// The same by number of the shape and by its target, too. If `may_be` is false for a shape, it is not relevant with
+    /// any target.
     pub fn by_target(
         context: &TableContext<'_>,
         may_be: impl Fn(Action, &Shape) -> bool,

@@ -364,10 +364,9 @@ fn each_group(
     look: &mut dyn FnMut(u32, &Group),
 ) {
     let (events, keys) = (&trace.events, query.keys());
-    let names = ProgramNames::of_keys(trace, keys);
     let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     rows.filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row))
-        .for_each(|row| look(row, &group_of(trace, keys, selection, &names, row)));
+        .for_each(|row| look(row, &group_of(trace, keys, selection, row)));
 }
 
 /// Whether calls have more than so many different targets. The search ends there.
@@ -405,7 +404,6 @@ fn grouped(
 ) -> Vec<(Group, Sums)> {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
-    let names = ProgramNames::of_keys(trace, keys);
     let new = |row: u32| Sums::new(row, query.quantiles);
     let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     let one = |segment: usize| {
@@ -416,7 +414,7 @@ fn grouped(
         let to = events.len().min(from + SEGMENT_ROWS as u32);
         for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row)) {
             let shape = events.shape_number(row) as usize;
-            let group = || group_of(trace, keys, selection, &names, row);
+            let group = || group_of(trace, keys, selection, row);
             if cells.is_some_and(|cells| !cells.has(&group())) {
                 continue;
             }
@@ -559,37 +557,12 @@ impl KnownGroups {
     }
 }
 
-/// For each program the first one with the same last part of its path.
-#[derive(Default)]
-pub(super) struct ProgramNames(FxHashMap<Text, Text>);
-
-impl ProgramNames {
-    fn of_keys(trace: &Trace, keys: &[CallKey]) -> ProgramNames {
-        if keys.contains(&CallKey::ProgramName) { ProgramNames::new(trace) } else { ProgramNames::default() }
-    }
-
-    pub(super) fn new(trace: &Trace) -> ProgramNames {
-        let mut names = ProgramNames::default();
-        let mut firsts: FxHashMap<&[u8], Text> = FxHashMap::default();
-        for program in trace.tasks.iter().flat_map(|task| &task.programs) {
-            let name = last_part(trace.events.texts.bytes(program.path));
-            let first = *firsts.entry(name).or_insert(program.path);
-            names.0.insert(program.path, first);
-        }
-        names
-    }
-
-    pub(super) fn of(&self, program: Text) -> Text {
-        self.0.get(&program).copied().unwrap_or(program)
-    }
-}
-
 /// The last part of a path.
 pub(super) fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, names: &ProgramNames, row: u32) -> Group {
+fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32) -> Group {
     let events = &trace.events;
     let program =
         |task: u32| selection.program_index.at(task, events.start_ns(row)).map_or(Text(0), |program| program.path);
@@ -600,7 +573,7 @@ fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, names: &
             CallKey::Target => events.target(row).0,
             CallKey::Outcome => events.outcome(row) as u32,
             CallKey::Program => program(task).0,
-            CallKey::ProgramName => names.of(program(task)).0,
+            CallKey::ProgramName => trace.program_names().first_of(program(task)).0,
             CallKey::Pid => trace.tasks[task as usize].pid as u32,
             CallKey::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
             CallKey::Task => task,

@@ -52,8 +52,8 @@ pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
     })
 }
 
-/// Maximum number of targets whose passes are analysed, those with the most time on the critical path. The others are
-/// negligible, and most files are opened only once.
+/// Maximum number of targets with an analysis of their passes. The targets with the most time on the critical path are
+/// analysed. The others are negligible, and most files are opened only once.
 pub(crate) const MAX_TARGETS: usize = 256;
 
 /// Marks the targets that are started over, by text number, up to `limit` targets with the most time on the critical

@@ -301,8 +301,8 @@ impl Calls {
         (above, own)
     }
 
-    /// The places with more than the expected time that may be the slowest: targets, and what is above them. Directories
-    /// come first: most targets have less time than the largest excess of a directory.
+    /// The places with more than the expected time that may be the slowest: targets and the directories above them.
+    /// Directories come first: most targets have less time than the largest excess of a directory.
     fn places<'texts>(
         &self,
         texts: &'texts Interner,

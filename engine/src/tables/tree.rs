@@ -253,7 +253,8 @@ impl<'table> Commands<'table> {
     }
 }
 
-/// The command line of a process. If the tracer truncated it, the first word is the full program.
+/// The command line of a process, as `command_of` in `tracealyze/render/processes.py` shows it. If the tracer
+/// truncated it, the first word is the full program.
 fn shown_command(program: Option<&str>, argv: Option<&str>) -> Option<String> {
     let Some(argv) = argv.filter(|argv| !argv.is_empty()) else { return program.map(str::to_owned) };
     let first = argv.split(' ').next().unwrap_or(argv);

@@ -11,13 +11,14 @@
 
 use crate::critical_path::attribution::Attribution;
 use crate::parallel;
+use crate::query::event_rows;
 use crate::query::selection::Selection;
-use crate::store::event::{EventKind, NONE, SEGMENT_ROWS};
+use crate::store::event::{EventKind, NONE};
 use crate::store::table::{Table, TextColumn, Values, ints};
 use crate::store::targets::TargetKind;
 use crate::store::text_columns::{shape_text, text_column};
 use crate::store::trace::Trace;
-use crate::tables::calls::{ProgramNames, last_part, within_call_ns};
+use crate::tables::calls::{last_part, within_call_ns};
 use crate::tables::processes;
 use parsers::syscalls::action_of;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
@@ -31,7 +32,7 @@ pub struct WorkQuery {
     pub max_shapes: usize,
     /// If there are more: so many with the most calls, and with the most bytes.
     pub most: usize,
-    /// Syscalls whose shapes are all listed.
+    /// Syscalls with a complete list of shapes.
     pub listed: FxHashSet<Text>,
 }
 
@@ -142,7 +143,6 @@ fn chosen(trace: &Trace, query: &WorkQuery, groups: &[(Group, Size)]) -> (Vec<Gr
 struct Calls<'a> {
     trace: &'a Trace,
     selection: &'a Selection<'a>,
-    names: ProgramNames,
     /// Whether a shape returns the number of bytes moved.
     moves: Vec<bool>,
     /// The number of the class of each shape.
@@ -154,21 +154,21 @@ struct Calls<'a> {
 /// For each class of shapes one of them.
 type Classes = Vec<u32>;
 
-/// Calls whose number depends on scheduling: of processes with threads, as the programs that have threads. What a process
-/// did as another program before is left out.
+/// Programs with threads, and the tasks of their processes: scheduling decides how many calls these make. Calls that a
+/// process made earlier, as another program, are left out.
 struct Threaded {
     tasks: Vec<bool>,
     programs: FxHashSet<Text>,
 }
 
 impl Threaded {
-    fn new(trace: &Trace, selection: &Selection<'_>, names: &ProgramNames) -> Threaded {
+    fn new(trace: &Trace, selection: &Selection<'_>) -> Threaded {
         let threaded = processes::threaded(trace, selection);
         let pid_of = |main: u32| Some(trace.tasks[main as usize].pid).filter(|&pid| pid != NO_ID);
         let known = || threaded.iter().filter_map(|&(main, last)| Some((pid_of(main)?, last)));
         let pids: FxHashSet<i32> = known().map(|(pid, _)| pid).collect();
         let program = |last: u32| selection.program_index.name_of(last).map_or(Text(0), |program| program.path);
-        let programs = known().map(|(_, last)| names.of(program(last))).collect();
+        let programs = known().map(|(_, last)| trace.program_names().first_of(program(last))).collect();
         let tasks = trace.tasks.iter().map(|task| pids.contains(&task.pid) || pids.contains(&task.tid)).collect();
         Threaded { tasks, programs }
     }
@@ -181,7 +181,6 @@ impl Threaded {
 impl<'a> Calls<'a> {
     fn new(trace: &'a Trace, selection: &'a Selection<'a>) -> Calls<'a> {
         let shapes = trace.events.shapes();
-        let names = ProgramNames::new(trace);
         let mut numbers = FxHashMap::default();
         let mut classes = Vec::new();
         let class_of = (0..).zip(shapes).map(|(number, shape)| {
@@ -193,8 +192,8 @@ impl<'a> Calls<'a> {
         });
         let class_of = class_of.collect();
         let moves = shapes.iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
-        let threaded = Threaded::new(trace, selection, &names);
-        Calls { trace, selection, names, moves, class_of, classes, threaded }
+        let threaded = Threaded::new(trace, selection);
+        Calls { trace, selection, moves, class_of, classes, threaded }
     }
 
     /// The calls of some rows, each with its group and its task.
@@ -231,7 +230,8 @@ impl LastProgram {
             return name;
         }
         let index = calls.selection.program_index;
-        let name = calls.names.of(index.at(task, start_ns).map_or(Text(0), |program| program.path));
+        let program = index.at(task, start_ns).map_or(Text(0), |program| program.path);
+        let name = calls.trace.program_names().first_of(program);
         // Later calls of the task are made by its last program, too.
         let last = index.of(task).last().filter(|last| start_ns != NO_NS && start_ns >= last.from_ns);
         self.0 = last.map(|last| (task, last.from_ns, name));
@@ -254,7 +254,7 @@ impl Sizes {
     fn of(calls: &Calls<'_>) -> Sizes {
         let shapes = calls.moves.len();
         let most = MAX_SIZES_BYTES / (shapes.max(1) * size_of::<(Text, Size)>());
-        let parts = parts_of_rows(calls.trace, most);
+        let parts = event_rows::parts(calls.trace, most);
         let mut found = parallel::map(&parts, |rows| {
             let mut sizes =
                 Sizes { of_shapes: vec![(Text::NONE, Size::default()); shapes], others: FxHashMap::default() };
@@ -287,13 +287,6 @@ impl Sizes {
         self.each(|group, size| groups.push((group, *size)));
         groups
     }
-}
-
-/// The rows of the trace in so many parts at most, one per core.
-fn parts_of_rows(trace: &Trace, most: usize) -> Vec<Range<u32>> {
-    let (rows, parts) = (trace.events.len() as usize, rayon::current_num_threads().min(most).max(1));
-    let segments = rows.div_ceil(SEGMENT_ROWS).div_ceil(parts).max(1) * SEGMENT_ROWS;
-    (0..rows).step_by(segments).map(|from| from as u32..(from + segments).min(rows) as u32).collect()
 }
 
 /// The amounts of the listed groups, in their order, and the sums.
@@ -333,7 +326,7 @@ impl Found {
         let numbers: FxHashMap<Group, u32> = listed.iter().copied().zip(0..).collect();
         let mut is_listed = vec![false; calls.moves.len()];
         listed.iter().for_each(|&(_, shape)| is_listed[shape as usize] = true);
-        let found = parallel::map(&parts_of_rows(calls.trace, usize::MAX), |rows| {
+        let found = parallel::map(&event_rows::parts(calls.trace, usize::MAX), |rows| {
             let (mut amounts, mut sums) = (vec![Amounts::default(); listed.len()], Sums::new(calls.classes.len()));
             for (row, group, task) in calls.of(rows.clone()) {
                 let number = Some(group).filter(|_| is_listed[group.1 as usize]).and_then(|group| numbers.get(&group));

@@ -98,7 +98,7 @@ impl OnPath<'_> {
 }
 
 impl<'a> Places<'a> {
-    /// To ask for one index after the other.
+    /// The same for a caller that looks up ascending indexes.
     pub fn on_path(self) -> OnPath<'a> {
         OnPath(self.peekable())
     }

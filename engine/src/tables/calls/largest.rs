@@ -8,7 +8,7 @@
 
 use super::{CallKey, CallOrder, Group, Sums};
 use crate::parallel;
-use crate::store::event::SEGMENT_ROWS;
+use crate::query::event_rows;
 use crate::store::trace::Trace;
 use parsers::{NO_NS, Outcome};
 use rustc_hash::FxHasher;
@@ -69,19 +69,13 @@ impl CellBounds {
         is_sum: bool,
         each: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &Group)) + Sync,
     ) -> CellBounds {
-        let rows = trace.events.len() as usize;
-        let cores = rayon::current_num_threads().min(MAX_CORES);
-        let of_core = rows.div_ceil(SEGMENT_ROWS).div_ceil(cores).max(1) * SEGMENT_ROWS;
-        let starts: Vec<usize> = (0..rows).step_by(of_core).collect();
-        let found = parallel::map(&starts, |&from| {
-            let mut bounds = CellBounds { keys, values: vec![0; CELLS], calls: vec![0; CELLS] };
-            each(from as u32..rows.min(from + of_core) as u32, &mut |row, group| {
-                bounds.add(cell_of(keys, group), (value(row), 1), is_sum);
-            });
+        let none = || CellBounds { keys, values: vec![0; CELLS], calls: vec![0; CELLS] };
+        let found = parallel::map(&event_rows::parts(trace, MAX_CORES), |rows| {
+            let mut bounds = none();
+            each(rows.clone(), &mut |row, group| bounds.add(cell_of(keys, group), (value(row), 1), is_sum));
             bounds
         });
         let mut found = found.into_iter();
-        let none = || CellBounds { keys, values: vec![0; CELLS], calls: vec![0; CELLS] };
         let mut all = found.next().unwrap_or_else(none);
         for part in found {
             (0..CELLS).for_each(|cell| all.add(cell, part.of(cell), is_sum));
