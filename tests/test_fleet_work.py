@@ -59,7 +59,9 @@ class Faulty(Here):
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Pauses pass at once; their lengths are here."""
     slept: list[float] = []
-    monkeypatch.setattr(pool, "run_on", lambda *arguments, run_on=pool.run_on: run_on(*arguments, sleep=slept.append))
+    original = pool.run_on
+    monkeypatch.setattr(pool, "run_on", lambda *args, **named: original(*args, sleep=slept.append, **named))
+    monkeypatch.setattr(pool, "_TICK_S", 0)
     return slept
 
 
@@ -143,6 +145,46 @@ def test_a_capture_that_always_fails_is_a_row(error: BaseException, kind: str, t
     assert row["error_kind"] == kind
     others = [row for row in expected["captures"] if "run00004" not in row["uri"]]
     assert [row for row in found["captures"] if row["status"] != "failed"] == others
+
+
+def test_a_capture_whose_workers_are_killed_is_read_after_the_others(tmp_path: Path) -> None:
+    """Machines may be taken away while they happen to read the same capture."""
+    begun: list[str] = []
+
+    def fault(batch: Batch, _: int) -> BaseException | None:
+        begun.append(batch.items[0].uri)
+        is_in = any("run00004" in item.uri for item in batch.items)
+        return KilledWorker() if is_in and sum("run00004" in uri for uri in begun) < 2 else None
+
+    write_captures(tmp_path / "in", 12)
+    expected = indexed(tmp_path / "alone", tmp_path / "in")
+    options = Options(executor=Faulty(fault), workers=1, max_captures=1)
+    done = index([str(tmp_path / "in")], Store(str(tmp_path / "store")), options)
+    assert (done.done, done.failed, done.left) == (12, 0, 0)
+    assert content(str(tmp_path / "store")) == expected
+    assert "run00004" in begun[-1]
+
+
+def test_batches_that_a_cluster_loses_are_tried_again(tmp_path: Path) -> None:
+    """As when its client is closed: the futures of the first tries are never done."""
+    write_captures(tmp_path / "in", 6)
+    expected = indexed(tmp_path / "alone", tmp_path / "in")
+    lost: list[Future[Any]] = []
+
+    class Losing(Here):
+        def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Future[Any]:
+            if len(lost) < 2:
+                lost.append(Future())
+                return lost[-1]
+            return super().submit(function, *arguments)
+
+    store = Store(str(tmp_path / "store"))
+    store.create()
+    found = items([str(tmp_path / "in")], Labels())
+    batches = [Batch(store.uri, tuple(found[at : at + 2]), rules_hash()) for at in (0, 2, 4)]
+    known = pool.run_on(Losing(), batches, 3, lost=lambda running: [each for each in lost if each in running])
+    assert sum(each.captures for each in known) == 6
+    assert content(store.uri) == expected
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.fleet, pytest.mark.filterwarnings("default")]
 
 CAPTURES = 80
 PER_BATCH = 2
+_MAX_RUN_S = 300
+"""A client that takes longer waits for something that never comes."""
 EVENTS_BETWEEN = 16
 """Requests from one kill to the next; a batch needs about 13."""
 
@@ -73,7 +75,7 @@ class Client:
             self.starts += 1
             assert self.starts < 50, "the client does not come to an end"
             self._process = subprocess.Popen(self._arguments, env=client_environment())
-            code = self._process.wait()
+            code = self._process.wait(_MAX_RUN_S)
             assert code in (0, 3, -9), code
 
     def kill(self, _: int) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import Executor, Future
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tracealyze.errors import UnusableInput, WrongUsage
 
@@ -25,6 +27,7 @@ class Cluster(Executor):
         except ImportError as error:
             advice = 'install it with: pip install "tracealyze[dask]"'
             raise WrongUsage(f"--executor dask:// needs Dask; {advice}.") from error
+        self._clients: WeakKeyDictionary[Future[Any], Any] = WeakKeyDictionary()
         try:
             self._connect()
         except OSError as error:
@@ -45,7 +48,12 @@ class Cluster(Executor):
             # The scheduler was away for longer than the client waited.
             self._connect()
         future: Future[Any] = self._executor.submit(function, *arguments, **named)
+        self._clients[future] = self._client
         return future
+
+    def lost(self, running: Iterable[Future[Any]]) -> list[Future[Any]]:
+        """Those that will never be done: a client that is closed, because no scheduler answers, does not tell them."""
+        return [each for each in running if self._clients[each].status == "closed" and not each.done()]
 
     def __exit__(self, *_: object) -> None:
         self._client.close()

@@ -145,7 +145,7 @@ def _reports(batches: Sequence[Batch], options: Options) -> Iterator[Report]:
 
 def _on_dask(batches: Sequence[Batch], address: str) -> Iterator[Report]:
     with Cluster(address) as cluster:
-        yield from pool.run_on(cluster, batches, _BATCHES_PER_WORKER * cluster.workers)
+        yield from pool.run_on(cluster, batches, _BATCHES_PER_WORKER * cluster.workers, lost=cluster.lost)
 
 
 @cache

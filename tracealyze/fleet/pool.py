@@ -15,7 +15,7 @@ from concurrent import futures
 from dataclasses import dataclass, replace
 from multiprocessing import connection, get_context
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.errors import UnusableInput
 from tracealyze.fleet.batch import Batch, Report, index_batch, use_one_core
@@ -210,12 +210,22 @@ def _again(worker: _Worker, deaths: Counter[str | None]) -> Batch:
     return replace(batch, first=culprit)
 
 
+Running: TypeAlias = dict[futures.Future[Report], Batch]
+"""The batches that an executor has."""
+
+
 def run_on(
-    executor: futures.Executor, batches: Iterable[Batch], window: int, sleep: Callable[[float], None] = time.sleep
+    executor: futures.Executor,
+    batches: Iterable[Batch],
+    window: int,
+    sleep: Callable[[float], None] = time.sleep,
+    lost: Callable[[Running], Iterable[futures.Future[Report]]] = lambda _: (),
 ) -> Iterator[Report]:
-    """Index batches on an executor, at most `window` at a time, so that neither client nor scheduler hold all."""
+    """Index batches on an executor, at most `window` at a time, so that neither client nor scheduler hold all.
+
+    `lost` has the futures that will never be done. Their batches are tried again."""
     work = Work(batches, sleep)
-    running: dict[futures.Future[Report], Batch] = {}
+    running: Running = {}
     try:
         while True:
             while len(running) < window and (batch := work.next()) is not None:
@@ -228,17 +238,22 @@ def run_on(
                     continue
                 yield from work.left()
                 return
-            done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
+            done, _ = futures.wait(running, _TICK_S, return_when=futures.FIRST_COMPLETED)
             for future in done:
                 yield from _outcome(future, running.pop(future), work)
+            for future in lost(running) if not done else ():
+                yield from work.failed(running.pop(future), Failure.of(_LOST))
     finally:
         for future in running:
             future.cancel()
 
 
+_LOST = futures.CancelledError("the cluster lost it")
+
+
 def _outcome(future: futures.Future[Report], batch: Batch, work: Work) -> Iterator[Report]:
     # A cluster cancels what it has forgotten, as after a new start of its scheduler.
-    error = futures.CancelledError("the cluster lost it") if future.cancelled() else future.exception()
+    error = _LOST if future.cancelled() else future.exception()
     if error is not None:
         yield from work.failed(batch, Failure.of(error))
     else:

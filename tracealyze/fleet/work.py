@@ -2,7 +2,8 @@
 
 storage or a cluster fails      the batch is tried again after the others, with growing pauses while all fail;
                                 in the end it is left for the next run
-workers are killed, or a bug    the batch is divided; a capture that fails alone becomes a failure row
+workers are killed, or a bug    the batch is divided; a capture that fails alone becomes a failure row, but if its
+                                workers were killed, it is tried again after the others first
 nothing can be written          the index ends
 """
 
@@ -23,6 +24,8 @@ _MAX_TRIES = 4
 """How often a batch is tried."""
 _PAUSES_S = (2.0, 8.0, 30.0, 30.0, 30.0, 30.0)
 """How long to wait after the first, second … time that all fails. What is left then is left for the next run."""
+KILLED = "killed"
+"""The kind of a failure whose cause may be the capture, or anything else that ends workers."""
 _FINAL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -50,7 +53,7 @@ class Failure:
         if isinstance(error, MemoryError):
             return cls("not enough memory", kind="out-of-memory")
         if type(error).__name__ == "KilledWorker":
-            return cls("the workers that read it were killed", kind="killed")
+            return cls("the workers that read it were killed", kind=KILLED)
         return cls(text)
 
 
@@ -62,6 +65,8 @@ class Work:
         self._first = deque[Batch]()
         self._last = deque[Batch]()
         self._tries: Counter[str] = Counter()
+        self._suspects: set[str] = set()
+        """Captures whose workers were killed while they read nothing else."""
         self._rounds = 0
         """How often all failed since a batch was stored."""
         self._is_paused = False
@@ -125,5 +130,10 @@ class Work:
         culprit = batch.items[0].uri
         if culprit in batch.killers:
             return False
+        if failure.kind == KILLED and culprit not in self._suspects:
+            # Workers are killed for other reasons, too: machines are taken away.
+            self._suspects.add(culprit)
+            self._last.append(batch)
+            return True
         self.put_first(replace(batch, killers={culprit: (failure.kind, failure.text)}))
         return True
