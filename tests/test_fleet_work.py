@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,7 @@ class Faulty(Here):
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Pauses pass at once; their lengths are here."""
     slept: list[float] = []
-    original = pool.run_on
-    monkeypatch.setattr(pool, "run_on", lambda *args, **named: original(*args, sleep=slept.append, **named))
+    monkeypatch.setattr(pool, "run_on", partial(pool.run_on, sleep=slept.append))
     monkeypatch.setattr(pool, "_TICK_S", 0)
     return slept
 
