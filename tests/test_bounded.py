@@ -115,3 +115,10 @@ def test_calls_that_meet_a_condition_are_those_rows(capture: Path) -> None:
     assert list(found) == [
         row for row in trace.calls(keys) if row["outcome"] == "failed" and row["errno"] not in (None, "EAGAIN")
     ]
+
+
+@each_sample
+def test_errors_are_those_of_calls_that_failed(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    rows = trace.calls_matching(["syscall", "errno"], ("==", ("column", "outcome"), "failed"))
+    assert trace.errors() == [(row["syscall"], row["errno"] or "", row["failed"]) for row in rows]

@@ -258,6 +258,9 @@ class Trace:
         calls, failed, total_ns, exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line,
         last_line."""
 
+    def errors(self, selection: Selection) -> list[tuple[str, str, int]]:
+        """Syscall, error and number of failed calls; those that took the most time come first."""
+
     def work(
         self, selection: Selection, max_shapes: int, most: int, listed: Sequence[str]
     ) -> tuple[Table, Table | None]:

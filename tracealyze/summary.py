@@ -219,10 +219,9 @@ def syscalls(trace: TraceTables) -> list[Row]:
     if not rows and trace.is_summary_only:
         return _of_tables(trace)
     errors: dict[str, dict[str, int]] = {}
-    # Only those that failed are grouped: most calls do not.
-    for row in trace.calls_matching(["syscall", "errno"], ("==", ("column", "outcome"), "failed")):
-        if row["errno"]:
-            errors.setdefault(row["syscall"], {})[row["errno"]] = row["failed"]
+    for syscall, errno, failed in trace.errors():
+        if errno:
+            errors.setdefault(syscall, {})[errno] = failed
     for row in rows:
         row["errors"] = errors.get(row["syscall"], {})
     return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"], row["syscall"] or ""))

@@ -269,6 +269,10 @@ class TraceTables:
         """For each row of `calls(by)`, its durations as pairs of a bucket and a count, which can be merged."""
         return translated(lambda: self._source.call_histograms(by, self._selected))
 
+    def errors(self) -> list[tuple[str, str, int]]:
+        """Syscall, error and number of failed calls; those that took the most time come first."""
+        return translated(lambda: self._source.errors(self._selected))
+
     def calls_matching(self, by: Sequence[str], condition: Form | None) -> Table:
         """As `calls`, of the calls that meet a condition on events only."""
         return self._table(lambda: self._source.calls(by, self._selected, True, condition))

@@ -35,7 +35,7 @@ use crate::table_support::provenance::Provenance;
 use crate::tables::calls::CallQuery;
 use crate::tables::chart_rows::{ChartQuery, chart_rows};
 use crate::tables::work::{self, WorkQuery};
-use crate::tables::{self, calls, gaps, loops, processes, totals};
+use crate::tables::{self, calls, errors, gaps, loops, processes, totals};
 use crate::waits::edge::Edge;
 use parsers::{NO_NS, Text};
 use pyo3::exceptions::PyOSError;
@@ -347,6 +347,17 @@ impl PyTrace {
             Ok(calls::calls(self.0.trace(), &query, &chosen, &attribution))
         })?;
         Ok(table.into())
+    }
+
+    /// How many calls of each syscall failed with each error: those that took the most time come first.
+    fn errors(&self, py: Python<'_>, selection: &PySelection) -> PyResult<Vec<(String, String, u64)>> {
+        py.detach(|| -> Result<_, TimeBoundError> {
+            let trace = self.0.trace();
+            let text = |text: Text| trace.events.texts.string(text).into_owned();
+            let found = errors::errors(trace, &self.0.selection(&selection.0)?);
+            Ok(found.iter().map(|one| (text(one.syscall), text(one.errno), one.calls)).collect())
+        })
+        .map_err(PyErr::from)
     }
 
     /// Calls by name of the program and shape, and their sums if not all of these are listed: `most` of those with the

@@ -537,6 +537,9 @@ struct KnownGroups {
 impl KnownGroups {
     fn new(trace: &Trace, keys: &[CallKey]) -> KnownGroups {
         const MAX_GROUPS_HELD: usize = 1 << 12;
+        if keys.iter().all(|key| matches!(key, CallKey::Syscall | CallKey::Op | CallKey::Errno)) {
+            return KnownGroups::of_parts(trace, keys);
+        }
         let mut known = KnownGroups::default();
         let mut places: FxHashMap<Group, u32> = FxHashMap::default();
         for (number, shape) in (0..).zip(trace.events.shapes()) {
@@ -553,6 +556,26 @@ impl KnownGroups {
                 return KnownGroups::default();
             }
         }
+        known
+    }
+
+    /// As [`KnownGroups::new`] for keys that do not depend on targets: there are far fewer parts than shapes.
+    fn of_parts(trace: &Trace, keys: &[CallKey]) -> KnownGroups {
+        let mut known = KnownGroups::default();
+        let of_part = |part: &Shape| {
+            let mut group = [0; MAX_KEYS];
+            for (place, key) in group.iter_mut().zip(keys) {
+                *place = key.of_shape(trace, NONE, part).unwrap_or(NONE);
+            }
+            let place = known.groups.iter().position(|&other| other == group);
+            place.unwrap_or_else(|| {
+                known.groups.push(group);
+                known.groups.len() - 1
+            }) as u32
+        };
+        let parts = trace.shape_parts();
+        let of_parts: Vec<u32> = parts.parts().iter().map(of_part).collect();
+        known.of_shape = parts.of_shapes().iter().map(|&part| of_parts[part as usize]).collect();
         known
     }
 }

@@ -3,6 +3,7 @@
 //! `repetition` finds stretches with a repeated sequence, `nests` selects the loop of a nest to report, and this module
 //! measures its cost.
 
+mod covered;
 pub(crate) mod nests;
 mod repetition;
 

@@ -21,6 +21,7 @@ mod copies;
 mod costs;
 mod cpu;
 mod entropy_waits;
+pub mod errors;
 mod excerpts;
 mod families;
 mod fd_sweeps;

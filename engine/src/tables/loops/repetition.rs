@@ -10,8 +10,9 @@
 //! iteration is other work between two loops and ends the stretch.
 
 use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MAX_HALF_FREQUENCY_RATIO, MIN_ITERATIONS};
+use crate::tables::loops::covered::Covered;
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 /// Maximum length of an iteration, in symbols.
@@ -49,15 +50,22 @@ pub(super) struct SymbolLine<'a> {
     pub cost: &'a dyn Fn(usize) -> i64,
 }
 
+/// Shorter sequences are searched only if some symbol is frequent enough, which takes less time than to begin the search.
+const SHORT_LEN: usize = 64;
+
 /// State of the search for stretches.
 struct Search<'a> {
     line: &'a SymbolLine<'a>,
-    covered: Vec<bool>,
+    /// The cost of each symbol; [`u32::MAX`] if it is that or more.
+    costs: Vec<u32>,
+    covered: Covered,
     /// Indexes of all symbols, grouped by symbol and in order, and the offset of each group.
     places: Vec<u32>,
     offsets: Vec<u32>,
     /// Cost and count of the uncovered occurrences of each symbol.
     sums: Vec<(i64, usize)>,
+    /// The symbols that are frequent enough for an anchor, or were.
+    anchors: Vec<u32>,
     /// The bit of each symbol of the current body in a mask.
     bits: Vec<u8>,
     /// The symbols that may follow each of these symbols, as masks.
@@ -67,10 +75,54 @@ struct Search<'a> {
     failed: FxHashMap<(u32, u32), (u32, u32, u32)>,
     /// The number of occurrences of each symbol while a run is searched for a rarer one, else 0.
     counts: Vec<u32>,
+    /// Memory that is used again for each run.
+    iterations: Vec<IterationKind>,
+    sampled: Vec<Sampled>,
+}
+
+/// An iteration, as a range of indexes, and its [`mask`].
+#[derive(Clone, Copy)]
+struct Sampled {
+    mask: u64,
+    start: u32,
+    end: u32,
+}
+
+impl Sampled {
+    fn symbols<'a>(&self, line: &SymbolLine<'a>) -> &'a [u32] {
+        &line.symbols[self.start as usize..self.end as usize]
+    }
+}
+
+/// Runs of an anchor, as ranges of a list of indexes.
+#[derive(Default)]
+struct Runs {
+    places: Vec<u32>,
+    ranges: Vec<Range<usize>>,
+}
+
+impl Runs {
+    /// End the run that begins at this place of the list. Runs that are too short are dropped, because there may be very
+    /// many. Returns where the next one begins.
+    fn close(&mut self, start: usize) -> usize {
+        if self.places.len() - start < MIN_ITERATIONS {
+            self.places.truncate(start);
+        } else {
+            self.ranges.push(start..self.places.len());
+        }
+        self.places.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.ranges.iter().map(|range| &self.places[range.clone()])
+    }
 }
 
 /// All stretches of iterations, disjoint and in order.
 pub(super) fn repetitions(line: &SymbolLine<'_>) -> Vec<Repetition> {
+    if !may_repeat(line.symbols) {
+        return Vec::new();
+    }
     let mut search = Search::new(line);
     // A successful anchor is tried again, because other loops may use the same symbol.
     let mut tries = vec![0u8; line.kinds];
@@ -83,6 +135,15 @@ pub(super) fn repetitions(line: &SymbolLine<'_>) -> Vec<Repetition> {
     }
     found.sort_by_key(|one| one.range.start);
     found
+}
+
+/// Whether a symbol may occur as often as an anchor does.
+fn may_repeat(symbols: &[u32]) -> bool {
+    let mut sorted = [0u32; SHORT_LEN];
+    let Some(sorted) = sorted.get_mut(..symbols.len()) else { return true };
+    sorted.copy_from_slice(symbols);
+    sorted.sort_unstable();
+    sorted.windows(MIN_ITERATIONS).any(|same| same[0] == same[MIN_ITERATIONS - 1])
 }
 
 fn placed(line: &SymbolLine<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
@@ -103,21 +164,36 @@ fn placed(line: &SymbolLine<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) 
 impl<'a> Search<'a> {
     fn new(line: &'a SymbolLine<'a>) -> Search<'a> {
         let mut sums = vec![(0i64, 0usize); line.kinds];
+        let mut costs = Vec::with_capacity(line.symbols.len());
         for (at, &symbol) in line.symbols.iter().enumerate() {
+            let cost = (line.cost)(at);
             let sum = &mut sums[symbol as usize];
-            *sum = (sum.0.saturating_add((line.cost)(at)), sum.1 + 1);
+            *sum = (sum.0.saturating_add(cost), sum.1 + 1);
+            costs.push(u32::try_from(cost).unwrap_or(u32::MAX));
         }
         let (places, offsets) = placed(line, &sums);
+        let is_anchor = |&symbol: &u32| sums[symbol as usize].1 >= MIN_ITERATIONS;
         Search {
             line,
-            covered: vec![false; line.symbols.len()],
+            costs,
+            covered: Covered::new(line.symbols.len()),
             places,
             offsets,
+            anchors: (line.first_anchor..line.kinds as u32).filter(is_anchor).collect(),
             sums,
             bits: vec![NO_BIT; line.kinds],
             followers: [0; 64],
             failed: FxHashMap::default(),
             counts: vec![0; line.kinds],
+            iterations: Vec::new(),
+            sampled: Vec::new(),
+        }
+    }
+
+    fn cost(&self, at: usize) -> i64 {
+        match self.costs[at] {
+            u32::MAX => (self.line.cost)(at),
+            cost => i64::from(cost),
         }
     }
 
@@ -131,36 +207,37 @@ impl<'a> Search<'a> {
 
     /// The symbol with the most uncovered cost; without costs, the most frequent one.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
-        let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < MAX_TRIES;
-        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_ITERATIONS && allowed(symbol));
-        often.max_by_key(|&(symbol, sum)| (*sum, Reverse(symbol))).map(|(symbol, _)| symbol)
+        let allowed = |symbol: &u32| tries[*symbol as usize] < MAX_TRIES;
+        let sums = self.anchors.iter().copied().filter(allowed).map(|symbol| (symbol, self.sums[symbol as usize]));
+        let often = sums.filter(|&(_, sum)| sum.1 >= MIN_ITERATIONS);
+        often.max_by_key(|&(symbol, sum)| (sum, Reverse(symbol))).map(|(symbol, _)| symbol)
     }
 
     fn cover(&mut self, range: Range<usize>) {
+        self.covered.add(range.clone());
         for at in range {
-            self.covered[at] = true;
+            let cost = self.cost(at);
             let sum = &mut self.sums[self.line.symbols[at] as usize];
-            *sum = (sum.0.saturating_sub((self.line.cost)(at)), sum.1.saturating_sub(1));
+            *sum = (sum.0.saturating_sub(cost), sum.1.saturating_sub(1));
         }
     }
 
     fn with_anchor(&mut self, anchor: u32) -> Vec<Repetition> {
         let mut found = Vec::new();
-        for run in self.runs(0..self.line.symbols.len(), anchor) {
-            if self.covered[run[0] as usize..run[run.len() - 1] as usize].contains(&true) {
+        for run in self.runs(0..self.line.symbols.len(), anchor).iter() {
+            let (first, last) = (run[0] as usize, run[run.len() - 1] as usize);
+            if self.covered.has_any(first..last) {
                 continue;
             }
-            let state = self.state(&run);
+            let state = self.state(run);
             if self.failed.get(&(anchor, run[0])) == Some(&state) {
                 continue;
             }
-            let mut here = self.stretches(&run);
+            let mut here = self.stretches(run);
             if here.is_empty() {
-                let rarer = self.rarer(&run);
-                let near = (run[0] as usize).saturating_sub(MAX_PERIOD)..run[run.len() - 1] as usize + MAX_PERIOD;
-                let near = near.start..near.end.min(self.line.symbols.len());
-                let runs = rarer.map(|rarer| self.runs(near, rarer));
-                here = runs.into_iter().flatten().flat_map(|run| self.stretches(&run)).collect();
+                let near = first.saturating_sub(MAX_PERIOD)..(last + MAX_PERIOD).min(self.line.symbols.len());
+                let runs = self.rarer(run).map(|rarer| self.runs(near, rarer)).unwrap_or_default();
+                here = runs.iter().flat_map(|run| self.stretches(run)).collect();
             }
             if here.is_empty() {
                 self.failed.insert((anchor, run[0]), state);
@@ -175,27 +252,25 @@ impl<'a> Search<'a> {
     /// Symbols are never uncovered, so nothing has changed as long as this is the same.
     fn state(&self, run: &[u32]) -> (u32, u32, u32) {
         let (first, last) = (run[0] as usize, run[run.len() - 1]);
-        let end = (last as usize + 2 * MAX_PERIOD).min(self.covered.len());
-        let near = &self.covered[first.saturating_sub(2 * MAX_PERIOD)..end];
-        (run.len() as u32, last, near.iter().map(|&covered| u32::from(covered)).sum())
+        let end = (last as usize + 2 * MAX_PERIOD).min(self.line.symbols.len());
+        (run.len() as u32, last, self.covered.count(first.saturating_sub(2 * MAX_PERIOD)..end))
     }
 
     /// Indexes of the anchor, split where two are more than [`MAX_PERIOD`] apart and at covered symbols.
-    fn runs(&self, range: Range<usize>, anchor: u32) -> Vec<Vec<u32>> {
-        let mut runs: Vec<Vec<u32>> = Vec::new();
-        let places = self.places(anchor, range).iter().map(|&place| place as usize);
-        for place in places.filter(|&place| !self.covered[place]) {
-            let goes_on = |last: usize| place - last <= MAX_PERIOD && !self.covered[last..place].contains(&true);
-            match runs.last_mut().filter(|run| run.last().is_some_and(|&last| goes_on(last as usize))) {
-                Some(run) => run.push(place as u32),
-                None => {
-                    // Runs that are too short are dropped at once, because there may be very many.
-                    runs.pop_if(|run| run.len() < MIN_ITERATIONS);
-                    runs.push(vec![place as u32]);
-                }
+    fn runs(&self, range: Range<usize>, anchor: u32) -> Runs {
+        let (mut runs, mut start) = (Runs::default(), 0);
+        for &place in self.places(anchor, range) {
+            let at = place as usize;
+            if self.covered.has(at) {
+                continue;
             }
+            let goes_on = |last: usize| at - last <= MAX_PERIOD && !self.covered.has_any(last..at);
+            if runs.places.last().is_some_and(|&last| !goes_on(last as usize)) {
+                start = runs.close(start);
+            }
+            runs.places.push(place);
         }
-        runs.pop_if(|run| run.len() < MIN_ITERATIONS);
+        runs.close(start);
         runs
     }
 
@@ -228,8 +303,9 @@ impl<'a> Search<'a> {
             self.followers[usize::from(one)] |= 1 << other;
         }
         let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
-        let classify = |pair: &[u32]| self.classify(pair[0]..pair[1], all, body.len());
-        let iterations: Vec<IterationKind> = run.windows(2).map(classify).collect();
+        let mut iterations = std::mem::take(&mut self.iterations);
+        iterations.clear();
+        iterations.extend(run.windows(2).map(|pair| self.classify(pair[0]..pair[1], all, body.len())));
         let mut ranges = ranges(iterations.iter().copied());
         if ranges.iter().any(|iterations| self.others_cost(run[iterations.start]..run[iterations.end])) {
             // Costly symbols do not count as deviations: they are other work between loops, or part of an enclosing
@@ -239,7 +315,7 @@ impl<'a> Search<'a> {
             };
             ranges = self::ranges(iterations.iter().map(strictly));
         }
-        drop(iterations);
+        self.iterations = iterations;
         let long_enough = |iterations: &Range<usize>| iterations.len() + 1 >= MIN_ITERATIONS;
         let ranges = ranges.into_iter().filter(long_enough);
         let found = ranges
@@ -255,7 +331,7 @@ impl<'a> Search<'a> {
         let (first, last) = (run[iterations.start] as usize, run[iterations.end] as usize);
         let bit = |at: usize| self.bits.get(self.line.symbols[at] as usize).filter(|&&bit| bit != NO_BIT).copied();
         let anchor = self.line.symbols[last];
-        let goes_on = |at: &usize| !self.covered[*at] && (*at == last || self.line.symbols[*at] != anchor);
+        let goes_on = |at: &usize| !self.covered.has(*at) && (*at == last || self.line.symbols[*at] != anchor);
         let after = || (last..self.line.symbols.len()).take(period).take_while(goes_on).map_while(bit);
         let before = (0..first).rev().take(period - 1).map_while(bit);
         let mask = after().chain(before).fold(0u64, |mask, bit| mask | 1 << bit);
@@ -263,33 +339,33 @@ impl<'a> Search<'a> {
     }
 
     /// The most frequent iteration among those with the most frequent set of symbols.
-    fn commonest(&self, run: &[u32]) -> Option<Vec<u32>> {
+    fn commonest(&mut self, run: &[u32]) -> Option<Vec<u32>> {
+        let line = self.line;
         let step = (run.len() - 1).div_ceil(ITERATIONS_SAMPLED).max(1);
-        let pairs = run.windows(2).step_by(step);
-        let iterations = pairs.map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
+        self.sampled.clear();
+        self.sampled.extend(run.windows(2).step_by(step).map(|pair| {
+            let mut one = Sampled { mask: 0, start: pair[0], end: pair[1] };
+            one.mask = mask(one.symbols(line));
+            one
+        }));
         // Most runs are short, so sorting takes less time than a map.
-        let mut iterations: Vec<(u64, &[u32])> = iterations.map(|iteration| (mask(iteration), iteration)).collect();
-        iterations.sort_unstable();
-        let mut counts: Vec<(Vec<u32>, &[u32], usize)> = Vec::new();
-        for alike in iterations.chunk_by(|one, other| one.0 == other.0).filter(|alike| alike.len() > 1) {
-            // Most iterations are equal, so each distinct iteration is analysed once.
-            let same = alike.chunk_by(|one, other| one.1 == other.1);
-            counts.extend(same.map(|same| (kinds(same[0].1), same[0].1, same.len())));
+        let by_symbols = |one: &Sampled, other: &Sampled| one.symbols(line).cmp(other.symbols(line));
+        self.sampled.sort_unstable_by(|one, other| one.mask.cmp(&other.mask).then_with(|| by_symbols(one, other)));
+        let mut best: Option<Alike<'_>> = None;
+        for alike in self.sampled.chunk_by(|one, other| one.mask == other.mask) {
+            // Those with the same set of symbols have the same mask.
+            if alike.len() >= best.as_ref().map_or(2, |best| best.count) {
+                best = most_alike(line, alike).into_iter().chain(best).max_by(Alike::compare);
+            }
         }
-        counts.sort_unstable();
-        let with_count =
-            |alike: &'_ [(Vec<u32>, &[u32], usize)]| alike.iter().map(|&(_, _, count)| count).sum::<usize>();
-        let common = counts.chunk_by(|one, other| one.0 == other.0).filter(|&alike| with_count(alike) > 1);
-        let alike = common.max_by_key(|&alike| (with_count(alike), Reverse(&alike[0].0)))?;
-        let best = alike.iter().max_by_key(|&&(_, iteration, count)| (count, Reverse((iteration.len(), iteration))));
-        best.map(|(_, iteration, _)| iteration.to_vec())
+        best.map(|alike| alike.iteration.to_vec())
     }
 
     /// Whether symbols outside the body account for more than a tenth of the cost.
     fn others_cost(&self, range: Range<u32>) -> bool {
         let (mut others, mut all) = (0i64, 0i64);
         for at in range.start as usize..range.end as usize {
-            let cost = (self.line.cost)(at);
+            let cost = self.cost(at);
             all = all.saturating_add(cost);
             if self.bits[self.line.symbols[at] as usize] == NO_BIT {
                 others = others.saturating_add(cost);
@@ -325,6 +401,37 @@ impl<'a> Search<'a> {
             () => IterationKind::Deviates(1),
         }
     }
+}
+
+/// Iterations with the same set of symbols.
+struct Alike<'a> {
+    count: usize,
+    kinds: Vec<u32>,
+    /// The most frequent of them; of those the shortest, and then the first in order of symbols.
+    iteration: &'a [u32],
+}
+
+impl Alike<'_> {
+    /// More iterations are greater, and then a set of lower symbols.
+    fn compare(&self, other: &Self) -> Ordering {
+        self.count.cmp(&other.count).then_with(|| other.kinds.cmp(&self.kinds))
+    }
+}
+
+/// The most frequent set of symbols among sorted iterations with the same mask, if it occurs more than once.
+fn most_alike<'a>(line: &SymbolLine<'a>, sorted: &[Sampled]) -> Option<Alike<'a>> {
+    // Most iterations are equal, so each distinct iteration is analysed once.
+    let same = sorted.chunk_by(|one, other| one.symbols(line) == other.symbols(line));
+    let mut distinct: Vec<(Vec<u32>, &[u32], usize)> =
+        same.map(|same| (kinds(same[0].symbols(line)), same[0].symbols(line), same.len())).collect();
+    // Those with the same set of symbols stay in the order of their symbols.
+    distinct.sort_by(|one, other| one.0.cmp(&other.0));
+    let of_set = distinct.chunk_by(|one, other| one.0 == other.0).filter_map(|alike| {
+        let count = alike.iter().map(|&(_, _, count)| count).sum();
+        let most = alike.iter().max_by_key(|&&(_, iteration, count)| (count, Reverse((iteration.len(), iteration))))?;
+        (count > 1).then(|| Alike { count, kinds: alike[0].0.clone(), iteration: most.1 })
+    });
+    of_set.max_by(Alike::compare)
 }
 
 /// Equal for iterations with the same set of symbols, and nearly always different for others.
