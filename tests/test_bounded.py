@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tracealyze
 from tracealyze import bounded
 from tracealyze.summary import _MAX_BYTES
+from tracealyze.trace_tables import errors_of
 
 each_sample = pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
 
@@ -121,4 +122,4 @@ def test_calls_that_meet_a_condition_are_those_rows(capture: Path) -> None:
 def test_errors_are_those_of_calls_that_failed(capture: Path) -> None:
     trace = tracealyze.read(capture)
     rows = trace.calls_matching(["syscall", "errno"], ("==", ("column", "outcome"), "failed"))
-    assert trace.errors() == [(row["syscall"], row["errno"] or "", row["failed"]) for row in rows]
+    assert errors_of(trace) == [(row["syscall"], row["errno"] or "", row["failed"]) for row in rows]

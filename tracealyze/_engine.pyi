@@ -259,7 +259,7 @@ class Trace:
         last_line."""
 
     def errors(self, selection: Selection) -> list[tuple[str, str, int]]:
-        """Syscall, error and number of failed calls; those that took the most time come first."""
+        """The failed calls by syscall and error: both names and the number of calls, the longest total first."""
 
     def work(
         self, selection: Selection, max_shapes: int, most: int, listed: Sequence[str]

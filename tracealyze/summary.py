@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import bounded, verdict
 from tracealyze.capture_input.recorded import recorded
+from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture, Window
@@ -87,6 +89,10 @@ class BoundedRows:
         return self.rows
 
 
+Lists: TypeAlias = dict[str, Rows | list[dict[str, Any]]]
+"""Members of the document that are lists, by their names."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """The parts of a report. Rows have the keys of the document and a few more."""
@@ -113,7 +119,7 @@ class Summary:
 
     def partition(self, *, full: bool = False) -> list[dict[str, Any]]:
         """The pieces of the window, the largest first; unless it is `full`, small ones of many are in folded rows."""
-        keys = (*_PARTITION, *self._more)
+        keys = (*_PARTITION, *_more(self.trace))
         return list(self.trace.partition.dicts(keys)) if full else bounded.partition(self.trace, keys)
 
     @cached_property
@@ -131,22 +137,20 @@ class Summary:
         """Loops, the longest first."""
         return sorted(self.trace.loops, key=lambda row: -(row["total_ns"] or 0))
 
-    @property
-    def _more(self) -> tuple[str, ...]:
-        """Keys that rows have only where there are several captures."""
-        return ("capture",) if len(self.captures) > 1 else ()
-
     def document(self, *, full: bool = False) -> dict[str, Any]:
         """The summary as it appears in JSON: at most 2 MB, unless it is `full`."""
         parts = self.parts(full=full)
         return {name: part.dicts() if isinstance(part, Rows | BoundedRows) else part for name, part in parts.items()}
 
-    def parts(self, *, full: bool = False) -> dict[str, Any]:
+    def parts(self, *, full: bool = False, lists: Callable[[], Lists] | None = None) -> dict[str, Any]:
         """The members of the document; those that grow with the capture are rows.
 
         Unless it is `full`, long lists keep their largest rows: `counts` has the number of rows shown and of all, and
-        what is left out of the partition is in rows with `folded`, the number of pieces."""
-        more = self._more
+        what is left out of the partition is in rows with `folded`, the number of pieces. `lists` returns what
+        `long_lists` does, if that is computed elsewhere."""
+        more = _more(self.trace)
+        partition = Rows(self.trace.partition, (*_PARTITION, *more)) if full else BoundedRows(self.partition())
+        long = self._all_lists() if full else (lists or partial(long_lists, self.trace))()
         parts: dict[str, Any] = {
             "schema": SCHEMA,
             "captures": [_capture(each) for each in self.captures],
@@ -155,10 +159,8 @@ class Summary:
             "impact_ns": list(self.saving_ns),
             "diagnosis": [asdict(each) for each in self.diagnosis],
             "findings": [finding.document() for finding in self.findings],
-            "partition": Rows(self.trace.partition, (*_PARTITION, *more)) if full else [],
-            "processes": self._processes((*_PROCESSES, *more), full),
-            "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
-            "loops": self._loops((*_LOOPS, *more), full),
+            "partition": partition,
+            **long,
             "items": Rows(self.trace.items, (*ITEMS, *more)),
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,
@@ -166,17 +168,13 @@ class Summary:
         counts = {} if full else self._bound(parts)
         return parts | {"counts": counts}
 
-    def _processes(self, keys: tuple[str, ...], full: bool) -> Rows:
-        if full:
-            return Rows(self.trace.processes, keys)
-        table, number = self.trace.largest_processes(bounded.max_rows(_MAX_BYTES["processes"]))
-        return Rows(table, keys, number)
-
-    def _loops(self, keys: tuple[str, ...], full: bool) -> Rows | list[dict[str, Any]]:
-        if full:
-            return [_kept(row, keys) for row in self.loops]
-        table, number = self.trace.longest_loops(bounded.max_rows(_MAX_BYTES["loops"]))
-        return Rows(table, keys, number)
+    def _all_lists(self) -> Lists:
+        more = _more(self.trace)
+        return {
+            "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
+            "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
+            "loops": [_kept(row, (*_LOOPS, *more)) for row in self.loops],
+        }
 
     def _bound(self, parts: dict[str, Any]) -> dict[str, list[int]]:
         """Cut long lists; the numbers of rows shown and of all rows of each list that was cut."""
@@ -195,8 +193,25 @@ class Summary:
             parts[name] = part
             if shown < every:
                 counts[name] = [shown, every]
-        parts["partition"] = BoundedRows(self.partition())
         return counts
+
+
+def long_lists(trace: TraceTables) -> Lists:
+    """The members of a bounded document that take the longest and need no findings."""
+    more = _more(trace)
+    processes, all_processes = trace.largest_processes(bounded.max_rows(_MAX_BYTES["processes"]))
+    calls = [_kept(row, (*_SYSCALLS, "errors")) for row in syscalls(trace)]
+    loops, all_loops = trace.longest_loops(bounded.max_rows(_MAX_BYTES["loops"]))
+    return {
+        "processes": Rows(processes, (*_PROCESSES, *more), all_processes),
+        "syscalls": calls,
+        "loops": Rows(loops, (*_LOOPS, *more), all_loops),
+    }
+
+
+def _more(trace: TraceTables) -> tuple[str, ...]:
+    """Keys that rows have only where there are several captures."""
+    return ("capture",) if len(trace.captures) > 1 else ()
 
 
 def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:
@@ -219,7 +234,7 @@ def syscalls(trace: TraceTables) -> list[Row]:
     if not rows and trace.is_summary_only:
         return _of_tables(trace)
     errors: dict[str, dict[str, int]] = {}
-    for syscall, errno, failed in trace.errors():
+    for syscall, errno, failed in errors_of(trace):
         if errno:
             errors.setdefault(syscall, {})[errno] = failed
     for row in rows:

@@ -269,10 +269,6 @@ class TraceTables:
         """For each row of `calls(by)`, its durations as pairs of a bucket and a count, which can be merged."""
         return translated(lambda: self._source.call_histograms(by, self._selected))
 
-    def errors(self) -> list[tuple[str, str, int]]:
-        """Syscall, error and number of failed calls; those that took the most time come first."""
-        return translated(lambda: self._source.errors(self._selected))
-
     def calls_matching(self, by: Sequence[str], condition: Form | None) -> Table:
         """As `calls`, of the calls that meet a condition on events only."""
         return self._table(lambda: self._source.calls(by, self._selected, True, condition))
@@ -546,3 +542,8 @@ _BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
     "summary_rows": lambda trace: trace.summary_rows,
 }
 """Tables that have properties of their own, by the names that rules use."""
+
+
+def errors_of(trace: TraceTables) -> list[tuple[str, str, int]]:
+    """The failed calls by syscall and error: both names and the number of calls, the longest total first."""
+    return translated(lambda: trace._source.errors(trace._selected))

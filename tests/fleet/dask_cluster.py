@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from clients import client_environment
 
 psutil: Any = pytest.importorskip("psutil", reason="needs dask and distributed")
 _WORKERS = 2
+_MAX_START_S = 120
+"""What takes longer to start is stuck."""
 
 
 class DaskCluster:
@@ -38,8 +41,11 @@ class DaskCluster:
         # The scheduler writes its port to its log.
         log = self._folder / f"scheduler-{len(list(self._folder.iterdir()))}.log"
         self._scheduler = self._run("scheduler", "--host", "127.0.0.1", "--port", str(self._port), log=log)
+        latest = monotonic() + _MAX_START_S
         while not (found := re.search(r"tcp://127\.0\.0\.1:(\d+)", log.read_text(encoding="utf-8"))):
-            assert self._scheduler.poll() is None, log.read_text(encoding="utf-8")
+            assert self._scheduler.poll() is None and monotonic() < latest, log.read_text(encoding="utf-8")
+            with suppress(subprocess.TimeoutExpired):
+                self._scheduler.wait(0.05)
         self._port = int(found[1])
         arguments = ["--nworkers", str(_WORKERS), "--nthreads", "1", "--host", "127.0.0.1"]
         place = ["--local-directory", str(self._folder)]
@@ -58,7 +64,7 @@ class DaskCluster:
         """Until all workers are there."""
         client_of: Any = import_module("distributed").Client
         with client_of(self.address.replace("dask", "tcp"), set_as_default=False) as client:
-            client.wait_for_workers(_WORKERS)
+            client.wait_for_workers(_WORKERS, timeout=_MAX_START_S)
 
     def kill_worker(self, number: int) -> bool:
         """Kill a worker under its nanny. Whether there was one."""

@@ -11,6 +11,7 @@ from threading import Lock, Thread
 from typing import TypeAlias
 
 _SLOW_DOWN = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
+_MAX_ANSWER_S = 60
 _HOP_BY_HOP = ("connection", "keep-alive", "transfer-encoding", "content-length")
 
 Watcher: TypeAlias = "Callable[[Request], str | None]"
@@ -56,7 +57,7 @@ class FaultyProxy:
                 if fault == "refuse":
                     self._answer(503, {"Content-Length": str(len(_SLOW_DOWN))}, _SLOW_DOWN)
                     return
-                connection = HTTPConnection("127.0.0.1", port)
+                connection = HTTPConnection("127.0.0.1", port, timeout=_MAX_ANSWER_S)
                 connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
                 for name, value in self.headers.items():
                     if name.lower() not in _HOP_BY_HOP:

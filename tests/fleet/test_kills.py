@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.fleet, pytest.mark.filterwarnings("default")]
 
 CAPTURES = 80
 PER_BATCH = 2
-_MAX_RUN_S = 300
-"""A client that takes longer waits for something that never comes."""
 EVENTS_BETWEEN = 16
 """Requests from one kill to the next; a batch needs about 13."""
+MAX_RUN_S = 300
+"""A client that runs for longer is stuck."""
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,11 @@ class Client:
             self.starts += 1
             assert self.starts < 50, "the client does not come to an end"
             self._process = subprocess.Popen(self._arguments, env=client_environment())
-            code = self._process.wait(_MAX_RUN_S)
+            try:
+                code = self._process.wait(MAX_RUN_S)
+            finally:
+                # Else it would go on using the storage and the cluster of the next test.
+                self._process.kill()
             assert code in (0, 3, -9), code
 
     def kill(self, _: int) -> bool:

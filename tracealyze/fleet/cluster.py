@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -35,7 +35,6 @@ class Cluster(Executor):
 
     def _connect(self) -> None:
         self._client = self._distributed.Client(f"tcp://{self._place}", timeout=_TIMEOUT, set_as_default=False)
-        self._executor = self._client.get_executor(pure=False, retries=0)
 
     @property
     def workers(self) -> int:
@@ -47,13 +46,32 @@ class Cluster(Executor):
         if self._client.status == "closed":
             # The scheduler was away for longer than the client waited.
             self._connect()
-        future: Future[Any] = self._executor.submit(function, *arguments, **named)
+        task = self._client.submit(function, *arguments, pure=False, retries=0, **named)
+        future: Future[Any] = Future()
         self._clients[future] = self._client
+        future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
+        task.add_done_callback(lambda done: _settle(future, done))
         return future
 
     def lost(self, running: Iterable[Future[Any]]) -> list[Future[Any]]:
-        """Those that will never be done: a client that is closed, because no scheduler answers, does not tell them."""
+        """Futures that cannot complete any more: their client was closed before they had a result."""
         return [each for each in running if self._clients[each].status == "closed" and not each.done()]
 
     def __exit__(self, *_: object) -> None:
         self._client.close()
+
+
+def _settle(future: Future[Any], task: Any) -> None:
+    """Give a future the result of a task that has ended.
+
+    Dask's own executor never completes the future of a task whose result is lost between its end and the moment that
+    it is fetched, as when the scheduler is killed."""
+    try:
+        result = task.result(timeout=_TIMEOUT)
+    except BaseException as error:
+        has_failed = task.status == "error"
+        if not future.cancelled():
+            future.set_exception(error if has_failed else CancelledError(f"the cluster lost it: {error}"))
+    else:
+        if not future.cancelled():
+            future.set_result(result)

@@ -210,6 +210,8 @@ def _again(worker: _Worker, deaths: Counter[str | None]) -> Batch:
     return replace(batch, first=culprit)
 
 
+_LOST = futures.CancelledError("the cluster lost it")
+
 Running: TypeAlias = dict[futures.Future[Report], Batch]
 """The batches that an executor has."""
 
@@ -223,7 +225,7 @@ def run_on(
 ) -> Iterator[Report]:
     """Index batches on an executor, at most `window` at a time, so that neither client nor scheduler hold all.
 
-    `lost` has the futures that will never be done. Their batches are tried again."""
+    `lost` selects the futures that cannot complete any more. Their batches are tried again."""
     work = Work(batches, sleep)
     running: Running = {}
     try:
@@ -246,9 +248,6 @@ def run_on(
     finally:
         for future in running:
             future.cancel()
-
-
-_LOST = futures.CancelledError("the cluster lost it")
 
 
 def _outcome(future: futures.Future[Report], batch: Batch, work: Work) -> Iterator[Report]:

@@ -25,7 +25,7 @@ _MAX_TRIES = 4
 _PAUSES_S = (2.0, 8.0, 30.0, 30.0, 30.0, 30.0)
 """How long to wait after the first, second … time that all fails. What is left then is left for the next run."""
 KILLED = "killed"
-"""The kind of a failure whose cause may be the capture, or anything else that ends workers."""
+"""A failure of this kind is caused by the capture, or by anything else that ends workers."""
 _FINAL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -66,7 +66,7 @@ class Work:
         self._last = deque[Batch]()
         self._tries: Counter[str] = Counter()
         self._suspects: set[str] = set()
-        """Captures whose workers were killed while they read nothing else."""
+        """URIs of captures. Each was alone in its batch when the workers of the batch were killed."""
         self._rounds = 0
         """How often all failed since a batch was stored."""
         self._is_paused = False

@@ -1,4 +1,4 @@
-//! Errors: how many calls of each syscall failed with each.
+//! Errors: the number of failed calls by syscall and error.
 
 use crate::query::selection::Selection;
 use crate::store::event::{EventKind, NONE, SEGMENT_ROWS};
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Failed calls of a syscall with the same error.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Errors {
     /// The syscall.
     pub syscall: Text,
@@ -23,8 +23,7 @@ pub struct Errors {
     first_row: u32,
 }
 
-/// The errors of the selected calls. As [`super::calls::calls`] by syscall and error orders them: the most time in calls
-/// comes first.
+/// The errors of the selected calls, the longest total first, in the order of [`super::calls::calls`].
 pub fn errors(trace: &Trace, selection: &Selection<'_>) -> Vec<Errors> {
     let parts = trace.shape_parts();
     let segments = (trace.events.len() as usize).div_ceil(SEGMENT_ROWS);
