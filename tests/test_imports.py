@@ -16,7 +16,7 @@ PACKAGE = ROOT / "tracealyze"
 
 # Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
 LAYERS = [
-    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "inert", "addresses"],
+    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "inert", "addresses", "later"],
     ["units", "config"],
     ["html_tables"],
     ["capture_input"],

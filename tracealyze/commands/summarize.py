@@ -11,6 +11,7 @@ from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
 from tracealyze.errors import WrongUsage
+from tracealyze.later import Later
 from tracealyze.render import output
 from tracealyze.render.forms import BRIEF_TOKENS, MIN_BRIEF_TOKENS, Form
 
@@ -80,10 +81,14 @@ def command(
 
 def _document(trace: Trace, full: bool) -> int:
     from tracealyze.render import json
+    from tracealyze.summary import long_lists
 
     with analyzing():
+        # Beside the findings: parts of both keep one core busy.
+        lists = None if full else Later(lambda: long_lists(trace)).get
         summary = trace.summary()
-    json.write_parts(summary.parts(full=full))
+        parts = summary.parts(full=full, lists=lists)
+    json.write_parts(parts)
     return losses.lost_lines(trace)
 
 

@@ -1,5 +1,6 @@
 //! What a capture is, as Python sees it.
 
+use super::own_workers::detached;
 use crate::session::Session;
 use crate::store::trace::{Capture, LossCause};
 use parsers::{Clock, LineKind, NO_NS, StampMoment};
@@ -9,13 +10,13 @@ use pyo3::types::{IntoPyDict, PyDict, PyList};
 /// A capture of a trace, and how far it can be trusted.
 pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) -> PyResult<Bound<'py, PyDict>> {
     let dict = facts(py, &session.trace().captures[number as usize])?;
-    py.detach(|| session.prepare());
+    detached(py, || session.prepare());
     if let Some(trust) = session.trust()[number as usize].as_ref() {
         dict.set_item("filtered", trust.filtered)?;
         dict.set_item("families", &trust.families)?;
         dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;
         dict.set_item("overhead_share", trust.overhead_share)?;
-        let left_out = py.detach(|| session.wakers().left_out().of_capture(session.trace(), number));
+        let left_out = detached(py, || session.wakers().left_out().of_capture(session.trace(), number));
         dict.set_item("places_left_out", left_out.0)?;
         dict.set_item("left_out_ns", left_out.1)?;
         dict.set_item("has_unfollowed_children", trust.has_unfollowed_children)?;

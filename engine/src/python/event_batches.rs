@@ -4,6 +4,7 @@
 //! the batches has nothing to renumber. A dictionary contains only texts of the chosen rows.
 
 use super::arrow::{array, integers_of};
+use super::own_workers::with_own_workers;
 use crate::query::cache::QueryCache;
 use crate::query::event_rows;
 use crate::query::selection::{self, Selection};
@@ -434,7 +435,7 @@ impl Iterator for EventBatches {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() && self.left > 0 && !self.pieces.as_slice().is_empty() {
-            self.fill();
+            with_own_workers(|| self.fill());
         }
         self.ready.pop_front()
     }

@@ -7,6 +7,7 @@ mod event_batches;
 mod event_frame;
 mod filter;
 mod json;
+mod own_workers;
 mod picture;
 mod redact;
 mod requests;

@@ -5,6 +5,7 @@ use super::event_batches::{EventBatches, Events};
 use super::event_frame::{self, FrameColumn};
 use super::filter::Condition;
 use super::json;
+use super::own_workers::{detached, with_own_workers};
 use crate::partition::group_by;
 use crate::partition::pieces::Pieces;
 use crate::query::event_rows;
@@ -101,10 +102,13 @@ impl Events {
             if left == 0 {
                 return None;
             }
-            let selection = Selection::new(&self.trace, &self.choice, &self.queries).ok()?;
-            let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).take(left).collect();
-            left -= rows.len();
-            Some(self.table(&selection, &rows, &mut arguments))
+            let (rows, table) = with_own_workers(|| {
+                let selection = Selection::new(&self.trace, &self.choice, &self.queries).ok()?;
+                let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).take(left).collect();
+                Some((rows.len(), self.table(&selection, &rows, &mut arguments)))
+            })?;
+            left -= rows;
+            Some(table)
         })
     }
 
@@ -235,7 +239,7 @@ impl PyTable {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => table.len(),
             Rows::Finest(finest) => finest.order.len(),
-            Rows::Events(events) => py.detach(|| {
+            Rows::Events(events) => detached(py, || {
                 let selection = Selection::new(&events.trace, &events.choice, &events.queries);
                 let rows = selection
                     .map_or(0, |selection| (0..events.trace.events.len()).filter(|&row| selection.has(row)).count());
@@ -319,7 +323,7 @@ impl PyTable {
         if matches!(self.0, Rows::Events(_)) {
             return Err(not_kept());
         }
-        py.detach(|| {
+        detached(py, || {
             let mut before = 0;
             let mut all = Vec::new();
             for table in self.tables() {
@@ -340,7 +344,7 @@ impl PyTable {
         least: Vec<i64>,
     ) -> PyResult<Vec<u32>> {
         let (table, _) = self.part(0..usize::MAX, None).ok_or_else(not_kept)?;
-        Ok(py.detach(|| groups::reaching(&table, &rows, cost, &group, &least)))
+        Ok(detached(py, || groups::reaching(&table, &rows, cost, &group, &least)))
     }
 
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document; code
@@ -353,16 +357,16 @@ impl PyTable {
         start: usize,
         stop: usize,
     ) -> PyResult<String> {
-        let part = py.detach(|| self.part(start..stop, Some(&columns)));
+        let part = detached(py, || self.part(start..stop, Some(&columns)));
         let (table, rows) = part.ok_or_else(not_kept)?;
         named(&table, &columns)?;
-        Ok(py.detach(|| json::objects(&table, &columns, &hidden, rows)))
+        Ok(detached(py, || json::objects(&table, &columns, &hidden, rows)))
     }
 
     /// The events as whole columns, for a DataFrame: see `event_frame`. `None` for other tables.
     fn frame_columns(&self, py: Python<'_>) -> Option<Vec<FrameColumn>> {
         match &self.0 {
-            Rows::Events(events) => py.detach(|| event_frame::columns(events)),
+            Rows::Events(events) => detached(py, || event_frame::columns(events)),
             _ => None,
         }
     }
@@ -375,7 +379,7 @@ impl PyTable {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let made = match &self.0 {
-            Rows::Events(events) => py.detach(|| EventBatches::new(events.clone())),
+            Rows::Events(events) => detached(py, || EventBatches::new(events.clone())),
             _ => None,
         };
         let batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send> = match made {

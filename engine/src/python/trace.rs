@@ -3,6 +3,7 @@
 use super::capture::described;
 use super::event_batches::Events;
 use super::filter::Condition;
+use super::own_workers::{detached, with_own_workers};
 use super::picture;
 use super::requests::{
     CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key,
@@ -109,7 +110,7 @@ impl PyTrace {
 
     fn totals<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyDict>> {
         let totals =
-            py.detach(|| self.0.selection(&selection.0).map(|chosen| totals::totals(self.0.trace(), &chosen)))?;
+            detached(py, || self.0.selection(&selection.0).map(|chosen| totals::totals(self.0.trace(), &chosen)))?;
         let dict = PyDict::new(py);
         for (name, number) in totals {
             dict.set_item(name, number)?;
@@ -119,7 +120,7 @@ impl PyTrace {
 
     /// One dictionary per capture.
     fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
-        let (windows, edges) = py.detach(|| -> Result<_, TimeBoundError> {
+        let (windows, edges) = detached(py, || -> Result<_, TimeBoundError> {
             let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
             // A window that is a lifetime is crossed only by tasks that outlive it. The report mentions them elsewhere.
             let is_cut = choice.from.is_some() || choice.to.is_some();
@@ -179,7 +180,7 @@ impl PyTrace {
             within: within.map(scope).transpose()?.unwrap_or_default(),
             apart_from: apart_from.into_iter().map(scope).collect::<PyResult<_>>()?,
         };
-        py.detach(|| -> Result<PyTable, TimeBoundError> {
+        detached(py, || -> Result<PyTable, TimeBoundError> {
             let pieces = match basis {
                 "elapsed" => self.0.elapsed_pieces(&selection.0),
                 "counts" => self.0.weight_pieces(&selection.0),
@@ -196,7 +197,7 @@ impl PyTrace {
 
     /// The partition by names of programs: name, time and number of processes.
     fn program_times(&self, py: Python<'_>, selection: &PySelection) -> PyResult<Vec<(String, i64, i64)>> {
-        py.detach(|| -> Result<_, TimeBoundError> {
+        detached(py, || -> Result<_, TimeBoundError> {
             let times = group_by::program_times(self.0.trace(), self.0.pieces(&selection.0)?.as_ref());
             Ok(times.into_iter().map(|time| (time.name, time.exclusive_ns, time.processes)).collect())
         })
@@ -213,7 +214,7 @@ impl PyTrace {
         at_least_ns: i64,
         most: Option<usize>,
     ) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+        let table = detached(py, || -> Result<Table, TimeBoundError> {
             let stays = Timeline::new(self.0.trace(), at_least_ns);
             let mut stays = if let Some(most) = most { stays.longest(most) } else { stays };
             let matched =
@@ -229,7 +230,7 @@ impl PyTrace {
 
     /// The partition divided further by the stacks of calls.
     fn stack_times(&self, py: Python<'_>, selection: &PySelection, basis: &str) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+        let table = detached(py, || -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution_of(&selection.0, basis)?;
             Ok(stack_times::stack_times(self.0.trace(), &attribution))
         })?;
@@ -240,7 +241,7 @@ impl PyTrace {
     #[pyo3(signature = (stacks = None))]
     fn stack_frames(&self, py: Python<'_>, stacks: Option<Vec<u32>>) -> PyTable {
         let all = || self.0.trace().events.stacks.all();
-        py.detach(|| stack_times::stack_frames(self.0.trace(), &stacks.unwrap_or_else(all))).into()
+        detached(py, || stack_times::stack_frames(self.0.trace(), &stacks.unwrap_or_else(all))).into()
     }
 
     /// Whether any event has a stack.
@@ -257,7 +258,7 @@ impl PyTrace {
         called: Vec<CalledBy<'_>>,
     ) -> PyResult<Vec<Option<CallerParts>>> {
         let called = called.into_iter().map(|each| each.called(self.0.trace())).collect::<PyResult<Vec<_>>>()?;
-        let found = py.detach(|| {
+        let found = detached(py, || {
             self.0.with_weights(&selection.0, |context| parallel::map(&called, |each| callers::caller(context, each)))
         })?;
         let texts = &self.0.trace().events.texts;
@@ -270,7 +271,7 @@ impl PyTrace {
     }
 
     fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+        let table = detached(py, || -> Result<Table, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             Ok(processes::tasks(self.0.trace(), &self.0.selection(&selection.0)?, exclusive_ns))
@@ -279,7 +280,7 @@ impl PyTrace {
     }
 
     fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+        let table = detached(py, || -> Result<Table, TimeBoundError> {
             let chosen = self.0.selection(&selection.0)?;
             let (attribution, windows) = (self.0.attribution(&selection.0)?, self.0.windows(&selection.0)?);
             Ok(match longest {
@@ -293,7 +294,7 @@ impl PyTrace {
     /// One row per process, of all or of the `most` with the most time on the critical path, and the number of all.
     #[pyo3(signature = (selection, most = None))]
     fn processes(&self, py: Python<'_>, selection: &PySelection, most: Option<usize>) -> PyResult<(PyTable, usize)> {
-        let (table, number) = py.detach(|| -> Result<(Table, usize), TimeBoundError> {
+        let (table, number) = detached(py, || -> Result<(Table, usize), TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             let chosen = self.0.selection(&selection.0)?;
@@ -310,7 +311,7 @@ impl PyTrace {
         py: Python<'_>,
         selection: &PySelection,
     ) -> PyResult<Vec<(Option<i32>, Option<String>)>> {
-        py.detach(|| -> Result<_, TimeBoundError> {
+        detached(py, || -> Result<_, TimeBoundError> {
             let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
             let pid = |main: u32| Some(trace.tasks[main as usize].pid).filter(|&pid| pid != parsers::NO_ID);
             let program = |last: u32| chosen.program_index.name_of(last).map(|program| program.path);
@@ -339,7 +340,7 @@ impl PyTrace {
         let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
         let filter = condition.map(|condition| EventFilter::new(condition.0)).transpose()?;
         let order = order.map(call_order).transpose()?.unwrap_or_default();
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+        let table = detached(py, || -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution(&selection.0)?;
             let chosen = self.0.selection(&selection.0)?;
             let only = filter.map(|filter| Arc::new(filter.matched(self.0.trace())));
@@ -349,9 +350,9 @@ impl PyTrace {
         Ok(table.into())
     }
 
-    /// How many calls of each syscall failed with each error: those that took the most time come first.
+    /// The failed calls by syscall and error: both names and the number of calls, the longest total first.
     fn errors(&self, py: Python<'_>, selection: &PySelection) -> PyResult<Vec<(String, String, u64)>> {
-        py.detach(|| -> Result<_, TimeBoundError> {
+        detached(py, || -> Result<_, TimeBoundError> {
             let trace = self.0.trace();
             let text = |text: Text| trace.events.texts.string(text).into_owned();
             let found = errors::errors(trace, &self.0.selection(&selection.0)?);
@@ -370,7 +371,7 @@ impl PyTrace {
         most: usize,
         listed: Vec<String>,
     ) -> PyResult<(PyTable, Option<PyTable>)> {
-        let work = py.detach(|| -> Result<_, TimeBoundError> {
+        let work = detached(py, || -> Result<_, TimeBoundError> {
             let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
             let listed = listed.iter().filter_map(|name| trace.events.texts.find(name.as_bytes())).collect();
             let query = WorkQuery { max_shapes, most, listed };
@@ -381,7 +382,7 @@ impl PyTrace {
 
     /// Whether calls have more than so many different targets.
     fn has_more_targets(&self, py: Python<'_>, selection: &PySelection, most: usize) -> PyResult<bool> {
-        py.detach(|| -> Result<bool, TimeBoundError> {
+        detached(py, || -> Result<bool, TimeBoundError> {
             Ok(calls::has_more_targets(self.0.trace(), &self.0.selection(&selection.0)?, most))
         })
         .map_err(PyErr::from)
@@ -396,7 +397,7 @@ impl PyTrace {
     ) -> PyResult<Vec<Vec<(u16, u64)>>> {
         let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
         let query = CallQuery { keys, quantiles: true, ..CallQuery::default() };
-        py.detach(|| -> Result<_, TimeBoundError> {
+        detached(py, || -> Result<_, TimeBoundError> {
             let (attribution, chosen) = (self.0.attribution(&selection.0)?, self.0.selection(&selection.0)?);
             Ok(calls::histograms(self.0.trace(), &query, &chosen, &attribution))
         })
@@ -404,8 +405,14 @@ impl PyTrace {
     }
 
     #[pyo3(signature = (selection, columns = None, limit = None))]
-    fn events(&self, selection: &PySelection, columns: Option<Vec<String>>, limit: Option<usize>) -> PyResult<PyTable> {
-        self.0.selection(&selection.0)?;
+    fn events(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        columns: Option<Vec<String>>,
+        limit: Option<usize>,
+    ) -> PyResult<PyTable> {
+        detached(py, || self.0.selection(&selection.0).map(|_| ()))?;
         let (trace, choice) = (Arc::clone(self.0.trace()), selection.0.clone());
         let queries = Arc::clone(self.0.queries());
         Ok(Events { trace, queries, choice, columns, limit }.into())
@@ -414,18 +421,19 @@ impl PyTrace {
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str, selection: &PySelection) -> PyResult<PyTable> {
         let table = table(name)?;
-        let found = py.detach(|| self.0.with_context(&selection.0, |context| tables::made(context, table, None)))?;
+        let found = detached(py, || self.0.with_context(&selection.0, |context| tables::made(context, table, None)))?;
         Ok(found.into())
     }
 
     /// The longest loops, at most `most` of them, and the number of all.
     fn longest_loops(&self, py: Python<'_>, selection: &PySelection, most: usize) -> PyResult<(PyTable, usize)> {
         let (found, number) =
-            py.detach(|| self.0.with_context(&selection.0, |context| loops::longest_rows(context, most)))?;
+            detached(py, || self.0.with_context(&selection.0, |context| loops::longest_rows(context, most)))?;
         Ok((found.into(), number))
     }
 
-    /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there.
+    /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there. The
+    /// partition is computed beside them: claims need it next, and parts of both keep one core busy.
     fn tables(
         &self,
         py: Python<'_>,
@@ -435,12 +443,17 @@ impl PyTrace {
         let named =
             |(name, threshold): RequestedTable| Ok((table(&name)?, threshold.map(requested_threshold).transpose()?));
         let requested = requested.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
-        let found: Vec<BuiltTable> = py.detach(|| {
+        let found: Vec<BuiltTable> = detached(py, || {
             self.0.with_context(&selection.0, |context| {
                 // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
                 // to build it.
                 context.time_index();
-                parallel::map(&requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
+                let divide = || with_own_workers(|| drop(self.0.pieces(&selection.0)));
+                std::thread::scope(|scope| {
+                    // Claims compute it if no thread can be started.
+                    drop(std::thread::Builder::new().spawn_scoped(scope, divide));
+                    parallel::map(&requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
+                })
             })
         })?;
         Ok(found.into_iter().map(PyTable::from).collect())
@@ -459,7 +472,7 @@ impl PyTrace {
             claimants.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>().map(|each| each.concat())
         };
         let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
-        let answer = py.detach(|| {
+        let answer = detached(py, || {
             let pieces = self.0.pieces(&selection.0)?;
             self.0.with_weights(&selection.0, |context| {
                 let sorted =
@@ -480,7 +493,7 @@ impl PyTrace {
 
     /// Task, start and end of the events of lines, each given by the position of its file and its number.
     fn places(&self, py: Python<'_>, capture: u32, lines: Vec<(u32, u32)>) -> Vec<Option<(u32, i64, i64)>> {
-        let places = py.detach(|| evidence::places(self.0.trace(), capture, &lines));
+        let places = detached(py, || evidence::places(self.0.trace(), capture, &lines));
         places.into_iter().map(|place| place.map(|place| (place.task, place.start_ns, place.end_ns))).collect()
     }
 
@@ -495,7 +508,7 @@ impl PyTrace {
     ) -> PyResult<Bound<'py, PyDict>> {
         let ((limit, groups), (zero_ns, wall_ns), (min_exclusive_ns, min_life_ns)) = (limits, window, least);
         let query = ChartQuery { zero_ns, wall_ns, limit, groups, min_exclusive_ns, min_life_ns };
-        let found = py.detach(|| -> Result<_, TimeBoundError> {
+        let found = detached(py, || -> Result<_, TimeBoundError> {
             let (pieces, chosen) = (self.0.pieces(&selection.0)?, self.0.selection(&selection.0)?);
             Ok(chart_rows(self.0.trace(), &chosen, pieces.exclusive_by_task(), &query))
         })?;
@@ -509,13 +522,13 @@ impl PyTrace {
         selection: &PySelection,
         budget_bytes: usize,
     ) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
-        let pictures = py.detach(|| self.0.pictures(&selection.0, budget_bytes))?;
+        let pictures = detached(py, || self.0.pictures(&selection.0, budget_bytes))?;
         pictures.iter().map(|each| each.as_ref().map(|each| picture::described(py, each)).transpose()).collect()
     }
 
     #[pyo3(signature = (selection, at_least_ns = 0))]
     fn gaps(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+        let table = detached(py, || -> Result<Table, TimeBoundError> {
             Ok(gaps::gaps(self.0.trace(), &self.0.selection(&selection.0)?, at_least_ns))
         })?;
         Ok(table.into())
@@ -542,7 +555,8 @@ impl PyTrace {
             file.or_else(|| self.0.trace().captures.get(capture).and_then(|capture| capture.files.first().cloned()));
         let path = path.unwrap_or_default();
         let cells = self.0.trace().cells(&path);
-        py.detach(|| source_lines::quote(&path, &lines, cells)).map_err(|error| PyOSError::new_err(error.to_string()))
+        detached(py, || source_lines::quote(&path, &lines, cells))
+            .map_err(|error| PyOSError::new_err(error.to_string()))
     }
 }
 

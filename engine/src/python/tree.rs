@@ -1,5 +1,6 @@
 //! The tree of processes for Python.
 
+use super::own_workers::detached;
 use super::table::PyTable;
 use crate::store::table::Table;
 use crate::tables::tree::{TreeQuery, TreeRow, TreeTables, int_column, sum_of, tree as tree_of};
@@ -35,7 +36,7 @@ pub fn tree(
 ) -> PyResult<(Rows, usize, usize)> {
     let (processes, chain) = (processes.whole()?, chain.whole()?);
     let tasks = tasks.map(PyTable::whole).transpose()?;
-    py.detach(|| {
+    detached(py, || {
         let tables = TreeTables { processes: &processes, tasks: tasks.as_deref() };
         let found = tree_of(tables, &TreeQuery { is_flat, max_depth, min_ns, min_folded, most });
         let links = links(&processes, &chain);
