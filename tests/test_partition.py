@@ -85,6 +85,17 @@ def test_partition_omits_small_and_further_groups(trace: tracealyze.Trace) -> No
     assert trace.partition_by(["syscall"], limit=2).column("exclusive_ns") == costs[:2]
 
 
+@each_sample
+@pytest.mark.parametrize("limit", [1, 3, 40, 10_000])
+@pytest.mark.parametrize(
+    "by", [["pid"], ["capture", "pid", "program", "class"], ["pid", "tid", "target"], ["program"], ["class", "syscall"]]
+)
+def test_largest_groups_are_the_first_of_all(capture: Path, by: list[str], limit: int) -> None:
+    trace = tracealyze.read(capture)
+    for scope in (None, Scope({"class": ["disk", "user", "gap"]}), Scope({}, {"syscall": ["ioctl", "read"]})):
+        assert list(trace.partition_by(by, scope, limit=limit)) == list(trace.partition_by(by, scope))[:limit]
+
+
 @pytest.mark.parametrize("by", [["target"], ["syscall", "target"], ["pid", "target"], ["class"]])
 @pytest.mark.parametrize(
     ("scope", "apart_from"),

@@ -89,7 +89,7 @@ class BoundedRows:
         return self.rows
 
 
-Lists: TypeAlias = dict[str, Rows | list[dict[str, Any]]]
+Lists: TypeAlias = dict[str, Rows | BoundedRows | list[dict[str, Any]]]
 """Members of the document that are lists, by their names."""
 
 
@@ -149,7 +149,6 @@ class Summary:
         what is left out of the partition is in rows with `folded`, the number of pieces. `lists` returns what
         `long_lists` does, if that is computed elsewhere."""
         more = _more(self.trace)
-        partition = Rows(self.trace.partition, (*_PARTITION, *more)) if full else BoundedRows(self.partition())
         long = self._all_lists() if full else (lists or partial(long_lists, self.trace))()
         parts: dict[str, Any] = {
             "schema": SCHEMA,
@@ -159,7 +158,6 @@ class Summary:
             "impact_ns": list(self.saving_ns),
             "diagnosis": [asdict(each) for each in self.diagnosis],
             "findings": [finding.document() for finding in self.findings],
-            "partition": partition,
             **long,
             "items": Rows(self.trace.items, (*ITEMS, *more)),
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
@@ -171,6 +169,7 @@ class Summary:
     def _all_lists(self) -> Lists:
         more = _more(self.trace)
         return {
+            "partition": Rows(self.trace.partition, (*_PARTITION, *more)),
             "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
             "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
             "loops": [_kept(row, (*_LOOPS, *more)) for row in self.loops],
@@ -203,6 +202,7 @@ def long_lists(trace: TraceTables) -> Lists:
     calls = [_kept(row, (*_SYSCALLS, "errors")) for row in syscalls(trace)]
     loops, all_loops = trace.longest_loops(bounded.max_rows(_MAX_BYTES["loops"]))
     return {
+        "partition": BoundedRows(bounded.partition(trace, (*_PARTITION, *more))),
         "processes": Rows(processes, (*_PROCESSES, *more), all_processes),
         "syscalls": calls,
         "loops": Rows(loops, (*_LOOPS, *more), all_loops),

@@ -9,20 +9,27 @@
 
 use crate::critical_path::segment::Tag;
 use crate::partition::piece::Piece;
-use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter, differs_within_bucket};
+use crate::partition::scope::{GroupKey, GroupQuery, KEYS, ScopeFilter, differs_within_bucket, values_of};
 use crate::store::trace::Trace;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parsers::Text;
 use parsers::syscalls::Class;
 use rayon::prelude::*;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 use std::hash::BuildHasher;
 
 /// Number of pieces that one core processes at a time.
 const AT_ONCE: usize = 1 << 14;
 /// If a larger part of all pieces is chosen, all are looked through instead of sorting the chosen ones.
 const MOST_TO_SORT: usize = 16;
+
+/// How many buckets are looked at for each group that is asked for, to see how much it must have.
+const BUCKETS_OF_GROUP: usize = 4;
+
+/// The time of a group and its first piece, the largest first.
+type Sum = (Reverse<i64>, u32);
 
 /// The key of a bucket: all properties of a piece except task and target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -182,6 +189,42 @@ impl Buckets {
         numbers
     }
 
+    /// Chooses no buckets but those of the `most` largest groups by properties that all pieces of a bucket share.
+    pub(super) fn keep_largest_groups(
+        &self,
+        trace: &Trace,
+        pieces: &[Piece],
+        keys: &[GroupKey],
+        most: usize,
+        chosen: &mut [bool],
+    ) {
+        let group = |bucket: &Bucket| values_of(keys, trace, &pieces[bucket.first as usize]);
+        let such = |chosen: &[bool]| {
+            self.all.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(bucket, _)| *bucket).collect()
+        };
+        let least_ns = least_of_largest(such(chosen), most, group);
+        if keys.contains(&GroupKey::Program) {
+            let may_reach = |bucket: &Bucket| self.of_program(&pieces[bucket.first as usize]) >= least_ns;
+            chosen.iter_mut().zip(&self.all).for_each(|(chosen, bucket)| *chosen &= *chosen && may_reach(bucket));
+        }
+        let mut sums = sums_of_groups(such(chosen), group);
+        if most < sums.len() {
+            let mut order: Vec<Sum> = sums.values().copied().collect();
+            order.select_nth_unstable(most);
+            let largest: FxHashSet<Sum> = order[..most].iter().copied().collect();
+            sums.retain(|_, sum| largest.contains(sum));
+        }
+        chosen
+            .iter_mut()
+            .zip(&self.all)
+            .for_each(|(chosen, bucket)| *chosen &= *chosen && sums.contains_key(&group(bucket)));
+    }
+
+    /// The time of the program of a piece.
+    fn of_program(&self, piece: &Piece) -> i64 {
+        self.of_programs.get(&piece.program).copied().unwrap_or(0)
+    }
+
     /// Whether the pieces of each bucket may belong to a group that reaches the query's minimum.
     pub(super) fn reaching(
         &self,
@@ -196,9 +239,7 @@ impl Buckets {
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
         let has_program = keys().any(|&key| key == GroupKey::Program);
         // Few programs reach the minimum, and they are known before groups are made.
-        let may_reach = |piece: &Piece| {
-            !has_program || self.of_programs.get(&piece.program).is_some_and(|&ns| ns >= query.at_least_ns)
-        };
+        let may_reach = |piece: &Piece| !has_program || self.of_program(piece) >= query.at_least_ns;
         let is_chosen = |piece: &Piece| may_reach(piece) && within.may_have(trace, piece, differs_within_bucket);
         let chosen = self.such(pieces, is_chosen);
         for (bucket, _) in self.all.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
@@ -207,4 +248,29 @@ impl Buckets {
         let reaches = |bucket: &Bucket| groups.get(&group(bucket)).is_some_and(|&ns| ns >= query.at_least_ns);
         self.all.iter().zip(chosen).map(|(bucket, chosen)| chosen && reaches(bucket)).collect()
     }
+}
+
+/// A number of groups, each with a sum of at least this, are among these buckets; 0 if that is not known.
+fn least_of_largest(mut buckets: Vec<Bucket>, most: usize, group: impl Fn(&Bucket) -> [u32; KEYS]) -> i64 {
+    let looked_at = most.saturating_mul(BUCKETS_OF_GROUP);
+    if looked_at < buckets.len() {
+        buckets.select_nth_unstable_by_key(looked_at, |bucket| Reverse(bucket.exclusive_ns));
+        buckets.truncate(looked_at);
+    }
+    let mut largest: Vec<Sum> = sums_of_groups(buckets, group).into_values().collect();
+    match most.checked_sub(1).filter(|&last| last < largest.len()) {
+        Some(last) => largest.select_nth_unstable(last).1.0.0,
+        None => 0,
+    }
+}
+
+/// The sums of groups, and the number of the first piece of each.
+fn sums_of_groups(buckets: Vec<Bucket>, group: impl Fn(&Bucket) -> [u32; KEYS]) -> FxHashMap<[u32; KEYS], Sum> {
+    let mut sums: FxHashMap<[u32; KEYS], Sum> = FxHashMap::default();
+    for bucket in buckets {
+        let (Reverse(sum_ns), first) = sums.entry(group(&bucket)).or_insert((Reverse(0), bucket.first));
+        *sum_ns += bucket.exclusive_ns;
+        *first = bucket.first.min(*first);
+    }
+    sums
 }

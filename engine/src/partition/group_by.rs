@@ -21,14 +21,23 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 mod aggregate;
+mod of_processes;
 mod ordering;
+
+/// Minimum number of pieces of a group that all cores aggregate together.
+const MIN_LARGE: usize = 1 << 15;
+/// Number of its pieces that a core aggregates at a time.
+const AT_ONCE: usize = 1 << 13;
 
 /// Runs a query on the partition. The largest groups come first.
 ///
 /// Columns that are not group keys have a value if all pieces of the group share it.
 pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
     let Some(keys) = &query.by else { return rows(trace, pieces, &finest(trace, pieces, query), None) };
-    let mut groups = grouped(trace, pieces, chosen(trace, pieces, query), keys);
+    let mut groups = match of_processes::largest(trace, pieces, query, keys) {
+        Some((order, bounds)) => folded(trace, pieces, &PieceNumbers::These(order), &bounds, keys),
+        None => grouped(trace, pieces, chosen(trace, pieces, query), keys),
+    };
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
     // Ties are ordered by the first piece, which is by task and then by first event.
     let order = |group: &Aggregate| (Reverse(group.exclusive_ns), group.first);
@@ -91,7 +100,7 @@ pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[S
     table(trace, pieces, &groups, false, columns)
 }
 
-/// The selected pieces, in order.
+/// The selected pieces, in order. Where a number of groups is asked for, pieces of others may be left out.
 fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let within = ScopeFilter::new(trace, &query.within);
     // Every piece has a positive time.
@@ -114,7 +123,10 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
         let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
         return PieceNumbers::These(tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect());
     }
-    if query.within == Scope::default() && apart_from.is_empty() {
+    let has_all = query.within == Scope::default() && apart_from.is_empty();
+    let keys = query.by.as_deref().filter(|keys| !keys.iter().any(|&key| differs_within_bucket(key)));
+    let most = query.most.zip(keys);
+    if has_all && most.is_none() {
         return PieceNumbers::All(pieces.all.len());
     }
     let (whole, partial): (Vec<&ScopeFilter>, Vec<_>) =
@@ -122,9 +134,17 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let may_have = |piece: &Piece| {
         within.may_have(trace, piece, differs_within_bucket) && !whole.iter().any(|filter| filter.has(trace, piece))
     };
-    let of_buckets = pieces.buckets(trace).such(&pieces.all, may_have);
-    let numbers = pieces.buckets(trace).pieces_of(&of_buckets);
-    if within.matches_whole_buckets() && partial.is_empty() {
+    let buckets = pieces.buckets(trace);
+    let mut of_buckets = buckets.such(&pieces.all, may_have);
+    let has_whole_buckets = within.matches_whole_buckets() && partial.is_empty();
+    if let Some((most, keys)) = most.filter(|_| has_whole_buckets) {
+        buckets.keep_largest_groups(trace, &pieces.all, keys, most, &mut of_buckets);
+        if has_all && of_buckets.iter().all(|&is_chosen| is_chosen) {
+            return PieceNumbers::All(pieces.all.len());
+        }
+    }
+    let numbers = buckets.pieces_of(&of_buckets);
+    if has_whole_buckets {
         return PieceNumbers::These(numbers);
     }
     PieceNumbers::These(numbers.into_par_iter().filter(fits).collect())
@@ -132,9 +152,26 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: PieceNumbers, keys: &[GroupKey]) -> Vec<Aggregate> {
     let (order, bounds) = in_groups(trace, pieces, chosen, keys);
+    folded(trace, pieces, &order, &bounds, keys)
+}
+
+fn folded(trace: &Trace, pieces: &Pieces, order: &PieceNumbers, bounds: &[usize], keys: &[GroupKey]) -> Vec<Aggregate> {
     let folding = Aggregator::new(trace, pieces, keys);
-    let folded = |seen: &mut _, bounds: &[usize]| folding.folded(order.at(bounds[0]..bounds[1]), seen);
-    bounds.par_windows(2).map_init(|| folding.seen(), folded).collect()
+    let is_large = |bounds: &[usize]| bounds[1] - bounds[0] >= MIN_LARGE;
+    let of_group = |seen: &mut _, bounds: &[usize]| {
+        // All cores aggregate these, one after the other.
+        let places = if is_large(bounds) { bounds[0]..bounds[0] + 1 } else { bounds[0]..bounds[1] };
+        folding.folded(order, places, seen)
+    };
+    let mut groups: Vec<Aggregate> = bounds.par_windows(2).map_init(|| folding.seen(), of_group).collect();
+    let mut large = groups.iter_mut().zip(bounds.windows(2)).filter(|(_, bounds)| is_large(bounds)).peekable();
+    if large.peek().is_some() {
+        let mut seen = folding.seen();
+        large.for_each(|(group, bounds)| {
+            *group = folding.folded_in_parts(order, bounds[0]..bounds[1], AT_ONCE, &mut seen)
+        });
+    }
+    groups
 }
 
 fn table(trace: &Trace, pieces: &Pieces, groups: &[Aggregate], is_folded: bool, wanted: Option<&[String]>) -> Table {

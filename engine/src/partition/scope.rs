@@ -249,6 +249,13 @@ pub struct GroupQuery {
     pub apart_from: Vec<Scope>,
 }
 
+/// A piece's values of some keys. Unused components are 0.
+pub(super) fn values_of(keys: &[GroupKey], trace: &Trace, piece: &Piece) -> [u32; KEYS] {
+    let mut values = [0; KEYS];
+    values.iter_mut().zip(keys).for_each(|(value, key)| *value = key.of(trace, piece));
+    values
+}
+
 /// Whether pieces of one bucket may have different values of this key.
 pub(crate) fn differs_within_bucket(key: GroupKey) -> bool {
     matches!(key, GroupKey::Pid | GroupKey::Tid | GroupKey::Target)

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A loop that was found, before its calls are looked at.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +44,12 @@ pub struct Trend {
 /// Loops of tasks with fewer events are searched again: they may take as much memory as the events.
 const MIN_EVENTS: usize = 1 << 14;
 
-/// The loops of long tasks.
+/// The loops of long tasks, each searched by the first who asks for them.
 #[derive(Default)]
-pub(crate) struct LoopMemo(Mutex<FxHashMap<u32, Arc<Vec<FoundLoop>>>>);
+pub(crate) struct LoopMemo(Mutex<FxHashMap<u32, Arc<LoopsOfTask>>>);
+
+/// Empty until the search is over.
+type LoopsOfTask = OnceLock<Arc<Vec<FoundLoop>>>;
 
 impl LoopMemo {
     /// The loops of a task of so many events, searched unless they are known.
@@ -54,12 +57,8 @@ impl LoopMemo {
         if events < MIN_EVENTS {
             return Arc::new(search());
         }
-        // Not locked while it searches: tasks are searched on all cores.
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&task).map(Arc::clone);
-        known.unwrap_or_else(|| {
-            let found = Arc::new(search());
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(task, Arc::clone(&found));
-            found
-        })
+        let of_task = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(task).or_default());
+        // Others wait: a search gives no work to other cores, so it ends without their help.
+        Arc::clone(of_task.get_or_init(|| Arc::new(search())))
     }
 }

@@ -3,15 +3,21 @@
 //! Most keys are properties of the bucket, so they are compared only when the bucket changes from one piece to the
 //! next. Distinct targets and processes are counted with arrays of marks; sets would dominate the run time.
 
+use crate::parallel;
 use crate::partition::buckets::Buckets;
+use crate::partition::group_by::ordering::PieceNumbers;
 use crate::partition::piece::Piece;
 use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, KEYS, differs_within_bucket};
 use crate::store::event::NONE;
 use crate::store::trace::Trace;
 use std::mem::replace;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use zerocopy::FromZeros;
 
 /// The sums of the pieces of one group.
+#[derive(Debug, PartialEq)]
 pub(super) struct Aggregate {
     pub first: u32,
     pub exclusive_ns: i64,
@@ -44,6 +50,19 @@ impl Aggregate {
     pub(super) fn alone(pieces: &Pieces, at: u32) -> Aggregate {
         let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
         Aggregate { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Aggregate::new(at) }
+    }
+
+    /// Adds another part of the same group.
+    fn join(mut self, other: &Aggregate) -> Aggregate {
+        self.exclusive_ns += other.exclusive_ns;
+        self.calls += other.calls;
+        self.first_row = self.first_row.min(other.first_row);
+        self.last_row = self.last_row.max(other.last_row);
+        self.targets += other.targets;
+        self.processes += other.processes;
+        self.pieces += other.pieces;
+        self.common &= other.common;
+        self
     }
 
     fn add(&mut self, piece: &Piece) {
@@ -94,59 +113,116 @@ impl<'all> Aggregator<'all> {
 
     /// Marks with no value counted.
     pub(super) fn seen(&self) -> SeenValues {
-        let (targets, processes) = (self.trace.events.texts.len(), self.trace.tasks.len());
-        SeenValues { group: 0, targets: vec![0; targets], processes: vec![0; processes] }
+        // Zeroed by the system where they are used, if they are large.
+        let marks = |values: usize| AtomicU32::new_vec_zeroed(values).unwrap_or_default();
+        SeenValues { group: 0, targets: marks(self.trace.events.texts.len()), processes: marks(self.trace.tasks.len()) }
     }
 
-    /// Aggregates the pieces of one group, given in order.
-    pub(super) fn folded(&self, numbers: impl Iterator<Item = u32>, seen: &mut SeenValues) -> Aggregate {
-        let mut numbers = numbers.peekable();
-        let mut folded = Aggregate::new(numbers.peek().copied().unwrap_or(NONE));
-        let first = &self.pieces.all[folded.first as usize];
-        let (mut bucket, mut task) = (self.buckets.of(folded.first), first.task);
+    /// Aggregates the pieces of one group at these places of a list of piece numbers.
+    pub(super) fn folded(&self, numbers: &PieceNumbers, places: Range<usize>, seen: &mut SeenValues) -> Aggregate {
+        let first = numbers.at(places.clone()).next().unwrap_or(NONE);
+        self.begin_group(first, seen);
+        Aggregate::new(first).join(&self.part(first, numbers.at(places), seen))
+    }
+
+    /// The same with all cores, each of which aggregates this number of pieces at a time.
+    pub(super) fn folded_in_parts(
+        &self,
+        numbers: &PieceNumbers,
+        places: Range<usize>,
+        at_once: usize,
+        seen: &mut SeenValues,
+    ) -> Aggregate {
+        let first = numbers.at(places.clone()).next().unwrap_or(NONE);
+        self.begin_group(first, seen);
+        let starts: Vec<usize> = places.clone().step_by(at_once).collect();
+        let part = |&from: &usize| self.part(first, numbers.at(from..places.end.min(from + at_once)), seen);
+        parallel::map(&starts, part).iter().fold(Aggregate::new(first), Aggregate::join)
+    }
+
+    fn begin_group(&self, first: u32, seen: &mut SeenValues) {
+        let first = &self.pieces.all[first as usize];
         seen.begin_group();
         seen.is_new_target(first);
-        seen.is_new_process(self.mains[task as usize]);
+        seen.is_new_process(self.mains[first.task as usize]);
+    }
+
+    /// Aggregates a part of the pieces of a group, of which `seen` has the values so far.
+    fn part(&self, first: u32, numbers: impl Iterator<Item = u32>, seen: &SeenValues) -> Aggregate {
+        let mut part = Aggregate { targets: 0, processes: 0, ..Aggregate::new(first) };
+        let first = &self.pieces.all[first as usize];
+        let (mut bucket, mut task) = (self.buckets.of(part.first), first.task);
         for at in numbers {
             let piece = &self.pieces.all[at as usize];
-            folded.add(piece);
+            part.add(piece);
             if piece.target != first.target {
-                folded.compare(&[GroupKey::Target], |_| true);
-                folded.targets += i64::from(seen.is_new_target(piece));
+                part.compare(&[GroupKey::Target], |_| true);
+                part.targets += i64::from(seen.is_new_target(piece));
             }
             if replace(&mut bucket, self.buckets.of(at)) != bucket {
-                folded.compare(&self.of_buckets, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+                part.compare(&self.of_buckets, |key| key.of(self.trace, piece) != key.of(self.trace, first));
             }
             if replace(&mut task, piece.task) != task {
-                folded.processes += i64::from(seen.is_new_process(self.mains[task as usize]));
-                folded.compare(&self.of_tasks, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+                part.processes += i64::from(seen.is_new_process(self.mains[task as usize]));
+                part.compare(&self.of_tasks, |key| key.of(self.trace, piece) != key.of(self.trace, first));
             }
         }
-        folded
+        part
     }
 }
 
 /// Marks each value with the number of the last group that counted it.
 pub(super) struct SeenValues {
     group: u32,
-    targets: Vec<u32>,
-    processes: Vec<u32>,
+    targets: Vec<AtomicU32>,
+    processes: Vec<AtomicU32>,
 }
 
 impl SeenValues {
     fn begin_group(&mut self) {
         self.group = self.group.checked_add(1).unwrap_or_else(|| {
-            self.targets.fill(0);
-            self.processes.fill(0);
+            self.targets.iter_mut().chain(&mut self.processes).for_each(|mark| *mark.get_mut() = 0);
             1
         });
     }
 
-    fn is_new_target(&mut self, piece: &Piece) -> bool {
-        replace(&mut self.targets[piece.target.0 as usize], self.group) != self.group
+    fn is_new_target(&self, piece: &Piece) -> bool {
+        self.is_new(&self.targets[piece.target.0 as usize])
     }
 
-    fn is_new_process(&mut self, main: u32) -> bool {
-        replace(&mut self.processes[main as usize], self.group) != self.group
+    fn is_new_process(&self, main: u32) -> bool {
+        self.is_new(&self.processes[main as usize])
+    }
+
+    /// Sets a mark. Several cores may set the same one: only the first of them counts its value.
+    fn is_new(&self, mark: &AtomicU32) -> bool {
+        mark.load(Ordering::Relaxed) != self.group && mark.swap(self.group, Ordering::Relaxed) != self.group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{build, look, task};
+
+    #[test]
+    fn parts_of_a_group_add_up_to_it() {
+        let child = |tid, at| task(tid).exec(at, at + 1, "/bin/cc").call("read", at + 2, at + 5).exit(at + 9);
+        let parent =
+            task(1).exec(0, 1, "/bin/sh").fork(2, 3, 2).wait4(4, 20, 2).fork(21, 22, 3).wait4(23, 40, 3).exit(50);
+        look(&build(vec![parent, child(2, 5), child(3, 25)]), |context| {
+            let trace = context.trace;
+            let pieces = Pieces::new(trace, trace.program_index(), context.attribution, context.windows);
+            let (order, number) = (PieceNumbers::All(pieces.all.len()), pieces.all.len());
+            for keys in [&[][..], &[GroupKey::Pid], &[GroupKey::Class]] {
+                let folding = Aggregator::new(trace, &pieces, keys);
+                let whole = folding.folded(&order, 0..number, &mut folding.seen());
+                assert_eq!((whole.processes, whole.pieces), (3, number as i64));
+                for at_once in 1..=number {
+                    let parts = folding.folded_in_parts(&order, 0..number, at_once, &mut folding.seen());
+                    assert_eq!(parts, whole);
+                }
+            }
+        });
     }
 }

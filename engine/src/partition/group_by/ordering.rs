@@ -20,6 +20,10 @@ use zerocopy::{FromBytes, IntoBytes};
 /// Number of pieces that one core numbers at a time. It is small enough for group numbers to fit into `u16`.
 const AT_ONCE: usize = 1 << 15;
 
+/// If fewer pieces are chosen per bucket, only the buckets of these are numbered: most of a trace with very many programs
+/// are of others.
+const PIECES_OF_BUCKET: usize = 4;
+
 /// Numbers of the task keys and of the bucket keys, and the target. Unused components are 0.
 type GroupNumbers = [u32; 3];
 
@@ -82,7 +86,10 @@ pub(super) fn in_groups(
     let task_of = |at: u32| pieces.all[at as usize].task;
     let (tasks, all_buckets) = (trace.tasks.len(), buckets.len());
     if !keys.iter().any(|&key| differs_within_bucket(key)) {
-        let all = 0..all_buckets as u32;
+        let all: Box<dyn Iterator<Item = u32>> = match chosen.len() < PIECES_OF_BUCKET * all_buckets {
+            true => Box::new(chosen.at(0..chosen.len()).map(|at| buckets.of(at))),
+            false => Box::new(0..all_buckets as u32),
+        };
         let of_buckets = match keys {
             [only] => alike(all_buckets, all, |bucket| only.of(trace, &pieces.all[buckets.first(bucket) as usize])),
             _ => alike(all_buckets, all, of_bucket),
