@@ -141,6 +141,16 @@ pub fn tick_ns(digits: usize) -> i64 {
     10i64.pow(9 - digits.min(9) as u32)
 }
 
+/// Longer texts are worth a searcher.
+const SHORT_BYTES: usize = 512;
+
+/// Where a word begins that is not empty. For a short text, a searcher takes longer to make than to use.
+pub fn find(text: &[u8], word: &[u8]) -> Option<usize> {
+    let first = word.first().filter(|_| text.len() < SHORT_BYTES);
+    let Some(first) = first else { return memchr::memmem::find(text, word) };
+    memchr::memchr_iter(*first, text).find(|&at| text[at..].starts_with(word))
+}
+
 /// The text without blanks and tabs at its start.
 pub fn skip_blanks(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
@@ -280,6 +290,15 @@ pub fn arguments<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn words_are_found_as_in_long_texts(text in "[ab]{0,20}", word in "[ab]{1,3}", filler in prop::bool::ANY) {
+            let text = format!("{text}{}", if filler { "c".repeat(SHORT_BYTES) } else { String::new() });
+            prop_assert_eq!(find(text.as_bytes(), word.as_bytes()), text.find(&word));
+        }
+    }
 
     #[test]
     fn numbers_and_times_are_read_from_the_start() {

@@ -7,7 +7,6 @@ use crate::line::{CallPart, Ended, Extra, Line, NO_ID, NO_NS, Outcome};
 use crate::scan;
 use crate::syscalls::{self, Action, Syscall};
 use crate::text::Text;
-use memchr::memmem;
 
 /// Longest stored arguments of a program, in bytes.
 const MAX_ARGV_BYTES: usize = 500;
@@ -85,15 +84,15 @@ pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
     // The arguments that clone and clone3 print last or change.
     let marks: [&[u8]; 4] = [b"CLONE_", b"child_tidptr=", b"parent_tid", b"exit_signal="];
-    if marks.iter().any(|mark| memmem::find(text, mark).is_some()) {
+    if marks.iter().any(|mark| scan::find(text, mark).is_some()) {
         spawn(flags_in(text), line, parsed);
-    } else if memmem::find(text, b"[{WIF").is_some() {
+    } else if scan::find(text, b"[{WIF").is_some() {
         waited(&[text], line, parsed);
     }
 }
 
 fn has_clone_flag(text: &[u8]) -> bool {
-    memmem::find(text, b"CLONE_").is_some()
+    scan::find(text, b"CLONE_").is_some()
 }
 
 /// The flags of a call that creates a task.
@@ -123,13 +122,13 @@ impl Flags {
 }
 
 fn flags_in(text: &[u8]) -> Flags {
-    let has = |word: &[u8]| memmem::find(text, word).is_some();
+    let has = |word: &[u8]| scan::find(text, word).is_some();
     let named = if has_clone_flag(text) {
         Flags { thread: has(b"CLONE_THREAD"), vfork: has(b"CLONE_VFORK"), shares_files: has(b"CLONE_FILES") }
     } else {
         Flags::default()
     };
-    let raw = memmem::find(text, b"flags=0x").map_or(Flags::default(), |at| raw_flags(&text[at + 6..]));
+    let raw = scan::find(text, b"flags=0x").map_or(Flags::default(), |at| raw_flags(&text[at + 6..]));
     named.with(raw)
 }
 
@@ -190,7 +189,7 @@ fn join_words(mut list: &[u8], out: &mut Vec<u8>) {
             out.extend_from_slice(b"...");
         }
     }
-    if memmem::find(list, b", ...").is_some() {
+    if scan::find(list, b", ...").is_some() {
         out.extend_from_slice(b" ...");
     }
     if out.len() > MAX_ARGV_BYTES {
@@ -224,7 +223,7 @@ fn waited(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     if line.outcome != Outcome::Ok || line.ret == NO_NS || line.ret < 0 {
         return;
     }
-    let siginfo = args.iter().find(|arg| memmem::find(arg, b"si_pid=").is_some());
+    let siginfo = args.iter().find(|arg| scan::find(arg, b"si_pid=").is_some());
     // WNOHANG, and no child had ended: the structure is empty, and no child has the id 0.
     let is_empty = line.ret == 0 && args.iter().any(|arg| *arg == b"{}");
     let (child, ended) = match siginfo {
@@ -239,7 +238,7 @@ fn waited(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
 
 /// `[{WIFEXITED(s) && WEXITSTATUS(s) == 3}]`, `[{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}]`, `{ EXITED,val=0 }`.
 fn status(arg: &[u8], parsed: &mut Parsed) -> Option<Ended> {
-    let after = |key: &[u8]| memmem::find(arg, key).map(|at| &arg[at + key.len()..]);
+    let after = |key: &[u8]| scan::find(arg, key).map(|at| &arg[at + key.len()..]);
     if let Some(text) = after(b"WEXITSTATUS(s) == ").or_else(|| after(b"EXITED,val=")) {
         return scan::number(text).map(|(status, _)| Ended::Exited(status as i32));
     }
@@ -254,7 +253,7 @@ fn signal_word(text: &[u8]) -> &[u8] {
 
 /// The sender of a siginfo, and for a child's end how it ended.
 pub fn read_siginfo(text: &[u8], parsed: &mut Parsed) -> (i32, Option<Ended>) {
-    let after = |key: &[u8]| memmem::find(text, key).map(|at| &text[at + key.len()..]);
+    let after = |key: &[u8]| scan::find(text, key).map(|at| &text[at + key.len()..]);
     let from = after(b"si_pid=").and_then(|text| {
         // The comment of this field, not of a later one.
         let field = &text[..memchr::memchr(b',', text).unwrap_or(text.len())];
@@ -308,7 +307,7 @@ fn resumed_name(arg: &[u8], parsed: &mut Parsed) -> Text {
     let Some(rest) = arg.strip_prefix(b"<... resuming interrupted ") else {
         return Text::NONE;
     };
-    let name = &rest[..memmem::find(rest, b" ...>").unwrap_or(rest.len())];
+    let name = &rest[..scan::find(rest, b" ...>").unwrap_or(rest.len())];
     let may_restart =
         |call: &Syscall| matches!(call.action, Action::Sleeps | Action::Polls | Action::UsesFutex | Action::Restarts);
     if syscalls::by_name(name).is_some_and(may_restart) { parsed.texts.add(name) } else { Text::NONE }
