@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -46,6 +47,14 @@ def test_lists_that_a_thread_makes_are_those_of_the_document() -> None:
     parts = trace.summary().parts(lists=lists)
     expected = tracealyze.read(capture).summary().document()
     assert {name: getattr(part, "dicts", lambda part=part: part)() for name, part in parts.items()} == expected
+
+
+def test_without_a_thread_the_call_is_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refuse)
+    assert Later(lambda: 7).get() == 7
 
 
 def test_an_error_of_a_thread_is_raised_where_its_result_is_used() -> None:

@@ -18,7 +18,11 @@ class Later(Generic[T]):
         self._call = call
         self._error: BaseException | None = None
         self._thread = Thread(target=self._run, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            # The system starts no more threads.
+            self._run()
 
     def _run(self) -> None:
         try:
@@ -28,7 +32,8 @@ class Later(Generic[T]):
 
     def get(self) -> T:
         """Wait for the result. An exception of the call is raised here."""
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
         if self._error is not None:
             raise self._error
         return self._result

@@ -13,6 +13,12 @@ static OF_PROCESS: Mutex<()> = Mutex::new(());
 /// Workers of earlier calls.
 static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
+/// Workers that one call has.
+enum Workers {
+    OfProcess(MutexGuard<'static, ()>),
+    Own(ThreadPool),
+}
+
 /// Runs a call without the GIL, and with workers that no other call has.
 pub(super) fn detached<T: Ungil + Send>(py: Python<'_>, call: impl FnOnce() -> T + Ungil + Send) -> T {
     py.detach(|| with_own_workers(call))
@@ -20,23 +26,45 @@ pub(super) fn detached<T: Ungil + Send>(py: Python<'_>, call: impl FnOnce() -> T
 
 /// Runs a call with workers that no other call has.
 pub(super) fn with_own_workers<T: Send>(call: impl FnOnce() -> T + Send) -> T {
-    let free = match OF_PROCESS.try_lock() {
-        Ok(free) => Some(free),
-        Err(TryLockError::Poisoned(free)) => Some(free.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    };
-    if let Some(_free) = free {
-        return call();
+    match Workers::left() {
+        Some(workers) => workers.run(call),
+        None => {
+            let _turn = locked(&OF_PROCESS);
+            call()
+        }
     }
-    let idle = locked(&IDLE).pop();
-    let Some(workers) = idle.or_else(|| ThreadPoolBuilder::new().build().ok()) else {
-        // The system starts no more threads.
-        let _free = locked(&OF_PROCESS);
-        return call();
-    };
-    let answer = workers.install(call);
-    locked(&IDLE).push(workers);
-    answer
+}
+
+/// Runs a part of a call at the same time as its rest. Without workers the part is left out: the rest, which has the
+/// workers of the process, waits for it.
+pub(super) fn with_further_workers(part: impl FnOnce() + Send) {
+    if let Some(workers) = Workers::left() {
+        workers.run(part);
+    }
+}
+
+impl Workers {
+    /// None if another call has the workers of the process, and the system starts no more threads.
+    fn left() -> Option<Workers> {
+        match OF_PROCESS.try_lock() {
+            Ok(free) => return Some(Workers::OfProcess(free)),
+            Err(TryLockError::Poisoned(free)) => return Some(Workers::OfProcess(free.into_inner())),
+            Err(TryLockError::WouldBlock) => (),
+        }
+        let idle = locked(&IDLE).pop();
+        idle.or_else(|| ThreadPoolBuilder::new().build().ok()).map(Workers::Own)
+    }
+
+    fn run<T: Send>(self, call: impl FnOnce() -> T + Send) -> T {
+        match self {
+            Workers::OfProcess(_turn) => call(),
+            Workers::Own(workers) => {
+                let answer = workers.install(call);
+                locked(&IDLE).push(workers);
+                answer
+            }
+        }
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

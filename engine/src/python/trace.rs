@@ -3,7 +3,7 @@
 use super::capture::described;
 use super::event_batches::Events;
 use super::filter::Condition;
-use super::own_workers::{detached, with_own_workers};
+use super::own_workers::{detached, with_further_workers};
 use super::picture;
 use super::requests::{
     CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key,
@@ -448,9 +448,9 @@ impl PyTrace {
                 // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
                 // to build it.
                 context.time_index();
-                let divide = || with_own_workers(|| drop(self.0.pieces(&selection.0)));
+                let divide = || with_further_workers(|| drop(self.0.pieces(&selection.0)));
                 std::thread::scope(|scope| {
-                    // Claims compute it if no thread can be started.
+                    // If no thread can be started, claims compute it.
                     drop(std::thread::Builder::new().spawn_scoped(scope, divide));
                     parallel::map(&requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
                 })
