@@ -161,6 +161,15 @@ def lines_of_many_processes(number: int, large: bool = False) -> str:
     return "\n".join([*lines, f"1 {stamp(at_us)} +++ exited with 0 +++", ""])
 
 
+@pytest.mark.parametrize("limit", [1, 30, 150, 1000])
+@pytest.mark.parametrize("by", [["pid"], ["pid", "target"], ["capture", "pid", "class"]])
+def test_largest_groups_of_one_process_among_many(by: list[str], limit: int, strace: Callable[[str], Path]) -> None:
+    lines = lines_of_many_processes(60).splitlines()[:-1]
+    lines += [f'1 {stamp(700_000 + 100 * at)} read(3</etc/{at}>, "", 8) = 0 <0.0000{at % 90:02}>' for at in range(200)]
+    trace = tracealyze.read(strace("\n".join([*lines, f"1 {stamp(800_000)} +++ exited with 0 +++", ""])))
+    assert list(trace.partition_by(by, limit=limit)) == list(trace.partition_by(by))[:limit]
+
+
 @pytest.mark.parametrize("large", [False, True])
 def test_partition_groups_many_small_processes_by_program(large: bool, strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(lines_of_many_processes(60, large)))

@@ -5,10 +5,16 @@ use crate::parallel;
 use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, GroupQuery, KEYS, Scope, values_of};
 use crate::store::trace::Trace;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// Number of process ids that one core goes through at a time.
 const AT_ONCE: usize = 1 << 14;
+
+/// If processes have more pieces on average, all cores put them in order.
+const MAX_MEAN: usize = 64;
+/// Pieces of a process that are sorted to group them. For more, a hash table is worth its allocation.
+const MAX_SORTED: usize = 64;
 
 /// The values of the keys of a group. Unused components are 0.
 type Values = [u32; KEYS];
@@ -16,7 +22,8 @@ type Values = [u32; KEYS];
 type Sum = (Reverse<i64>, u32, u32, Values);
 
 /// The numbers of the pieces of the largest groups by these keys, group by group, and the bounds of the groups. None if
-/// groups may have pieces of several processes, or not all pieces are asked for, or not a number of groups.
+/// groups may have pieces of several processes, if not all pieces are asked for or not a number of groups, and if
+/// processes have many pieces.
 pub(super) fn largest(
     trace: &Trace,
     pieces: &Pieces,
@@ -26,10 +33,10 @@ pub(super) fn largest(
     let most = query.most?;
     let is_of_ids = keys.contains(&GroupKey::Pid) && (keys.contains(&GroupKey::Capture) || trace.captures.len() < 2);
     let is_of_all = query.within == Scope::default() && query.apart_from.is_empty() && query.at_least_ns == 0;
-    if !is_of_ids || !is_of_all {
+    let ids = trace.pids();
+    if !is_of_ids || !is_of_all || pieces.all.len() > MAX_MEAN * ids.len() {
         return None;
     }
-    let ids = trace.pids();
     let places: Vec<usize> = (0..ids.len()).step_by(AT_ONCE).collect();
     let of_range = |&from: &usize| {
         let (mut keyed, mut sums) = (Vec::new(), Vec::new());
@@ -65,13 +72,21 @@ fn add_sums(
     keyed: &mut Vec<(Values, u32)>,
     sums: &mut Vec<Sum>,
 ) {
+    let keyed_pieces = || numbers(trace, pieces, id).map(|at| (values_of(keys, trace, &pieces.all[at as usize]), at));
+    let exclusive_ns = |at: u32| pieces.all[at as usize].exclusive_ns;
+    if numbers(trace, pieces, id).nth(MAX_SORTED).is_some() {
+        let mut groups: FxHashMap<Values, (i64, u32)> = FxHashMap::default();
+        for (values, at) in keyed_pieces() {
+            groups.entry(values).or_insert((0, at)).0 += exclusive_ns(at);
+        }
+        return sums.extend(groups.into_iter().map(|(values, (ns, first))| (Reverse(ns), first, id, values)));
+    }
     keyed.clear();
-    keyed.extend(numbers(trace, pieces, id).map(|at| (values_of(keys, trace, &pieces.all[at as usize]), at)));
+    keyed.extend(keyed_pieces());
     keyed.sort_unstable();
-    let exclusive_ns = |&(_, at): &(Values, u32)| pieces.all[at as usize].exclusive_ns;
     for group in keyed.chunk_by(|(one, _), (other, _)| one == other) {
         let (values, first) = group[0];
-        sums.push((Reverse(group.iter().map(exclusive_ns).sum()), first, id, values));
+        sums.push((Reverse(group.iter().map(|&(_, at)| exclusive_ns(at)).sum()), first, id, values));
     }
 }
 
