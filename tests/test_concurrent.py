@@ -1,4 +1,4 @@
-"""Threads may ask about the same trace at the same time."""
+"""Threads that use one trace at the same time get the answers that one thread gets."""
 
 from __future__ import annotations
 

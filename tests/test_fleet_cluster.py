@@ -1,4 +1,4 @@
-"""A task of a Dask cluster becomes a future that is always completed, whatever becomes of its result."""
+"""The future of a task on a Dask cluster always completes, also if the result of the task is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracealyze.fleet.work import Failure
 
 
 class Task:
-    """As a future of Dask: its status once it has ended, and what fetching its result raises."""
+    """As a future of Dask: the status of a task that has ended, and the error that its result raises."""
 
     def __init__(self, status: str, error: BaseException | None = None) -> None:
         self.status, self.error = status, error
@@ -36,7 +36,7 @@ class Task:
 
 
 class Client:
-    """A client whose tasks end when the test says so."""
+    """A client. Tests end its tasks."""
 
     tasks: ClassVar[list[Task]] = []
 

@@ -1,4 +1,4 @@
-"""Values that a thread computes while the caller goes on."""
+"""Values that a thread computes while the caller continues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Later(Generic[T]):
-    """The result of a call that a thread makes. The engine's part of such calls runs beside the caller.
+    """The result of a call in a thread of its own. Calls of the engine run at the same time as the caller.
 
     The process may end before the call does."""
 

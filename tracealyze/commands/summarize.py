@@ -84,7 +84,7 @@ def _document(trace: Trace, full: bool) -> int:
     from tracealyze.summary import long_lists
 
     with analyzing():
-        # Beside the findings: parts of both keep one core busy.
+        # At the same time as the findings: parts of both keep one core busy.
         lists = None if full else Later(lambda: long_lists(trace)).get
         summary = trace.summary()
         parts = summary.parts(full=full, lists=lists)

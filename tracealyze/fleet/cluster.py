@@ -64,8 +64,8 @@ class Cluster(Executor):
 def _settle(future: Future[Any], task: Any) -> None:
     """Give a future the result of a task that has ended.
 
-    Dask's own executor never completes the future of a task whose result is lost between its end and the moment that
-    it is fetched, as when the scheduler is killed."""
+    The executor of Dask never completes a future if the result is lost between the end of the task and the transfer,
+    for example because the scheduler is killed."""
     try:
         result = task.result(timeout=_TIMEOUT)
     except BaseException as error:

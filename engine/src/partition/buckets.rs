@@ -25,7 +25,7 @@ const AT_ONCE: usize = 1 << 14;
 /// If a larger part of all pieces is chosen, all are looked through instead of sorting the chosen ones.
 const MOST_TO_SORT: usize = 16;
 
-/// How many buckets are looked at for each group that is asked for, to see how much it must have.
+/// Number of large buckets per group of the answer. Their sums are a lower bound for its smallest group.
 const BUCKETS_OF_GROUP: usize = 4;
 
 /// The time of a group and its first piece, the largest first.
@@ -189,7 +189,7 @@ impl Buckets {
         numbers
     }
 
-    /// Chooses no buckets but those of the `most` largest groups by properties that all pieces of a bucket share.
+    /// Narrows a choice to the buckets of the `most` largest groups. All pieces of a bucket have the same values of these keys.
     pub(super) fn keep_largest_groups(
         &self,
         trace: &Trace,
@@ -250,7 +250,7 @@ impl Buckets {
     }
 }
 
-/// A number of groups, each with a sum of at least this, are among these buckets; 0 if that is not known.
+/// The `most` largest groups of these buckets have at least this time each; 0 if that is unknown.
 fn least_of_largest(mut buckets: Vec<Bucket>, most: usize, group: impl Fn(&Bucket) -> [u32; KEYS]) -> i64 {
     let looked_at = most.saturating_mul(BUCKETS_OF_GROUP);
     if looked_at < buckets.len() {

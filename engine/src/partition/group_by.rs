@@ -100,7 +100,7 @@ pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[S
     table(trace, pieces, &groups, false, columns)
 }
 
-/// The selected pieces, in order. Where a number of groups is asked for, pieces of others may be left out.
+/// The selected pieces, in order. With a limit on groups, pieces of smaller groups may be absent.
 fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let within = ScopeFilter::new(trace, &query.within);
     // Every piece has a positive time.

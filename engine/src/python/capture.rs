@@ -1,6 +1,6 @@
 //! What a capture is, as Python sees it.
 
-use super::own_workers::detached;
+use super::detached;
 use crate::session::Session;
 use crate::store::trace::{Capture, LossCause};
 use parsers::{Clock, LineKind, NO_NS, StampMoment};

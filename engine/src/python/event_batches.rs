@@ -4,11 +4,11 @@
 //! the batches has nothing to renumber. A dictionary contains only texts of the chosen rows.
 
 use super::arrow::{array, integers_of};
-use super::own_workers::with_own_workers;
 use crate::query::cache::QueryCache;
 use crate::query::event_rows;
 use crate::query::selection::{self, Selection};
 use crate::query::source_lines::Arguments;
+use crate::session::own_workers::with_own_workers;
 use crate::store::event::{EventKind, NONE, Shape};
 use crate::store::schema;
 use crate::store::table::TextColumn;

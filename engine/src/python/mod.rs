@@ -7,7 +7,6 @@ mod event_batches;
 mod event_frame;
 mod filter;
 mod json;
-mod own_workers;
 mod picture;
 mod redact;
 mod requests;
@@ -18,7 +17,14 @@ mod table;
 mod trace;
 mod tree;
 
+use crate::session::own_workers::with_own_workers;
+use pyo3::marker::Ungil;
 use pyo3::prelude::*;
+
+/// Runs a call without the GIL, and with workers that no other call has.
+fn detached<T: Ungil + Send>(py: Python<'_>, call: impl FnOnce() -> T + Ungil + Send) -> T {
+    py.detach(|| with_own_workers(call))
+}
 
 /// The engine's module.
 #[pymodule]

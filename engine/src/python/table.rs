@@ -1,17 +1,18 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::{batch, broken, capsule};
+use super::detached;
 use super::event_batches::{EventBatches, Events};
 use super::event_frame::{self, FrameColumn};
 use super::filter::Condition;
 use super::json;
-use super::own_workers::{detached, with_own_workers};
 use crate::partition::group_by;
 use crate::partition::pieces::Pieces;
 use crate::query::event_rows;
 use crate::query::filter::{self, groups};
 use crate::query::selection::Selection;
 use crate::query::source_lines::Arguments;
+use crate::session::own_workers::with_own_workers;
 use crate::store::schema;
 use crate::store::table::{Table, TextColumn, Values};
 use crate::store::trace::Trace;

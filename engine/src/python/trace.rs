@@ -1,9 +1,9 @@
 //! Reading, and a trace as Python sees it.
 
 use super::capture::described;
+use super::detached;
 use super::event_batches::Events;
 use super::filter::Condition;
-use super::own_workers::{detached, with_further_workers};
 use super::picture;
 use super::requests::{
     CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key,
@@ -29,7 +29,6 @@ use crate::query::time_bounds::TimeBoundError;
 use crate::session::Session;
 use crate::store::normalise;
 use crate::store::table::{self, Table, ints, texts};
-use crate::table_support::builder::BuiltTable;
 use crate::table_support::callers::{self, Caller};
 use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
@@ -432,8 +431,7 @@ impl PyTrace {
         Ok((found.into(), number))
     }
 
-    /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there. The
-    /// partition is computed beside them: claims need it next, and parts of both keep one core busy.
+    /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there.
     fn tables(
         &self,
         py: Python<'_>,
@@ -443,19 +441,7 @@ impl PyTrace {
         let named =
             |(name, threshold): RequestedTable| Ok((table(&name)?, threshold.map(requested_threshold).transpose()?));
         let requested = requested.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
-        let found: Vec<BuiltTable> = detached(py, || {
-            self.0.with_context(&selection.0, |context| {
-                // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
-                // to build it.
-                context.time_index();
-                let divide = || with_further_workers(|| drop(self.0.pieces(&selection.0)));
-                std::thread::scope(|scope| {
-                    // If no thread can be started, claims compute it.
-                    drop(std::thread::Builder::new().spawn_scoped(scope, divide));
-                    parallel::map(&requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
-                })
-            })
-        })?;
+        let found = detached(py, || self.0.tables(&selection.0, &requested))?;
         Ok(found.into_iter().map(PyTable::from).collect())
     }
 

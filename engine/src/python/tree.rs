@@ -1,6 +1,6 @@
 //! The tree of processes for Python.
 
-use super::own_workers::detached;
+use super::detached;
 use super::table::PyTable;
 use crate::store::table::Table;
 use crate::tables::tree::{TreeQuery, TreeRow, TreeTables, int_column, sum_of, tree as tree_of};

@@ -8,19 +8,25 @@
 //! The path and the partition depend on the windows only, which choices of calls or programs have in common.
 
 pub(crate) mod memo;
+pub mod own_workers;
 
 use crate::critical_path::attribution::{Attribution, elapsed};
 use crate::critical_path::trust::{self, Trust};
 use crate::critical_path::walk::{self, WalkListener};
 use crate::critical_path::window::{self, Window};
+use crate::parallel;
 use crate::partition::pieces::Pieces;
 use crate::picture::{Picture, picture};
 use crate::query::cache::QueryCache;
 use crate::query::selection::{Criteria, Selection};
 use crate::query::time_bounds::TimeBoundError;
 use crate::session::memo::LastAnswer;
+use crate::session::own_workers::with_further_workers;
 use crate::store::trace::Trace;
+use crate::table_support::builder::BuiltTable;
 use crate::table_support::context::{TableContext, TableMemo};
+use crate::table_support::threshold::Threshold;
+use crate::tables::{self, Make};
 use crate::waits::wakers::Wakers;
 use std::sync::{Arc, OnceLock};
 
@@ -195,6 +201,29 @@ impl Session {
     fn with_elapsed(&self, choice: &Criteria, min_ns: i64) -> Result<Attribution, TimeBoundError> {
         let walked = Attribution::walked(&self.trace, self.wakers(), &self.windows(choice)?);
         Ok(walked.with_elapsed(&self.trace, &self.selection(choice)?, min_ns))
+    }
+
+    /// Several tables, by name and function, at least with the rows that reach a threshold. The partition is computed at
+    /// the same time for the claims: parts of both keep one core busy.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn tables(
+        &self,
+        choice: &Criteria,
+        requested: &[((&'static str, Make), Option<Threshold>)],
+    ) -> Result<Vec<BuiltTable>, TimeBoundError> {
+        self.with_context(choice, |context| {
+            // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
+            // to build it.
+            context.time_index();
+            let divide = || with_further_workers(|| drop(self.pieces(choice)));
+            std::thread::scope(|scope| {
+                // If no thread can be started, claims compute it.
+                drop(std::thread::Builder::new().spawn_scoped(scope, divide));
+                parallel::map(requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
+            })
+        })
     }
 
     /// Call a function with the context of claims: its times are weights of calls where there is no wall clock.

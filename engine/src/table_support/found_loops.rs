@@ -44,7 +44,7 @@ pub struct Trend {
 /// Loops of tasks with fewer events are searched again: they may take as much memory as the events.
 const MIN_EVENTS: usize = 1 << 14;
 
-/// The loops of long tasks, each searched by the first who asks for them.
+/// The loops of long tasks, each searched on first use.
 #[derive(Default)]
 pub(crate) struct LoopMemo(Mutex<FxHashMap<u32, Arc<LoopsOfTask>>>);
 

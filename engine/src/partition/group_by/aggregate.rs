@@ -125,7 +125,7 @@ impl<'all> Aggregator<'all> {
         Aggregate::new(first).join(&self.part(first, numbers.at(places), seen))
     }
 
-    /// The same with all cores, each of which aggregates this number of pieces at a time.
+    /// The same on all cores. Each aggregates `at_once` pieces at a time.
     pub(super) fn folded_in_parts(
         &self,
         numbers: &PieceNumbers,
@@ -147,7 +147,7 @@ impl<'all> Aggregator<'all> {
         seen.is_new_process(self.mains[first.task as usize]);
     }
 
-    /// Aggregates a part of the pieces of a group, of which `seen` has the values so far.
+    /// Aggregates some pieces of a group. `seen` contains the values that are counted already.
     fn part(&self, first: u32, numbers: impl Iterator<Item = u32>, seen: &SeenValues) -> Aggregate {
         let mut part = Aggregate { targets: 0, processes: 0, ..Aggregate::new(first) };
         let first = &self.pieces.all[first as usize];

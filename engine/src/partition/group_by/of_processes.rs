@@ -1,5 +1,5 @@
-//! The largest groups of pieces where each group is of one process. Only their pieces are put in order: with very many
-//! processes, nearly each has groups of its own, of which few are shown.
+//! The largest groups of pieces where each group is of one process. Only their pieces are put in order: very many
+//! processes have groups of their own, and few of these are shown.
 
 use crate::parallel;
 use crate::partition::pieces::Pieces;
@@ -22,8 +22,8 @@ type Values = [u32; KEYS];
 type Sum = (Reverse<i64>, u32, u32, Values);
 
 /// The numbers of the pieces of the largest groups by these keys, group by group, and the bounds of the groups. None if
-/// groups may have pieces of several processes, if not all pieces are asked for or not a number of groups, and if
-/// processes have many pieces.
+/// groups may have pieces of several processes, if the query has conditions or no limit, and if processes have many
+/// pieces.
 pub(super) fn largest(
     trace: &Trace,
     pieces: &Pieces,

@@ -1,10 +1,8 @@
-//! Calls of the engine, from any number of threads of Python at the same time.
+//! Calls of the engine, from any number of threads at the same time.
 //!
 //! Each running call has workers of its own. With common ones, the workers of a call may all wait for an answer that
 //! another thread computes, which then never gets a worker.
 
-use pyo3::marker::Ungil;
-use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -19,13 +17,8 @@ enum Workers {
     Own(ThreadPool),
 }
 
-/// Runs a call without the GIL, and with workers that no other call has.
-pub(super) fn detached<T: Ungil + Send>(py: Python<'_>, call: impl FnOnce() -> T + Ungil + Send) -> T {
-    py.detach(|| with_own_workers(call))
-}
-
 /// Runs a call with workers that no other call has.
-pub(super) fn with_own_workers<T: Send>(call: impl FnOnce() -> T + Send) -> T {
+pub fn with_own_workers<T: Send>(call: impl FnOnce() -> T + Send) -> T {
     match Workers::left() {
         Some(workers) => workers.run(call),
         None => {
@@ -35,9 +28,9 @@ pub(super) fn with_own_workers<T: Send>(call: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Runs a part of a call at the same time as its rest. Without workers the part is left out: the rest, which has the
-/// workers of the process, waits for it.
-pub(super) fn with_further_workers(part: impl FnOnce() + Send) {
+/// Runs a part of a call at the same time as the rest of it. Does nothing if no workers are left: the rest may have
+/// those of the process, and it waits for this part.
+pub(crate) fn with_further_workers(part: impl FnOnce() + Send) {
     if let Some(workers) = Workers::left() {
         workers.run(part);
     }
