@@ -11,7 +11,12 @@ fn main() {
     let (mut rounds, mut files) = (ROUNDS, Vec::new());
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--rounds" => rounds = words.next().and_then(|number| number.parse().ok()).unwrap_or(ROUNDS),
+            "--rounds" => {
+                rounds = words
+                    .next()
+                    .and_then(|number| number.parse().ok())
+                    .unwrap_or(ROUNDS)
+            }
             _ => files.push(word),
         }
     }
@@ -45,6 +50,13 @@ fn measure(file: &str, rounds: usize) {
 /// Peak resident memory so far, if the system reports it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
-    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap_or("0");
+    line.split_whitespace()
+        .next()
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .unwrap_or(0)
+        / 1024
 }

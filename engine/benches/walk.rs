@@ -30,7 +30,12 @@ fn main() {
     let (mut trips, mut files) = (TRIPS, Vec::new());
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--trips" => trips = words.next().and_then(|number| number.parse().ok()).unwrap_or(TRIPS),
+            "--trips" => {
+                trips = words
+                    .next()
+                    .and_then(|number| number.parse().ok())
+                    .unwrap_or(TRIPS)
+            }
             _ => files.push(word),
         }
     }
@@ -38,8 +43,16 @@ fn main() {
         "seconds         reading    wakers      steps       walk       sums      table  steps/reading  walk/reading   all/reading"
     );
     let several = [1, 2, 4].map(|times| ping_pong(times * trips));
-    let ratios = several.windows(2).map(|pair| format!("{:.2}", pair[1].walking().clock_s / pair[0].walking().clock_s));
-    println!("  twice as many trips take the walk {} times as long", ratios.collect::<Vec<_>>().join(" and "));
+    let ratios = several.windows(2).map(|pair| {
+        format!(
+            "{:.2}",
+            pair[1].walking().clock_s / pair[0].walking().clock_s
+        )
+    });
+    println!(
+        "  twice as many trips take the walk {} times as long",
+        ratios.collect::<Vec<_>>().join(" and ")
+    );
     for file in files {
         measured(Path::new(&file)).show(&file);
     }
@@ -63,13 +76,29 @@ impl Costs {
     }
 
     fn show(&self, name: &str) {
-        let Costs { events, reading, wakers, steps, walk, sums, table, .. } = *self;
+        let Costs {
+            events,
+            reading,
+            wakers,
+            steps,
+            walk,
+            sums,
+            table,
+            ..
+        } = *self;
         println!("{name}, {events} events");
         let all = self.walking() + sums + table;
-        for (kind, of) in [("CPU", (|time| time.cpu_s) as fn(Time) -> f64), ("clock", |time| time.clock_s)] {
-            let [reading, wakers, steps, walk, sums, table] = [reading, wakers, steps, walk, sums, table].map(of);
-            let times = format!("{reading:>10.3} {wakers:>9.3} {steps:>10.3} {walk:>10.3} {sums:>10.3} {table:>10.3}");
-            let ratios = [steps, of(self.walking()), of(all)].map(|time| format!("{:>14.3}", time / reading));
+        for (kind, of) in [
+            ("CPU", (|time| time.cpu_s) as fn(Time) -> f64),
+            ("clock", |time| time.clock_s),
+        ] {
+            let [reading, wakers, steps, walk, sums, table] =
+                [reading, wakers, steps, walk, sums, table].map(of);
+            let times = format!(
+                "{reading:>10.3} {wakers:>9.3} {steps:>10.3} {walk:>10.3} {sums:>10.3} {table:>10.3}"
+            );
+            let ratios = [steps, of(self.walking()), of(all)]
+                .map(|time| format!("{:>14.3}", time / reading));
             println!("  {kind:<10} {times} {}", ratios.concat());
         }
         let [read, wakers, walked, all] = self.peak_mib;
@@ -78,7 +107,8 @@ impl Costs {
 }
 
 fn ping_pong(trips: u64) -> Costs {
-    let name = std::env::temp_dir().join(format!("ping-pong-{}-{trips}.strace", std::process::id()));
+    let name =
+        std::env::temp_dir().join(format!("ping-pong-{}-{trips}.strace", std::process::id()));
     let made = write_ping_pong(&name, trips);
     let costs = made.map(|()| measured(&name));
     drop(std::fs::remove_file(&name));
@@ -92,15 +122,34 @@ fn write_ping_pong(name: &Path, trips: u64) -> std::io::Result<()> {
     const STEP_US: u64 = 40;
     let mut out = BufWriter::new(std::fs::File::create(name)?);
     let stamp = |us: u64| format!("{}.{:06}", 1_700_000_000 + us / 1_000_000, us % 1_000_000);
-    writeln!(out, "100 {} execve(\"/bin/ping\", [\"ping\"], 0x7ffd /* 9 vars */) = 0 <0.000400>", stamp(0))?;
-    writeln!(out, "100 {} clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000050>", stamp(500))?;
+    writeln!(
+        out,
+        "100 {} execve(\"/bin/ping\", [\"ping\"], 0x7ffd /* 9 vars */) = 0 <0.000400>",
+        stamp(0)
+    )?;
+    writeln!(
+        out,
+        "100 {} clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000050>",
+        stamp(500)
+    )?;
     for trip in 0..trips {
         let us = 1000 + trip * 2 * STEP_US;
         let (there, back) = (stamp(us), stamp(us + STEP_US));
-        writeln!(out, "101 {there} read(3<pipe:[7]>, \"x\", 1) = 1 <0.000030>")?;
-        writeln!(out, "100 {} write(4<pipe:[7]>, \"x\", 1) = 1 <0.000008>", stamp(us + 20))?;
+        writeln!(
+            out,
+            "101 {there} read(3<pipe:[7]>, \"x\", 1) = 1 <0.000030>"
+        )?;
+        writeln!(
+            out,
+            "100 {} write(4<pipe:[7]>, \"x\", 1) = 1 <0.000008>",
+            stamp(us + 20)
+        )?;
         writeln!(out, "100 {back} read(5<pipe:[8]>, \"x\", 1) = 1 <0.000030>")?;
-        writeln!(out, "101 {} write(6<pipe:[8]>, \"x\", 1) = 1 <0.000008>", stamp(us + STEP_US + 20))?;
+        writeln!(
+            out,
+            "101 {} write(6<pipe:[8]>, \"x\", 1) = 1 <0.000008>",
+            stamp(us + STEP_US + 20)
+        )?;
     }
     let end_us = 1000 + trips * 2 * STEP_US;
     writeln!(out, "101 {} exit_group(0) = ?", stamp(end_us))?;
@@ -122,8 +171,16 @@ fn measured(file: &Path) -> Costs {
     let (steps_time, _) = timed(|| steps(&trace, &wakers));
     let (walk_time, (windows, attribution)) = timed(|| walked(&trace, &wakers));
     let walk_mib = peak_mib();
-    let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace.tasks), &attribution, &windows));
-    let (table, table_rows) = timed(|| group_by::group_by(&trace, &pieces, &scope::GroupQuery::default()));
+    let (sums_time, pieces) = timed(|| {
+        Pieces::new(
+            &trace,
+            &ProgramIndex::new(&trace.tasks),
+            &attribution,
+            &windows,
+        )
+    });
+    let (table, table_rows) =
+        timed(|| group_by::group_by(&trace, &pieces, &scope::GroupQuery::default()));
     println!("{} rows of the partition", table_rows.len());
     let peak_mib = [read_mib, wakers_mib, walk_mib, peak_mib()];
     Costs {
@@ -148,7 +205,10 @@ impl WalkListener for Deaf {
 
 fn steps(trace: &Trace, wakers: &Wakers) -> u64 {
     let windows = window::windows(trace, &WindowChoice::default());
-    windows.iter().map(|window| walk::walk(trace, wakers, window, &mut Deaf)).sum()
+    windows
+        .iter()
+        .map(|window| walk::walk(trace, wakers, window, &mut Deaf))
+        .sum()
 }
 
 fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Attribution) {
@@ -168,27 +228,52 @@ impl std::ops::Add for Time {
     type Output = Time;
 
     fn add(self, other: Time) -> Time {
-        Time { cpu_s: self.cpu_s + other.cpu_s, clock_s: self.clock_s + other.clock_s }
+        Time {
+            cpu_s: self.cpu_s + other.cpu_s,
+            clock_s: self.clock_s + other.clock_s,
+        }
     }
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (Time, T) {
     let (begun, begin_s) = (Instant::now(), cpu_s());
     let done = work();
-    (Time { cpu_s: cpu_s() - begin_s, clock_s: begun.elapsed().as_secs_f64() }, done)
+    (
+        Time {
+            cpu_s: cpu_s() - begin_s,
+            clock_s: begun.elapsed().as_secs_f64(),
+        },
+        done,
+    )
 }
 
 /// CPU time of this process so far, in steps of 10 ms.
 fn cpu_s() -> f64 {
     const TICKS: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
-    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS
+    let fields = stat
+        .rsplit(") ")
+        .next()
+        .unwrap_or_default()
+        .split(' ')
+        .skip(11)
+        .take(2);
+    fields
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum::<f64>()
+        / TICKS
 }
 
 /// Peak resident memory so far, if the system reports it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
-    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap_or("0");
+    line.split_whitespace()
+        .next()
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .unwrap_or(0)
+        / 1024
 }

@@ -27,7 +27,11 @@ pub fn flat_map<'a, T: Sync, I: IntoIterator<Item: Send>>(
     items: &'a [T],
     of: impl Fn(&'a T) -> I + Sync,
 ) -> Vec<I::Item> {
-    joined(items.len(), |range, results| items[range].iter().for_each(|item| results.extend(of(item))))
+    joined(items.len(), |range, results| {
+        items[range]
+            .iter()
+            .for_each(|item| results.extend(of(item)))
+    })
 }
 
 /// What `of` adds for each range of the indexes below `count`, in order. Where there are very many indexes, most of them
@@ -35,16 +39,24 @@ pub fn flat_map<'a, T: Sync, I: IntoIterator<Item: Send>>(
 fn joined<R: Send>(count: usize, of: impl Fn(Range<usize>, &mut Vec<R>) + Sync) -> Vec<R> {
     let at_once = (count / (RANGES_OF_CORE * rayon::current_num_threads())).clamp(1, MAX_AT_ONCE);
     let ranges = count.div_ceil(at_once);
-    let parts: Vec<Mutex<Vec<R>>> = std::iter::repeat_with(Mutex::default).take(ranges).collect();
+    let parts: Vec<Mutex<Vec<R>>> = std::iter::repeat_with(Mutex::default)
+        .take(ranges)
+        .collect();
     for_each_index(ranges, &|number| {
         let mut results = Vec::new();
-        of(number * at_once..count.min((number + 1) * at_once), &mut results);
+        of(
+            number * at_once..count.min((number + 1) * at_once),
+            &mut results,
+        );
         if let Ok(mut part) = parts[number].lock() {
             *part = results;
         }
     });
     // A panic in `of` has left `for_each_index` before this.
-    let parts: Vec<Vec<R>> = parts.into_iter().filter_map(|part| part.into_inner().ok()).collect();
+    let parts: Vec<Vec<R>> = parts
+        .into_iter()
+        .filter_map(|part| part.into_inner().ok())
+        .collect();
     let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
     parts.into_iter().for_each(|part| all.extend(part));
     all

@@ -55,12 +55,22 @@ pub struct TaskPlan {
 
 /// A task with this id, that of its process.
 pub fn task(tid: i32) -> TaskPlan {
-    TaskPlan { tid, pid: tid, entries: Vec::new(), exit_ns: None, programs: Vec::new() }
+    TaskPlan {
+        tid,
+        pid: tid,
+        entries: Vec::new(),
+        exit_ns: None,
+        programs: Vec::new(),
+    }
 }
 
 impl TaskPlan {
     fn entry(mut self, name: &str, start_ns: i64, end_ns: Option<i64>) -> TaskPlan {
-        let outcome = if end_ns.is_some() { Outcome::Ok } else { Outcome::Open };
+        let outcome = if end_ns.is_some() {
+            Outcome::Ok
+        } else {
+            Outcome::Open
+        };
         self.entries.push(Entry {
             name: name.to_owned(),
             op: String::new(),
@@ -146,7 +156,9 @@ impl TaskPlan {
     /// A wait that returned this child.
     #[must_use]
     pub fn wait4(self, start_ns: i64, end_ns: i64, child: i32) -> TaskPlan {
-        self.call("wait4", start_ns, end_ns).returns(i64::from(child)).last(|entry| entry.waited = Some(child))
+        self.call("wait4", start_ns, end_ns)
+            .returns(i64::from(child))
+            .last(|entry| entry.waited = Some(child))
     }
 
     /// A fork that made this child.
@@ -158,7 +170,9 @@ impl TaskPlan {
     /// A call that made this child; `vfork` waits for it.
     #[must_use]
     pub fn spawn(self, name: &str, start_ns: i64, end_ns: i64, child: i32) -> TaskPlan {
-        self.call(name, start_ns, end_ns).returns(i64::from(child)).last(|entry| entry.child = Some(child))
+        self.call(name, start_ns, end_ns)
+            .returns(i64::from(child))
+            .last(|entry| entry.child = Some(child))
     }
 
     /// A thread of this process.
@@ -178,26 +192,31 @@ impl TaskPlan {
     /// A signal arrives, or the task is stopped by it.
     #[must_use]
     pub fn signal(self, name: &str, at_ns: i64) -> TaskPlan {
-        self.entry(name, at_ns, None).last(|entry| (entry.kind, entry.outcome) = (EventKind::Signal, Outcome::Ok))
+        self.entry(name, at_ns, None)
+            .last(|entry| (entry.kind, entry.outcome) = (EventKind::Signal, Outcome::Ok))
     }
 
     /// The task is stopped by a signal.
     #[must_use]
     pub fn stop(self, name: &str, at_ns: i64) -> TaskPlan {
-        self.signal(name, at_ns).last(|entry| entry.kind = EventKind::Process)
+        self.signal(name, at_ns)
+            .last(|entry| entry.kind = EventKind::Process)
     }
 
     /// A message of a log.
     #[must_use]
     pub fn message(self, subsystem: &str, text: &str, at_ns: i64) -> TaskPlan {
-        self.signal(subsystem, at_ns).on(text).last(|entry| entry.kind = EventKind::Log)
+        self.signal(subsystem, at_ns)
+            .on(text)
+            .last(|entry| entry.kind = EventKind::Log)
     }
 
     /// It ends.
     #[must_use]
     pub fn exit(mut self, at_ns: i64) -> TaskPlan {
         self.exit_ns = Some(at_ns);
-        self.entry("exit_group", at_ns, None).last(|entry| entry.outcome = Outcome::NoReturn)
+        self.entry("exit_group", at_ns, None)
+            .last(|entry| entry.outcome = Outcome::NoReturn)
     }
 }
 
@@ -230,7 +249,12 @@ pub fn build(plans: Vec<TaskPlan>) -> Trace {
     }
     for (number, plan) in (0..).zip(&plans) {
         trace.tasks.push(planned(&mut trace.events.texts, plan));
-        order.extend(plan.entries.iter().enumerate().map(|(at, entry)| (entry.start_ns, number, at)));
+        order.extend(
+            plan.entries
+                .iter()
+                .enumerate()
+                .map(|(at, entry)| (entry.start_ns, number, at)),
+        );
     }
     order.sort_unstable();
     for (start_ns, number, at) in order {
@@ -239,7 +263,10 @@ pub fn build(plans: Vec<TaskPlan>) -> Trace {
         let child = entry.child.and_then(|child| numbers.get(&child).copied());
         link(&mut trace, (number, child), row, entry);
     }
-    let is_log = plans.iter().flat_map(|plan| &plan.entries).any(|entry| entry.kind == EventKind::Log);
+    let is_log = plans
+        .iter()
+        .flat_map(|plan| &plan.entries)
+        .any(|entry| entry.kind == EventKind::Log);
     trace.captures.push(capture(&trace, is_log));
     trace.index();
     trace
@@ -248,21 +275,41 @@ pub fn build(plans: Vec<TaskPlan>) -> Trace {
 fn planned(texts: &mut parsers::Interner, plan: &TaskPlan) -> Task {
     let mut task = Task::new(plan.tid, plan.pid, 0);
     task.is_thread = plan.tid != plan.pid;
-    task.birth_ns = plan.entries.iter().map(|entry| entry.start_ns).min().unwrap_or(NO_NS);
-    task.last_ns = plan.entries.iter().map(|entry| entry.end_ns.unwrap_or(entry.start_ns)).max().unwrap_or(NO_NS);
-    task.calls = plan.entries.iter().filter(|entry| entry.kind == EventKind::Call).count() as u32;
-    task.death_ns = plan.exit_ns.map_or(NO_NS, |exit_ns| exit_ns.max(task.last_ns));
+    task.birth_ns = plan
+        .entries
+        .iter()
+        .map(|entry| entry.start_ns)
+        .min()
+        .unwrap_or(NO_NS);
+    task.last_ns = plan
+        .entries
+        .iter()
+        .map(|entry| entry.end_ns.unwrap_or(entry.start_ns))
+        .max()
+        .unwrap_or(NO_NS);
+    task.calls = plan
+        .entries
+        .iter()
+        .filter(|entry| entry.kind == EventKind::Call)
+        .count() as u32;
+    task.death_ns = plan
+        .exit_ns
+        .map_or(NO_NS, |exit_ns| exit_ns.max(task.last_ns));
     let programs = plan.programs.iter();
     task.programs = programs
-        .map(|(from_ns, path)| Program { from_ns: *from_ns, path: texts.add(path.as_bytes()), argv: Text::NONE })
+        .map(|(from_ns, path)| Program {
+            from_ns: *from_ns,
+            path: texts.add(path.as_bytes()),
+            argv: Text::NONE,
+        })
         .collect();
     task
 }
 
 fn push(trace: &mut Trace, task: u32, start_ns: i64, entry: &Entry) -> u32 {
     let events = &mut trace.events;
-    let [name, op, target, errno] =
-        [&entry.name, &entry.op, &entry.target, &entry.errno].map(|text| events.texts.add(text.as_bytes()));
+    let [name, op, target, errno] = [&entry.name, &entry.op, &entry.target, &entry.errno]
+        .map(|text| events.texts.add(text.as_bytes()));
     let shape = events.shape_of(name, op, target, errno, entry.outcome);
     events.push(&Event {
         start_ns,
@@ -294,7 +341,9 @@ fn link(trace: &mut Trace, (creator, child): (u32, Option<u32>), row: u32, entry
     if entry.makes {
         trace.events.made.push((row, trace.events.target(row)));
     }
-    let Some(child) = child.and_then(|child| trace.tasks.get_mut(child as usize)) else { return };
+    let Some(child) = child.and_then(|child| trace.tasks.get_mut(child as usize)) else {
+        return;
+    };
     (child.creator, child.created_by, child.born) = (creator, row, true);
     child.vfork = entry.name == "vfork";
 }
@@ -305,7 +354,13 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         files: vec!["built".to_owned()],
         tasks: 0..trace.tasks.len() as u32,
         rows: 0..trace.events.len(),
-        first_ns: trace.tasks.iter().map(|task| task.birth_ns).filter(|&ns| ns != NO_NS).min().unwrap_or(NO_NS),
+        first_ns: trace
+            .tasks
+            .iter()
+            .map(|task| task.birth_ns)
+            .filter(|&ns| ns != NO_NS)
+            .min()
+            .unwrap_or(NO_NS),
         last_ns: trace.tasks.iter().map(Task::end_ns).max().unwrap_or(NO_NS),
         ..Capture::empty("strace", facts(is_log))
     }
@@ -318,7 +373,10 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
 pub fn look<T>(trace: &Trace, look: impl FnOnce(&TableContext<'_>) -> T) -> T {
     let all = Selection::new(trace, &Criteria::default(), &QueryCache::default());
     let Ok(selection) = all else { unreachable!() };
-    let (wakers, windows) = (Wakers::new(trace), window::windows(trace, &window::WindowChoice::default()));
+    let (wakers, windows) = (
+        Wakers::new(trace),
+        window::windows(trace, &window::WindowChoice::default()),
+    );
     let attribution = Attribution::walked(trace, &wakers, &windows);
     trace.shapes_of(0);
     look(&TableContext {
@@ -344,8 +402,14 @@ pub fn cells(table: &Table, columns: &[&str]) -> Vec<String> {
         Some(Values::List(values)) => Some(values[row].join(",")),
         None => Some(format!("no column {name}")),
     };
-    let line = |row: usize| columns.iter().map(move |name| cell(name, row).unwrap_or_else(|| "-".to_owned()));
-    (0..table.len()).map(|row| line(row).collect::<Vec<_>>().join(" ")).collect()
+    let line = |row: usize| {
+        columns
+            .iter()
+            .map(move |name| cell(name, row).unwrap_or_else(|| "-".to_owned()))
+    };
+    (0..table.len())
+        .map(|row| line(row).collect::<Vec<_>>().join(" "))
+        .collect()
 }
 
 /// The columns of a table made of all of a trace; see [`cells`].
@@ -356,14 +420,21 @@ pub fn rows(trace: &Trace, make: tables::Make, columns: &[&str]) -> Vec<String> 
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
 pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
     let programs = trace.program_index();
-    let pieces = Pieces::new(trace, programs, &Attribution::walked(trace, wakers, windows), windows);
+    let pieces = Pieces::new(
+        trace,
+        programs,
+        &Attribution::walked(trace, wakers, windows),
+        windows,
+    );
     group_by::group_by(trace, &pieces, &scope::GroupQuery::default())
 }
 
 /// Time on the path charged to each task, by its number.
 pub fn exclusive_by_task(trace: &Trace, segments: &[Segment]) -> Vec<i64> {
     let mut exclusive_ns = vec![0; trace.tasks.len()];
-    segments.iter().for_each(|segment| exclusive_ns[segment.task as usize] += segment.dur_ns());
+    segments
+        .iter()
+        .for_each(|segment| exclusive_ns[segment.task as usize] += segment.dur_ns());
     exclusive_ns
 }
 

@@ -20,11 +20,17 @@ const TEXT_BYTES: usize = 8 << 20;
 const MAX_BYTES: u64 = 64 << 20;
 
 fn main() {
-    let named: Vec<PathBuf> =
-        std::env::args().skip(1).filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
+    let named: Vec<PathBuf> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with("--"))
+        .map(PathBuf::from)
+        .collect();
     let files = if named.is_empty() { texts() } else { named };
     println!("{:16}{:>22}{:>22}", "", "without cache", "with cache");
-    println!("{:16}{1:>12}{2:>10}{1:>12}{2:>10}{3:>12}{4:>16}", "", "ns/line", "MB/s", "bytes/line", "not understood");
+    println!(
+        "{:16}{1:>12}{2:>10}{1:>12}{2:>10}{3:>12}{4:>16}",
+        "", "ns/line", "MB/s", "bytes/line", "not understood"
+    );
     files.iter().for_each(|file| measure(file));
 }
 
@@ -49,16 +55,24 @@ impl Clock {
 
 fn texts() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/texts");
-    let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
+    let entries = std::fs::read_dir(folder)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect());
     let mut files: Vec<PathBuf> = entries.unwrap_or_default();
     files.sort();
     files
 }
 
 fn measure(file: &Path) {
-    let Ok(bytes) = beginning(file) else { return eprintln!("{}: cannot be read", file.display()) };
-    let head = Head { bytes: &bytes[..bytes.len().min(HEAD_BYTES)], complete: bytes.len() <= HEAD_BYTES };
-    let Some(format) = recognise(head) else { return eprintln!("{}: not recognised", file.display()) };
+    let Ok(bytes) = beginning(file) else {
+        return eprintln!("{}: cannot be read", file.display());
+    };
+    let head = Head {
+        bytes: &bytes[..bytes.len().min(HEAD_BYTES)],
+        complete: bytes.len() <= HEAD_BYTES,
+    };
+    let Some(format) = recognise(head) else {
+        return eprintln!("{}: not recognised", file.display());
+    };
     let reader = format.reader(head);
     let cells = cells(&bytes);
     let (fresh, again) = (best(&*reader, &cells, false), best(&*reader, &cells, true));
@@ -89,10 +103,21 @@ fn best(reader: &dyn LineReader, cells: &[Vec<u8>], uses_cache: bool) -> Round {
     let first = round(reader, cells, uses_cache, &mut parsed);
     (1..ROUNDS)
         .map(|_| round(reader, cells, uses_cache, &mut parsed))
-        .fold(first, |one, other| if other.ns_per_line < one.ns_per_line { other } else { one })
+        .fold(first, |one, other| {
+            if other.ns_per_line < one.ns_per_line {
+                other
+            } else {
+                one
+            }
+        })
 }
 
-fn round(reader: &dyn LineReader, cells: &[Vec<u8>], uses_cache: bool, parsed: &mut Parsed) -> Round {
+fn round(
+    reader: &dyn LineReader,
+    cells: &[Vec<u8>],
+    uses_cache: bool,
+    parsed: &mut Parsed,
+) -> Round {
     let (begin, mut read) = (Clock::now(), ChunkLines::default());
     let (mut lines, mut strange, mut bytes, mut seconds) = (0, 0, 0, 0.0);
     while seconds < ROUND_S {
@@ -108,14 +133,19 @@ fn round(reader: &dyn LineReader, cells: &[Vec<u8>], uses_cache: bool, parsed: &
             };
             bytes += cell.len();
             // Lines of other formats are never cached.
-            let is_strange = |line: &&Line| matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
+            let is_strange =
+                |line: &&Line| matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
             strange += of_kind.iter().filter(is_strange).count();
         }
         seconds = begin.elapsed_s();
     }
     let per_line = |value: f64| value / lines as f64;
     let (ns_per_line, bytes_per_line) = (per_line(seconds * 1e9), per_line(bytes as f64));
-    Round { ns_per_line, bytes_per_line, strange: per_line(strange as f64) }
+    Round {
+        ns_per_line,
+        bytes_per_line,
+        strange: per_line(strange as f64),
+    }
 }
 
 fn beginning(file: &Path) -> io::Result<Vec<u8>> {
@@ -129,10 +159,16 @@ fn cells(text: &[u8]) -> Vec<Vec<u8>> {
     let mut cells = vec![Vec::new()];
     for _ in 0..TEXT_BYTES.div_ceil(text.len().max(1)) {
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            if cells.last().is_none_or(|cell| cell.len() + line.len() > CELL_BYTES) {
+            if cells
+                .last()
+                .is_none_or(|cell| cell.len() + line.len() > CELL_BYTES)
+            {
                 cells.push(Vec::with_capacity(CELL_BYTES));
             }
-            cells.last_mut().into_iter().for_each(|cell| cell.extend_from_slice(line));
+            cells
+                .last_mut()
+                .into_iter()
+                .for_each(|cell| cell.extend_from_slice(line));
         }
     }
     cells

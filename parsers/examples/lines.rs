@@ -20,20 +20,27 @@ fn main() {
         Ok(bytes) => bytes,
         Err(error) => return eprintln!("{path}: {error}"),
     };
-    let head = Head { bytes: &bytes[..bytes.len().min(HEAD_BYTES)], complete: bytes.len() <= HEAD_BYTES };
+    let head = Head {
+        bytes: &bytes[..bytes.len().min(HEAD_BYTES)],
+        complete: bytes.len() <= HEAD_BYTES,
+    };
     let Some(format) = recognise(head) else {
         return eprintln!("{path}: not recognised");
     };
     let reader = format.reader(head);
     println!("{}: {:?}", format.name(), reader.facts());
-    let (mut counts, mut lines, mut parsed) = (vec![0u64; LineKind::ALL.len()], 0u64, Parsed::default());
+    let (mut counts, mut lines, mut parsed) =
+        (vec![0u64; LineKind::ALL.len()], 0u64, Parsed::default());
     let start = Instant::now();
     let mut rest = &bytes[..];
     while !rest.is_empty() {
         let cut = rest.len().min(CHUNK_BYTES);
         let end = memchr::memchr(b'\n', &rest[cut..]).map_or(rest.len(), |at| cut + at + 1);
         parsed.read(&*reader, &rest[..end]);
-        parsed.lines.iter().for_each(|line| counts[line.kind as usize] += 1);
+        parsed
+            .lines
+            .iter()
+            .for_each(|line| counts[line.kind as usize] += 1);
         lines += parsed.lines.len() as u64;
         if show {
             print_lines(&rest[..end], &parsed);
@@ -49,11 +56,22 @@ fn main() {
         took_ns / lines.max(1) as f64,
         bytes.len() as f64 * 1e3 / took_ns
     );
-    for (kind, count) in LineKind::ALL.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
+    for (kind, count) in LineKind::ALL
+        .iter()
+        .zip(&counts)
+        .filter(|&(_, &count)| count > 0)
+    {
         println!("{count:10} {}", kind.name());
     }
-    for (name, counts) in counted.iter().filter(|(_, counts)| counts[0] != counts[2] || counts[1] != counts[3]) {
-        println!("{name}: calls, failed counted {:?}, in the table {:?}", &counts[..2], &counts[2..]);
+    for (name, counts) in counted
+        .iter()
+        .filter(|(_, counts)| counts[0] != counts[2] || counts[1] != counts[3])
+    {
+        println!(
+            "{name}: calls, failed counted {:?}, in the table {:?}",
+            &counts[..2],
+            &counts[2..]
+        );
     }
     if table {
         println!("{} syscalls", counted.len());
@@ -65,7 +83,10 @@ type Table = BTreeMap<String, [u64; 4]>;
 
 fn count(parsed: &Parsed, counted: &mut Table) {
     for line in &parsed.lines {
-        let returned = !matches!(line.outcome, Outcome::Open | Outcome::NoReturn | Outcome::Unavailable);
+        let returned = !matches!(
+            line.outcome,
+            Outcome::Open | Outcome::NoReturn | Outcome::Unavailable
+        );
         let fails = matches!(line.outcome, Outcome::Failed | Outcome::Interrupted);
         let name = parsed.texts.string(line.name).into_owned();
         match (line.kind, parsed.extra(line)) {

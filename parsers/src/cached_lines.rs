@@ -40,13 +40,34 @@ pub enum Content {
 impl LineRef {
     /// A line whose content is cached under this number.
     pub(crate) fn cached(parts: &LineParts<'_>, number: u32) -> LineRef {
-        let LineParts { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *parts;
-        LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, content: Content::Cached(number) }
+        let LineParts {
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            tid,
+            pid,
+            ..
+        } = *parts;
+        LineRef {
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            tid,
+            pid,
+            content: Content::Cached(number),
+        }
     }
 
     /// A line that is not cached, at this index of [`ChunkLines::own`].
     pub(crate) fn own(at: u32) -> LineRef {
-        LineRef { stamp_ns: NO_NS, dur_ns: NO_NS, cpu_ns: NO_NS, tid: NO_ID, pid: NO_ID, content: Content::Own(at) }
+        LineRef {
+            stamp_ns: NO_NS,
+            dur_ns: NO_NS,
+            cpu_ns: NO_NS,
+            tid: NO_ID,
+            pid: NO_ID,
+            content: Content::Own(at),
+        }
     }
 }
 
@@ -68,15 +89,60 @@ pub struct CachedLine {
 impl CachedLine {
     /// The fields of this line, without ids and times.
     pub fn of(line: &Line) -> CachedLine {
-        let Line { ret, fd, name, op, target, errno, extra, kind, part, outcome, .. } = *line;
-        CachedLine { ret, fd, name, op, target, errno, extra, kind, part, outcome }
+        let Line {
+            ret,
+            fd,
+            name,
+            op,
+            target,
+            errno,
+            extra,
+            kind,
+            part,
+            outcome,
+            ..
+        } = *line;
+        CachedLine {
+            ret,
+            fd,
+            name,
+            op,
+            target,
+            errno,
+            extra,
+            kind,
+            part,
+            outcome,
+        }
     }
 
     /// A line with these fields, and without ids and times.
     #[inline]
     pub fn line(&self) -> Line {
-        let CachedLine { ret, fd, name, op, target, errno, extra, kind, part, outcome } = *self;
-        Line { ret, fd, name, op, target, errno, extra, part, outcome, ..Line::of(kind) }
+        let CachedLine {
+            ret,
+            fd,
+            name,
+            op,
+            target,
+            errno,
+            extra,
+            kind,
+            part,
+            outcome,
+        } = *self;
+        Line {
+            ret,
+            fd,
+            name,
+            op,
+            target,
+            errno,
+            extra,
+            part,
+            outcome,
+            ..Line::of(kind)
+        }
     }
 }
 
@@ -148,9 +214,26 @@ impl CachedLines {
     /// The full line for an entry of the chunk added last whose content is cached under this number, and its extra.
     #[inline]
     pub fn line(&self, line_ref: &LineRef, number: u32) -> (Line, Option<&Extra>) {
-        let Some(cached) = self.list.get(number as usize) else { return (Line::of(LineKind::Damaged), None) };
-        let LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *line_ref;
-        let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, cached: number + 1, ..cached.line() };
+        let Some(cached) = self.list.get(number as usize) else {
+            return (Line::of(LineKind::Damaged), None);
+        };
+        let LineRef {
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            tid,
+            pid,
+            ..
+        } = *line_ref;
+        let line = Line {
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            tid,
+            pid,
+            cached: number + 1,
+            ..cached.line()
+        };
         (line, extra(&self.extras, line.extra))
     }
 

@@ -41,7 +41,8 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
         Class::Process | Class::Child => process::describe(call, args, line, parsed),
         Class::Sleep | Class::Lock => {
             if let Some(timeout) = facts.timeout {
-                (facts.timeout, facts.until) = deadline::resolve(call, args, line.stamp_ns, timeout);
+                (facts.timeout, facts.until) =
+                    deadline::resolve(call, args, line.stamp_ns, timeout);
                 facts.is_limited = matches!(timeout, Timeout::After(_));
             }
         }
@@ -50,7 +51,8 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
         }
         Class::Ipc | Class::Disk => {
             if let Some(timeout) = facts.timeout {
-                (facts.timeout, facts.until) = deadline::resolve(call, args, line.stamp_ns, timeout);
+                (facts.timeout, facts.until) =
+                    deadline::resolve(call, args, line.stamp_ns, timeout);
             }
         }
         _ => {}
@@ -62,7 +64,11 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
 ///
 /// `args` are the texts between the commas of the second half. The first is empty if the half begins with a comma.
 pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
-    let args = if args.first().is_some_and(|first| first.is_empty()) { &args[1..] } else { args };
+    let args = if args.first().is_some_and(|first| first.is_empty()) {
+        &args[1..]
+    } else {
+        args
+    };
     match call.class {
         Class::Process | Class::Child => return process::describe_rest(call, args, line, parsed),
         Class::Ipc | Class::Poll | Class::Network => {}
@@ -81,7 +87,9 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
         // The first half contains the descriptor, the second `events, maxevents, timeout`.
         Action::PollsEpoll => {
             facts.data = args.first().and_then(|events| value::event_data(events));
-            args.get(2).zip(call.args.bytes().last()).map(|(&timeout, letter)| (letter, timeout))
+            args.get(2)
+                .zip(call.args.bytes().last())
+                .map(|(&timeout, letter)| (letter, timeout))
         }
         _ => None,
     };
@@ -139,14 +147,23 @@ enum FdLists {
     Some,
 }
 
-fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: &mut Line, parsed: &mut Parsed) {
+fn argument<'a>(
+    letter: u8,
+    arg: &'a [u8],
+    facts: &mut ArgumentFacts<'a>,
+    line: &mut Line,
+    parsed: &mut Parsed,
+) {
     match letter {
         b'f' => descriptor(arg, line, parsed),
         b'g' => facts.into = into(arg, parsed),
         b'd' => facts.directory = arg,
         b'p' if !line.target.is_some() => path(facts.directory, arg, line, parsed),
         b'b' if is_requeue(line, parsed) => facts.moved = parsed.texts.add(value::word(arg)),
-        b'j' => (facts.joins, facts.is_contended) = (joins(arg, line, parsed), is_contended(arg, line, parsed)),
+        b'j' => {
+            (facts.joins, facts.is_contended) =
+                (joins(arg, line, parsed), is_contended(arg, line, parsed))
+        }
         b'n' => facts.made = made(facts.directory, arg, line, parsed),
         b'c' => {
             (facts.access, facts.syncs) = (Some(value::access(arg)), value::syncs_writes(arg));
@@ -191,7 +208,9 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
 fn operation(arg: &[u8], line: &Line, parsed: &mut Parsed) -> Text {
     let op = value::op_text(arg);
     let is_number = op.first().is_some_and(u8::is_ascii_digit);
-    let named = is_number.then(|| raw::named_op(action_of(line.name), op)).flatten();
+    let named = is_number
+        .then(|| raw::named_op(action_of(line.name), op))
+        .flatten();
     parsed.texts.add(named.map_or(op, str::as_bytes))
 }
 
@@ -259,8 +278,15 @@ fn alarm(letter: u8, arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
         None
     } else {
         let small_ns = if letter == b'T' { 1000 } else { 1 };
-        let value = memchr::memmem::find(arg, VALUE).and_then(|at| value::timeout(&arg[at + VALUE.len()..], small_ns));
-        value.and_then(|value| if let Timeout::After(ns) = value { Some(ns) } else { None })
+        let value = memchr::memmem::find(arg, VALUE)
+            .and_then(|at| value::timeout(&arg[at + VALUE.len()..], small_ns));
+        value.and_then(|value| {
+            if let Timeout::After(ns) = value {
+                Some(ns)
+            } else {
+                None
+            }
+        })
     };
     if let Some(after_ns) = after.filter(|_| line.outcome == Outcome::Ok && line.extra == 0) {
         line.extra = parsed.keep(Extra::Alarm(after_ns.max(0)));
@@ -275,16 +301,25 @@ fn is_requeue(line: &Line, parsed: &Parsed) -> bool {
 /// lower values are states of locks.
 fn joins(arg: &[u8], line: &Line, parsed: &Parsed) -> Option<i32> {
     const STATES_OF_LOCKS: i32 = 2;
-    if !matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_BITSET" | b"UMTX_OP_WAIT") {
+    if !matches!(
+        parsed.texts.bytes(line.op),
+        b"FUTEX_WAIT" | b"FUTEX_WAIT_BITSET" | b"UMTX_OP_WAIT"
+    ) {
         return None;
     }
     let (value, rest) = crate::scan::value(arg)?;
-    i32::try_from(value).ok().filter(|&id| id > STATES_OF_LOCKS && rest.is_empty())
+    i32::try_from(value)
+        .ok()
+        .filter(|&id| id > STATES_OF_LOCKS && rest.is_empty())
 }
 
 /// Whether a wait expects the state of a mutex with waiters. Source: `lowlevellock.h` of glibc, `futex.rs` of Rust.
 fn is_contended(arg: &[u8], line: &Line, parsed: &Parsed) -> bool {
-    arg == b"2" && matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_PRIVATE")
+    arg == b"2"
+        && matches!(
+            parsed.texts.bytes(line.op),
+            b"FUTEX_WAIT" | b"FUTEX_WAIT_PRIVATE"
+        )
 }
 
 /// The path that the call creates. It is not the target.
@@ -309,19 +344,28 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
 fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let number = |arg: &[u8]| crate::scan::value(arg).map_or(0, |(number, _)| number as u64);
     if line.fd != NO_ID && line.extra == 0 && line.outcome != Outcome::Failed {
-        line.extra = parsed.keep(Extra::Shared { length: number(length), offset: number(offset) });
+        line.extra = parsed.keep(Extra::Shared {
+            length: number(length),
+            offset: number(offset),
+        });
     }
 }
 
 /// `[ECONNREFUSED]`, `[0]`: the error that is pending at a socket, if this is the value of `SO_ERROR`.
 fn socket_error(value: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let is_other = line.op.is_some() && parsed.texts.bytes(line.op) != b"SO_ERROR";
-    let Some(value) = value.strip_prefix(b"[").and_then(|value| value.strip_suffix(b"]")).filter(|_| !is_other) else {
+    let Some(value) = value
+        .strip_prefix(b"[")
+        .and_then(|value| value.strip_suffix(b"]"))
+        .filter(|_| !is_other)
+    else {
         return;
     };
     let error = match value {
         b"0" => Text::NONE,
-        _ if value.starts_with(b"E") && value.iter().all(u8::is_ascii_uppercase) => parsed.texts.add(value),
+        _ if value.starts_with(b"E") && value.iter().all(u8::is_ascii_uppercase) => {
+            parsed.texts.add(value)
+        }
         _ => return,
     };
     if line.outcome == Outcome::Ok && line.extra == 0 {
@@ -335,7 +379,11 @@ fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let mut fds = Vec::new();
     for at in memchr::memmem::find_iter(messages, RIGHTS) {
         let rest = &messages[at + RIGHTS.len()..];
-        value::each_fd(rest.strip_prefix(b"cmsg_data=").unwrap_or(rest), false, |fd, _| fds.push(fd));
+        value::each_fd(
+            rest.strip_prefix(b"cmsg_data=").unwrap_or(rest),
+            false,
+            |fd, _| fds.push(fd),
+        );
     }
     if !fds.is_empty() && line.extra == 0 {
         line.extra = parsed.keep(Extra::Passed(fds.into_boxed_slice()));
@@ -343,7 +391,13 @@ fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// Lists of descriptors. A single descriptor is the one that the call works on.
-fn descriptors<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: &mut Line, parsed: &mut Parsed) {
+fn descriptors<'a>(
+    letter: u8,
+    arg: &'a [u8],
+    facts: &mut ArgumentFacts<'a>,
+    line: &mut Line,
+    parsed: &mut Parsed,
+) {
     // If only the address of a list is printed, its digits are not descriptors.
     if matches!(letter, b'l' | b'k') {
         let empty = matches!(arg, b"NULL" | b"[]" | b"0" | b"0x0") && facts.lists != FdLists::Some;
@@ -361,7 +415,9 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, lin
     let single = letter == b'l' && before == 0 && facts.fds.len() == 1;
     if single {
         descriptor(only, line, parsed);
-    } else if let Some(inner) = decoration(only).filter(|_| letter == b'q' && !line.target.is_some()) {
+    } else if let Some(inner) =
+        decoration(only).filter(|_| letter == b'q' && !line.target.is_some())
+    {
         line.target = decorated_target(inner, parsed);
     }
 }
@@ -374,10 +430,19 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
         match facts.access {
             None | Some(Access::Reads) if !facts.made.is_some() => {}
             None => line.extra = parsed.keep(Extra::Created(facts.made)),
-            Some(access) => line.extra = parsed.keep(Extra::Opened { created: facts.made, access, syncs: facts.syncs }),
+            Some(access) => {
+                line.extra = parsed.keep(Extra::Opened {
+                    created: facts.made,
+                    access,
+                    syncs: facts.syncs,
+                })
+            }
         }
     }
-    if let Some((fd, target)) = facts.into.filter(|_| line.extra == 0 && line.outcome != Outcome::Failed) {
+    if let Some((fd, target)) = facts
+        .into
+        .filter(|_| line.extra == 0 && line.outcome != Outcome::Failed)
+    {
         line.extra = parsed.keep(Extra::Into { fd, target });
     }
     if line.extra == 0 && facts.own.is_some() {
@@ -410,17 +475,22 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     });
     let fds = facts.fds.into_boxed_slice();
     line.extra = parsed.keep(match timeout_ns {
-        Some(timeout_ns) if facts.data.is_some() && line.ret == 1 => {
-            Extra::Returned { data: facts.data.unwrap_or_default(), timeout_ns }
-        }
-        Some(timeout_ns) if !fds.is_empty() || facts.lists == FdLists::Empty => {
-            Extra::Polled { fds, timeout_ns, ready: NO_ID }
-        }
+        Some(timeout_ns) if facts.data.is_some() && line.ret == 1 => Extra::Returned {
+            data: facts.data.unwrap_or_default(),
+            timeout_ns,
+        },
+        Some(timeout_ns) if !fds.is_empty() || facts.lists == FdLists::Empty => Extra::Polled {
+            fds,
+            timeout_ns,
+            ready: NO_ID,
+        },
         Some(timeout_ns) => Extra::Timeout(timeout_ns),
         None => match (facts.data, &*fds) {
-            (Some(data), &[fd]) if line.outcome != Outcome::Failed => {
-                Extra::Registered { fd, data, edge: facts.is_edge }
-            }
+            (Some(data), &[fd]) if line.outcome != Outcome::Failed => Extra::Registered {
+                fd,
+                data,
+                edge: facts.is_edge,
+            },
             _ => Extra::Fds(fds),
         },
     });
@@ -431,7 +501,10 @@ pub fn without_key(arg: &[u8]) -> &[u8] {
     if !arg.first().is_some_and(u8::is_ascii_lowercase) {
         return arg;
     }
-    let end = arg.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(arg.len());
+    let end = arg
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+        .unwrap_or(arg.len());
     match arg.get(end..) {
         Some([b'=', rest @ ..]) if rest.first() != Some(&b'=') => rest,
         _ => arg,

@@ -37,7 +37,9 @@ impl Format for Dtruss {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(DtrussReader { layout: layout::of(head) })
+        Box::new(DtrussReader {
+            layout: layout::of(head),
+        })
     }
 }
 
@@ -47,12 +49,27 @@ struct DtrussReader {
 
 impl LineReader for DtrussReader {
     fn facts(&self) -> CaptureFacts {
-        let (stamped, measured) = (self.layout.has(DtrussColumn::Relative), self.layout.has(DtrussColumn::Elapsed));
+        let (stamped, measured) = (
+            self.layout.has(DtrussColumn::Relative),
+            self.layout.has(DtrussColumn::Elapsed),
+        );
         CaptureFacts {
-            stamp: if stamped { StampMoment::End } else { StampMoment::None },
-            clock: if stamped { Clock::PerThread } else { Clock::None },
+            stamp: if stamped {
+                StampMoment::End
+            } else {
+                StampMoment::None
+            },
+            clock: if stamped {
+                Clock::PerThread
+            } else {
+                Clock::None
+            },
             tick_ns: 1_000,
-            dur_kind: if measured { DurKind::Exact } else { DurKind::None },
+            dur_kind: if measured {
+                DurKind::Exact
+            } else {
+                DurKind::None
+            },
             has_durations: measured,
             has_ids: self.layout.has_ids,
             ids_optional: false,
@@ -81,18 +98,27 @@ impl LineReader for DtrussReader {
 
     fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let split = split(line);
-        let is_usual = split.tid != NO_ID && !split.has_colons && self.layout.shows_colons(split.count);
+        let is_usual =
+            split.tid != NO_ID && !split.has_colons && self.layout.shows_colons(split.count);
         // A line other than a call may contain a line with its own ids.
         if !is_usual || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
-        Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
+        Some(LineParts::of(
+            &self.with_columns(Line::of(LineKind::Call), &split),
+            split.body,
+        ))
     }
 }
 
 impl DtrussReader {
     /// A line that has the form of a call.
-    fn called(&self, call: &TrussCall<'_, DtrussEnd>, split: &DtrussSplit<'_>, parsed: &mut Parsed) -> Line {
+    fn called(
+        &self,
+        call: &TrussCall<'_, DtrussEnd>,
+        split: &DtrussSplit<'_>,
+        parsed: &mut Parsed,
+    ) -> Line {
         let is_lost = split.tid == NO_ID && self.layout.has_ids && !self.layout.ids_optional;
         let line = match () {
             () if is_lost => Line::of(LineKind::NoThread),
@@ -135,7 +161,8 @@ impl DtrussReader {
         {
             return self.called(&call, &inside, parsed);
         }
-        if let Some(CallText::Call(call)) = quoting::call_inside(line).map(scan::trim).map(call::read)
+        if let Some(CallText::Call(call)) =
+            quoting::call_inside(line).map(scan::trim).map(call::read)
             && split.tid == NO_ID
             && !self.layout.has_ids
         {
@@ -171,7 +198,10 @@ fn first_line(call: &TrussCall<'_, DtrussEnd>, parsed: &mut Parsed) -> Line {
         return Line::of(LineKind::Notice);
     }
     let mut line = Line::of(LineKind::Process);
-    line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+    line.extra = parsed.keep(Extra::Born {
+        creator_pid: NO_ID,
+        thread: false,
+    });
     line
 }
 
@@ -185,7 +215,9 @@ const MAX_FD: i32 = 0xff_ffff;
 
 /// Descriptor, operation, target and extra, by the rules common to all formats.
 fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parsed) {
-    let Some(known) = known(call.name) else { return };
+    let Some(known) = known(call.name) else {
+        return;
+    };
     let (mut args, count) = call::arguments(call.args);
     without_raw(known, &mut args, line, parsed);
     crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
@@ -194,23 +226,43 @@ fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parse
     }
     // nanosleep, sleep and usleep of macOS: `__semwait_signal(cond, mutex, has_timeout, is_relative, seconds, nanoseconds)`.
     if known.canonical() == "semwait_signal"
-        && let (Some((seconds, _)), Some((nanos, _))) = (crate::scan::value(args[4]), crate::scan::value(args[5]))
+        && let (Some((seconds, _)), Some((nanos, _))) =
+            (crate::scan::value(args[4]), crate::scan::value(args[5]))
         && args[3] == b"0x1"
     {
-        line.extra = parsed.keep(Extra::Timeout(seconds.saturating_mul(1_000_000_000).saturating_add(nanos)));
+        line.extra = parsed.keep(Extra::Timeout(
+            seconds.saturating_mul(1_000_000_000).saturating_add(nanos),
+        ));
     }
     // Solaris has one call for all forks; its first argument selects which.
     if known.name == "forksys"
-        && let Some(child) = i32::try_from(call.end.ret).ok().filter(|&child| child > 0 && call.end.error == 0)
+        && let Some(child) = i32::try_from(call.end.ret)
+            .ok()
+            .filter(|&child| child > 0 && call.end.error == 0)
     {
         let vfork = args[0] == b"0x2";
-        line.extra = parsed.keep(Extra::Spawn { child, thread: false, vfork, shares_files: false });
+        line.extra = parsed.keep(Extra::Spawn {
+            child,
+            thread: false,
+            vfork,
+            shares_files: false,
+        });
     }
 }
 
 /// Every number is hexadecimal: addresses of lists contain no descriptors, and ids are converted to decimal.
-fn without_raw(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS], line: &mut Line, parsed: &mut Parsed) {
-    for (letter, arg) in known.args.bytes().zip(args.iter_mut()).filter(|(_, arg)| arg.starts_with(b"0x")) {
+fn without_raw(
+    known: &Syscall,
+    args: &mut [&[u8]; crate::scan::MAX_ARGS],
+    line: &mut Line,
+    parsed: &mut Parsed,
+) {
+    for (letter, arg) in known
+        .args
+        .bytes()
+        .zip(args.iter_mut())
+        .filter(|(_, arg)| arg.starts_with(b"0x"))
+    {
         match letter {
             b'l' | b'k' | b'q' | b'e' => *arg = b"",
             b'i' => {

@@ -28,18 +28,37 @@ const CUTS: [&str; 18] = [
     "truncated",
 ];
 /// What is left out.
-const LEFT_OUT: [&str; 11] =
-    ["lines", "line", "entries", "calls", "syscalls", "rows", "messages", "output", "more", "similar", "times"];
+const LEFT_OUT: [&str; 11] = [
+    "lines", "line", "entries", "calls", "syscalls", "rows", "messages", "output", "more",
+    "similar", "times",
+];
 /// What may follow dots without naming a cut: `... and so on`, `[... repeated 200 times ...]`.
-const AFTER_DOTS: [&str; 8] = ["more", "repeated", "repeats", "repeating", "similar", "same", "etc", "on"];
+const AFTER_DOTS: [&str; 8] = [
+    "more",
+    "repeated",
+    "repeats",
+    "repeating",
+    "similar",
+    "same",
+    "etc",
+    "on",
+];
 
 /// The line, counted as an elision if it is one and the reader could not use it.
 pub(crate) fn recognised(line: Line, text: &[u8]) -> Line {
     let is_unused = matches!(
         line.kind,
-        LineKind::Foreign | LineKind::Damaged | LineKind::NoThread | LineKind::Notice | LineKind::Continuation
+        LineKind::Foreign
+            | LineKind::Damaged
+            | LineKind::NoThread
+            | LineKind::Notice
+            | LineKind::Continuation
     );
-    if is_unused && is_elision(text) { Line::of(LineKind::Elision) } else { line }
+    if is_unused && is_elision(text) {
+        Line::of(LineKind::Elision)
+    } else {
+        line
+    }
 }
 
 /// Whether a line only marks that others were left out.
@@ -49,10 +68,13 @@ pub(crate) fn is_elision(text: &[u8]) -> bool {
         return false;
     }
     let text = text.trim_ascii();
-    if text.is_empty() || text.len() > MAX_BYTES || !text.first().is_some_and(|byte| is_mark(*byte)) {
+    if text.is_empty() || text.len() > MAX_BYTES || !text.first().is_some_and(|byte| is_mark(*byte))
+    {
         return false;
     }
-    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return false;
+    };
     // A part of a call, such as the end of a long line: `/etc/hos"...], 0x7ffc) = 0`.
     if text.contains('"') || text.contains(" = ") {
         return false;
@@ -67,26 +89,49 @@ pub(crate) fn is_elision(text: &[u8]) -> bool {
         [] => has_dots || is_scissors(text),
         words if words.len() > MAX_WORDS => false,
         words => {
-            let has =
-                |list: &[&str]| words.iter().any(|word| list.iter().any(|known| word.eq_ignore_ascii_case(known)));
-            let is_closed = text.ends_with(|letter: char| letter == '…' || letter.is_ascii() && is_mark(letter as u8));
+            let has = |list: &[&str]| {
+                words
+                    .iter()
+                    .any(|word| list.iter().any(|known| word.eq_ignore_ascii_case(known)))
+            };
+            let is_closed = text.ends_with(|letter: char| {
+                letter == '…' || letter.is_ascii() && is_mark(letter as u8)
+            });
             let is_only_cut = words.len() == 1 && has(&CUTS);
             let names_cut = has(&CUTS) && has(&LEFT_OUT);
-            is_only_cut && is_closed || names_cut && (is_closed || has_dots) || has_dots && has(&AFTER_DOTS)
+            is_only_cut && is_closed
+                || names_cut && (is_closed || has_dots)
+                || has_dots && has(&AFTER_DOTS)
         }
     }
 }
 
 /// Bytes that marks begin and end with; `…` begins with the byte 0xe2.
 fn is_mark(byte: u8) -> bool {
-    matches!(byte, b'.' | b'[' | b']' | b'(' | b')' | b'<' | b'>' | b'{' | b'}' | b'*' | b'-' | b'=' | b'~' | b'_')
-        || matches!(byte, b'/' | b'#' | b';' | b':' | b'8' | b'|' | 0xe2)
+    matches!(
+        byte,
+        b'.' | b'['
+            | b']'
+            | b'('
+            | b')'
+            | b'<'
+            | b'>'
+            | b'{'
+            | b'}'
+            | b'*'
+            | b'-'
+            | b'='
+            | b'~'
+            | b'_'
+    ) || matches!(byte, b'/' | b'#' | b';' | b':' | b'8' | b'|' | 0xe2)
 }
 
 /// The words of a mark, without its dots and brackets; `8<` of scissors is none.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |letter: char| !letter.is_alphanumeric() && letter != ',';
-    text.split(is_between).map(|word| word.trim_matches(',')).filter(|word| !word.is_empty() && *word != "8")
+    text.split(is_between)
+        .map(|word| word.trim_matches(','))
+        .filter(|word| !word.is_empty() && *word != "8")
 }
 
 /// `---8<---`.

@@ -91,7 +91,11 @@ struct Inner<'a> {
 
 impl<'a> Inner<'a> {
     fn of(text: &'a [u8]) -> Inner<'a> {
-        Inner { sender: b"", stamp: None, text: Cow::Borrowed(text) }
+        Inner {
+            sender: b"",
+            stamp: None,
+            text: Cow::Borrowed(text),
+        }
     }
 }
 
@@ -104,7 +108,9 @@ struct Layer {
 
 impl Layer {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        self.envelope.open(line).filter(|inner| inner.sender == self.sender)
+        self.envelope
+            .open(line)
+            .filter(|inner| inner.sender == self.sender)
     }
 }
 
@@ -117,13 +123,21 @@ struct Unwrapped<'a> {
 
 /// `None` if a layer is missing, or the line has another sender.
 fn unwrap<'a>(layers: &[Layer], line: &'a [u8]) -> Option<Unwrapped<'a>> {
-    let mut all = Unwrapped { text: Cow::Borrowed(line), stamp: None };
+    let mut all = Unwrapped {
+        text: Cow::Borrowed(line),
+        stamp: None,
+    };
     for layer in layers {
         let (text, stamp) = match all.text {
             Cow::Borrowed(text) => layer.open(text).map(|inner| (inner.text, inner.stamp))?,
-            Cow::Owned(text) => layer.open(&text).map(|inner| (Cow::Owned(inner.text.into_owned()), inner.stamp))?,
+            Cow::Owned(text) => layer
+                .open(&text)
+                .map(|inner| (Cow::Owned(inner.text.into_owned()), inner.stamp))?,
         };
-        all = Unwrapped { text, stamp: stamp.or(all.stamp) };
+        all = Unwrapped {
+            text,
+            stamp: stamp.or(all.stamp),
+        };
     }
     Some(all)
 }
@@ -139,29 +153,48 @@ struct EnvelopeReader {
 }
 
 impl EnvelopeReader {
-    fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>, is_folded: bool) -> EnvelopeReader {
+    fn new(
+        layers: Vec<Layer>,
+        inner: Box<dyn LineReader>,
+        head: Head<'_>,
+        is_folded: bool,
+    ) -> EnvelopeReader {
         let facts = inner.facts();
         let has_clock = facts.clock != Clock::None || facts.stamp != StampMoment::None;
         let clock = clock(&layers, head).filter(|_| !has_clock);
         let base = clock.map(|(base, _)| base);
         let facts = clock.map_or(facts, |(base, digits)| logged(facts, base, digits));
-        EnvelopeReader { layers, inner, facts, base, is_folded }
+        EnvelopeReader {
+            layers,
+            inner,
+            facts,
+            base,
+            is_folded,
+        }
     }
 
     /// The time at which a line was logged, if the log is the clock; [`NO_NS`] for a stamp of another clock.
     fn stamp_ns(&self, stamp: Option<LogStamp>) -> Option<i64> {
         let base = self.base?;
-        Some(stamp.filter(|stamp| stamp.base == base).map_or(NO_NS, |stamp| stamp.ns))
+        Some(
+            stamp
+                .filter(|stamp| stamp.base == base)
+                .map_or(NO_NS, |stamp| stamp.ns),
+        )
     }
 
     fn plain(&self, text: &[u8], parsed: &mut Parsed) -> Line {
         let line = self.inner.read(text, parsed);
         let line = parsed.recognised(line, text);
         let is_unread = matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
-        let rest =
-            if is_unread && self.layers.iter().any(|layer| layer.envelope.cuts()) { end_of_call(text) } else { None };
+        let rest = if is_unread && self.layers.iter().any(|layer| layer.envelope.cuts()) {
+            end_of_call(text)
+        } else {
+            None
+        };
         let rest = rest.map(|rest| self.inner.read(rest, parsed));
-        rest.filter(|rest| rest.kind == LineKind::Continuation).unwrap_or(line)
+        rest.filter(|rest| rest.kind == LineKind::Continuation)
+            .unwrap_or(line)
     }
 }
 
@@ -171,9 +204,18 @@ impl LineReader for EnvelopeReader {
     }
 
     fn envelope_facts(&self) -> EnvelopeFacts {
-        let sender = self.layers.iter().rev().map(|layer| &layer.sender).find(|sender| !sender.is_empty());
+        let sender = self
+            .layers
+            .iter()
+            .rev()
+            .map(|layer| &layer.sender)
+            .find(|sender| !sender.is_empty());
         EnvelopeFacts {
-            names: self.layers.iter().map(|layer| layer.envelope.name()).collect(),
+            names: self
+                .layers
+                .iter()
+                .map(|layer| layer.envelope.name())
+                .collect(),
             sender: sender.map(|sender| String::from_utf8_lossy(sender).into_owned()),
             has_clock: self.base.is_some(),
             is_folded: self.is_folded,
@@ -196,15 +238,31 @@ impl LineReader for EnvelopeReader {
     }
 
     fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
-        let Unwrapped { text: Cow::Borrowed(text), stamp } = unwrap(&self.layers, line)? else { return None };
+        let Unwrapped {
+            text: Cow::Borrowed(text),
+            stamp,
+        } = unwrap(&self.layers, line)?
+        else {
+            return None;
+        };
         let parts = self.inner.parts(text)?;
-        Some(LineParts { stamp_ns: self.stamp_ns(stamp).unwrap_or(parts.stamp_ns), ..parts })
+        Some(LineParts {
+            stamp_ns: self.stamp_ns(stamp).unwrap_or(parts.stamp_ns),
+            ..parts
+        })
     }
 }
 
 /// Whether lines of this kind have stamps.
 fn has_stamp(kind: LineKind) -> bool {
-    !matches!(kind, LineKind::Foreign | LineKind::Blank | LineKind::Elision | LineKind::Notice | LineKind::SummaryTable)
+    !matches!(
+        kind,
+        LineKind::Foreign
+            | LineKind::Blank
+            | LineKind::Elision
+            | LineKind::Notice
+            | LineKind::SummaryTable
+    )
 }
 
 /// What most stamps count from, and their number of digits.
@@ -212,11 +270,15 @@ fn clock(layers: &[Layer], head: Head<'_>) -> Option<(StampBase, usize)> {
     let mut seen: Vec<(StampBase, usize, usize)> = Vec::new();
     for stamp in head.lines().filter_map(|line| unwrap(layers, line)?.stamp) {
         match seen.iter_mut().find(|(base, ..)| *base == stamp.base) {
-            Some((_, digits, lines)) => (*digits, *lines) = ((*digits).max(stamp.digits), *lines + 1),
+            Some((_, digits, lines)) => {
+                (*digits, *lines) = ((*digits).max(stamp.digits), *lines + 1)
+            }
             None => seen.push((stamp.base, stamp.digits, 1)),
         }
     }
-    seen.into_iter().max_by_key(|&(.., lines)| lines).map(|(base, digits, _)| (base, digits))
+    seen.into_iter()
+        .max_by_key(|&(.., lines)| lines)
+        .map(|(base, digits, _)| (base, digits))
 }
 
 /// A log has no better resolution than this, whatever it prints.
@@ -224,15 +286,30 @@ const FINEST_TICK_NS: i64 = 1_000;
 
 /// The facts if stamps are those of the log. A line is logged when it is complete: at the end of its call.
 fn logged(facts: CaptureFacts, base: StampBase, digits: usize) -> CaptureFacts {
-    let dur_kind = if facts.has_durations { facts.dur_kind } else { DurKind::UpperBound };
+    let dur_kind = if facts.has_durations {
+        facts.dur_kind
+    } else {
+        DurKind::UpperBound
+    };
     let tick_ns = scan::tick_ns(digits).max(FINEST_TICK_NS);
-    CaptureFacts { stamp: StampMoment::End, clock: base.clock(), tick_ns, dur_kind, ..facts }
+    CaptureFacts {
+        stamp: StampMoment::End,
+        clock: base.clock(),
+        tick_ns,
+        dur_kind,
+        ..facts
+    }
 }
 
 /// The end of a call in the rest of a line that was cut anywhere, even inside a string.
 fn end_of_call(text: &[u8]) -> Option<&[u8]> {
-    let is_end = |&at: &usize| text.get(at + 1..).is_some_and(|rest| scan::skip_blanks(rest).starts_with(b"= "));
-    memchr::memrchr_iter(b')', text).find(is_end).and_then(|at| text.get(at..))
+    let is_end = |&at: &usize| {
+        text.get(at + 1..)
+            .is_some_and(|rest| scan::skip_blanks(rest).starts_with(b"= "))
+    };
+    memchr::memrchr_iter(b')', text)
+        .find(is_end)
+        .and_then(|at| text.get(at..))
 }
 
 /// The envelope, if it opens at least half of the first lines.
@@ -248,7 +325,8 @@ fn detect_by_lines(head: &[u8], envelope: impl Envelope + 'static) -> Option<Arc
 
 /// The lines of a text that are not blank.
 fn filled_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+    text.split(|&byte| byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
 }
 
 /// The line without the byte order mark that the first one may have.

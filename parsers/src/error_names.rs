@@ -28,12 +28,16 @@ pub fn name(system: System, number: i64) -> Option<&'static str> {
     if (system, number) == (System::MacOs, 45) {
         return Some("ENOTSUP");
     }
-    let found = tables.iter().find_map(|&(first, names)| names.get(at.checked_sub(first)?));
+    let found = tables
+        .iter()
+        .find_map(|&(first, names)| names.get(at.checked_sub(first)?));
     found.copied().filter(|name| !name.is_empty())
 }
 
 /// 1 to 10 are the same everywhere.
-const FIRST: [&str; 10] = ["EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD"];
+const FIRST: [&str; 10] = [
+    "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF", "ECHILD",
+];
 
 /// From 11 on, as the BSDs have them.
 #[rustfmt::skip]
@@ -116,25 +120,55 @@ mod tests {
     #[test]
     fn error_numbers_are_named_by_system() {
         let cases = [
-            (System::FreeBsd, [(2, "ENOENT"), (35, "EAGAIN"), (60, "ETIMEDOUT"), (78, "ENOSYS"), (96, "EOWNERDEAD")]),
+            (
+                System::FreeBsd,
+                [
+                    (2, "ENOENT"),
+                    (35, "EAGAIN"),
+                    (60, "ETIMEDOUT"),
+                    (78, "ENOSYS"),
+                    (96, "EOWNERDEAD"),
+                ],
+            ),
             (
                 System::MacOs,
-                [(35, "EAGAIN"), (45, "ENOTSUP"), (61, "ECONNREFUSED"), (89, "ECANCELED"), (102, "EOPNOTSUPP")],
+                [
+                    (35, "EAGAIN"),
+                    (45, "ENOTSUP"),
+                    (61, "ECONNREFUSED"),
+                    (89, "ECANCELED"),
+                    (102, "EOPNOTSUPP"),
+                ],
             ),
             (
                 System::Solaris,
-                [(11, "EAGAIN"), (48, "ENOTSUP"), (78, "ENAMETOOLONG"), (99, "ENOPROTOOPT"), (145, "ETIMEDOUT")],
+                [
+                    (11, "EAGAIN"),
+                    (48, "ENOTSUP"),
+                    (78, "ENAMETOOLONG"),
+                    (99, "ENOPROTOOPT"),
+                    (145, "ETIMEDOUT"),
+                ],
             ),
             (
                 System::Linux,
-                [(11, "EAGAIN"), (38, "ENOSYS"), (75, "EOVERFLOW"), (110, "ETIMEDOUT"), (115, "EINPROGRESS")],
+                [
+                    (11, "EAGAIN"),
+                    (38, "ENOSYS"),
+                    (75, "EOVERFLOW"),
+                    (110, "ETIMEDOUT"),
+                    (115, "EINPROGRESS"),
+                ],
             ),
         ];
         for (system, known) in cases {
             for (number, expected) in known {
                 assert_eq!(name(system, number), Some(expected), "{system:?} {number}");
             }
-            assert_eq!([name(system, 0), name(system, -2), name(system, 500)], [None; 3]);
+            assert_eq!(
+                [name(system, 0), name(system, -2), name(system, 500)],
+                [None; 3]
+            );
         }
     }
 }

@@ -50,7 +50,12 @@ pub enum DurKind {
 
 impl DurKind {
     /// All kinds, by number.
-    pub const ALL: [DurKind; 4] = [DurKind::Exact, DurKind::UpperBound, DurKind::Gap, DurKind::None];
+    pub const ALL: [DurKind; 4] = [
+        DurKind::Exact,
+        DurKind::UpperBound,
+        DurKind::Gap,
+        DurKind::None,
+    ];
 
     /// The name in tables and JSON.
     pub fn name(self) -> &'static str {

@@ -33,7 +33,9 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     /// The lines, without their ends.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        self.bytes
+            .split(|&byte| byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
     }
 }
 
@@ -117,7 +119,10 @@ pub struct Parsed {
 
 impl Parsed {
     pub(crate) fn with_other_formats(own: &'static str, other_format: OtherFormat) -> Parsed {
-        Parsed { other_format: Some((own, other_format)), ..Parsed::default() }
+        Parsed {
+            other_format: Some((own, other_format)),
+            ..Parsed::default()
+        }
     }
 
     /// Read a chunk of whole lines; only the last line of a capture may lack its LF.
@@ -152,10 +157,17 @@ impl Parsed {
         self.texts.copy_new(texts, &mut into.texts);
     }
 
-    fn read_lines<R: LineReader + ?Sized>(&mut self, reader: &R, mut text: &[u8], into: &mut ChunkLines) {
+    fn read_lines<R: LineReader + ?Sized>(
+        &mut self,
+        reader: &R,
+        mut text: &[u8],
+        into: &mut ChunkLines,
+    ) {
         while !text.is_empty() {
             let prefix = reader.prefix(text);
-            if let Some((line, rest)) = prefix.and_then(|prefix| self.read_expected(reader, prefix, text)) {
+            if let Some((line, rest)) =
+                prefix.and_then(|prefix| self.read_expected(reader, prefix, text))
+            {
                 into.refs.push(line);
                 text = rest;
                 continue;
@@ -200,7 +212,9 @@ impl Parsed {
             Some(prefix) => reader.parts_after(prefix, text),
             None => reader.parts(text),
         };
-        let looked_up = parts.filter(|parts| self.cache.accepts(parts)).map(|parts| (parts, self.cache.find(&parts)));
+        let looked_up = parts
+            .filter(|parts| self.cache.accepts(parts))
+            .map(|parts| (parts, self.cache.find(&parts)));
         if let Some((parts, Ok(number))) = looked_up {
             return into.refs.push(LineRef::cached(&parts, number));
         }
@@ -210,7 +224,12 @@ impl Parsed {
         };
         let line = self.recognised(line, text);
         if let Some((parts, Err(hash))) = looked_up
-            && let Some(number) = self.cache.insert(&parts, hash, &line, cached_lines::extra(&self.extras, line.extra))
+            && let Some(number) = self.cache.insert(
+                &parts,
+                hash,
+                &line,
+                cached_lines::extra(&self.extras, line.extra),
+            )
         {
             into.cached.push(CachedLine::of(&line));
             return into.refs.push(LineRef::cached(&parts, number));
@@ -223,8 +242,14 @@ impl Parsed {
     /// The line, or what it is in any format if the reader could not use it.
     pub(crate) fn recognised(&mut self, line: Line, text: &[u8]) -> Line {
         let line = elision::recognised(line, text);
-        match self.other_format.and_then(|(own, name_of)| name_of(own, &line, text)) {
-            Some(name) => Line { name: self.texts.add(name.as_bytes()), ..Line::of(LineKind::OtherFormat) },
+        match self
+            .other_format
+            .and_then(|(own, name_of)| name_of(own, &line, text))
+        {
+            Some(name) => Line {
+                name: self.texts.add(name.as_bytes()),
+                ..Line::of(LineKind::OtherFormat)
+            },
             None => line,
         }
     }
@@ -244,7 +269,10 @@ impl Parsed {
 
     /// A poll of several descriptors found only this one ready.
     pub(crate) fn ready_is(&mut self, line: &Line, fd: i32) {
-        let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get_mut(at as usize));
+        let extra = line
+            .extra
+            .checked_sub(1)
+            .and_then(|at| self.extras.get_mut(at as usize));
         if let Some(Extra::Polled { fds, ready, .. }) = extra
             && fds.len() > 1
         {
@@ -254,7 +282,10 @@ impl Parsed {
 
     /// Set the child of a line that creates one, once the tracer names it.
     pub(crate) fn child_is(&mut self, line: &Line, id: i32) {
-        let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get_mut(at as usize));
+        let extra = line
+            .extra
+            .checked_sub(1)
+            .and_then(|at| self.extras.get_mut(at as usize));
         if let Some(Extra::Spawn { child, .. }) = extra
             && *child == NO_ID
         {
@@ -270,5 +301,7 @@ impl Parsed {
 
 /// The line of a text that is blank, or `None`.
 pub fn blank(line: &[u8]) -> Option<Line> {
-    line.iter().all(u8::is_ascii_whitespace).then(|| Line::of(LineKind::Blank))
+    line.iter()
+        .all(u8::is_ascii_whitespace)
+        .then(|| Line::of(LineKind::Blank))
 }

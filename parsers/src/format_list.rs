@@ -1,7 +1,9 @@
 //! The list of formats, and the choice among them.
 
 use crate::format::{Format, Head, Recognition};
-use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
+use crate::{
+    dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris,
+};
 use std::cmp::Reverse;
 
 /// The formats, in the order in which they are tried. To add one, add its file and one line here.

@@ -40,7 +40,11 @@ pub enum Source {
 /// Errors of opening; a directory; text with the byte order mark of UTF-32. The content of a stream is not known yet,
 /// so its errors come with its first chunk.
 pub fn open(path: &Path) -> io::Result<Source> {
-    if path.as_os_str() == "-" { standard_input() } else { source_of(File::open(path)?) }
+    if path.as_os_str() == "-" {
+        standard_input()
+    } else {
+        source_of(File::open(path)?)
+    }
 }
 
 /// Standard input as a file, so that input redirected from a plain file is read in cells.
@@ -58,7 +62,10 @@ fn standard_input() -> io::Result<Source> {
 fn source_of(file: File) -> io::Result<Source> {
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory; name the files in it"));
+        return Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            "it is a directory; name the files in it",
+        ));
     }
     if !metadata.is_file() {
         return Stream::new(file).map(Source::Stream);

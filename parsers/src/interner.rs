@@ -67,7 +67,10 @@ pub fn hash_bytes(bytes: &[u8]) -> u32 {
 
 /// Fixed words are names: they are short, and begin with a letter or an underscore.
 fn may_be_word(bytes: &[u8]) -> bool {
-    bytes.len() <= MAX_WORD_BYTES && bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+    bytes.len() <= MAX_WORD_BYTES
+        && bytes
+            .first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
 }
 
 impl Interner {
@@ -106,7 +109,9 @@ impl Interner {
     /// As [`Interner::add`] for a text that is not a fixed word, with its [`hash_bytes`].
     pub fn add_hashed(&mut self, bytes: &[u8], hash: u32) -> Text {
         let first = Interner::first_free();
-        let free = match self.slots.find(hash, |at| text_at(&self.blocks, self.spans[at as usize]) == bytes) {
+        let free = match self.slots.find(hash, |at| {
+            text_at(&self.blocks, self.spans[at as usize]) == bytes
+        }) {
             Ok(found) => return Text(first + found),
             Err(free) => free,
         };
@@ -119,14 +124,21 @@ impl Interner {
 
     /// As [`Interner::add_hashed`] for many texts, whose numbers are appended to a list. Their places are looked at together
     /// before: in a large interner, most of them have to be fetched from memory.
-    pub fn add_all_hashed<'text>(&mut self, texts: impl Iterator<Item = (&'text [u8], u32)>, numbers: &mut Vec<Text>) {
+    pub fn add_all_hashed<'text>(
+        &mut self,
+        texts: impl Iterator<Item = (&'text [u8], u32)>,
+        numbers: &mut Vec<Text>,
+    ) {
         let mut texts = texts.peekable();
         let mut some: Vec<(&[u8], u32)> = Vec::with_capacity(ADDED_AT_ONCE);
         while texts.peek().is_some() {
             some.clear();
             some.extend(texts.by_ref().take(ADDED_AT_ONCE));
             self.slots.fetch(some.iter().map(|&(_, hash)| hash));
-            numbers.extend(some.iter().map(|&(bytes, hash)| self.add_hashed(bytes, hash)));
+            numbers.extend(
+                some.iter()
+                    .map(|&(bytes, hash)| self.add_hashed(bytes, hash)),
+            );
         }
     }
 
@@ -134,7 +146,10 @@ impl Interner {
     pub fn bytes(&self, text: Text) -> &[u8] {
         match text.0.checked_sub(Interner::first_free()) {
             None => syscalls::words()[text.0 as usize].as_bytes(),
-            Some(at) => self.spans.get(at as usize).map_or(b"", |&span| text_at(&self.blocks, span)),
+            Some(at) => self
+                .spans
+                .get(at as usize)
+                .map_or(b"", |&span| text_at(&self.blocks, span)),
         }
     }
 
@@ -151,13 +166,17 @@ impl Interner {
         if let Some(word) = syscalls::word(bytes) {
             return Some(word);
         }
-        let found = self.slots.find(hash_bytes(bytes), |at| text_at(&self.blocks, self.spans[at as usize]) == bytes);
+        let found = self.slots.find(hash_bytes(bytes), |at| {
+            text_at(&self.blocks, self.spans[at as usize]) == bytes
+        });
         found.ok().map(|at| Text(Interner::first_free() + at))
     }
 
     /// The texts without the fixed words, in the order of their numbers, with their hashes.
     pub fn added(&self) -> impl Iterator<Item = (&[u8], u32)> {
-        self.spans.iter().map(|&span| (text_at(&self.blocks, span), span.hash))
+        self.spans
+            .iter()
+            .map(|&span| (text_at(&self.blocks, span), span.hash))
     }
 
     /// Copy the added texts from this index on.
@@ -188,14 +207,23 @@ impl Interner {
     }
 
     fn store(&mut self, bytes: &[u8], hash: u32) -> TextSpan {
-        let fits = self.blocks.last().is_some_and(|block| block.capacity() - block.len() >= bytes.len());
+        let fits = self
+            .blocks
+            .last()
+            .is_some_and(|block| block.capacity() - block.len() >= bytes.len());
         if !fits {
-            self.blocks.push(Vec::with_capacity(BLOCK_BYTES.max(bytes.len())));
+            self.blocks
+                .push(Vec::with_capacity(BLOCK_BYTES.max(bytes.len())));
         }
         let block = self.blocks.len() - 1;
         let start = self.blocks[block].len() as u32;
         self.blocks[block].extend_from_slice(bytes);
-        TextSpan { block: block as u32, start, len: bytes.len() as u32, hash }
+        TextSpan {
+            block: block as u32,
+            start,
+            len: bytes.len() as u32,
+            hash,
+        }
     }
 }
 
@@ -228,15 +256,27 @@ mod tests {
     #[test]
     fn many_texts_keep_their_numbers() {
         let texts: Vec<String> = (0..5000).map(|number| format!("/tmp/{number}")).collect();
-        let hashed = || texts.iter().map(|text| (text.as_bytes(), hash_bytes(text.as_bytes())));
+        let hashed = || {
+            texts
+                .iter()
+                .map(|text| (text.as_bytes(), hash_bytes(text.as_bytes())))
+        };
         let mut interner = Interner::default();
         for _ in 0..2 {
             let (mut added, mut again) = (Vec::new(), Vec::new());
             interner.add_all_hashed(hashed(), &mut added);
             interner.add_all_hashed(hashed(), &mut again);
-            let numbers: Vec<Text> = (Interner::first_free()..).take(texts.len()).map(Text).collect();
+            let numbers: Vec<Text> = (Interner::first_free()..)
+                .take(texts.len())
+                .map(Text)
+                .collect();
             assert!(added == numbers && again == numbers);
-            assert!(texts.iter().zip(numbers).all(|(text, number)| interner.find(text.as_bytes()) == Some(number)));
+            assert!(
+                texts
+                    .iter()
+                    .zip(numbers)
+                    .all(|(text, number)| interner.find(text.as_bytes()) == Some(number))
+            );
             interner.clear();
             assert_eq!(interner.find(texts[0].as_bytes()), None);
         }
@@ -245,8 +285,10 @@ mod tests {
     #[test]
     fn texts_with_the_same_hash_are_distinct() {
         let mut interner = Interner::default();
-        let added: Vec<Text> =
-            [&b"/a"[..], b"/b", b"/a"].iter().map(|text| interner.add_hashed(text, u32::MAX)).collect();
+        let added: Vec<Text> = [&b"/a"[..], b"/b", b"/a"]
+            .iter()
+            .map(|text| interner.add_hashed(text, u32::MAX))
+            .collect();
         assert!(added[0] != added[1] && added[0] == added[2]);
     }
 }

@@ -37,7 +37,10 @@ impl Format for Kdump {
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut lines, mut records) = (0usize, 0usize);
-        for line in head.lines().filter(|line| !is_data(line) && blank(line).is_none()) {
+        for line in head
+            .lines()
+            .filter(|line| !is_data(line) && blank(line).is_none())
+        {
             lines += 1;
             records += usize::from(head::record(line, false).is_some());
         }
@@ -50,7 +53,9 @@ impl Format for Kdump {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(KdumpReader { layout: KdumpLayout::of(head) })
+        Box::new(KdumpReader {
+            layout: KdumpLayout::of(head),
+        })
     }
 }
 
@@ -62,7 +67,11 @@ impl LineReader for KdumpReader {
     fn facts(&self) -> CaptureFacts {
         let timed = self.layout.clock != Clock::None;
         CaptureFacts {
-            stamp: if timed { StampMoment::Start } else { StampMoment::None },
+            stamp: if timed {
+                StampMoment::Start
+            } else {
+                StampMoment::None
+            },
             clock: self.layout.clock,
             tick_ns: scan::tick_ns(self.layout.digits),
             dur_kind: if timed { DurKind::Exact } else { DurKind::None },
@@ -82,7 +91,11 @@ impl LineReader for KdumpReader {
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        let record = if is_data(text) { None } else { head::record(text, self.layout.has_tids) };
+        let record = if is_data(text) {
+            None
+        } else {
+            head::record(text, self.layout.has_tids)
+        };
         match record {
             Some(record) => self.record(&record, parsed),
             None => apart(text),
@@ -119,8 +132,15 @@ impl KdumpReader {
         }
         let mut line = Line::of(LineKind::Notice);
         line.pid = record.pid;
-        line.tid = if record.tid == NO_ID { record.pid } else { record.tid };
-        line.stamp_ns = record.stamps().first().map_or(NO_NS, |&(time_ns, _)| time_ns);
+        line.tid = if record.tid == NO_ID {
+            record.pid
+        } else {
+            record.tid
+        };
+        line.stamp_ns = record
+            .stamps()
+            .first()
+            .map_or(NO_NS, |&(time_ns, _)| time_ns);
         match record.kind {
             b"CALL" => self.entered(record, &mut line, parsed),
             b"RET" => returned(record, &mut line, parsed),
@@ -128,7 +148,10 @@ impl KdumpReader {
         }
         if line.extra == 0 && matches!(line.kind, LineKind::Call | LineKind::CallStart) {
             let program = parsed.texts.add(record.comm);
-            line.extra = parsed.keep(Extra::Program { name: program, with: None });
+            line.extra = parsed.keep(Extra::Program {
+                name: program,
+                with: None,
+            });
         }
         line
     }
@@ -136,18 +159,27 @@ impl KdumpReader {
     fn entered(&self, record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
         let (name, rest) = name(record.text);
         let name = canonical(name);
-        (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
+        (line.kind, line.part, line.outcome) =
+            (LineKind::CallStart, CallPart::Begun, Outcome::Open);
         line.name = parsed.texts.add(name);
         let mut args = ArgumentList::default();
         let inner = rest.strip_prefix(b"(").unwrap_or(b"");
         arguments::split(inner.strip_suffix(b")").unwrap_or(inner), &mut args);
         if let Some(call) = syscalls::by_text(line.name) {
             let mut id = String::new();
-            call::describe(call, with_decimal_id(call, &args, &mut id).list(), line, parsed);
+            call::describe(
+                call,
+                with_decimal_id(call, &args, &mut id).list(),
+                line,
+                parsed,
+            );
         }
         match name {
             b"execve" | b"fexecve" => {
-                line.extra = parsed.keep(Extra::Exec { path: Text::NONE, argv: Text::NONE });
+                line.extra = parsed.keep(Extra::Exec {
+                    path: Text::NONE,
+                    argv: Text::NONE,
+                });
             }
             b"exit" | b"_exit" => self.leaves(args.list(), true, line, parsed),
             b"thr_exit" | b"__threxit" | b"_lwp_exit" => self.leaves(&[], false, line, parsed),
@@ -159,18 +191,32 @@ impl KdumpReader {
     fn leaves(&self, args: &[&[u8]], is_process: bool, line: &mut Line, parsed: &mut Parsed) {
         (line.kind, line.part, line.outcome) = (LineKind::Call, CallPart::Whole, Outcome::NoReturn);
         if !is_process {
-            line.extra = if self.layout.has_tids { parsed.keep(Extra::ThreadEnd) } else { 0 };
+            line.extra = if self.layout.has_tids {
+                parsed.keep(Extra::ThreadEnd)
+            } else {
+                0
+            };
         } else {
-            let status = args.first().and_then(|arg| scan::value(arg)).map_or(0, |(status, _)| status);
+            let status = args
+                .first()
+                .and_then(|arg| scan::value(arg))
+                .map_or(0, |(status, _)| status);
             line.extra = parsed.keep(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)));
         }
     }
 }
 
 /// Ids are printed in hexadecimal, -1 as `0xffffffff`. Other formats print them in decimal.
-fn with_decimal_id<'a>(call: &Syscall, args: &ArgumentList<'a>, id: &'a mut String) -> ArgumentList<'a> {
+fn with_decimal_id<'a>(
+    call: &Syscall,
+    args: &ArgumentList<'a>,
+    id: &'a mut String,
+) -> ArgumentList<'a> {
     let mut plain = ArgumentList::default();
-    let value = args.list().first().filter(|arg| call.args.starts_with('i') && arg.starts_with(b"0x"));
+    let value = args
+        .list()
+        .first()
+        .filter(|arg| call.args.starts_with('i') && arg.starts_with(b"0x"));
     match value.and_then(|arg| scan::value(arg)) {
         Some((value, b"")) => {
             *id = (value as i32).to_string();
@@ -184,7 +230,10 @@ fn with_decimal_id<'a>(call: &Syscall, args: &ArgumentList<'a>, id: &'a mut Stri
 
 /// The name of a call and the text after it; numbers of unknown calls are in brackets.
 fn name(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text.iter().position(|byte| matches!(byte, b'(' | b' ' | b'\t')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| matches!(byte, b'(' | b' ' | b'\t'))
+        .unwrap_or(text.len());
     text.split_at(end)
 }
 
@@ -197,7 +246,11 @@ fn canonical(name: &[u8]) -> &[u8] {
         Some(point) => name.get(point + 1..).unwrap_or(name),
         None => unversioned(name),
     };
-    if syscalls::by_name(plain).is_some() { plain } else { name }
+    if syscalls::by_name(plain).is_some() {
+        plain
+    } else {
+        name
+    }
 }
 
 fn unversioned(name: &[u8]) -> &[u8] {
@@ -205,8 +258,9 @@ fn unversioned(name: &[u8]) -> &[u8] {
         return rest.strip_prefix(b"_").unwrap_or(name);
     }
     let start = name.iter().position(|&byte| byte != b'_').unwrap_or(0);
-    let Some((unversioned, version)) =
-        name.get(start..).and_then(|rest| rest.split_at_checked(rest.len().saturating_sub(2)))
+    let Some((unversioned, version)) = name
+        .get(start..)
+        .and_then(|rest| rest.split_at_checked(rest.len().saturating_sub(2)))
     else {
         return name;
     };
@@ -242,14 +296,17 @@ fn returned(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
 
 fn failed(error: &[u8], line: &mut Line, parsed: &mut Parsed) {
     line.outcome = Outcome::Failed;
-    let Some((number, text)) = scan::number(error) else { return };
-    line.errno = match error_names::name(System::FreeBsd, number).filter(|_| number <= LAST_COMMON_ERROR) {
-        Some(name) => parsed.texts.add(name.as_bytes()),
-        None => match records::error_by_text(scan::trim(text)) {
-            Some(name) => parsed.texts.add(name.as_bytes()),
-            None => parsed.texts.add(format!("errno {number}").as_bytes()),
-        },
+    let Some((number, text)) = scan::number(error) else {
+        return;
     };
+    line.errno =
+        match error_names::name(System::FreeBsd, number).filter(|_| number <= LAST_COMMON_ERROR) {
+            Some(name) => parsed.texts.add(name.as_bytes()),
+            None => match records::error_by_text(scan::trim(text)) {
+                Some(name) => parsed.texts.add(name.as_bytes()),
+                None => parsed.texts.add(format!("errno {number}").as_bytes()),
+            },
+        };
 }
 
 /// Above this, the three systems number errors differently, and the text decides.
@@ -257,8 +314,13 @@ const LAST_COMMON_ERROR: i64 = 81;
 
 /// The second value of a pipe.
 fn second(name: &[u8], first: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let Some(at) = memchr::memmem::find(rest, b", ").filter(|_| name == b"pipe") else { return };
-    let other = rest.get(at + 2..).and_then(scan::value).and_then(|(value, _)| i32::try_from(value).ok());
+    let Some(at) = memchr::memmem::find(rest, b", ").filter(|_| name == b"pipe") else {
+        return;
+    };
+    let other = rest
+        .get(at + 2..)
+        .and_then(scan::value)
+        .and_then(|(value, _)| i32::try_from(value).ok());
     if let (Ok(first), Some(other)) = (i32::try_from(first), other) {
         line.extra = parsed.keep(Extra::Fds(Box::new([first, other])));
     }
@@ -268,15 +330,24 @@ fn succeeded(name: &[u8], comm: &[u8], line: &mut Line, parsed: &mut Parsed) {
     match name {
         b"execve" | b"fexecve" => {
             let path = parsed.texts.add(comm);
-            line.extra = parsed.keep(Extra::Exec { path, argv: Text::NONE });
+            line.extra = parsed.keep(Extra::Exec {
+                path,
+                argv: Text::NONE,
+            });
         }
         b"fork" | b"vfork" | b"rfork" | b"pdfork" | b"__clone" | b"clone" if line.ret == 0 => {
-            line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+            line.extra = parsed.keep(Extra::Born {
+                creator_pid: NO_ID,
+                thread: false,
+            });
         }
         // A process that the tracer starts records the end of the call that began the trace; one that it attaches to
         // does not.
         b"ktrace" | b"fktrace" => {
-            line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+            line.extra = parsed.keep(Extra::Born {
+                creator_pid: NO_ID,
+                thread: false,
+            });
         }
         _ if line.extra == 0 => {
             if let Some(call) = syscalls::by_text(line.name) {

@@ -38,8 +38,12 @@ impl Format for KernelLog {
     }
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
-        let (mut lines, mut stamped, mut sure, mut calls, mut jobs) = (0usize, 0usize, 0usize, 0usize, 0usize);
-        for line in head.lines().filter(|line| blank(line).is_none() && !is_elision(line)) {
+        let (mut lines, mut stamped, mut sure, mut calls, mut jobs) =
+            (0usize, 0usize, 0usize, 0usize, 0usize);
+        for line in head
+            .lines()
+            .filter(|line| blank(line).is_none() && !is_elision(line))
+        {
             lines += 1;
             let joined = joined::messages(line).len();
             if joined > 0 {
@@ -60,7 +64,9 @@ impl Format for KernelLog {
             // People quote the console's lines about a job that does not end, which say for how long.
             _ if stamped == 0 && jobs > 0 => Recognition::Maybe((jobs * 100 / lines) as u8),
             // Tracers may print the time first too. But a log may quote one or two calls.
-            _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => Recognition::No,
+            _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => {
+                Recognition::No
+            }
             _ if sure * 2 >= lines => Recognition::Yes,
             _ => Recognition::Maybe((stamped * 100 / lines) as u8),
         }
@@ -69,12 +75,22 @@ impl Format for KernelLog {
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let (base, digits) = clock(head);
         let is_newest_first = is_newest_first(head, base);
-        let minutes = || head.lines().filter_map(prefix::read).filter(is_minute_stamp).take(2).count();
+        let minutes = || {
+            head.lines()
+                .filter_map(prefix::read)
+                .filter(is_minute_stamp)
+                .take(2)
+                .count()
+        };
         let is_rough = base == StampBase::Previous && minutes() > 1;
         Box::new(KernelLogReader {
             base,
             is_newest_first,
-            tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) },
+            tick_ns: if is_rough {
+                MINUTE_NS
+            } else {
+                scan::tick_ns(digits)
+            },
         })
     }
 }
@@ -88,12 +104,20 @@ pub fn message_of(line: &[u8]) -> Option<&[u8]> {
 fn is_call(text: &[u8]) -> bool {
     let text = scan::skip_blanks(text);
     let text = after_marks(text);
-    let text = after_marks(scan::skip_blanks(scan::number(text).map_or(text, |(_, rest)| rest)));
-    if [&b"<... "[..], b"--- SIG", b"+++ "].iter().any(|prefix| text.starts_with(prefix)) {
+    let text = after_marks(scan::skip_blanks(
+        scan::number(text).map_or(text, |(_, rest)| rest),
+    ));
+    if [&b"<... "[..], b"--- SIG", b"+++ "]
+        .iter()
+        .any(|prefix| text.starts_with(prefix))
+    {
         return true;
     }
-    let Some((_, rest)) = scan::name(text) else { return false };
-    let ends = || text.ends_with(b"<unfinished ...>") || memchr::memmem::rfind(rest, b") = ").is_some();
+    let Some((_, rest)) = scan::name(text) else {
+        return false;
+    };
+    let ends =
+        || text.ends_with(b"<unfinished ...>") || memchr::memmem::rfind(rest, b") = ").is_some();
     rest.starts_with(b"(") && (ends() || memchr::memmem::rfind(rest, b")  ").is_some())
 }
 
@@ -106,7 +130,9 @@ fn after_marks(mut text: &[u8]) -> &[u8] {
             [b'[', ..] => b']',
             _ => break,
         };
-        let Some(rest) = memchr::memchr(close, text).and_then(|end| text.get(end + 1..)) else { break };
+        let Some(rest) = memchr::memchr(close, text).and_then(|end| text.get(end + 1..)) else {
+            break;
+        };
         text = scan::skip_blanks(rest);
     }
     text
@@ -114,7 +140,11 @@ fn after_marks(mut text: &[u8]) -> &[u8] {
 
 /// The clock of a capture and its digits: the finest clock that most lines have, else the most common one.
 fn clock(head: Head<'_>) -> (StampBase, usize) {
-    let (mut stamped, mut lines, mut digits) = (0usize, [0usize; STAMP_BASES.len()], [0usize; STAMP_BASES.len()]);
+    let (mut stamped, mut lines, mut digits) = (
+        0usize,
+        [0usize; STAMP_BASES.len()],
+        [0usize; STAMP_BASES.len()],
+    );
     for prefix in head.lines().filter_map(prefix::read) {
         stamped += 1;
         for (at, &base) in STAMP_BASES.iter().enumerate() {
@@ -126,15 +156,25 @@ fn clock(head: Head<'_>) -> (StampBase, usize) {
     }
     let is_common = |at: &usize| lines[*at] * 5 >= stamped * 4 && lines[*at] > 0;
     // Among equals, the earlier base wins, hence the reverse order.
-    let finest = (0..STAMP_BASES.len()).rev().filter(is_common).max_by_key(|&at| digits[at]);
-    let commonest = || (0..STAMP_BASES.len()).rev().max_by_key(|&at| lines[at]).unwrap_or(0);
+    let finest = (0..STAMP_BASES.len())
+        .rev()
+        .filter(is_common)
+        .max_by_key(|&at| digits[at]);
+    let commonest = || {
+        (0..STAMP_BASES.len())
+            .rev()
+            .max_by_key(|&at| lines[at])
+            .unwrap_or(0)
+    };
     let at = finest.unwrap_or_else(commonest);
     (STAMP_BASES[at], digits[at])
 }
 
 /// Whether the time since the previous line has a resolution of a minute.
 fn is_minute_stamp(prefix: &LogPrefix<'_>) -> bool {
-    prefix.at(StampBase::Previous).is_some_and(|stamp| stamp.ns < 0)
+    prefix
+        .at(StampBase::Previous)
+        .is_some_and(|stamp| stamp.ns < 0)
 }
 
 /// Minimum number of steps back of a log whose newest line comes first. A clock that is set back steps once.
@@ -145,7 +185,9 @@ fn is_newest_first(head: Head<'_>, base: StampBase) -> bool {
     if base == StampBase::Previous {
         return false;
     }
-    let stamps = head.lines().filter_map(|line| Some(prefix::read(line)?.at(base)?.ns));
+    let stamps = head
+        .lines()
+        .filter_map(|line| Some(prefix::read(line)?.at(base)?.ns));
     let (mut before_ns, mut steps_back) = (i64::MAX, 0);
     for stamp_ns in stamps {
         if stamp_ns > before_ns {
@@ -186,7 +228,11 @@ impl LineReader for KernelLogReader {
         if let Some(line) = blank(line) {
             return line;
         }
-        let joined = if self.base == StampBase::Boot { joined::messages(line) } else { Vec::new() };
+        let joined = if self.base == StampBase::Boot {
+            joined::messages(line)
+        } else {
+            Vec::new()
+        };
         if let Some((first, others)) = joined.split_first() {
             return self.joined(first, others, parsed);
         }
@@ -215,7 +261,10 @@ impl KernelLogReader {
             line.stamp_ns = stamp.ns;
         }
         let (name, message) = message::read(prefix);
-        if self.base == StampBase::Boot && !self.is_newest_first && may_begin_boot(line.stamp_ns, message) {
+        if self.base == StampBase::Boot
+            && !self.is_newest_first
+            && may_begin_boot(line.stamp_ns, message)
+        {
             line.extra = parsed.keep(BOOT);
         }
         line.ret = message::repeats(message).unwrap_or(NO_NS);
@@ -227,26 +276,42 @@ impl KernelLogReader {
     /// A message, followed by the durations among the attributes of its record.
     fn with_attributes(&self, message: &[u8], record: [&[u8]; 2], parsed: &mut Parsed) -> Text {
         let mut found = Vec::new();
-        record.iter().for_each(|part| attributes::append_durations(part, &mut found));
+        record
+            .iter()
+            .for_each(|part| attributes::append_durations(part, &mut found));
         if found.is_empty() {
             return stored(message, parsed);
         }
-        let mut whole =
-            message.get(..MAX_MESSAGE_BYTES - found.len().min(MAX_MESSAGE_BYTES)).unwrap_or(message).to_vec();
+        let mut whole = message
+            .get(..MAX_MESSAGE_BYTES - found.len().min(MAX_MESSAGE_BYTES))
+            .unwrap_or(message)
+            .to_vec();
         whole.append(&mut found);
         stored(&whole, parsed)
     }
 
     /// Several messages on one line.
-    fn joined(&self, first: &JoinedMessage<'_>, others: &[JoinedMessage<'_>], parsed: &mut Parsed) -> Line {
+    fn joined(
+        &self,
+        first: &JoinedMessage<'_>,
+        others: &[JoinedMessage<'_>],
+        parsed: &mut Parsed,
+    ) -> Line {
         let message = |one: &JoinedMessage<'_>, parsed: &mut Parsed| {
             let (name, text) = message::plain(one.text);
             (one.stamp_ns, stored(name, parsed), stored(text, parsed))
         };
         let (stamp_ns, name, target) = message(first, parsed);
-        let others: Box<[(i64, Text, Text)]> = others.iter().map(|one| message(one, parsed)).collect();
+        let others: Box<[(i64, Text, Text)]> =
+            others.iter().map(|one| message(one, parsed)).collect();
         let extra = parsed.keep(Extra::Joined(others));
-        Line { stamp_ns, name, target, extra, ..Line::of(LineKind::Log) }
+        Line {
+            stamp_ns,
+            name,
+            target,
+            extra,
+            ..Line::of(LineKind::Log)
+        }
     }
 }
 
@@ -263,7 +328,10 @@ fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
 fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Line {
     if let Some(job) = running_job(line) {
         let target = stored(job, parsed);
-        return Line { target, ..Line::of(LineKind::Log) };
+        return Line {
+            target,
+            ..Line::of(LineKind::Log)
+        };
     }
     let mut read = Line::of(kind_without_stamp(line));
     if read.kind == LineKind::Notice
@@ -279,15 +347,23 @@ fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Lin
 fn running_job(line: &[u8]) -> Option<&[u8]> {
     const JOBS: [&[u8]; 2] = [b"A stop job is running", b"A start job is running"];
     let line = scan::trim_end(line);
-    let at = JOBS.iter().find_map(|job| memchr::memmem::find(line, job)).filter(|_| line.starts_with(b"["))?;
+    let at = JOBS
+        .iter()
+        .find_map(|job| memchr::memmem::find(line, job))
+        .filter(|_| line.starts_with(b"["))?;
     line.get(at..)
 }
 
 fn kind_without_stamp(line: &[u8]) -> LineKind {
-    if line.starts_with(b"-- ") && scan::trim_end(line).ends_with(b"--") || line.starts_with(b"-- Journal begins") {
+    if line.starts_with(b"-- ") && scan::trim_end(line).ends_with(b"--")
+        || line.starts_with(b"-- Journal begins")
+    {
         return LineKind::Notice;
     }
-    if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+    if line
+        .first()
+        .is_some_and(|byte| matches!(byte, b' ' | b'\t'))
+    {
         return LineKind::Continuation;
     }
     // `[    1.4862[    1.486300] text`: two writers on the console.

@@ -106,8 +106,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, by number.
-    pub const ALL: [Outcome; 6] =
-        [Outcome::Ok, Outcome::Failed, Outcome::Interrupted, Outcome::NoReturn, Outcome::Open, Outcome::Unavailable];
+    pub const ALL: [Outcome; 6] = [
+        Outcome::Ok,
+        Outcome::Failed,
+        Outcome::Interrupted,
+        Outcome::NoReturn,
+        Outcome::Open,
+        Outcome::Unavailable,
+    ];
 
     /// The name in tables and JSON.
     pub fn name(self) -> &'static str {

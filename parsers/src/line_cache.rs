@@ -16,7 +16,10 @@ use hashbrown::HashTable;
 use history::History;
 use std::hash::Hasher;
 
-const _: () = assert!(MAX_BODIES < u16::MAX as usize, "the history stores numbers of bodies in 16 bits");
+const _: () = assert!(
+    MAX_BODIES < u16::MAX as usize,
+    "the history stores numbers of bodies in 16 bits"
+);
 
 /// Longer bodies hardly ever repeat.
 const MAX_BODY_BYTES: usize = 512;
@@ -66,22 +69,56 @@ impl LinePrefix {
     /// One that has nothing but the id of a thread and a stamp.
     #[inline]
     pub(crate) fn of_stamp(tid: i32, stamp_ns: i64, len: usize) -> LinePrefix {
-        LinePrefix { tid, pid: NO_ID, stamp_ns, dur_ns: NO_NS, cpu_ns: NO_NS, len }
+        LinePrefix {
+            tid,
+            pid: NO_ID,
+            stamp_ns,
+            dur_ns: NO_NS,
+            cpu_ns: NO_NS,
+            len,
+        }
     }
 
     /// The parts of a line with this prefix.
     #[inline]
     pub(crate) fn parts(self, body: &[u8], dur_ns: i64) -> LineParts<'_> {
-        let LinePrefix { tid, pid, stamp_ns, cpu_ns, .. } = self;
-        LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body }
+        let LinePrefix {
+            tid,
+            pid,
+            stamp_ns,
+            cpu_ns,
+            ..
+        } = self;
+        LineParts {
+            tid,
+            pid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            body,
+        }
     }
 }
 
 impl<'a> LineParts<'a> {
     /// The ids and times of a line, and its body.
     pub(crate) fn of(line: &Line, body: &'a [u8]) -> LineParts<'a> {
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = *line;
-        LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body }
+        let Line {
+            tid,
+            pid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            ..
+        } = *line;
+        LineParts {
+            tid,
+            pid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            body,
+        }
     }
 
     /// Whether the line that was read has the same ids and times.
@@ -166,7 +203,9 @@ impl LineCache {
 
     /// The number of a body that is in the cache, or else its hash.
     pub(crate) fn find(&mut self, parts: &LineParts<'_>) -> Result<u32, u64> {
-        let is_expected = |&(_, text, has_dur): &(u32, &[u8], bool)| text == parts.body && has_dur == parts.has_dur();
+        let is_expected = |&(_, text, has_dur): &(u32, &[u8], bool)| {
+            text == parts.body && has_dur == parts.has_dur()
+        };
         if let Some((number, ..)) = self.expected().filter(is_expected) {
             self.found_expected(number);
             return Ok(number);
@@ -178,7 +217,9 @@ impl LineCache {
             let is_alike = self.hashes[*number as usize] == hash && body.has_dur == parts.has_dur();
             is_alike && body.text(&self.bytes) == parts.body
         };
-        let Some(&number) = self.table.find(hash, is_same) else { return Err(hash) };
+        let Some(&number) = self.table.find(hash, is_same) else {
+            return Err(hash);
+        };
         self.hits += 1;
         self.history.jump(number);
         Ok(number)
@@ -212,20 +253,27 @@ impl LineCache {
         line: &Line,
         extra: Option<&Extra>,
     ) -> Option<u32> {
-        let is_cacheable =
-            matches!(line.kind, LineKind::Call | LineKind::CallStart | LineKind::CallEnd | LineKind::Signal)
-                || matches!(extra, Some(Extra::Frame { .. }));
+        let is_cacheable = matches!(
+            line.kind,
+            LineKind::Call | LineKind::CallStart | LineKind::CallEnd | LineKind::Signal
+        ) || matches!(extra, Some(Extra::Frame { .. }));
         // These extras contain ids that are not part of the body: Born the process, Attached the thread.
-        let is_cacheable = is_cacheable && !matches!(extra, Some(Extra::Born { .. } | Extra::Attached(..)));
+        let is_cacheable =
+            is_cacheable && !matches!(extra, Some(Extra::Born { .. } | Extra::Attached(..)));
         if !is_cacheable || !parts.agree_with(line) || self.is_full() {
             return None;
         }
         let (start, number) = (self.bytes.len() as u32, self.bodies.len() as u32);
         let len = u16::try_from(parts.body.len()).ok()?;
         self.bytes.extend_from_slice(parts.body);
-        self.bodies.push(CachedBody { start, len, has_dur: parts.has_dur() });
+        self.bodies.push(CachedBody {
+            start,
+            len,
+            has_dur: parts.has_dur(),
+        });
         self.hashes.push(hash);
-        self.table.insert_unique(hash, number, |&number| self.hashes[number as usize]);
+        self.table
+            .insert_unique(hash, number, |&number| self.hashes[number as usize]);
         self.history.jump(number);
         Some(number)
     }

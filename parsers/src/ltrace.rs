@@ -58,7 +58,12 @@ impl Format for Ltrace {
         for line in head.lines() {
             without_marks(line, &mut plain);
         }
-        Box::new(LtraceReader { layout: StraceLayout::of(Head { bytes: &plain, complete: head.complete }) })
+        Box::new(LtraceReader {
+            layout: StraceLayout::of(Head {
+                bytes: &plain,
+                complete: head.complete,
+            }),
+        })
     }
 }
 
@@ -69,7 +74,12 @@ struct LtraceReader {
 /// Where the text after ids, clocks and an instruction pointer begins: the last word before the parenthesis.
 fn word_start(line: &[u8]) -> Option<usize> {
     let end = memchr::memchr2(b'(', b'"', line).filter(|&at| line.get(at) == Some(&b'('))?;
-    Some(line.get(..end)?.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1))
+    Some(
+        line.get(..end)?
+            .iter()
+            .rposition(|&byte| byte == b' ')
+            .map_or(0, |at| at + 1),
+    )
 }
 
 /// Every line of every head is searched for these, so the searches are prepared once.
@@ -79,12 +89,14 @@ static FAILED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b") = -1
 /// A line that only ltrace writes.
 fn is_sign(line: &[u8]) -> bool {
     let line = scan::trim_end(line);
-    let word = word_start(line).and_then(|start| line.get(start..)).unwrap_or(b"");
+    let word = word_start(line)
+        .and_then(|start| line.get(start..))
+        .unwrap_or(b"");
     let is_call = names::of_call(word).is_some();
     let resumed = RESUMED.find(line).is_some_and(|at| at < 64);
     let is_table = line.starts_with(b"% time") && line.ends_with(b"function");
-    let ended =
-        line.ends_with(b") +++") && memchr::memmem::find(line, b"+++ exited (status ").is_some_and(|at| at < 64);
+    let ended = line.ends_with(b") +++")
+        && memchr::memmem::find(line, b"+++ exited (status ").is_some_and(|at| at < 64);
     is_call || resumed || is_table || ended || line.ends_with(b"<no return ...>")
 }
 
@@ -92,17 +104,25 @@ fn is_sign(line: &[u8]) -> bool {
 fn is_other(line: &[u8]) -> bool {
     let line = scan::trim_end(line);
     let failed = FAILED.find(line).is_some();
-    let ended = line.ends_with(b" +++") && memchr::memmem::find(line, b"+++ exited with ").is_some_and(|at| at < 64);
+    let ended = line.ends_with(b" +++")
+        && memchr::memmem::find(line, b"+++ exited with ").is_some_and(|at| at < 64);
     (failed && line.contains(&b')') && word_start(line).is_some()) || ended
 }
 
 /// A line as strace would print it, so that strace's layout can be used.
 fn without_marks(line: &[u8], out: &mut Vec<u8>) {
-    let word = word_start(line).filter(|&start| line.get(start..).is_some_and(|word| word.starts_with(b"SYS_")));
+    let word = word_start(line).filter(|&start| {
+        line.get(start..)
+            .is_some_and(|word| word.starts_with(b"SYS_"))
+    });
     match word.and_then(|start| Some((line.get(..start)?, line.get(start + 4..)?))) {
         Some((before, call)) => {
             out.extend_from_slice(without_pointer(before));
-            out.extend_from_slice(if call.first().is_some_and(u8::is_ascii_digit) { b"nr_" } else { b"" });
+            out.extend_from_slice(if call.first().is_some_and(u8::is_ascii_digit) {
+                b"nr_"
+            } else {
+                b""
+            });
             out.extend_from_slice(call);
         }
         None => out.extend_from_slice(line),
@@ -135,7 +155,11 @@ impl LineReader for LtraceReader {
             return Line::of(LineKind::Foreign);
         };
         let body = after_pointer(prefix.body);
-        let mut read = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Call) };
+        let mut read = Line {
+            tid: prefix.tid,
+            stamp_ns: prefix.stamp_ns,
+            ..Line::of(LineKind::Call)
+        };
         if event(body, &mut read, parsed) {
             return read;
         }
@@ -144,14 +168,25 @@ impl LineReader for LtraceReader {
 
     fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        let StracePrefix {
+            tid,
+            stamp_ns,
+            body,
+        } = self.layout.prefix(line)?;
         let body = after_pointer(body);
         // The body alone does not decide whether a line is a row of a table.
         if memchr::memchr(b'(', body).is_none() || body.ends_with(b" total") {
             return None;
         }
         let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
-        Some(LineParts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
+        Some(LineParts {
+            tid,
+            stamp_ns,
+            dur_ns,
+            body,
+            pid: NO_ID,
+            cpu_ns: NO_NS,
+        })
     }
 }
 
@@ -159,14 +194,20 @@ impl LtraceReader {
     fn unusable(&self, prefix: &StracePrefix<'_>, line: &[u8]) -> Line {
         let has_prefix = prefix.body.len() < line.len();
         match has_prefix {
-            true => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Damaged) },
+            true => Line {
+                tid: prefix.tid,
+                stamp_ns: prefix.stamp_ns,
+                ..Line::of(LineKind::Damaged)
+            },
             false => Line::of(LineKind::Foreign),
         }
     }
 }
 
 fn after_pointer(body: &[u8]) -> &[u8] {
-    let rest = body.strip_prefix(b"[0x").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..));
+    let rest = body
+        .strip_prefix(b"[0x")
+        .and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..));
     rest.map_or(body, scan::skip_blanks)
 }
 
@@ -207,10 +248,14 @@ fn event(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 
 /// `puts("hi" <unfinished ...>`, `prog->puts("hi") = 3`, `operator new(unsigned long)(8) = 0x…`, `libc.so.6->free(…`.
 fn is_library_call(body: &[u8]) -> bool {
-    let Some(open) = memchr::memchr(b'(', body).filter(|&at| at > 0) else { return false };
-    let starts =
-        body.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'/' | b'~'));
-    let ends = body.ends_with(b" ...>") || memchr::memmem::find(body.get(open..).unwrap_or(b""), b" = ").is_some();
+    let Some(open) = memchr::memchr(b'(', body).filter(|&at| at > 0) else {
+        return false;
+    };
+    let starts = body.first().is_some_and(|byte| {
+        byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'/' | b'~')
+    });
+    let ends = body.ends_with(b" ...>")
+        || memchr::memmem::find(body.get(open..).unwrap_or(b""), b" = ").is_some();
     starts && ends
 }
 
@@ -225,7 +270,9 @@ fn note(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 
 /// `+++ exited (status 3) +++`, `+++ killed by SIGKILL +++`.
 fn ended(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    let status = body.strip_prefix(b"+++ exited (status ").and_then(scan::signed);
+    let status = body
+        .strip_prefix(b"+++ exited (status ")
+        .and_then(scan::signed);
     let Some((status, _)) = status.filter(|_| body.ends_with(b" +++")) else {
         return events::end(body, line, parsed);
     };
@@ -259,14 +306,19 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
             }
         }
         (None, None) if cut.is_some() => {
-            (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
+            (line.kind, line.part, line.outcome) =
+                (LineKind::CallStart, CallPart::Begun, Outcome::Open);
         }
         _ => return false,
     }
     if let Some(call) = syscalls::by_text(line.name) {
         let mut plain = ArgumentList::default();
         for (at, arg) in args.list().iter().enumerate() {
-            plain.push(if at == 1 && name == b"futex" { names::futex_op(arg) } else { arg });
+            plain.push(if at == 1 && name == b"futex" {
+                names::futex_op(arg)
+            } else {
+                arg
+            });
         }
         call::describe(call, plain.list(), line, parsed);
     }
@@ -274,7 +326,9 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
 }
 
 fn resumed(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    let Some((name, rest)) = resumed_name(body) else { return false };
+    let Some((name, rest)) = resumed_name(body) else {
+        return false;
+    };
     let Some(name) = names::of_system(name) else {
         line.kind = LineKind::Notice;
         return true;
@@ -282,7 +336,9 @@ fn resumed(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     set_name(name, line, parsed);
     (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
     let mut args = ArgumentList::default();
-    let Some(result) = arguments::split(rest, &mut args) else { return false };
+    let Some(result) = arguments::split(rest, &mut args) else {
+        return false;
+    };
     if !value(result, line, parsed) {
         return false;
     }
@@ -308,7 +364,11 @@ fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let number = -line.ret;
     line.ret = -1;
     let name = restart(number).or_else(|| error_names::name(System::Linux, number));
-    line.outcome = if restart(number).is_some() { Outcome::Interrupted } else { Outcome::Failed };
+    line.outcome = if restart(number).is_some() {
+        Outcome::Interrupted
+    } else {
+        Outcome::Failed
+    };
     line.errno = match name {
         Some(name) => parsed.texts.add(name.as_bytes()),
         None => parsed.texts.add(format!("ERRNO_{number}").as_bytes()),

@@ -22,7 +22,8 @@ impl Parsed {
 /// The format that a line certainly has, if the reader of the capture's own format could not use it.
 fn other_format(own: &'static str, line: &Line, text: &[u8]) -> Option<&'static str> {
     let is_unread = line.kind == LineKind::Foreign;
-    let may_be_other = (is_unread || is_misread(line, text)) && text.len() <= MAX_BYTES && may_be_call(text);
+    let may_be_other =
+        (is_unread || is_misread(line, text)) && text.len() <= MAX_BYTES && may_be_call(text);
     let format = if may_be_other { format_of(text) } else { None };
     // A line that its reader takes for a part of a call is of another format, or of none.
     format.filter(|&name| name != own || is_unread && !is_torn(text))
@@ -48,18 +49,25 @@ fn is_misread(line: &Line, text: &[u8]) -> bool {
 
 /// Solaris, AIX and FreeBSD print tabs and their own errors after a call; strace escapes tabs.
 fn has_foreign_end(text: &[u8]) -> bool {
-    let rest = || memchr::memrchr(b')', text).and_then(|at| text.get(at + 1..)).map_or(&b""[..], scan::skip_blanks);
+    let rest = || {
+        memchr::memrchr(b')', text)
+            .and_then(|at| text.get(at + 1..))
+            .map_or(&b""[..], scan::skip_blanks)
+    };
     memchr::memchr(b'\t', text).is_some() && rest().starts_with(b"= ")
         || memchr::memchr_iter(b'#', text).any(|at| {
             let before = &text[..at];
-            [&b" Err"[..], b"\tErr", b" ERR", b"\tERR"].iter().any(|error| before.ends_with(error))
+            [&b" Err"[..], b"\tErr", b" ERR", b"\tERR"]
+                .iter()
+                .any(|error| before.ends_with(error))
         })
 }
 
 /// Most output of programs has none of these.
 fn may_be_call(text: &[u8]) -> bool {
     let has = |part: &[u8]| memmem::find(text, part).is_some();
-    (memchr::memchr(b'(', text).is_some() && (has(b" = ") || has(b"\t= ") || has(b"RR#") || has(b"rr#")))
+    (memchr::memchr(b'(', text).is_some()
+        && (has(b" = ") || has(b"\t= ") || has(b"RR#") || has(b"rr#")))
         || has(b" <unfinished ...>")
         || has(b" resumed>")
         || [&b" CALL "[..], b" RET "].iter().any(|record| has(record))
@@ -67,15 +75,20 @@ fn may_be_call(text: &[u8]) -> bool {
 
 /// The format of which a line certainly is. Without a sign of its own, the line must be a known system call.
 fn format_of(text: &[u8]) -> Option<&'static str> {
-    let format = format_list::recognise(Head { bytes: text, complete: true })?;
-    (format.name() != "kernel-log" && (has_known_call(text) || has_record(text))).then(|| format.name())
+    let format = format_list::recognise(Head {
+        bytes: text,
+        complete: true,
+    })?;
+    (format.name() != "kernel-log" && (has_known_call(text) || has_record(text)))
+        .then(|| format.name())
 }
 
 fn has_known_call(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'.');
     memchr::memchr_iter(b'(', text).any(|at| {
         let before = &text[..at];
-        let name = &before[before.len() - before.iter().rev().take_while(|byte| is_part(byte)).count()..];
+        let name =
+            &before[before.len() - before.iter().rev().take_while(|byte| is_part(byte)).count()..];
         let plain = name.strip_prefix(b"SYS_").unwrap_or(name);
         syscalls::by_name(plain).is_some()
     })
@@ -83,5 +96,7 @@ fn has_known_call(text: &[u8]) -> bool {
 
 /// `<... read resumed>` of strace, `812 ls  RET  read 35` of kdump.
 fn has_record(text: &[u8]) -> bool {
-    [&b" resumed>"[..], b" CALL ", b" RET "].iter().any(|record| memmem::find(text, record).is_some())
+    [&b" resumed>"[..], b" CALL ", b" RET "]
+        .iter()
+        .any(|record| memmem::find(text, record).is_some())
 }

@@ -69,7 +69,10 @@ const MAX_HEADER_LINES: usize = 4;
 
 /// The tool whose file certainly begins like this.
 pub fn by_signature(head: Head<'_>) -> Option<&'static str> {
-    let bytes = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes);
+    let bytes = head
+        .bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head.bytes);
     if bytes.starts_with(b"\x7fELF") {
         // Number 4 at offset 16 is a core dump, in either byte order.
         let is_core = bytes.get(16..18).is_some_and(|kind| kind.contains(&4));
@@ -78,17 +81,30 @@ pub fn by_signature(head: Head<'_>) -> Option<&'static str> {
     if bytes.get(257..262) == Some(b"ustar") {
         return Some("archive");
     }
-    let signed = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature));
-    signed.map(|&(_, tool)| tool).or_else(|| is_ktrace(bytes).then_some("ktrace"))
+    let signed = SIGNATURES
+        .iter()
+        .find(|(signature, _)| bytes.starts_with(signature));
+    signed
+        .map(|&(_, tool)| tool)
+        .or_else(|| is_ktrace(bytes).then_some("ktrace"))
 }
 
 /// The tool that most likely printed these lines; only asked if they are of no tracer.
 pub fn by_lines(head: Head<'_>) -> Option<&'static str> {
-    let filled = || head.lines().filter(|line| blank(line).is_none()).take(MAX_LINES);
+    let filled = || {
+        head.lines()
+            .filter(|line| blank(line).is_none())
+            .take(MAX_LINES)
+    };
     let header = filled().take(MAX_HEADER_LINES).find_map(header);
     let lines = filled().count();
     let is_most = |form: IsForm| filled().filter(|line| form(line)).count() * 2 > lines;
-    let form = || FORMS.iter().find(|(form, _)| is_most(*form)).map(|&(_, tool)| tool);
+    let form = || {
+        FORMS
+            .iter()
+            .find(|(form, _)| is_most(*form))
+            .map(|&(_, tool)| tool)
+    };
     header.or_else(form)
 }
 
@@ -99,7 +115,10 @@ pub fn is_binary(head: Head<'_>) -> bool {
 
 fn header(line: &[u8]) -> Option<&'static str> {
     let line = scan::trim(line);
-    let known = FIRST_LINES.iter().find(|(start, _)| line.starts_with(start)).map(|&(_, tool)| tool);
+    let known = FIRST_LINES
+        .iter()
+        .find(|(start, _)| line.starts_with(start))
+        .map(|&(_, tool)| tool);
     match known {
         Some("lsof") if !(has(line, b" FD ") && has(line, b" TYPE ")) => None,
         Some(tool) => Some(tool),
@@ -116,18 +135,29 @@ fn has(text: &[u8], part: &[u8]) -> bool {
 /// FreeBSD: length, type, version, process id, name of the program.
 fn is_ktrace(bytes: &[u8]) -> bool {
     let number = |at: usize| Some(i32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let kind = bytes.get(4..6).map(|kind| u16::from_le_bytes([kind[0], kind[1]]) & 0x0fff);
+    let kind = bytes
+        .get(4..6)
+        .map(|kind| u16::from_le_bytes([kind[0], kind[1]]) & 0x0fff);
     let name = bytes.get(12..32).unwrap_or(b"");
-    let letters = name.iter().take_while(|byte| byte.is_ascii_graphic()).count();
+    let letters = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_graphic())
+        .count();
     let is_name = (1..20).contains(&letters) && name.iter().skip(letters).all(|byte| *byte == 0);
     let is_small = number(0).is_some_and(|len| (0..1 << 20).contains(&len));
-    is_small && kind.is_some_and(|kind| (1..=32).contains(&kind)) && number(8).is_some_and(|pid| pid > 0) && is_name
+    is_small
+        && kind.is_some_and(|kind| (1..=32).contains(&kind))
+        && number(8).is_some_and(|pid| pid > 0)
+        && is_name
 }
 
 /// The word at the start of a text and what follows it.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = scan::skip_blanks(text);
-    let end = text.iter().position(u8::is_ascii_whitespace).filter(|&end| end > 0)?;
+    let end = text
+        .iter()
+        .position(u8::is_ascii_whitespace)
+        .filter(|&end| end > 0)?;
     text.split_at_checked(end)
 }
 
@@ -142,14 +172,18 @@ fn is_perf_script(line: &[u8]) -> bool {
     let after = || {
         let (_, rest) = word(line)?;
         let (_, rest) = scan::number(scan::skip_blanks(rest))?;
-        let rest = rest.strip_prefix(b"/").and_then(scan::number).map_or(rest, |(_, rest)| rest);
+        let rest = rest
+            .strip_prefix(b"/")
+            .and_then(scan::number)
+            .map_or(rest, |(_, rest)| rest);
         let rest = scan::skip_blanks(rest);
         let rest = match rest.strip_prefix(b"[") {
             Some(cpu) => scan::number(cpu)?.1.strip_prefix(b"]")?,
             None => rest,
         };
         let (event, _) = word(stamp_with_colon(rest)?)?;
-        (event.ends_with(b":") || scan::number(event).is_some_and(|(_, rest)| rest.is_empty())).then_some(())
+        (event.ends_with(b":") || scan::number(event).is_some_and(|(_, rest)| rest.is_empty()))
+            .then_some(())
     };
     after().is_some()
 }
@@ -189,7 +223,8 @@ fn is_tcpdump(line: &[u8]) -> bool {
         _ => return false,
     };
     let protocols: [&[u8]; 4] = [b" IP ", b" IP6 ", b" ARP, ", b" eth"];
-    protocols.iter().any(|protocol| rest.starts_with(protocol)) && (has(rest, b" > ") || has(rest, b"ARP"))
+    protocols.iter().any(|protocol| rest.starts_with(protocol))
+        && (has(rest, b" > ") || has(rest, b"ARP"))
 }
 
 /// `19:43:34.123456  open  F=3  (R_____)  /etc/passwd  0.000012   ls.1234`
@@ -197,12 +232,22 @@ fn is_fs_usage(line: &[u8]) -> bool {
     let after = || {
         let (_, _, rest) = scan::time_of_day(line)?;
         let rest = rest.strip_prefix(b"  ")?;
-        let mut words = rest.split(u8::is_ascii_whitespace).rev().filter(|word| !word.is_empty());
+        let mut words = rest
+            .split(u8::is_ascii_whitespace)
+            .rev()
+            .filter(|word| !word.is_empty());
         let process = words.next()?;
-        let duration = words.next().and_then(|word| if word == b"W" { words.next() } else { Some(word) })?;
+        let duration = words.next().and_then(|word| {
+            if word == b"W" {
+                words.next()
+            } else {
+                Some(word)
+            }
+        })?;
         let (_, digits, rest) = scan::seconds(duration)?;
         words.next()?;
-        (digits == 6 && rest.is_empty() && process.iter().any(u8::is_ascii_alphabetic)).then_some(())
+        (digits == 6 && rest.is_empty() && process.iter().any(u8::is_ascii_alphabetic))
+            .then_some(())
     };
     after().is_some()
 }
@@ -224,10 +269,18 @@ fn is_stack_of_kernel(line: &[u8]) -> bool {
 
 /// `1min 30.123s foo.service`
 fn is_blame(line: &[u8]) -> bool {
-    const UNITS: [&[u8]; 6] = [b".service", b".mount", b".device", b".socket", b".swap", b".target"];
+    const UNITS: [&[u8]; 6] = [
+        b".service",
+        b".mount",
+        b".device",
+        b".socket",
+        b".swap",
+        b".target",
+    ];
     let line = scan::trim(line);
     let is_unit = UNITS.iter().any(|unit| line.ends_with(unit));
     let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).collect();
-    let is_time = |word: &&[u8]| word.first().is_some_and(u8::is_ascii_digit) && word.ends_with(b"s");
+    let is_time =
+        |word: &&[u8]| word.first().is_some_and(u8::is_ascii_digit) && word.ends_with(b"s");
     is_unit && words.len() <= 4 && words.iter().rev().nth(1).is_some_and(is_time)
 }

@@ -40,7 +40,10 @@ impl Format for PerfTrace {
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut lines, mut fits) = (0usize, 0usize);
-        for line in head.lines().filter(|line| blank(line).is_none() && !is_chain(line)) {
+        for line in head
+            .lines()
+            .filter(|line| blank(line).is_none() && !is_chain(line))
+        {
             let line = without_colours(line);
             if table::is_title(&line) {
                 return Recognition::Yes;
@@ -58,9 +61,12 @@ impl Format for PerfTrace {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        let has_ids =
-            head.lines().any(|line| prefix::read(&without_colours(line)).is_some_and(|prefix| prefix.tid != NO_ID));
-        let is_timed = head.lines().any(|line| prefix::read(&without_colours(line)).is_some());
+        let has_ids = head.lines().any(|line| {
+            prefix::read(&without_colours(line)).is_some_and(|prefix| prefix.tid != NO_ID)
+        });
+        let is_timed = head
+            .lines()
+            .any(|line| prefix::read(&without_colours(line)).is_some());
         Box::new(PerfTraceReader { has_ids, is_timed })
     }
 }
@@ -73,10 +79,22 @@ struct PerfTraceReader {
 impl LineReader for PerfTraceReader {
     fn facts(&self) -> CaptureFacts {
         CaptureFacts {
-            stamp: if self.is_timed { StampMoment::Start } else { StampMoment::None },
-            clock: if self.is_timed { Clock::SinceStart } else { Clock::None },
+            stamp: if self.is_timed {
+                StampMoment::Start
+            } else {
+                StampMoment::None
+            },
+            clock: if self.is_timed {
+                Clock::SinceStart
+            } else {
+                Clock::None
+            },
             tick_ns: 1_000,
-            dur_kind: if self.is_timed { DurKind::Exact } else { DurKind::None },
+            dur_kind: if self.is_timed {
+                DurKind::Exact
+            } else {
+                DurKind::None
+            },
             has_durations: self.is_timed,
             has_ids: self.has_ids,
             ids_optional: false,
@@ -102,10 +120,24 @@ impl LineReader for PerfTraceReader {
         if memchr::memchr(0x1b, line).is_some() {
             return None;
         }
-        let PerfPrefix { tid, start_ns, dur_ns, rest, body, .. } = prefix::read(line)?;
+        let PerfPrefix {
+            tid,
+            start_ns,
+            dur_ns,
+            rest,
+            body,
+            ..
+        } = prefix::read(line)?;
         // The stamp of a second half is its end.
         let is_call = matches!(body, PerfBody::Call(..));
-        is_call.then_some(LineParts { tid, stamp_ns: start_ns, dur_ns, body: rest, pid: NO_ID, cpu_ns: NO_NS })
+        is_call.then_some(LineParts {
+            tid,
+            stamp_ns: start_ns,
+            dur_ns,
+            body: rest,
+            pid: NO_ID,
+            cpu_ns: NO_NS,
+        })
     }
 }
 
@@ -120,12 +152,21 @@ fn apart(line: &[u8], parsed: &mut Parsed) -> Line {
         return found;
     }
     let text = scan::skip_blanks(line);
-    if let Some(lost) = text.strip_prefix(b"LOST ").and_then(|rest| rest.strip_suffix(b" events!")) {
+    if let Some(lost) = text
+        .strip_prefix(b"LOST ")
+        .and_then(|rest| rest.strip_suffix(b" events!"))
+    {
         let events = scan::number(lost).map_or(NO_NS, |(events, _)| events);
-        return Line { ret: events, ..Line::of(LineKind::Dropped) };
+        return Line {
+            ret: events,
+            ..Line::of(LineKind::Dropped)
+        };
     }
     if is_chain(line) {
-        return stack::of_perf(line).map_or_else(|| Line::of(LineKind::Continuation), |frame| frame.line(parsed));
+        return stack::of_perf(line).map_or_else(
+            || Line::of(LineKind::Continuation),
+            |frame| frame.line(parsed),
+        );
     }
     Line::of(match () {
         () if prefix::begins(line) => LineKind::Damaged,
@@ -151,11 +192,18 @@ fn event(prefix: &PerfPrefix<'_>, parsed: &mut Parsed) -> Line {
         }
     };
     if !understood {
-        return Line { tid: line.tid, stamp_ns: prefix.start_ns, ..Line::of(LineKind::Damaged) };
+        return Line {
+            tid: line.tid,
+            stamp_ns: prefix.start_ns,
+            ..Line::of(LineKind::Damaged)
+        };
     }
     if line.extra == 0 && line.kind != LineKind::Process && !prefix.comm.is_empty() {
         let program = parsed.texts.add(prefix.comm);
-        line.extra = parsed.keep(Extra::Program { name: program, with: None });
+        line.extra = parsed.keep(Extra::Program {
+            name: program,
+            with: None,
+        });
     }
     line
 }
@@ -169,17 +217,26 @@ fn end_ns(prefix: &PerfPrefix<'_>) -> i64 {
 }
 
 /// A call from its name on: whole, or interrupted by another thread's line.
-fn called(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+fn called(
+    name: &[u8],
+    rest: &[u8],
+    prefix: &PerfPrefix<'_>,
+    line: &mut Line,
+    parsed: &mut Parsed,
+) -> bool {
     line.name = parsed.texts.add(name);
     let mut found = list::ArgumentList::default();
     let is_whole = match list::split(rest, &mut found) {
         Some(result) => value(result, line, parsed),
         None => {
-            let Some(before) = scan::trim_end(rest).strip_suffix(b"...") else { return false };
+            let Some(before) = scan::trim_end(rest).strip_suffix(b"...") else {
+                return false;
+            };
             let before = scan::trim_end(before);
             found = list::ArgumentList::default();
             list::split(before.strip_suffix(b")").unwrap_or(before), &mut found);
-            (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
+            (line.kind, line.part, line.outcome) =
+                (LineKind::CallStart, CallPart::Begun, Outcome::Open);
             true
         }
     };
@@ -188,7 +245,12 @@ fn called(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, pa
     if let Some(call) = syscalls::by_text(line.name) {
         named.before(name, call, line, parsed);
         let mut scratch = Vec::new();
-        call::describe(call, &named.in_order(name, call, &mut scratch), line, parsed);
+        call::describe(
+            call,
+            &named.in_order(name, call, &mut scratch),
+            line,
+            parsed,
+        );
     }
     named.after(line, parsed);
     succeeded(name, prefix, line, parsed);
@@ -203,7 +265,10 @@ fn called(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, pa
 fn leaves(name: &[u8], named: &NamedArguments<'_>, line: &mut Line, parsed: &mut Parsed) {
     match name {
         b"exit_group" => {
-            let status = named.get(b"error_code").and_then(scan::value).map_or(0, |(status, _)| status);
+            let status = named
+                .get(b"error_code")
+                .and_then(scan::value)
+                .map_or(0, |(status, _)| status);
             line.extra = parsed.keep(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)));
         }
         b"exit" => line.extra = parsed.keep(Extra::ThreadEnd),
@@ -212,11 +277,19 @@ fn leaves(name: &[u8], named: &NamedArguments<'_>, line: &mut Line, parsed: &mut
 }
 
 /// The second half: `execve())   = 0`.
-fn returned(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+fn returned(
+    name: &[u8],
+    rest: &[u8],
+    prefix: &PerfPrefix<'_>,
+    line: &mut Line,
+    parsed: &mut Parsed,
+) -> bool {
     line.name = parsed.texts.add(name);
     line.dur_ns = prefix.dur_ns;
     let mut found = list::ArgumentList::default();
-    let Some(result) = list::split(rest, &mut found) else { return false };
+    let Some(result) = list::split(rest, &mut found) else {
+        return false;
+    };
     if !value(result, line, parsed) {
         return false;
     }
@@ -230,7 +303,11 @@ fn returned(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, 
 /// Read the text after `= `. It is empty where a child returns from its creation.
 fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let text = scan::trim(text);
-    text.is_empty() || matches!(result::read(text, line, parsed), result::ReadResult::Whole(_))
+    text.is_empty()
+        || matches!(
+            result::read(text, line, parsed),
+            result::ReadResult::Whole(_)
+        )
 }
 
 /// The effect of a successful call on its task.
@@ -244,10 +321,16 @@ fn succeeded(name: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, parsed: &mut
         // later line.
         b"execve" | b"execveat" if !has_path && !prefix.comm.is_empty() => {
             let path = parsed.texts.add(prefix.comm);
-            line.extra = parsed.keep(Extra::Exec { path, argv: Text::NONE });
+            line.extra = parsed.keep(Extra::Exec {
+                path,
+                argv: Text::NONE,
+            });
         }
         b"clone" | b"clone3" | b"fork" | b"vfork" if line.ret == 0 || line.ret == NO_NS => {
-            line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+            line.extra = parsed.keep(Extra::Born {
+                creator_pid: NO_ID,
+                thread: false,
+            });
         }
         _ => {}
     }

@@ -15,8 +15,12 @@ pub(crate) fn unquoted(line: &[u8]) -> &[u8] {
 /// without a line end.
 pub(crate) fn call_inside(line: &[u8]) -> Option<&[u8]> {
     let front = line.get(..memchr::memchr(b'(', line)?)?;
-    let start = front.iter().rposition(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))? + 1;
+    let start = front
+        .iter()
+        .rposition(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))?
+        + 1;
     let before = front.get(start.checked_sub(1)?)?;
     let name = front.get(start..)?;
-    (matches!(before, b' ' | b'\t' | b'.' | b':') && syscalls::by_name(name).is_some()).then(|| line.get(start..))?
+    (matches!(before, b' ' | b'\t' | b'.' | b':') && syscalls::by_name(name).is_some())
+        .then(|| line.get(start..))?
 }

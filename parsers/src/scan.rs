@@ -4,12 +4,16 @@ pub(crate) const NS_PER_S: i64 = 1_000_000_000;
 
 /// A decimal number at the start, and the rest. `None` without a digit or above 19 digits.
 pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(text.len());
     if end == 0 || end > 19 {
         return None;
     }
-    let value =
-        text[..end].iter().try_fold(0i64, |value, byte| value.checked_mul(10)?.checked_add(i64::from(byte - b'0')));
+    let value = text[..end].iter().try_fold(0i64, |value, byte| {
+        value.checked_mul(10)?.checked_add(i64::from(byte - b'0'))
+    });
     Some((value?, &text[end..]))
 }
 
@@ -23,23 +27,38 @@ pub fn signed(text: &[u8]) -> Option<(i64, &[u8])> {
 
 /// A value as tracers print it: `-3`, `0x1f`, `022` (octal). Unsigned values above `i64::MAX` keep their bits.
 pub fn value(text: &[u8]) -> Option<(i64, &[u8])> {
-    if let Some(hex) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) {
-        let end = hex.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(hex.len());
+    if let Some(hex) = text
+        .strip_prefix(b"0x")
+        .or_else(|| text.strip_prefix(b"0X"))
+    {
+        let end = hex
+            .iter()
+            .position(|byte| !byte.is_ascii_hexdigit())
+            .unwrap_or(hex.len());
         let digits = std::str::from_utf8(hex.get(..end)?).ok()?;
         let value = u64::from_str_radix(digits, 16).ok()?;
         return Some((value as i64, &hex[end..]));
     }
     if text.len() > 1 && text[0] == b'0' && (b'0'..=b'7').contains(&text[1]) {
-        let end = text.iter().position(|byte| !(b'0'..=b'7').contains(byte)).unwrap_or(text.len());
+        let end = text
+            .iter()
+            .position(|byte| !(b'0'..=b'7').contains(byte))
+            .unwrap_or(text.len());
         let digits = std::str::from_utf8(&text[..end]).ok()?;
         return Some((i64::from_str_radix(digits, 8).ok()?, &text[end..]));
     }
     match signed(text) {
         Some(found) => Some(found),
         None => {
-            let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+            let end = text
+                .iter()
+                .position(|byte| !byte.is_ascii_digit())
+                .unwrap_or(text.len());
             let digits = std::str::from_utf8(&text[..end]).ok()?;
-            digits.parse::<u64>().ok().map(|value| (value as i64, &text[end..]))
+            digits
+                .parse::<u64>()
+                .ok()
+                .map(|value| (value as i64, &text[end..]))
         }
     }
 }
@@ -59,12 +78,29 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize, &[u8])> {
 /// The digits after a decimal point, as nanoseconds.
 fn fraction_ns(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     let (mut value, mut digits) = (0i64, 0usize);
-    while let Some(byte) = text.get(digits).filter(|byte| byte.is_ascii_digit() && digits < 9) {
+    while let Some(byte) = text
+        .get(digits)
+        .filter(|byte| byte.is_ascii_digit() && digits < 9)
+    {
         value = value * 10 + i64::from(byte - b'0');
         digits += 1;
     }
-    let smaller = text[digits..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    const SCALE: [i64; 10] = [NS_PER_S, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
+    let smaller = text[digits..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    const SCALE: [i64; 10] = [
+        NS_PER_S,
+        100_000_000,
+        10_000_000,
+        1_000_000,
+        100_000,
+        10_000,
+        1_000,
+        100,
+        10,
+        1,
+    ];
     (digits > 0).then(|| (value * SCALE[digits], digits, &text[digits + smaller..]))
 }
 
@@ -80,7 +116,9 @@ pub fn time_of_day(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     }
     let whole_ns = (hours * 3600 + minutes * 60 + seconds) * NS_PER_S;
     match text[8..].strip_prefix(b".") {
-        Some(fraction) => fraction_ns(fraction).map(|(ns, digits, rest)| (whole_ns + ns, digits, rest)),
+        Some(fraction) => {
+            fraction_ns(fraction).map(|(ns, digits, rest)| (whole_ns + ns, digits, rest))
+        }
         None => Some((whole_ns, 0, &text[8..])),
     }
 }
@@ -147,19 +185,27 @@ const SHORT_BYTES: usize = 512;
 /// Where a word begins that is not empty. For a short text, a searcher takes longer to make than to use.
 pub fn find(text: &[u8], word: &[u8]) -> Option<usize> {
     let first = word.first().filter(|_| text.len() < SHORT_BYTES);
-    let Some(first) = first else { return memchr::memmem::find(text, word) };
+    let Some(first) = first else {
+        return memchr::memmem::find(text, word);
+    };
     memchr::memchr_iter(*first, text).find(|&at| text[at..].starts_with(word))
 }
 
 /// The text without blanks and tabs at its start.
 pub fn skip_blanks(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !matches!(byte, b' ' | b'\t'))
+        .unwrap_or(text.len());
     &text[end..]
 }
 
 /// The text without blanks, tabs and carriage returns at its end.
 pub fn trim_end(text: &[u8]) -> &[u8] {
-    let end = text.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).map_or(0, |at| at + 1);
+    let end = text
+        .iter()
+        .rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
+        .map_or(0, |at| at + 1);
     &text[..end]
 }
 
@@ -170,7 +216,10 @@ pub fn trim(text: &[u8]) -> &[u8] {
 
 /// A name at the start: letters, digits and underscores; the first is not a digit.
 pub fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+        .unwrap_or(text.len());
     (end > 0 && !text[0].is_ascii_digit()).then(|| text.split_at(end))
 }
 
@@ -241,7 +290,10 @@ fn square_len(text: &[u8]) -> usize {
 /// The position of the closing quote of a string without its opening quote; the length of the text if there is none.
 pub fn string_end(inner: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(found) = inner.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+    while let Some(found) = inner
+        .get(at..)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+    {
         if inner[at + found] == b'"' {
             return at + found;
         }
@@ -311,9 +363,18 @@ mod tests {
         assert_eq!(value(b"-1 E"), Some((-1, &b" E"[..])));
         assert_eq!(value(b"18446744073709551615"), Some((-1, &b""[..])));
         assert_eq!(seconds(b"3.7245 "), Some((3_724_500_000, 4, &b" "[..])));
-        assert_eq!(seconds(b"1.0999999999999996>"), Some((1_099_999_999, 9, &b">"[..])));
-        assert_eq!(seconds(b"1795224170.658193 r"), Some((1_795_224_170_658_193_000, 6, &b" r"[..])));
-        assert_eq!(time_of_day(b"01:23:30.170323 i"), Some((5_010_170_323_000, 6, &b" i"[..])));
+        assert_eq!(
+            seconds(b"1.0999999999999996>"),
+            Some((1_099_999_999, 9, &b">"[..]))
+        );
+        assert_eq!(
+            seconds(b"1795224170.658193 r"),
+            Some((1_795_224_170_658_193_000, 6, &b" r"[..]))
+        );
+        assert_eq!(
+            time_of_day(b"01:23:30.170323 i"),
+            Some((5_010_170_323_000, 6, &b" i"[..]))
+        );
         assert_eq!(time_of_day(b"01:23:3"), None);
         assert_eq!(tick_ns(4), 100_000);
     }
@@ -321,7 +382,15 @@ mod tests {
     #[test]
     fn a_short_number_ends_at_the_first_other_byte() {
         for after in [b' ', b'/', b':', b'.', b'\n', 0, 0x80, 0xB0, 0xFF] {
-            for (number, digits) in [(7, 1), (10, 2), (999, 3), (4711, 4), (12_345, 5), (400_000, 6), (9_876_543, 7)] {
+            for (number, digits) in [
+                (7, 1),
+                (10, 2),
+                (999, 3),
+                (4711, 4),
+                (12_345, 5),
+                (400_000, 6),
+                (9_876_543, 7),
+            ] {
                 let mut text = [after; 8];
                 text[..digits].copy_from_slice(number.to_string().as_bytes());
                 assert_eq!(short_number(text), Some((number, digits)), "{text:?}");
@@ -337,7 +406,10 @@ mod tests {
 
     #[test]
     fn only_eight_digits_are_a_number() {
-        assert_eq!(eight_digits(u64::from_le_bytes(*b"12345678")), Some(12_345_678));
+        assert_eq!(
+            eight_digits(u64::from_le_bytes(*b"12345678")),
+            Some(12_345_678)
+        );
         assert_eq!(eight_digits(u64::from_le_bytes(*b"00000009")), Some(9));
         for wrong in [b'/', b':', b' ', b'p', 0xB5, 0] {
             for at in 0..8 {

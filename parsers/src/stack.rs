@@ -29,9 +29,14 @@ pub(crate) struct Frame<'a> {
 impl Frame<'_> {
     /// The line of this frame.
     pub(crate) fn line(&self, parsed: &mut Parsed) -> Line {
-        let [module, function, source] = [self.module, self.function, self.source].map(|text| parsed.texts.add(text));
+        let [module, function, source] =
+            [self.module, self.function, self.source].map(|text| parsed.texts.add(text));
         let mut line = Line::of(LineKind::Continuation);
-        line.extra = parsed.keep(Extra::Frame { module, function, source });
+        line.extra = parsed.keep(Extra::Frame {
+            module,
+            function,
+            source,
+        });
         line
     }
 }
@@ -52,7 +57,11 @@ pub(crate) fn of_strace(line: &[u8]) -> Option<Frame<'_>> {
         _ => function,
     };
     let module = module.strip_suffix(b" (deleted)").unwrap_or(module);
-    (!module.is_empty()).then_some(Frame { module, function: without_version(function), source })
+    (!module.is_empty()).then_some(Frame {
+        module,
+        function: without_version(function),
+        source,
+    })
 }
 
 /// `clock_nanosleep@GLIBC_2.2.5`, `__libc_start_main@@GLIBC_2.34`: the symbol without its version.
@@ -107,7 +116,11 @@ pub(crate) fn of_dtrace(text: &[u8]) -> Option<Frame<'_>> {
     };
     // Without a symbol, dtrace prints the address in the module.
     let is_address = symbol.strip_prefix(b"0x").is_some_and(is_hex);
-    (!module.is_empty()).then_some(Frame { module, function: if is_address { b"" } else { function }, source: b"" })
+    (!module.is_empty()).then_some(Frame {
+        module,
+        function: if is_address { b"" } else { function },
+        source: b"",
+    })
 }
 
 /// A frame of perf: symbol and module in parentheses. Functions that were inlined have no module.
@@ -115,11 +128,19 @@ pub(crate) fn of_perf(line: &[u8]) -> Option<Frame<'_>> {
     let rest = scan::trim(line).strip_suffix(b")")?;
     let open = memmem::rfind(rest, b" (")?;
     let (symbol, module) = (scan::trim(&rest[..open]), &rest[open + 2..]);
-    let module = if matches!(module, b"inlined" | b"[unknown]") { b"" } else { module };
+    let module = if matches!(module, b"inlined" | b"[unknown]") {
+        b""
+    } else {
+        module
+    };
     let function = match memmem::rfind(symbol, b"+0x") {
         Some(at) if is_hex(&symbol[at + 3..]) => &symbol[..at],
         _ if symbol == b"[unknown]" => b"",
         _ => symbol,
     };
-    (!module.is_empty() || !function.is_empty()).then_some(Frame { module, function, source: b"" })
+    (!module.is_empty() || !function.is_empty()).then_some(Frame {
+        module,
+        function,
+        source: b"",
+    })
 }

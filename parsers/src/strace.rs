@@ -46,7 +46,10 @@ impl Format for Strace {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let layout = StraceLayout::of(head);
-        let has_names = head.lines().take(LINES_WITH_NAMES).any(|line| layout.program(line).is_some());
+        let has_names = head
+            .lines()
+            .take(LINES_WITH_NAMES)
+            .any(|line| layout.program(line).is_some());
         Box::new(StraceReader {
             is_common: layout.is_common() && !layout.colours && !has_names,
             layout,
@@ -94,8 +97,15 @@ impl LineReader for StraceReader {
             // Stacks repeat themselves.
             return Some(LinePrefix::of_stamp(NO_ID, NO_NS, 0).parts(line, NO_NS));
         }
-        let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
-        Some(parts(LinePrefix::of_stamp(tid, stamp_ns, line.len() - body.len()), body))
+        let StracePrefix {
+            tid,
+            stamp_ns,
+            body,
+        } = self.layout.prefix(line)?;
+        Some(parts(
+            LinePrefix::of_stamp(tid, stamp_ns, line.len() - body.len()),
+            body,
+        ))
     }
 
     #[inline]
@@ -106,13 +116,27 @@ impl LineReader for StraceReader {
 
     fn read_after(&self, prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let LinePrefix { tid, stamp_ns, len, .. } = prefix;
-        self.read_from(line, line.get(len..).map(|body| StracePrefix { tid, stamp_ns, body }), parsed)
+        let LinePrefix {
+            tid, stamp_ns, len, ..
+        } = prefix;
+        self.read_from(
+            line,
+            line.get(len..).map(|body| StracePrefix {
+                tid,
+                stamp_ns,
+                body,
+            }),
+            parsed,
+        )
     }
 
     #[inline]
     fn prefix(&self, text: &[u8]) -> Option<LinePrefix> {
-        if self.is_common { layout::common_prefix(text) } else { None }
+        if self.is_common {
+            layout::common_prefix(text)
+        } else {
+            None
+        }
     }
 
     #[inline]
@@ -134,7 +158,12 @@ impl StraceReader {
     }
 
     /// Read a line with this prefix, if it has one.
-    fn read_from(&self, line: &[u8], prefix: Option<StracePrefix<'_>>, parsed: &mut Parsed) -> Line {
+    fn read_from(
+        &self,
+        line: &[u8],
+        prefix: Option<StracePrefix<'_>>,
+        parsed: &mut Parsed,
+    ) -> Line {
         if let Some(read) = prefix.as_ref().and_then(|prefix| body(prefix, parsed)) {
             return read;
         }
@@ -144,11 +173,18 @@ impl StraceReader {
         if prefix.as_ref().is_some_and(|prefix| is_torn(prefix.body)) {
             return Line::of(LineKind::Foreign);
         }
-        if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK).or_else(|| after_hole(line)) {
+        if let Some(rest) = line
+            .strip_prefix(BYTE_ORDER_MARK)
+            .or_else(|| after_hole(line))
+        {
             return self.read_plain(rest, parsed);
         }
         match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
-            Some(prefix) => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Damaged) },
+            Some(prefix) => Line {
+                tid: prefix.tid,
+                stamp_ns: prefix.stamp_ns,
+                ..Line::of(LineKind::Damaged)
+            },
             None => tail(line, parsed).unwrap_or_else(|| self.unusable(line)),
         }
     }
@@ -168,24 +204,40 @@ impl StraceReader {
     /// strace.
     fn unusable(&self, line: &[u8]) -> Line {
         let lacks_id = self.layout.ids == StraceIds::Column && self.layout.clock != WallClock::None;
-        if lacks_id && self.layout.without_ids().prefix(line).is_some_and(|prefix| is_body(prefix.body)) {
+        if lacks_id
+            && self
+                .layout
+                .without_ids()
+                .prefix(line)
+                .is_some_and(|prefix| is_body(prefix.body))
+        {
             return Line::of(LineKind::NoThread);
         }
-        let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
+        let only_prefix = line
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
         let is_cut = only_prefix && self.layout.has_prefix() || self.layout.has_torn_stamp(line);
-        Line::of(if is_cut { LineKind::Damaged } else { LineKind::Foreign })
+        Line::of(if is_cut {
+            LineKind::Damaged
+        } else {
+            LineKind::Foreign
+        })
     }
 }
 
 /// A stack frame, or another line without a prefix.
 fn auxiliary(line: &[u8], parsed: &mut Parsed) -> Line {
-    stack::of_strace(line).map_or_else(|| Line::of(LineKind::Continuation), |frame| frame.line(parsed))
+    stack::of_strace(line).map_or_else(
+        || Line::of(LineKind::Continuation),
+        |frame| frame.line(parsed),
+    )
 }
 
 /// The text after the zeros of a file that was truncated while the tracer wrote to it.
 fn after_hole(line: &[u8]) -> Option<&[u8]> {
     let zeros = line.iter().take_while(|&&byte| byte == 0).count();
-    line.get(zeros..).filter(|rest| zeros > 0 && !rest.is_empty())
+    line.get(zeros..)
+        .filter(|rest| zeros > 0 && !rest.is_empty())
 }
 
 /// Whether a text can follow the prefix.
@@ -204,8 +256,10 @@ fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let named = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'#' | b':' | b'?');
     let end = text.iter().position(|byte| !named(byte))?;
     let name = &text[..end];
-    let starts_well =
-        matches!(name, [b'0'..=b'9', b'0'..=b'9', b':', b'a'..=b'z' | b'_', ..] | [b'a'..=b'z' | b'_' | b'?', ..]);
+    let starts_well = matches!(
+        name,
+        [b'0'..=b'9', b'0'..=b'9', b':', b'a'..=b'z' | b'_', ..] | [b'a'..=b'z' | b'_' | b'?', ..]
+    );
     (starts_well && text[end] == b'(').then(|| (name, &text[end + 1..]))
 }
 
@@ -217,13 +271,19 @@ fn is_torn(text: &[u8]) -> bool {
 /// The syscall of a name that may include its personality.
 fn known(name: Text, printed: &[u8]) -> Option<&'static Syscall> {
     syscalls::by_text(name).or_else(|| {
-        let plain = printed.strip_suffix(b"#64").or_else(|| printed.strip_prefix(b"64:"))?;
+        let plain = printed
+            .strip_suffix(b"#64")
+            .or_else(|| printed.strip_prefix(b"64:"))?;
         syscalls::by_name(plain)
     })
 }
 
 fn body(prefix: &StracePrefix<'_>, parsed: &mut Parsed) -> Option<Line> {
-    let mut line = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Call) };
+    let mut line = Line {
+        tid: prefix.tid,
+        stamp_ns: prefix.stamp_ns,
+        ..Line::of(LineKind::Call)
+    };
     let text = prefix.body;
     let understood = match text.first()? {
         b'<' => resumed(text, &mut line, parsed),
@@ -240,13 +300,16 @@ fn body(prefix: &StracePrefix<'_>, parsed: &mut Parsed) -> Option<Line> {
 
 /// A call from its name on: whole, or its first half.
 fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    let Some((name, rest)) = call_name(text).filter(|(name, _)| !syscalls::is_end_of_name(name)) else {
+    let Some((name, rest)) = call_name(text).filter(|(name, _)| !syscalls::is_end_of_name(name))
+    else {
         return false;
     };
     line.name = parsed.texts.add(name);
     let mut args = ArgumentList::default();
     let result = arguments::split(rest, &mut args);
-    let read = result.map_or(result::ReadResult::Cut, |result| result::read(result, line, parsed));
+    let read = result.map_or(result::ReadResult::Cut, |result| {
+        result::read(result, line, parsed)
+    });
     let call = known(line.name, name);
     match read {
         result::ReadResult::Whole(id) => {
@@ -270,7 +333,9 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 
 /// The only descriptor that a call found ready.
 fn only_ready(line: &Line, result: Option<&[u8]>) -> Option<i32> {
-    result.filter(|_| line.ret == 1).and_then(result::only_ready)
+    result
+        .filter(|_| line.ret == 1)
+        .and_then(result::only_ready)
 }
 
 /// A first half, with the mark that strace prints where it cut the line.
@@ -290,7 +355,10 @@ fn begun(
     if open && mark.is_none() && args.is_torn() {
         line.extra = parsed.keep(Extra::Torn);
     }
-    if matches!(mark, None | Some(CutMark::Stopped | CutMark::Detached | CutMark::Attached(_, false))) {
+    if matches!(
+        mark,
+        None | Some(CutMark::Stopped | CutMark::Detached | CutMark::Attached(_, false))
+    ) {
         line.outcome = Outcome::Interrupted;
     }
 }
@@ -304,7 +372,9 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     line.name = parsed.texts.add(name);
     let mut args = ArgumentList::default();
     let result = arguments::split(rest, &mut args);
-    match result.map_or(result::ReadResult::Cut, |result| result::read(result, line, parsed)) {
+    match result.map_or(result::ReadResult::Cut, |result| {
+        result::read(result, line, parsed)
+    }) {
         result::ReadResult::Whole(id) => {
             with_tracer_id(id, line, |line| {
                 if let Some(call) = known(line.name, name) {
@@ -335,18 +405,27 @@ pub(crate) fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     };
     let rest = rest.strip_prefix(b">")?;
     // One blank belongs to the old form, unless it begins ` <unfinished ...>`.
-    let piece = if rest.starts_with(b" <") { rest } else { rest.strip_prefix(b" ").unwrap_or(rest) };
+    let piece = if rest.starts_with(b" <") {
+        rest
+    } else {
+        rest.strip_prefix(b" ").unwrap_or(rest)
+    };
     Some((name, piece))
 }
 
 /// The end of a call whose beginning is on an earlier line.
 fn tail(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    let mut line = Line { part: CallPart::Tail, ..Line::of(LineKind::Continuation) };
+    let mut line = Line {
+        part: CallPart::Tail,
+        ..Line::of(LineKind::Continuation)
+    };
     let mut args = ArgumentList::default();
     match arguments::split(text, &mut args) {
         Some(result) => match result::read(result, &mut line, parsed) {
             result::ReadResult::Whole(id) => {
-                with_tracer_id(id, &mut line, |line| call::describe_tail(text, line, parsed));
+                with_tracer_id(id, &mut line, |line| {
+                    call::describe_tail(text, line, parsed)
+                });
                 Some(line)
             }
             result::ReadResult::Cut => None,
@@ -393,7 +472,9 @@ fn cut(text: &[u8]) -> (&[u8], Option<CutMark>) {
     }
     if let Some((at, said)) = events::message_inside(text) {
         let (before, inner) = cut(&text[..at]);
-        let said = said.map_or(CutMark::Plain, |(id, attached)| CutMark::Attached(id, attached));
+        let said = said.map_or(CutMark::Plain, |(id, attached)| {
+            CutMark::Attached(id, attached)
+        });
         return (before, inner.or(Some(said)));
     }
     let (at, mark) = match memchr::memmem::rfind(text, b" <") {
@@ -409,7 +490,11 @@ fn cut(text: &[u8]) -> (&[u8], Option<CutMark>) {
         return (&text[..at], Some(CutMark::Detached));
     }
     let plain = mark.ends_with(b">") && known.iter().any(|known| mark.starts_with(known));
-    if plain { (&text[..at], Some(CutMark::Plain)) } else { (text, None) }
+    if plain {
+        (&text[..at], Some(CutMark::Plain))
+    } else {
+        (text, None)
+    }
 }
 
 fn take_cut(args: &mut ArgumentList<'_>) -> Option<CutMark> {
@@ -420,8 +505,12 @@ fn take_cut(args: &mut ArgumentList<'_>) -> Option<CutMark> {
 
 fn keep_cut(mark: Option<CutMark>, line: &mut Line, parsed: &mut Parsed) {
     match mark {
-        Some(CutMark::RenamedTo(id)) if line.extra == 0 => line.extra = parsed.keep(Extra::RenamedTo(id)),
-        Some(CutMark::Detached) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(line.tid, false)),
+        Some(CutMark::RenamedTo(id)) if line.extra == 0 => {
+            line.extra = parsed.keep(Extra::RenamedTo(id))
+        }
+        Some(CutMark::Detached) if line.extra == 0 => {
+            line.extra = parsed.keep(Extra::Attached(line.tid, false))
+        }
         Some(CutMark::Attached(id, attached)) if line.extra == 0 => {
             line.extra = parsed.keep(Extra::Attached(id, attached))
         }

@@ -72,13 +72,31 @@ pub struct Syscall {
 const LETTERS: &str = "fgdpnbjcoaiswtvmlkqerzuhyx-NST";
 
 /// Requests to a device that only look at its settings, or at what it has.
-const INSTANT_REQUESTS: [&[u8]; 9] =
-    [b"TCGETS", b"TCGETA", b"TIOCGWINSZ", b"TIOCGPGRP", b"TIOCSPGRP", b"FIONREAD", b"FIONBIO", b"FIOCLEX", b"FIONCLEX"];
+const INSTANT_REQUESTS: [&[u8]; 9] = [
+    b"TCGETS",
+    b"TCGETA",
+    b"TIOCGWINSZ",
+    b"TIOCGPGRP",
+    b"TIOCSPGRP",
+    b"FIONREAD",
+    b"FIONBIO",
+    b"FIOCLEX",
+    b"FIONCLEX",
+];
 /// Calls of the class `process` that wait for other CPUs, a lock of the kernel or a process.
-const WAITING_PROCESS_CALLS: [&str; 5] = ["unshare", "setns", "membarrier", "lwp_suspend", "seccomp"];
+const WAITING_PROCESS_CALLS: [&str; 5] =
+    ["unshare", "setns", "membarrier", "lwp_suspend", "seccomp"];
 /// Calls without an action of their own that return at once.
-const INSTANT_CALLS: [&str; 8] =
-    ["setsockopt", "getsockopt", "uname", "sysinfo", "systeminfo", "getdtablesize", "setustack", "timerfd_settime"];
+const INSTANT_CALLS: [&str; 8] = [
+    "setsockopt",
+    "getsockopt",
+    "uname",
+    "sysinfo",
+    "systeminfo",
+    "getdtablesize",
+    "setustack",
+    "timerfd_settime",
+];
 
 const fn call(name: &'static str, class: Class, action: Action, args: &'static str) -> Syscall {
     Syscall {
@@ -103,32 +121,50 @@ impl Syscall {
 
     /// See [`Effort::Trivial`].
     const fn trivial(self) -> Syscall {
-        Syscall { effort: Effort::Trivial, ..self }
+        Syscall {
+            effort: Effort::Trivial,
+            ..self
+        }
     }
 
     /// See [`Effort::Light`].
     const fn light(self) -> Syscall {
-        Syscall { effort: Effort::Light, ..self }
+        Syscall {
+            effort: Effort::Light,
+            ..self
+        }
     }
 
     /// See [`Effort::Quick`].
     const fn quick(self) -> Syscall {
-        Syscall { effort: Effort::Quick, ..self }
+        Syscall {
+            effort: Effort::Quick,
+            ..self
+        }
     }
 
     /// See [`Syscall::is_lookup`].
     const fn lookup(self) -> Syscall {
-        Syscall { is_lookup: true, ..self }
+        Syscall {
+            is_lookup: true,
+            ..self
+        }
     }
 
     /// See [`Syscall::is_at_start`].
     const fn at_start(self) -> Syscall {
-        Syscall { is_at_start: true, ..self }
+        Syscall {
+            is_at_start: true,
+            ..self
+        }
     }
 
     /// See [`Syscall::is_scheduled`].
     const fn scheduled(self) -> Syscall {
-        Syscall { is_scheduled: true, ..self }
+        Syscall {
+            is_scheduled: true,
+            ..self
+        }
     }
 
     /// The name of the call that this is a variant of, or its own name.
@@ -149,7 +185,9 @@ impl Syscall {
             Action::UsesFutex => op.windows(4).any(|part| part == b"WAKE"),
             Action::ControlsDevice => INSTANT_REQUESTS.contains(&op),
             // The others of this class change their own process, or look at one.
-            Action::Plain if self.class == Class::Process => !WAITING_PROCESS_CALLS.contains(&self.name),
+            Action::Plain if self.class == Class::Process => {
+                !WAITING_PROCESS_CALLS.contains(&self.name)
+            }
             Action::Plain => self.effort <= Effort::Quick || INSTANT_CALLS.contains(&self.name),
             action => self.effort <= Effort::Quick || action.never_waits(),
         }
@@ -161,7 +199,12 @@ impl Syscall {
     }
 
     const fn with_name(self, name: &'static str) -> Syscall {
-        Syscall { name, alias_of: Some(self.name), variants: &[], ..self }
+        Syscall {
+            name,
+            alias_of: Some(self.name),
+            variants: &[],
+            ..self
+        }
     }
 }
 
@@ -205,7 +248,11 @@ pub fn by_name(name: &[u8]) -> Option<&'static Syscall> {
 
 /// Whether a word is the end of the name of a syscall, and no name itself: `ead`, `t`.
 pub fn is_end_of_name(word: &[u8]) -> bool {
-    !word.is_empty() && by_name(word).is_none() && SYSCALLS.iter().any(|call| call.name.as_bytes().ends_with(word))
+    !word.is_empty()
+        && by_name(word).is_none()
+        && SYSCALLS
+            .iter()
+            .any(|call| call.name.as_bytes().ends_with(word))
 }
 
 /// The action of the syscall whose name has this text number.
@@ -221,7 +268,11 @@ mod tests {
     #[test]
     fn words_are_found_and_names_are_unique() {
         for (at, word_here) in words().iter().enumerate() {
-            assert_eq!(word(word_here.as_bytes()), Some(Text(at as u32)), "{word_here}");
+            assert_eq!(
+                word(word_here.as_bytes()),
+                Some(Text(at as u32)),
+                "{word_here}"
+            );
         }
         assert_eq!(by_name(b"openat").map(|call| call.args), Some("dpc"));
         assert!(by_name(b"no_such_call").is_none());
@@ -233,16 +284,40 @@ mod tests {
             let Some(name) = call.alias_of else { continue };
             let original = by_name(name.as_bytes()).expect(name);
             assert_eq!(original.alias_of, None, "{}", call.name);
-            let known = (call.class, call.action, call.args, call.effort, call.is_lookup);
-            assert_eq!(known, (original.class, original.action, original.args, original.effort, original.is_lookup));
+            let known = (
+                call.class,
+                call.action,
+                call.args,
+                call.effort,
+                call.is_lookup,
+            );
+            assert_eq!(
+                known,
+                (
+                    original.class,
+                    original.action,
+                    original.args,
+                    original.effort,
+                    original.is_lookup
+                )
+            );
         }
     }
 
     #[test]
     fn arguments_are_known_letters() {
         for call in CALLS {
-            assert!(call.args.chars().all(|letter| LETTERS.contains(letter)), "{}: {}", call.name, call.args);
-            assert!(!call.args.ends_with('-'), "{}: an ignored argument at the end", call.name);
+            assert!(
+                call.args.chars().all(|letter| LETTERS.contains(letter)),
+                "{}: {}",
+                call.name,
+                call.args
+            );
+            assert!(
+                !call.args.ends_with('-'),
+                "{}: an ignored argument at the end",
+                call.name
+            );
         }
     }
 
@@ -250,7 +325,9 @@ mod tests {
     #[test]
     fn a_wait_has_the_class_of_the_wait() {
         for call in CALLS {
-            let Some(wait) = call.action.wait() else { continue };
+            let Some(wait) = call.action.wait() else {
+                continue;
+            };
             let classes: &[Class] = match wait {
                 Wait::Child => &[Class::Child],
                 Wait::Signal | Wait::Poll => &[Class::Poll],
@@ -260,8 +337,18 @@ mod tests {
                 Wait::Message => &[Class::Ipc, Class::Disk],
                 Wait::Sleep => &[Class::Sleep],
             };
-            assert!(classes.contains(&call.class), "{}: {wait:?} but {:?}", call.name, call.class);
-            assert_eq!(call.effort, Effort::Any, "{}: it waits, so it is not quick", call.name);
+            assert!(
+                classes.contains(&call.class),
+                "{}: {wait:?} but {:?}",
+                call.name,
+                call.class
+            );
+            assert_eq!(
+                call.effort,
+                Effort::Any,
+                "{}: it waits, so it is not quick",
+                call.name
+            );
         }
     }
 
@@ -272,7 +359,10 @@ mod tests {
             (action.wait(), action.transfer(), action.lookup())
         };
         let cases = [
-            ("recvfrom_nocancel", (Some(Wait::Read), Some(Transfer::Read), None)),
+            (
+                "recvfrom_nocancel",
+                (Some(Wait::Read), Some(Transfer::Read), None),
+            ),
             ("pread64", (None, Some(Transfer::Read), None)),
             ("recvmmsg", (Some(Wait::Read), None, None)),
             ("pwritev2", (None, Some(Transfer::Write), None)),
@@ -287,24 +377,41 @@ mod tests {
             ("waitsys", (Some(Wait::Child), None, None)),
             ("getrandom", (None, None, None)),
         ];
-        cases.iter().for_each(|&(name, expected)| assert_eq!(facts(name), expected, "{name}"));
+        cases
+            .iter()
+            .for_each(|&(name, expected)| assert_eq!(facts(name), expected, "{name}"));
     }
 
     #[test]
     fn a_lookup_has_a_path() {
-        for call in CALLS.iter().filter(|call| call.action.lookup().is_some() || call.is_lookup) {
-            assert!(call.args.contains('p') || call.name == "fexecve", "{}: {}", call.name, call.args);
+        for call in CALLS
+            .iter()
+            .filter(|call| call.action.lookup().is_some() || call.is_lookup)
+        {
+            assert!(
+                call.args.contains('p') || call.name == "fexecve",
+                "{}: {}",
+                call.name,
+                call.args
+            );
         }
     }
 
     #[test]
     fn every_family_has_calls() {
         for family in Family::ALL {
-            assert!(CALLS.iter().any(|call| family.has(call)), "{}", family.name());
+            assert!(
+                CALLS.iter().any(|call| family.has(call)),
+                "{}",
+                family.name()
+            );
         }
         let families = |name: &str| {
             let call = by_name(name.as_bytes()).expect(name);
-            let families = Family::ALL.into_iter().filter(|family| family.has(call)).map(Family::name);
+            let families = Family::ALL
+                .into_iter()
+                .filter(|family| family.has(call))
+                .map(Family::name);
             families.collect::<Vec<_>>().join(" ")
         };
         let cases = [
@@ -326,6 +433,8 @@ mod tests {
             ("ioctl", ""),
             ("getcwd", ""),
         ];
-        cases.iter().for_each(|&(name, expected)| assert_eq!(families(name), expected, "{name}"));
+        cases
+            .iter()
+            .for_each(|&(name, expected)| assert_eq!(families(name), expected, "{name}"));
     }
 }

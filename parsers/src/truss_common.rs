@@ -39,8 +39,12 @@ pub(crate) fn read_call<'a, E>(
     name: impl FnOnce(&'a [u8]) -> Leading<'a, &'a [u8]>,
     end: impl FnOnce(&'a [u8]) -> Option<(&'a [u8], E)>,
 ) -> CallText<'a, E> {
-    let Some((name, rest)) = name(text) else { return CallText::Other };
-    let Some(inside) = rest.strip_prefix(b"(") else { return CallText::Other };
+    let Some((name, rest)) = name(text) else {
+        return CallText::Other;
+    };
+    let Some(inside) = rest.strip_prefix(b"(") else {
+        return CallText::Other;
+    };
     match end(inside) {
         Some((args, end)) => CallText::Call(TrussCall { name, args, end }),
         None => CallText::Cut(name),
@@ -66,7 +70,9 @@ pub(crate) fn time_columns<'a, const N: usize>(
 ) -> ([i64; N], usize, &'a [u8]) {
     let (mut times_ns, mut columns, mut rest) = ([0; N], 0, text);
     while columns < max.min(N) {
-        let Some((time_ns, next)) = time(scan::skip_blanks(rest)) else { break };
+        let Some((time_ns, next)) = time(scan::skip_blanks(rest)) else {
+            break;
+        };
         times_ns[columns] = time_ns;
         columns += 1;
         rest = next;
@@ -83,10 +89,16 @@ pub(crate) fn prefixes_inside(
 ) -> impl Iterator<Item = &[u8]> + use<'_> {
     // A long line with many marks is not worth more than a few attempts.
     const MAX_ATTEMPTS: usize = 16;
-    memchr::memchr_iter(mark, line).take(MAX_ATTEMPTS).filter_map(move |at| {
-        let start = line.get(..at)?.iter().rposition(|byte| !is_part(byte)).map_or(0, |before| before + 1);
-        line.get(start..)
-    })
+    memchr::memchr_iter(mark, line)
+        .take(MAX_ATTEMPTS)
+        .filter_map(move |at| {
+            let start = line
+                .get(..at)?
+                .iter()
+                .rposition(|byte| !is_part(byte))
+                .map_or(0, |before| before + 1);
+            line.get(start..)
+        })
 }
 
 /// Whether a column never falls from one line of a task to the next, and rises at least once. One fall in 20 rises is
@@ -110,7 +122,13 @@ pub(crate) fn set_interrupted(line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// Record that a call failed, with the name of its error. Without a name, the number as the tracer marks it: `Err#999`.
-pub(crate) fn set_failed(line: &mut Line, name: &[u8], mark: &str, number: i64, parsed: &mut Parsed) {
+pub(crate) fn set_failed(
+    line: &mut Line,
+    name: &[u8],
+    mark: &str,
+    number: i64,
+    parsed: &mut Parsed,
+) {
     line.outcome = Outcome::Failed;
     line.errno = match name {
         b"" => parsed.texts.add(format!("{mark}{number}").as_bytes()),
@@ -128,7 +146,11 @@ const FIRST_SIGNALS: [&str; 16] = [
 /// The name of a signal; `later` are the names of a system after SIGTERM.
 pub(crate) fn signal_name(later: &[&str], number: i64, parsed: &mut Parsed) -> Text {
     let mut names = FIRST_SIGNALS.iter().chain(later);
-    match usize::try_from(number).ok().and_then(|at| names.nth(at)).filter(|name| !name.is_empty()) {
+    match usize::try_from(number)
+        .ok()
+        .and_then(|at| names.nth(at))
+        .filter(|name| !name.is_empty())
+    {
         Some(name) => parsed.texts.add(name.as_bytes()),
         None => parsed.texts.add(format!("signal {number}").as_bytes()),
     }
@@ -146,7 +168,11 @@ pub(crate) struct SignalInfo<'a> {
 impl<'a> SignalInfo<'a> {
     /// Read the words.
     pub fn of(words: impl Iterator<Item = &'a [u8]>) -> SignalInfo<'a> {
-        let mut info = SignalInfo { from: NO_ID, code: b"", status: None };
+        let mut info = SignalInfo {
+            from: NO_ID,
+            code: b"",
+            status: None,
+        };
         for word in words {
             if let Some((pid, _)) = word.strip_prefix(b"pid=").and_then(scan::number) {
                 info.from = i32::try_from(pid).unwrap_or(NO_ID);
@@ -165,16 +191,23 @@ impl<'a> SignalInfo<'a> {
     pub fn extra(&self, later: &[&str], parsed: &mut Parsed) -> Extra {
         let ended = self.status.and_then(|status| match self.code {
             b"CLD_EXITED" => Some(Ended::Exited(status as i32)),
-            b"CLD_KILLED" | b"CLD_DUMPED" => Some(Ended::Killed(signal_name(later, status, parsed))),
+            b"CLD_KILLED" | b"CLD_DUMPED" => {
+                Some(Ended::Killed(signal_name(later, status, parsed)))
+            }
             _ => None,
         });
-        Extra::Signal { from: self.from, ended }
+        Extra::Signal {
+            from: self.from,
+            ended,
+        }
     }
 }
 
 /// The first fields of a row; empty where there is none. The last one shows only whether there are more.
 pub(crate) fn fields(text: &[u8]) -> [&[u8]; 5] {
-    let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let mut fields = text
+        .split(u8::is_ascii_whitespace)
+        .filter(|field| !field.is_empty());
     std::array::from_fn(|_| fields.next().unwrap_or(b""))
 }
 
@@ -185,9 +218,19 @@ pub(crate) fn count(field: &[u8]) -> Option<u64> {
 }
 
 /// The row of a summary table.
-pub(crate) fn summary_row(name: &[u8], calls: u64, failed: u64, total_ns: i64, parsed: &mut Parsed) -> Line {
+pub(crate) fn summary_row(
+    name: &[u8],
+    calls: u64,
+    failed: u64,
+    total_ns: i64,
+    parsed: &mut Parsed,
+) -> Line {
     let mut row = Line::of(LineKind::SummaryTable);
     row.name = parsed.texts.add(name);
-    row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
+    row.extra = parsed.keep(Extra::SummaryRow {
+        calls,
+        failed,
+        total_ns,
+    });
     row
 }

@@ -41,7 +41,9 @@ impl Format for TrussFreebsd {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(TrussFreebsdReader { layout: layout::of(head) })
+        Box::new(TrussFreebsdReader {
+            layout: layout::of(head),
+        })
     }
 }
 
@@ -53,8 +55,16 @@ impl LineReader for TrussFreebsdReader {
     fn facts(&self) -> CaptureFacts {
         let (stamped, measured) = (self.layout.has_stamps, self.layout.has_durations());
         CaptureFacts {
-            stamp: if stamped { StampMoment::End } else { StampMoment::None },
-            clock: if stamped { Clock::SinceStart } else { Clock::None },
+            stamp: if stamped {
+                StampMoment::End
+            } else {
+                StampMoment::None
+            },
+            clock: if stamped {
+                Clock::SinceStart
+            } else {
+                Clock::None
+            },
             tick_ns: 1,
             dur_kind: match (measured || self.layout.is_table, stamped) {
                 (true, _) => DurKind::Exact,
@@ -83,7 +93,9 @@ impl LineReader for TrussFreebsdReader {
         }
         let split = split(line, self.layout.columns);
         match self.event(&split, parsed) {
-            Some(found) if split.prefixed() || self.layout.ids == FreebsdIds::None => self.with_columns(found, &split),
+            Some(found) if split.prefixed() || self.layout.ids == FreebsdIds::None => {
+                self.with_columns(found, &split)
+            }
             Some(found) => self.unowned(found, &split),
             None => self.other(line, &split, parsed),
         }
@@ -95,10 +107,17 @@ impl LineReader for TrussFreebsdReader {
         let is_whole = split.prefixed() == has_ids && split.columns == self.layout.columns;
         let has_prefix = has_ids || self.layout.columns > 0;
         // A line other than a call may contain a line with its own ids.
-        if self.layout.is_table || !is_whole || !has_prefix || memchr::memchr(b':', split.body).is_some() {
+        if self.layout.is_table
+            || !is_whole
+            || !has_prefix
+            || memchr::memchr(b':', split.body).is_some()
+        {
             return None;
         }
-        Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
+        Some(LineParts::of(
+            &self.with_columns(Line::of(LineKind::Call), &split),
+            split.body,
+        ))
     }
 }
 
@@ -108,7 +127,9 @@ impl TrussFreebsdReader {
         if let Some(note) = notes::read(split.body) {
             return Some(note_lines::line_of(note, split, &self.layout, parsed));
         }
-        let CallText::Call(call) = call::read(split.body) else { return None };
+        let CallText::Call(call) = call::read(split.body) else {
+            return None;
+        };
         if call.end == FreebsdEnd::Nothing && !is_one_way(plain_name(call.name)) {
             return None;
         }
@@ -127,7 +148,9 @@ impl TrussFreebsdReader {
 
     /// A line that is not an event from its start on.
     fn other(&self, line: &[u8], split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Line {
-        for inside in split_inside(line, self.layout.columns).filter(|_| self.layout.ids != FreebsdIds::None) {
+        for inside in
+            split_inside(line, self.layout.columns).filter(|_| self.layout.ids != FreebsdIds::None)
+        {
             if let Some(found) = self.event(&inside, parsed) {
                 return self.with_columns(found, &inside);
             }
@@ -137,7 +160,10 @@ impl TrussFreebsdReader {
             return self.with_columns(found, split);
         }
         let alone = self.layout.ids == FreebsdIds::None && self.layout.columns == 0;
-        if let Some(CallText::Call(call)) = quoting::call_inside(line).filter(|_| alone).map(scan::trim).map(call::read)
+        if let Some(CallText::Call(call)) = quoting::call_inside(line)
+            .filter(|_| alone)
+            .map(scan::trim)
+            .map(call::read)
             && call.end != FreebsdEnd::Nothing
         {
             return read_call(&call, parsed);
@@ -161,14 +187,24 @@ impl TrussFreebsdReader {
     /// A call without a printed result: it has not returned. Times are printed after the call, so a line with times is cut.
     fn open_call(&self, split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
         let is_owned = split.prefixed() == (self.layout.ids != FreebsdIds::None);
-        let CallText::Call(call) = call::read(split.body) else { return None };
-        let is_whole = memchr::memchr_iter(b'"', call.args).count().is_multiple_of(2);
+        let CallText::Call(call) = call::read(split.body) else {
+            return None;
+        };
+        let is_whole = memchr::memchr_iter(b'"', call.args)
+            .count()
+            .is_multiple_of(2);
         let is_known = syscalls::by_name(plain_name(call.name)).is_some();
-        if !is_owned || split.columns > 0 || !is_whole || !is_known || call.end != FreebsdEnd::Nothing {
+        if !is_owned
+            || split.columns > 0
+            || !is_whole
+            || !is_known
+            || call.end != FreebsdEnd::Nothing
+        {
             return None;
         }
         let mut line = Line::of(LineKind::CallStart);
-        (line.part, line.outcome, line.name) = (CallPart::Begun, Outcome::Open, parsed.texts.add(call.name));
+        (line.part, line.outcome, line.name) =
+            (CallPart::Begun, Outcome::Open, parsed.texts.add(call.name));
         describe(&call, &mut line, parsed);
         Some(line)
     }
@@ -200,7 +236,10 @@ impl TrussFreebsdReader {
 
 /// Calls that do not return to their caller.
 fn is_one_way(name: &[u8]) -> bool {
-    matches!(name, b"exit" | b"_exit" | b"sys_exit" | b"exit_group" | b"thr_exit" | b"abort2")
+    matches!(
+        name,
+        b"exit" | b"_exit" | b"sys_exit" | b"exit_group" | b"thr_exit" | b"abort2"
+    )
 }
 
 fn read_call(call: &TrussCall<'_, FreebsdEnd>, parsed: &mut Parsed) -> Line {
@@ -212,7 +251,11 @@ fn read_call(call: &TrussCall<'_, FreebsdEnd>, parsed: &mut Parsed) -> Line {
         FreebsdEnd::Restarts => set_interrupted(&mut line, parsed),
         FreebsdEnd::Error(number) => {
             // The number is of the program's system, although the text is FreeBSD's.
-            let system = if call.name.starts_with(b"linux_") { System::Linux } else { System::FreeBsd };
+            let system = if call.name.starts_with(b"linux_") {
+                System::Linux
+            } else {
+                System::FreeBsd
+            };
             let name = error_names::name(system, number).unwrap_or_default();
             set_failed(&mut line, name.as_bytes(), "ERR#", number, parsed);
         }

@@ -46,7 +46,9 @@ impl Format for TrussSolaris {
 
 /// A reader for this truss, and for AIX's, which prints the same form.
 pub(crate) fn reader(head: Head<'_>) -> Box<dyn LineReader> {
-    Box::new(TrussSolarisReader { layout: layout::of(head) })
+    Box::new(TrussSolarisReader {
+        layout: layout::of(head),
+    })
 }
 
 struct TrussSolarisReader {
@@ -55,12 +57,27 @@ struct TrussSolarisReader {
 
 impl LineReader for TrussSolarisReader {
     fn facts(&self) -> CaptureFacts {
-        let (stamped, measured) = (self.layout.has(SolarisColumn::End), self.layout.has(SolarisColumn::Since));
+        let (stamped, measured) = (
+            self.layout.has(SolarisColumn::End),
+            self.layout.has(SolarisColumn::Since),
+        );
         CaptureFacts {
-            stamp: if stamped { StampMoment::End } else { StampMoment::None },
-            clock: if stamped { Clock::SinceStart } else { Clock::None },
+            stamp: if stamped {
+                StampMoment::End
+            } else {
+                StampMoment::None
+            },
+            clock: if stamped {
+                Clock::SinceStart
+            } else {
+                Clock::None
+            },
             tick_ns: STAMP_TICK_NS,
-            dur_kind: if stamped || measured { DurKind::UpperBound } else { DurKind::None },
+            dur_kind: if stamped || measured {
+                DurKind::UpperBound
+            } else {
+                DurKind::None
+            },
             has_durations: measured,
             has_ids: self.layout.has_pids || self.layout.has_lwps,
             ids_optional: !self.layout.has_pids,
@@ -93,7 +110,10 @@ impl LineReader for TrussSolarisReader {
         if self.layout.is_table || split.columns != self.layout.count || split.prefixed != has_ids {
             return None;
         }
-        Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
+        Some(LineParts::of(
+            &self.with_columns(Line::of(LineKind::Call), &split),
+            split.body,
+        ))
     }
 
     #[inline]
@@ -102,29 +122,74 @@ impl LineReader for TrussSolarisReader {
             return None;
         }
         let (pid, times_ns, len) = common_prefix(text, self.layout.count)?;
-        let mut line = Line { pid, tid: pid, ..Line::of(LineKind::Call) };
+        let mut line = Line {
+            pid,
+            tid: pid,
+            ..Line::of(LineKind::Call)
+        };
         self.set_times(&mut line, times_ns);
-        let Line { tid, stamp_ns, dur_ns, cpu_ns, .. } = line;
-        Some(LinePrefix { tid, pid, stamp_ns, dur_ns, cpu_ns, len })
+        let Line {
+            tid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            ..
+        } = line;
+        Some(LinePrefix {
+            tid,
+            pid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            len,
+        })
     }
 
     #[inline]
     fn parts_after<'a>(&self, prefix: LinePrefix, line: &'a [u8]) -> Option<LineParts<'a>> {
-        line.get(prefix.len..).map(|body| prefix.parts(scan::trim_end(body), prefix.dur_ns))
+        line.get(prefix.len..)
+            .map(|body| prefix.parts(scan::trim_end(body), prefix.dur_ns))
     }
 
     fn read_after(&self, prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
-        let LinePrefix { tid, pid, stamp_ns, dur_ns, cpu_ns, len } = prefix;
-        let (body, columns) = (scan::trim_end(line.get(len..).unwrap_or(b"")), self.layout.count);
-        let split = SolarisSplit { pid, lwp: NO_ID, prefixed: true, times_ns: [0; 3], columns, indented: true, body };
-        Line { tid, pid, stamp_ns, dur_ns, cpu_ns, ..self.placed(&split, parsed) }
+        let LinePrefix {
+            tid,
+            pid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            len,
+        } = prefix;
+        let (body, columns) = (
+            scan::trim_end(line.get(len..).unwrap_or(b"")),
+            self.layout.count,
+        );
+        let split = SolarisSplit {
+            pid,
+            lwp: NO_ID,
+            prefixed: true,
+            times_ns: [0; 3],
+            columns,
+            indented: true,
+            body,
+        };
+        Line {
+            tid,
+            pid,
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            ..self.placed(&split, parsed)
+        }
     }
 }
 
 impl TrussSolarisReader {
     /// A line whose prefix matches the layout.
     fn placed(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
-        let line = self.event(split, parsed).unwrap_or_else(|| self.other(split, parsed));
+        let line = self
+            .event(split, parsed)
+            .unwrap_or_else(|| self.other(split, parsed));
         self.with_columns(line, split)
     }
 
@@ -142,9 +207,14 @@ impl TrussSolarisReader {
         }
         match call::read(split.body) {
             CallText::Call(TrussCall {
-                end: SolarisEnd::Value(..) | SolarisEnd::Error(..) | SolarisEnd::Exec, ..
-            }) if split.columns == self.layout.count => self.with_columns(Line::of(LineKind::NoThread), split),
-            _ if split.columns > 0 && split.columns == self.layout.count => Line::of(LineKind::Damaged),
+                end: SolarisEnd::Value(..) | SolarisEnd::Error(..) | SolarisEnd::Exec,
+                ..
+            }) if split.columns == self.layout.count => {
+                self.with_columns(Line::of(LineKind::NoThread), split)
+            }
+            _ if split.columns > 0 && split.columns == self.layout.count => {
+                Line::of(LineKind::Damaged)
+            }
             _ => Line::of(LineKind::Foreign),
         }
     }
@@ -154,8 +224,14 @@ impl TrussSolarisReader {
         if let Some(line) = notes::event(split.body, parsed) {
             return Some(line);
         }
-        let CallText::Call(call) = call::read(split.body) else { return None };
-        let has_columns = if self.layout.count > 0 { split.columns > 0 } else { split.prefixed };
+        let CallText::Call(call) = call::read(split.body) else {
+            return None;
+        };
+        let has_columns = if self.layout.count > 0 {
+            split.columns > 0
+        } else {
+            split.prefixed
+        };
         // Prose and verbose lines may look like a call without a result.
         if call.end == SolarisEnd::Nothing && !has_columns && !is_one_way(call.name) {
             return None;
@@ -166,7 +242,9 @@ impl TrussSolarisReader {
     /// A line other than an event: part of the event before it, a message, or an unusable line.
     fn other(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         let body = split.body;
-        if let Some(line) = notes::continuation(body, parsed).or_else(|| notes::message(split, parsed)) {
+        if let Some(line) =
+            notes::continuation(body, parsed).or_else(|| notes::message(split, parsed))
+        {
             return line;
         }
         if body.is_empty() && split.columns == 0 {
@@ -174,11 +252,13 @@ impl TrussSolarisReader {
         }
         let kind = match call::read(body) {
             _ if split.columns > 0 => LineKind::Damaged,
-            CallText::Cut(name) if !split.indented || split.prefixed => match syscalls::by_name(name) {
-                Some(_) => LineKind::Damaged,
-                None if split.prefixed => LineKind::Continuation,
-                None => LineKind::Foreign,
-            },
+            CallText::Cut(name) if !split.indented || split.prefixed => {
+                match syscalls::by_name(name) {
+                    Some(_) => LineKind::Damaged,
+                    None if split.prefixed => LineKind::Continuation,
+                    None => LineKind::Foreign,
+                }
+            }
             _ if split.prefixed || split.indented => LineKind::Continuation,
             _ => LineKind::Foreign,
         };
@@ -187,7 +267,11 @@ impl TrussSolarisReader {
 
     fn with_columns(&self, mut line: Line, split: &SolarisSplit<'_>) -> Line {
         line.pid = split.pid;
-        line.tid = if split.lwp == NO_ID { split.pid } else { split.lwp };
+        line.tid = if split.lwp == NO_ID {
+            split.pid
+        } else {
+            split.lwp
+        };
         if split.columns != self.layout.count {
             return line;
         }
@@ -242,7 +326,11 @@ fn is_one_way(name: &[u8]) -> bool {
     CALLS.contains(&name)
 }
 
-fn read_call(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
+fn read_call(
+    call: &TrussCall<'_, SolarisEnd<'_>>,
+    split: &SolarisSplit<'_>,
+    parsed: &mut Parsed,
+) -> Line {
     let mut line = Line::of(LineKind::Call);
     line.name = parsed.texts.add(call.name);
     match call.end {
@@ -254,7 +342,8 @@ fn read_call(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, par
         SolarisEnd::NewLwp => line.kind = LineKind::Process,
         SolarisEnd::Child(_) => line.kind = LineKind::Process,
         SolarisEnd::Sleeping => {
-            (line.kind, line.part, line.outcome) = (LineKind::Notice, CallPart::Begun, Outcome::Open)
+            (line.kind, line.part, line.outcome) =
+                (LineKind::Notice, CallPart::Begun, Outcome::Open)
         }
         SolarisEnd::Nothing if matches!(call.name, b"_exit" | b"exit" | b"lwp_exit") => {
             line.outcome = Outcome::NoReturn
@@ -267,11 +356,20 @@ fn read_call(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, par
 }
 
 /// Descriptor, operation, target and extra: by the common rules, then by those of this truss alone.
-fn describe(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, line: &mut Line, parsed: &mut Parsed) {
+fn describe(
+    call: &TrussCall<'_, SolarisEnd<'_>>,
+    split: &SolarisSplit<'_>,
+    line: &mut Line,
+    parsed: &mut Parsed,
+) {
     let (mut args, count) = call::arguments(call.name, call.args);
     // AIX has another call of this name, which begins with a path.
     let is_plain_stat = call.name == b"statx" && args[0].starts_with(b"\"");
-    let known = if is_plain_stat { syscalls::by_name(b"stat") } else { syscalls::by_text(line.name) };
+    let known = if is_plain_stat {
+        syscalls::by_name(b"stat")
+    } else {
+        syscalls::by_text(line.name)
+    };
     if let Some(known) = known {
         plain(known, &mut args);
         crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
@@ -304,24 +402,44 @@ fn extra(
     parsed: &mut Parsed,
 ) -> Option<Extra> {
     match (call.end, call.name) {
-        (SolarisEnd::Exec, _) => Some(Extra::Exec { path: line.target, argv: Text::NONE }),
+        (SolarisEnd::Exec, _) => Some(Extra::Exec {
+            path: line.target,
+            argv: Text::NONE,
+        }),
         // AIX prints 0, the value that the child sees.
-        (SolarisEnd::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent).unwrap_or(NO_ID), thread: false }),
-        (SolarisEnd::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
+        (SolarisEnd::Child(parent), _) => Some(Extra::Born {
+            creator_pid: id(parent).unwrap_or(NO_ID),
+            thread: false,
+        }),
+        (SolarisEnd::NewLwp, _) => Some(Extra::Born {
+            creator_pid: split.pid,
+            thread: true,
+        }),
         (SolarisEnd::Nothing, b"_exit" | b"exit") => {
             let status = crate::scan::value(args[0]).map_or(0, |(status, _)| status);
             Some(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)))
         }
         (SolarisEnd::Nothing, b"lwp_exit") => Some(Extra::End(Ended::Exited(0))),
-        (SolarisEnd::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3") if status != NO_NS => {
-            Some(Extra::Waited { child: id(child)?, ended: notes::wait_status(status, parsed) })
+        (SolarisEnd::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3")
+            if status != NO_NS =>
+        {
+            Some(Extra::Waited {
+                child: id(child)?,
+                ended: notes::wait_status(status, parsed),
+            })
         }
         (SolarisEnd::Value(_, parent), b"getpid") => Some(Extra::Parent(id(parent)?)),
         (SolarisEnd::Value(one, other), b"pipe") if one >= 0 && other >= 0 => {
-            Some(Extra::Fds(Box::new([i32::try_from(one).ok()?, i32::try_from(other).ok()?])))
+            Some(Extra::Fds(Box::new([
+                i32::try_from(one).ok()?,
+                i32::try_from(other).ok()?,
+            ])))
         }
         (SolarisEnd::Value(0, _), b"waitid" | b"waitsys") if args[0] == b"P_PID" => {
-            Some(Extra::Waited { child: id(crate::scan::number(args[1])?.0)?, ended: None })
+            Some(Extra::Waited {
+                child: id(crate::scan::number(args[1])?.0)?,
+                ended: None,
+            })
         }
         _ => None,
     }

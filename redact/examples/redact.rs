@@ -10,7 +10,9 @@ fn main() -> std::io::Result<()> {
         format: None,
         has_map: false,
     };
-    let Ok(mut redactor) = Redactor::new(&options) else { return Ok(()) };
+    let Ok(mut redactor) = Redactor::new(&options) else {
+        return Ok(());
+    };
     let mut out = std::io::stdout().lock();
     let paths: Vec<String> = std::env::args().skip(1).collect();
     if let [flag, one, other] = paths.as_slice()

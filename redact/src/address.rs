@@ -33,7 +33,11 @@ pub(crate) fn v4(key: &Key, address: Ipv4Addr) -> Ipv4Addr {
 fn first(key: &Key, byte: u8) -> u8 {
     match byte {
         kept if KEPT_FIRST.contains(&kept) => kept,
-        1..=223 => loop_until(byte, |byte| other(key, b"", 1..=223, byte), |byte| !KEPT_FIRST.contains(byte)),
+        1..=223 => loop_until(
+            byte,
+            |byte| other(key, b"", 1..=223, byte),
+            |byte| !KEPT_FIRST.contains(byte),
+        ),
         224..=239 => other(key, b"", 224..=239, byte),
         _ => other(key, b"", 240..=255, byte),
     }
@@ -51,7 +55,11 @@ fn second(key: &Key, from: [u8; 4]) -> u8 {
     if private.contains(&from[1]) {
         return other(key, &from[..1], private, from[1]);
     }
-    loop_until(from[1], |byte| other(key, &from[..1], 0..=255, byte), |byte| !private.contains(byte))
+    loop_until(
+        from[1],
+        |byte| other(key, &from[..1], 0..=255, byte),
+        |byte| !private.contains(byte),
+    )
 }
 
 fn loop_until(mut byte: u8, next: impl Fn(u8) -> u8, is_fine: impl Fn(&u8) -> bool) -> u8 {
@@ -87,7 +95,10 @@ pub(crate) fn v6(key: &Key, address: Ipv6Addr) -> Ipv6Addr {
     // fe80, fd00, ff02: the kind of address. The first three bits of public ones are 001.
     let is_special = from[0] >= 0xFC00 || from[0] < 0x2000;
     for at in 0..8 {
-        let before: Vec<u8> = from[..at].iter().flat_map(|part| part.to_be_bytes()).collect();
+        let before: Vec<u8> = from[..at]
+            .iter()
+            .flat_map(|part| part.to_be_bytes())
+            .collect();
         let mask = key.hash("address6", &before) as u16;
         to[at] = match at {
             0 if is_special => from[0],
@@ -100,9 +111,16 @@ pub(crate) fn v6(key: &Key, address: Ipv6Addr) -> Ipv6Addr {
 
 /// The IPv4 address that a text begins with, and its length.
 pub(crate) fn leading_v4(text: &[u8]) -> Option<(Ipv4Addr, usize)> {
-    let end = text.iter().take(16).position(|byte| !matches!(byte, b'0'..=b'9' | b'.')).unwrap_or(text.len().min(16));
+    let end = text
+        .iter()
+        .take(16)
+        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.'))
+        .unwrap_or(text.len().min(16));
     let end = text[..end].iter().rposition(|byte| *byte != b'.')? + 1;
-    if text.get(end).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80) {
+    if text
+        .get(end)
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
+    {
         return None;
     }
     Some((std::str::from_utf8(&text[..end]).ok()?.parse().ok()?, end))
@@ -111,13 +129,20 @@ pub(crate) fn leading_v4(text: &[u8]) -> Option<(Ipv4Addr, usize)> {
 /// The IPv6 address that a text begins with, and its length.
 pub(crate) fn leading_v6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.');
-    let end = text.iter().take(46).position(|byte| !is_part(byte)).unwrap_or(text.len().min(46));
-    if memchr::memchr(b':', &text[..end.min(5)]).is_none() || text.get(end).is_some_and(u8::is_ascii_alphanumeric) {
+    let end = text
+        .iter()
+        .take(46)
+        .position(|byte| !is_part(byte))
+        .unwrap_or(text.len().min(46));
+    if memchr::memchr(b':', &text[..end.min(5)]).is_none()
+        || text.get(end).is_some_and(u8::is_ascii_alphanumeric)
+    {
         return None;
     }
     let printed = std::str::from_utf8(&text[..end]).ok()?;
     let ends = [printed, printed.trim_end_matches(['.', ':'])];
-    ends.iter().find_map(|printed| Some((printed.parse().ok()?, printed.len())))
+    ends.iter()
+        .find_map(|printed| Some((printed.parse().ok()?, printed.len())))
 }
 
 #[cfg(test)]
@@ -128,16 +153,32 @@ mod tests {
     fn addresses_keep_their_kind_and_their_network() {
         let key = Key::new([3; 16]);
         let shared = |one: Ipv4Addr, other: Ipv4Addr| {
-            one.octets().iter().zip(other.octets()).take_while(|(one, other)| **one == *other).count()
+            one.octets()
+                .iter()
+                .zip(other.octets())
+                .take_while(|(one, other)| **one == *other)
+                .count()
         };
-        let cases =
-            ["10.1.2.3", "10.1.2.4", "10.1.9.4", "172.20.1.1", "192.168.7.7", "203.0.113.9", "203.0.113.10", "8.8.8.8"];
+        let cases = [
+            "10.1.2.3",
+            "10.1.2.4",
+            "10.1.9.4",
+            "172.20.1.1",
+            "192.168.7.7",
+            "203.0.113.9",
+            "203.0.113.10",
+            "8.8.8.8",
+        ];
         let cases: Vec<Ipv4Addr> = cases.iter().filter_map(|text| text.parse().ok()).collect();
         for &one in &cases {
             assert_eq!(one.is_private(), v4(&key, one).is_private(), "{one}");
             assert_eq!(one.is_loopback(), v4(&key, one).is_loopback(), "{one}");
             for &other in &cases {
-                assert_eq!(shared(one, other), shared(v4(&key, one), v4(&key, other)), "{one} {other}");
+                assert_eq!(
+                    shared(one, other),
+                    shared(v4(&key, one), v4(&key, other)),
+                    "{one} {other}"
+                );
             }
         }
         assert_eq!(v4(&key, Ipv4Addr::LOCALHOST), Ipv4Addr::LOCALHOST);
@@ -146,7 +187,9 @@ mod tests {
     #[test]
     fn parts_are_permuted() {
         let key = Key::new([9; 16]);
-        let found: std::collections::BTreeSet<u8> = (0..=255).map(|byte| other(&key, b"\x0a", 0..=255, byte)).collect();
+        let found: std::collections::BTreeSet<u8> = (0..=255)
+            .map(|byte| other(&key, b"\x0a", 0..=255, byte))
+            .collect();
         assert_eq!(found.len(), 256);
     }
 }

@@ -31,10 +31,22 @@ const MOVES_DATA: [&[u8]; 14] = [
 /// Calls that begin with one of these words and are about names.
 const NAMES_DATA: [&[u8]; 2] = [b"readlink", b"sendfile"];
 /// What precedes the name of an address in a buffer's call.
-const BEFORE_NAMES: [&[u8]; 5] =
-    [b"sun_path=", b"inet_addr(", b"inet_pton(AF_INET6, ", b"AF_UNIX ", b"if_nametoindex("];
+const BEFORE_NAMES: [&[u8]; 5] = [
+    b"sun_path=",
+    b"inet_addr(",
+    b"inet_pton(AF_INET6, ",
+    b"AF_UNIX ",
+    b"if_nametoindex(",
+];
 /// Calls whose first string is a program.
-const EXECUTES: [&[u8]; 6] = [b"execve", b"execveat", b"exec", b"exece", b"posix_spawn", b"__mac_execve"];
+const EXECUTES: [&[u8]; 6] = [
+    b"execve",
+    b"execveat",
+    b"exec",
+    b"exece",
+    b"posix_spawn",
+    b"__mac_execve",
+];
 
 /// What is known of a text before it is read.
 #[derive(Clone, Copy)]
@@ -52,7 +64,8 @@ impl Context {
         let call = call.strip_prefix(b"SYS_").unwrap_or(call);
         let starts = |names: &[&[u8]]| names.iter().any(|name| call.starts_with(name));
         // vmsplice, process_vm_readv, preadv2, mq_timedsend.
-        let is_vector = call.ends_with(b"readv") || call.ends_with(b"writev") || call.starts_with(b"mq_timed");
+        let is_vector =
+            call.ends_with(b"readv") || call.ends_with(b"writev") || call.starts_with(b"mq_timed");
         Context {
             quoting,
             is_payload: (starts(&MOVES_DATA) || is_vector) && !starts(&NAMES_DATA),
@@ -106,7 +119,13 @@ pub(crate) fn backslash(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
 }
 
 /// Append a string with its quotes; returns its length.
-fn string(names: &mut Names, text: &[u8], at: usize, context: &mut Context, out: &mut Vec<u8>) -> usize {
+fn string(
+    names: &mut Names,
+    text: &[u8],
+    at: usize,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> usize {
     let inner = &text[at + 1..];
     let before = &text[..at];
     let before = before.strip_suffix(b"@").unwrap_or(before);
@@ -118,7 +137,12 @@ fn string(names: &mut Names, text: &[u8], at: usize, context: &mut Context, out:
         quoted::encode(&made, Style::AllHex, context.quoting, out);
     } else if is_payload {
         let (_, style) = quoted::decoded(inner);
-        quoted::fill(context.quoting.shown_bytes(inner, true), style, context.quoting, out);
+        quoted::fill(
+            context.quoting.shown_bytes(inner, true),
+            style,
+            context.quoting,
+            out,
+        );
     } else {
         name(names, inner, context.is_program, context.quoting, out);
         context.is_program = false;
@@ -144,7 +168,13 @@ fn socket_address(names: &mut Names, before: &[u8], inner: &[u8]) -> Option<Vec<
 }
 
 /// Append what a name with escapes becomes.
-pub(crate) fn name(names: &mut Names, inner: &[u8], is_program: bool, quoting: Quoting, out: &mut Vec<u8>) {
+pub(crate) fn name(
+    names: &mut Names,
+    inner: &[u8],
+    is_program: bool,
+    quoting: Quoting,
+    out: &mut Vec<u8>,
+) {
     if memchr::memchr(b'\\', inner).is_none() {
         return names.text(inner, is_program, out);
     }
@@ -155,11 +185,22 @@ pub(crate) fn name(names: &mut Names, inner: &[u8], is_program: bool, quoting: Q
 }
 
 /// Append a decoration such as `</etc/passwd>`, `<TCP:[…]>` or `<sh>`, or what else begins with this character.
-fn decoration(names: &mut Names, text: &[u8], at: usize, context: Context, out: &mut Vec<u8>) -> usize {
+fn decoration(
+    names: &mut Names,
+    text: &[u8],
+    at: usize,
+    context: Context,
+    out: &mut Vec<u8>,
+) -> usize {
     let before = &text[..at];
-    let follows =
-        before.last().is_some_and(u8::is_ascii_digit) || before.ends_with(b"AT_FDCWD") || before.ends_with(b"*/");
-    let length = if follows { scan::decoration_len(&text[at..]) } else { 0 };
+    let follows = before.last().is_some_and(u8::is_ascii_digit)
+        || before.ends_with(b"AT_FDCWD")
+        || before.ends_with(b"*/");
+    let length = if follows {
+        scan::decoration_len(&text[at..])
+    } else {
+        0
+    };
     out.push(b'<');
     if length < 2 {
         return 1;
@@ -179,13 +220,24 @@ fn decorated(names: &mut Names, inside: &[u8], context: Context, out: &mut Vec<u
         return out.push(b'>');
     }
     let is_kind = || {
-        let end = inside.iter().position(|&byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
+        let end = inside
+            .iter()
+            .position(|&byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
         end.is_some_and(|end| known::is_word(&inside[..end]) && matches!(inside[end], b':' | b' '))
             || inside.starts_with(b"UNIX-")
             || inside.starts_with(b"{")
     };
     if inside.first() != Some(&b'/') && is_kind() {
-        text(names, inside, Context { is_payload: false, is_program: false, ..context }, out);
+        text(
+            names,
+            inside,
+            Context {
+                is_payload: false,
+                is_program: false,
+                ..context
+            },
+            out,
+        );
     } else {
         let (plain, deleted) = match inside.strip_suffix(b" (deleted)") {
             Some(plain) => (plain, &b" (deleted)"[..]),
@@ -201,7 +253,10 @@ fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
     let before = at.checked_sub(1).map(|before| text[before]);
     let rest = &text[at..];
     let begins = before.is_none_or(|byte| b" \t=(,[{:|@>'".contains(&byte));
-    let end = rest.iter().position(|byte| b" \t,()<>\"';|&]}\\".contains(byte)).unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|byte| b" \t,()<>\"';|&]}\\".contains(byte))
+        .unwrap_or(rest.len());
     if !begins || end < 2 || !is_word_byte(rest[1]) && !matches!(rest[1], b'.' | b'_' | b'-') {
         out.push(b'/');
         return 1;
@@ -211,12 +266,20 @@ fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
 }
 
 /// The word at a place, unless something else is there: that is appended, and this is its length.
-pub(crate) fn word_at<'a>(names: &mut Names, text: &'a [u8], at: usize, out: &mut Vec<u8>) -> Result<&'a [u8], usize> {
+pub(crate) fn word_at<'a>(
+    names: &mut Names,
+    text: &'a [u8],
+    at: usize,
+    out: &mut Vec<u8>,
+) -> Result<&'a [u8], usize> {
     if let Some(used) = names.address(text, at, out) {
         return Err(used);
     }
     let rest = &text[at..];
-    let end = rest.iter().position(|&byte| !(is_word_byte(byte) || byte == b'_')).unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|&byte| !(is_word_byte(byte) || byte == b'_'))
+        .unwrap_or(rest.len());
     if end == 0 {
         out.push(rest[0]);
         return Err(1);
@@ -232,8 +295,13 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
     };
     let end = token.len();
     let is_pointer = || {
-        let around = (at.checked_sub(1).map(|before| text[before]), text.get(at + end));
-        around == (Some(b'['), Some(&b']')) && matches!(end, 8 | 16) && token.iter().all(u8::is_ascii_hexdigit)
+        let around = (
+            at.checked_sub(1).map(|before| text[before]),
+            text.get(at + end),
+        );
+        around == (Some(b'['), Some(&b']'))
+            && matches!(end, 8 | 16)
+            && token.iter().all(u8::is_ascii_hexdigit)
     };
     if is_number(token) || is_pointer() {
         out.extend_from_slice(token);
@@ -245,16 +313,22 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
 
 /// Units that follow a number without a blank, and parts of dates.
 const UNITS: [&[u8]; 19] = [
-    b"", b"s", b"ms", b"us", b"ns", b"m", b"h", b"d", b"K", b"M", b"G", b"k", b"B", b"KiB", b"MiB", b"GiB", b"Z",
-    b"min", b"x",
+    b"", b"s", b"ms", b"us", b"ns", b"m", b"h", b"d", b"K", b"M", b"G", b"k", b"B", b"KiB", b"MiB",
+    b"GiB", b"Z", b"min", b"x",
 ];
 
 /// `4711`, `0x7ffd8a10`, `12ms`, `27T20`.
 pub(crate) fn is_number(token: &[u8]) -> bool {
-    if let Some(hex) = token.strip_prefix(b"0x").or_else(|| token.strip_prefix(b"0X")) {
+    if let Some(hex) = token
+        .strip_prefix(b"0x")
+        .or_else(|| token.strip_prefix(b"0X"))
+    {
         return hex.len() <= 16 && hex.iter().all(u8::is_ascii_hexdigit);
     }
-    let digits = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
+    let digits = token
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(token.len());
     let (number, unit) = token.split_at(digits);
     digits > 0 && (UNITS.contains(&unit) || number.len() == 2 && is_day_time(unit))
 }
@@ -277,7 +351,11 @@ pub(crate) fn identifier(names: &mut Names, token: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Append underscores, and what is appended for each part between them.
-pub(crate) fn each_part(token: &[u8], out: &mut Vec<u8>, mut append: impl FnMut(&[u8], &mut Vec<u8>)) {
+pub(crate) fn each_part(
+    token: &[u8],
+    out: &mut Vec<u8>,
+    mut append: impl FnMut(&[u8], &mut Vec<u8>),
+) {
     for (number, part) in token.split(|&byte| byte == b'_').enumerate() {
         if number > 0 {
             out.push(b'_');
@@ -295,7 +373,10 @@ fn is_known(token: &[u8]) -> bool {
     if let Some(number) = token.strip_prefix(b"syscall_") {
         return number.len() <= 6 && is_number(number);
     }
-    let letters = token.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
+    let letters = token
+        .iter()
+        .rposition(|byte| !byte.is_ascii_digit())
+        .map_or(0, |at| at + 1);
     let (word, digits) = token.split_at(letters);
     let is_known = || known::is_word(word) || word.strip_suffix(b"_").is_some_and(known::is_word);
     !digits.is_empty() && digits.len() <= MAX_DIGITS && is_known()

@@ -43,7 +43,9 @@ impl Key {
     /// smallest even number of bits, up to 126; results that are too large go through it again (cycle walking: Black and Rogaway,
     /// Ciphers with arbitrary finite domains, 2002).
     pub(crate) fn permute(&self, kind: &'static str, size: u128, value: u128) -> u128 {
-        let half_bits = (128 - size.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
+        let half_bits = (128 - size.saturating_sub(1).leading_zeros())
+            .div_ceil(2)
+            .max(1);
         let mask = (1u64 << half_bits) - 1;
         let mut value = value;
         let seed = self.hash(kind, &size.to_le_bytes());
@@ -74,7 +76,9 @@ mod tests {
     fn each_number_has_another_one_of_its_own() {
         let key = Key::new([7; 16]);
         for size in [1, 2, 9, 10, 100, 1000, 4097] {
-            let found: BTreeSet<u128> = (0..size).map(|value| key.permute("x", size, value)).collect();
+            let found: BTreeSet<u128> = (0..size)
+                .map(|value| key.permute("x", size, value))
+                .collect();
             assert_eq!(found, (0..size).collect(), "{size}");
         }
     }

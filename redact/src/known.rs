@@ -19,26 +19,33 @@ static EXACT: Words = LazyLock::new(|| {
 });
 static ANY_CASE: Words = LazyLock::new(|| words(include_str!("../known/words.txt")).collect());
 static NAMES: Words = LazyLock::new(|| words(include_str!("../known/names.txt")).collect());
-static EXTENSIONS: Words = LazyLock::new(|| words(include_str!("../known/extensions.txt")).collect());
+static EXTENSIONS: Words =
+    LazyLock::new(|| words(include_str!("../known/extensions.txt")).collect());
 
 /// Longest word of the lists.
 const MAX_WORD_BYTES: usize = 64;
 
 fn words(list: &'static str) -> impl Iterator<Item = &'static [u8]> {
-    list.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_ascii_whitespace).map(str::as_bytes)
+    list.lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_ascii_whitespace)
+        .map(str::as_bytes)
 }
 
 /// Whether a word outside strings may stay: the name of a call, a constant, a field, a word of a tracer.
 pub(crate) fn is_word(word: &[u8]) -> bool {
     // As ltrace writes it: `SYS_close`.
     let call = word.strip_prefix(b"SYS_").unwrap_or(word);
-    word.len() <= MAX_WORD_BYTES && (EXACT.contains(word) || is_common(word) || syscalls::by_name(call).is_some())
+    word.len() <= MAX_WORD_BYTES
+        && (EXACT.contains(word) || is_common(word) || syscalls::by_name(call).is_some())
 }
 
 /// Whether it is a word of messages, in any capitals.
 pub(crate) fn is_common(word: &[u8]) -> bool {
     let mut lower = [0; 16];
-    let Some(lower) = lower.get_mut(..word.len()) else { return false };
+    let Some(lower) = lower.get_mut(..word.len()) else {
+        return false;
+    };
     lower.copy_from_slice(word);
     lower.make_ascii_lowercase();
     ANY_CASE.contains(&*lower)

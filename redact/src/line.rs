@@ -55,7 +55,10 @@ impl Lookups {
         self.all += 1;
         if self.all == Lookups::SAMPLE {
             let are_rare = self.hits * Lookups::MIN_REPEATS < self.all;
-            *self = Lookups { skip: if are_rare { Lookups::SAMPLE * 8 } else { 0 }, ..Lookups::default() };
+            *self = Lookups {
+                skip: if are_rare { Lookups::SAMPLE * 8 } else { 0 },
+                ..Lookups::default()
+            };
         }
         true
     }
@@ -81,7 +84,8 @@ impl Lines {
         let named = format.and_then(parsers::by_name);
         // Files per thread may be too short to show their format: the first one of a capture does.
         let again = || choose_reader(head, parsers::by_name(self.format));
-        let chosen = choose_reader(head, named).or_else(|| again().filter(|_| !self.format.is_empty()));
+        let chosen =
+            choose_reader(head, named).or_else(|| again().filter(|_| !self.format.is_empty()));
         self.format = chosen.as_ref().map_or("", |(name, _)| name);
         self.quoting = Quoting::of(self.format);
         self.reader = chosen.map(|(_, reader)| reader);
@@ -97,14 +101,19 @@ impl Lines {
     /// Append a line without its LF.
     pub fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
         if line.trim_ascii().is_empty() {
-            return out.extend(line.iter().filter(|byte| matches!(byte, b' ' | b'\t' | b'\r')));
+            return out.extend(
+                line.iter()
+                    .filter(|byte| matches!(byte, b' ' | b'\t' | b'\r')),
+            );
         }
         if self.structured(line, out) {
             return;
         }
         let start = out.len();
         let kind = self.kind(line);
-        let Some(reader) = &self.reader else { return self.whole(line, kind, out) };
+        let Some(reader) = &self.reader else {
+            return self.whole(line, kind, out);
+        };
         let unwrapped = reader.unwrapped(line);
         match unwrapped {
             None => self.whole(line, kind, out),
@@ -144,7 +153,9 @@ impl Lines {
 
     /// What kind of line this is.
     pub fn kind(&mut self, line: &[u8]) -> LineKind {
-        let Some(reader) = &self.reader else { return LineKind::Foreign };
+        let Some(reader) = &self.reader else {
+            return LineKind::Foreign;
+        };
         self.parsed.lines.clear();
         self.parsed.extras.clear();
         self.parsed.texts.clear();
@@ -158,7 +169,9 @@ impl Lines {
         }
         let body = head_len(line);
         let (head, body) = line.split_at(body);
-        let Some(call) = call_of(body) else { return false };
+        let Some(call) = call_of(body) else {
+            return false;
+        };
         let (body, tail) = body.split_at(body.len() - duration_len(body));
         out.extend_from_slice(head);
         let context = Context::of(self.quoting, call);
@@ -226,17 +239,32 @@ impl Lines {
         if self.format == "kdump" && is_record(text) {
             return self.event(line, out);
         }
-        if self.format == "kdump" || is_dump(line) || self.quoting == Quoting::Pairs && is_pairs(text) {
+        if self.format == "kdump"
+            || is_dump(line)
+            || self.quoting == Quoting::Pairs && is_pairs(text)
+        {
             return fill_words(line, out);
         }
-        if let Some(colon) = [&b"argv:"[..], b"envp:", b"psargs:"].iter().find_map(|name| {
-            let at = memchr::memmem::find(line, name)?;
-            Some(at + name.len())
-        }) {
-            bare::text(&mut self.names, &line[..colon], Context::of(self.quoting, b""), out);
+        if let Some(colon) = [&b"argv:"[..], b"envp:", b"psargs:"]
+            .iter()
+            .find_map(|name| {
+                let at = memchr::memmem::find(line, name)?;
+                Some(at + name.len())
+            })
+        {
+            bare::text(
+                &mut self.names,
+                &line[..colon],
+                Context::of(self.quoting, b""),
+                out,
+            );
             return bare::name(&mut self.names, &line[colon..], false, self.quoting, out);
         }
-        if self.quoting == Quoting::Pairs && !line.contains(&b'=') && !line.contains(&b'"') && !line.contains(&b':') {
+        if self.quoting == Quoting::Pairs
+            && !line.contains(&b'=')
+            && !line.contains(&b'"')
+            && !line.contains(&b':')
+        {
             // Arguments go on over several lines.
             let blanks = line.len() - text.len();
             out.extend_from_slice(&line[..blanks]);
@@ -247,14 +275,17 @@ impl Lines {
 
     /// The rest of a call that was cut anywhere, perhaps within a string.
     fn rest_of_call(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        let begins_outside =
-            matches!(line.first(), Some(b',' | b')' | b'{' | b'[' | b'}' | b']' | b' ' | b'"' | b'<' | b'-' | b'+'));
+        let begins_outside = matches!(
+            line.first(),
+            Some(b',' | b')' | b'{' | b'[' | b'}' | b']' | b' ' | b'"' | b'<' | b'-' | b'+')
+        );
         if begins_outside {
             return self.event(line, out);
         }
-        let quote =
-            memchr::memchr(b'"', line).filter(|&at| line.get(..at).is_some_and(|before| !before.contains(&b'(')));
-        let result = memchr::memmem::rfind(line, b") ").or_else(|| memchr::memmem::rfind(line, b")="));
+        let quote = memchr::memchr(b'"', line)
+            .filter(|&at| line.get(..at).is_some_and(|before| !before.contains(&b'(')));
+        let result =
+            memchr::memmem::rfind(line, b") ").or_else(|| memchr::memmem::rfind(line, b")="));
         let inside = quote.or(result).unwrap_or(line.len());
         bare::name(&mut self.names, &line[..inside], false, self.quoting, out);
         let rest = &line[inside..];
@@ -272,12 +303,18 @@ impl Lines {
         if self.names.kept.has(line) {
             return out.extend_from_slice(line);
         }
-        let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let blanks = line
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
         let text = line.trim_ascii();
         out.extend_from_slice(&line[..blanks]);
         // As many words as before, because a reader may count them.
         let mut letters = Vec::new();
-        for word in text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
+        for word in text
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+        {
             if !letters.is_empty() {
                 letters.push(b' ');
             }
@@ -285,7 +322,10 @@ impl Lines {
                 letters.extend_from_slice(word);
             } else {
                 let hashed = self.names.pseudonyms.key().hash("line", word).to_le_bytes();
-                let text: Vec<u8> = hashed.iter().flat_map(|byte| [b'g' + (byte & 15), b'g' + (byte >> 4)]).collect();
+                let text: Vec<u8> = hashed
+                    .iter()
+                    .flat_map(|byte| [b'g' + (byte & 15), b'g' + (byte >> 4)])
+                    .collect();
                 self.names.pseudonyms.word(&text, &mut letters);
             }
         }
@@ -304,7 +344,12 @@ impl Lines {
             match way {
                 0 => fill_words(line, &mut scratch),
                 1 => log::message(&mut self.names, line, &mut scratch),
-                _ => bare::text(&mut self.names, line, Context::of(self.quoting, b"read"), &mut scratch),
+                _ => bare::text(
+                    &mut self.names,
+                    line,
+                    Context::of(self.quoting, b"read"),
+                    &mut scratch,
+                ),
             }
             if self.kind(&scratch) == kind {
                 out.extend_from_slice(&scratch);
@@ -327,7 +372,10 @@ fn head_len(line: &[u8]) -> usize {
     let is_part = |byte: &u8| byte.is_ascii_digit() || b" \t.:/()[]+@".contains(byte);
     let mut at = 0;
     loop {
-        at += line[at..].iter().position(|byte| !is_part(byte)).unwrap_or(line.len() - at);
+        at += line[at..]
+            .iter()
+            .position(|byte| !is_part(byte))
+            .unwrap_or(line.len() - at);
         if at > 0 && line[at - 1] == b'[' && line[at..].starts_with(b"pid ") {
             at += 4;
             continue;
@@ -355,26 +403,43 @@ fn call_inside(line: &[u8]) -> &[u8] {
         return scan::name(&line[at + 5..]).map_or(b"", |(name, _)| name);
     }
     let before = memchr::memchr(b'(', line).map_or(&b""[..], |at| &line[..at]);
-    let start = before.iter().rposition(|&byte| !(is_word_byte(byte) || byte == b'_')).map_or(0, |at| at + 1);
+    let start = before
+        .iter()
+        .rposition(|&byte| !(is_word_byte(byte) || byte == b'_'))
+        .map_or(0, |at| at + 1);
     match &before[start..] {
         // `0.164 ( 0.002 ms): ls/4711 read(`.
-        b"" if !before.is_empty() => memchr::memmem::find(line, b"): ").map_or(b"", |at| call_inside(&line[at + 3..])),
+        b"" if !before.is_empty() => {
+            memchr::memmem::find(line, b"): ").map_or(b"", |at| call_inside(&line[at + 3..]))
+        }
         name => name,
     }
 }
 
 /// Length of the duration at the end of a line of strace, with its blank.
 fn duration_len(body: &[u8]) -> usize {
-    let Some(inside) = body.strip_suffix(b">") else { return 0 };
-    let start = inside.iter().rposition(|byte| !(byte.is_ascii_digit() || *byte == b'.')).map_or(0, |at| at + 1);
+    let Some(inside) = body.strip_suffix(b">") else {
+        return 0;
+    };
+    let start = inside
+        .iter()
+        .rposition(|byte| !(byte.is_ascii_digit() || *byte == b'.'))
+        .map_or(0, |at| at + 1);
     let is_duration = inside[..start].ends_with(b" <") && start < inside.len();
-    if is_duration { body.len() - start + 2 } else { 0 }
+    if is_duration {
+        body.len() - start + 2
+    } else {
+        0
+    }
 }
 
 /// A record of kdump about a name, which begins with a process id.
 fn is_record(text: &[u8]) -> bool {
     let begins = text.first().is_some_and(u8::is_ascii_digit);
-    begins && [&b" NAMI  "[..], b" STRU  ", b" GIO   "].iter().any(|kind| memchr::memmem::find(text, kind).is_some())
+    begins
+        && [&b" NAMI  "[..], b" STRU  ", b" GIO   "]
+            .iter()
+            .any(|kind| memchr::memmem::find(text, kind).is_some())
 }
 
 /// Bytes as strace dumps them with `-e read`: ` | 00000  65 78 …`.
@@ -387,12 +452,20 @@ fn is_pairs(text: &[u8]) -> bool {
     let pairs = text
         .chunks(2)
         .filter(|pair| matches!(pair, [b' ' | b'\\', _] | [b'0'..=b'9' | b'A'..=b'F', b'0'..=b'9' | b'A'..=b'F']));
-    let text_pairs = text.get(1..).unwrap_or(b"").chunks(2).filter(|pair| pair[0] == b' ').count();
+    let text_pairs = text
+        .get(1..)
+        .unwrap_or(b"")
+        .chunks(2)
+        .filter(|pair| pair[0] == b' ')
+        .count();
     text.len() > 4 && (pairs.count() * 2 >= text.len() - 1 || text_pairs * 2 + 2 >= text.len())
 }
 
 /// Append a line with `x` for each letter and digit.
 fn fill_words(line: &[u8], out: &mut Vec<u8>) {
     let is_kept = |byte: u8| matches!(byte, b' ' | b'\t' | b'"' | b'|');
-    out.extend(line.iter().map(|&byte| if is_kept(byte) { byte } else { b'x' }));
+    out.extend(
+        line.iter()
+            .map(|&byte| if is_kept(byte) { byte } else { b'x' }),
+    );
 }

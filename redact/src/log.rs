@@ -81,10 +81,20 @@ const MAX_NUMBER_BYTES: usize = 19;
 /// Append the part of a line before its message: stamps, host, sender. Numbers stay where only they stand between blanks.
 pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
     for part in text.split_inclusive(|&byte| byte == b' ') {
-        let is_stamp =
-            part.iter().all(|&byte| !byte.is_ascii_alphabetic() && byte < 0x80 || matches!(byte, b'T' | b'Z'));
-        let is_stamp = is_stamp && part.iter().filter(|byte| byte.is_ascii_alphabetic()).count() <= 2;
-        if is_stamp && names.address(part.trim_ascii(), 0, &mut Vec::new()).is_none() {
+        let is_stamp = part
+            .iter()
+            .all(|&byte| !byte.is_ascii_alphabetic() && byte < 0x80 || matches!(byte, b'T' | b'Z'));
+        let is_stamp = is_stamp
+            && part
+                .iter()
+                .filter(|byte| byte.is_ascii_alphabetic())
+                .count()
+                <= 2;
+        if is_stamp
+            && names
+                .address(part.trim_ascii(), 0, &mut Vec::new())
+                .is_none()
+        {
             out.extend_from_slice(part);
         } else {
             message(names, part, out);
@@ -116,8 +126,13 @@ pub(crate) fn message(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
 fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
     let before = at.checked_sub(1).map(|before| text[before]);
     let rest = &text[at..];
-    let end = rest.iter().position(|byte| b" \t,()<>\"';|&]}=:\\".contains(byte)).unwrap_or(rest.len());
-    let is_path = before.is_none_or(|byte| b" \t=(,[{:|@>'\"".contains(&byte)) && end > 1 && is_word_byte(rest[1]);
+    let end = rest
+        .iter()
+        .position(|byte| b" \t,()<>\"';|&]}=:\\".contains(byte))
+        .unwrap_or(rest.len());
+    let is_path = before.is_none_or(|byte| b" \t=(,[{:|@>'\"".contains(&byte))
+        && end > 1
+        && is_word_byte(rest[1]);
     if !is_path {
         out.push(b'/');
         return 1;
@@ -134,25 +149,45 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
         return used;
     }
     let rest = &text[at..];
-    let is_apart =
-        |&end: &usize| !(at > 0 && is_word_byte(text[at - 1]) || rest.get(end).copied().is_some_and(is_word_byte));
+    let is_apart = |&end: &usize| {
+        !(at > 0 && is_word_byte(text[at - 1]) || rest.get(end).copied().is_some_and(is_word_byte))
+    };
     if let Some(length) = date_and_time(rest).filter(is_apart) {
         out.extend_from_slice(&rest[..length]);
         return length;
     }
     // `7.25`, `1,532`, `00:01:30.5`.
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b':');
-    let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
-    let length = rest[..length].iter().rposition(u8::is_ascii_digit).map_or(length, |last| last + 1);
+    let length = rest
+        .iter()
+        .position(|byte| !is_part(byte))
+        .unwrap_or(rest.len());
+    let length = rest[..length]
+        .iter()
+        .rposition(u8::is_ascii_digit)
+        .map_or(length, |last| last + 1);
     let after = &rest[length..];
     let is_word_start = at == 0 || !is_word_byte(text[at - 1]) && text[at - 1] != b'_';
-    if is_word_start && length <= MAX_NUMBER_BYTES && is_kept_number(&text[..at], &rest[..length], after) {
-        let unit = after.iter().position(|&byte| !byte.is_ascii_alphabetic()).unwrap_or(after.len());
-        let unit = if UNITS.contains(&&after[..unit]) { unit } else { 0 };
+    if is_word_start
+        && length <= MAX_NUMBER_BYTES
+        && is_kept_number(&text[..at], &rest[..length], after)
+    {
+        let unit = after
+            .iter()
+            .position(|&byte| !byte.is_ascii_alphabetic())
+            .unwrap_or(after.len());
+        let unit = if UNITS.contains(&&after[..unit]) {
+            unit
+        } else {
+            0
+        };
         out.extend_from_slice(&rest[..length + unit]);
         return length + unit;
     }
-    let end = rest.iter().position(|&byte| !is_word_byte(byte)).unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|&byte| !is_word_byte(byte))
+        .unwrap_or(rest.len());
     names.unknown(&rest[..end], out);
     end
 }
@@ -160,12 +195,18 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
 /// Whether a number is a duration, counts messages, is a process id or a clock.
 fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
     let unit = after.strip_prefix(b" ").unwrap_or(after);
-    let end = unit.iter().position(|&byte| !is_word_byte(byte)).unwrap_or(unit.len());
+    let end = unit
+        .iter()
+        .position(|&byte| !is_word_byte(byte))
+        .unwrap_or(unit.len());
     let mut lower = unit[..end].to_vec();
     lower.make_ascii_lowercase();
     let lower = lower.as_slice();
     // `1min30s`, `1h2m3s`.
-    let letters = lower.iter().position(u8::is_ascii_digit).unwrap_or(lower.len());
+    let letters = lower
+        .iter()
+        .position(u8::is_ascii_digit)
+        .unwrap_or(lower.len());
     let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_clock = number.iter().filter(|&&byte| byte == b':').count() == 2 && digits <= 12;
     let is_pid = before.ends_with(b"[") && after.starts_with(b"]") && digits <= 7;
@@ -178,14 +219,26 @@ fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
 
 /// Whether the word before a number names a duration or a time: `duration_ms=`, `"elapsedSeconds": `.
 fn is_named(before: &[u8]) -> bool {
-    let before = before.strip_suffix(b"\"").unwrap_or(before).trim_ascii_end();
-    let Some(before) = before.strip_suffix(b"=").or_else(|| before.strip_suffix(b":")) else {
+    let before = before
+        .strip_suffix(b"\"")
+        .unwrap_or(before)
+        .trim_ascii_end();
+    let Some(before) = before
+        .strip_suffix(b"=")
+        .or_else(|| before.strip_suffix(b":"))
+    else {
         return before.ends_with(b"repeated");
     };
     let before = before.strip_suffix(b"\"").unwrap_or(before);
-    let start = before.iter().rposition(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_')).map_or(0, |at| at + 1);
+    let start = before
+        .iter()
+        .rposition(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))
+        .map_or(0, |at| at + 1);
     let name = before[start..].to_ascii_lowercase();
-    let plain = name.iter().position(|&byte| byte != b'_').map_or(&name[..], |at| &name[at..]);
+    let plain = name
+        .iter()
+        .position(|&byte| byte != b'_')
+        .map_or(&name[..], |at| &name[at..]);
     NAMES_OF_NUMBERS.contains(&plain)
         || UNITS_OF_NAMES.iter().any(|unit| {
             plain.len() > unit.len() && plain.ends_with(unit) && {
@@ -210,9 +263,15 @@ fn date_and_time(text: &[u8]) -> Option<usize> {
     }
     let mut at = 19;
     if matches!(text.get(at), Some(b'.' | b',')) {
-        at += 1 + text[at + 1..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+        at += 1 + text[at + 1..]
+            .iter()
+            .take(9)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
     }
-    let zone = [&b"+00:00"[..], b"-00:00", b"+0000", b"-0000", b"Z"].into_iter().find(|zone| fits(&text[at..], zone));
+    let zone = [&b"+00:00"[..], b"-00:00", b"+0000", b"-0000", b"Z"]
+        .into_iter()
+        .find(|zone| fits(&text[at..], zone));
     Some(at + zone.map_or(0, <[u8]>::len))
 }
 
@@ -237,7 +296,8 @@ fn is_kept(token: &[u8]) -> bool {
 /// `elapsedSeconds`: words with capitals.
 fn is_joined(token: &[u8]) -> bool {
     let mut humps = token.chunk_by(|_, next| !next.is_ascii_uppercase());
-    token.iter().all(u8::is_ascii_alphabetic) && humps.all(|hump| hump.len() > 1 && known::is_common(hump))
+    token.iter().all(u8::is_ascii_alphabetic)
+        && humps.all(|hump| hump.len() > 1 && known::is_common(hump))
 }
 
 /// Append a part of a word: known, or a pseudonym that begins or ends like it.
@@ -245,9 +305,12 @@ fn part_of_word(names: &mut Names, part: &[u8], out: &mut Vec<u8>) {
     if part.is_empty() || is_kept(part) {
         return out.extend_from_slice(part);
     }
-    let ending =
-        [&b"ing"[..], b"ed"].into_iter().find(|ending| part.ends_with(ending) && part.len() > ending.len() + 1);
-    let ending = ending.filter(|_| part.iter().all(u8::is_ascii_alphabetic)).unwrap_or(b"");
+    let ending = [&b"ing"[..], b"ed"]
+        .into_iter()
+        .find(|ending| part.ends_with(ending) && part.len() > ending.len() + 1);
+    let ending = ending
+        .filter(|_| part.iter().all(u8::is_ascii_alphabetic))
+        .unwrap_or(b"");
     names.unknown(&part[..part.len() - ending.len()], out);
     out.extend_from_slice(ending);
 }

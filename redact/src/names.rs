@@ -27,13 +27,23 @@ pub(crate) struct Kept {
 
 impl Kept {
     pub fn has(&self, text: &[u8]) -> bool {
-        let Some(pattern) = &self.pattern else { return false };
-        pattern.find(text).is_some_and(|found| found.len() == text.len() && !text.is_empty())
+        let Some(pattern) = &self.pattern else {
+            return false;
+        };
+        pattern
+            .find(text)
+            .is_some_and(|found| found.len() == text.len() && !text.is_empty())
     }
 }
 
 /// Directories of temporary files, as the engine knows them.
-const TEMPORARY: [&[u8]; 5] = [b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"/usr/tmp/", b"/private/tmp/"];
+const TEMPORARY: [&[u8]; 5] = [
+    b"/tmp/",
+    b"/var/tmp/",
+    b"/dev/shm/",
+    b"/usr/tmp/",
+    b"/private/tmp/",
+];
 /// Directories of programs.
 const PROGRAMS: [&[u8]; 3] = [b"bin", b"sbin", b"libexec"];
 /// Repeated punctuation may be a secret too: more of it is left out.
@@ -50,12 +60,21 @@ pub(crate) struct Names {
 
 impl Names {
     pub fn new(pseudonyms: Pseudonyms, kept: Kept) -> Names {
-        Names { pseudonyms, kept, addresses: FxHashMap::default(), recent: Recent::default() }
+        Names {
+            pseudonyms,
+            kept,
+            addresses: FxHashMap::default(),
+            recent: Recent::default(),
+        }
     }
 
     /// Append a word that is not known, unless the user keeps it.
     pub fn unknown(&mut self, word: &[u8], out: &mut Vec<u8>) {
-        if self.kept.has(word) { out.extend_from_slice(word) } else { self.pseudonyms.word(word, out) }
+        if self.kept.has(word) {
+            out.extend_from_slice(word)
+        } else {
+            self.pseudonyms.word(word, out)
+        }
     }
 
     /// Append a name. `is_program`: a program is executed by this path.
@@ -68,7 +87,8 @@ impl Names {
         }
         let start = out.len();
         self.rewrite(text, is_program, out);
-        self.recent.insert(text, u8::from(is_program), &out[start..]);
+        self.recent
+            .insert(text, u8::from(is_program), &out[start..]);
     }
 
     fn rewrite(&mut self, text: &[u8], is_program: bool, out: &mut Vec<u8>) {
@@ -88,7 +108,11 @@ impl Names {
                 at += 1;
                 continue;
             }
-            let end = at + text[at..].iter().position(|&byte| is_boundary(byte)).unwrap_or(text.len() - at);
+            let end = at
+                + text[at..]
+                    .iter()
+                    .position(|&byte| is_boundary(byte))
+                    .unwrap_or(text.len() - at);
             let place = Place::of(text, path_start, at..end, is_program);
             self.component(&text[at..end], &place, out);
             (at, punctuation) = (end, 0);
@@ -103,9 +127,11 @@ impl Names {
             return None;
         }
         let before = at.checked_sub(1).map(|before| text[before]);
-        if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'.' | b':' | b'_'))
-        {
-            let is_after_port_colon = before == Some(b':') && first.is_ascii_digit() && !rest.contains(&b':');
+        if before.is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'.' | b':' | b'_')
+        }) {
+            let is_after_port_colon =
+                before == Some(b':') && first.is_ascii_digit() && !rest.contains(&b':');
             if !is_after_port_colon {
                 return None;
             }
@@ -123,14 +149,18 @@ impl Names {
             return Some(used);
         }
         let key = self.pseudonyms.key();
-        let made = match is_v4 {
-            true => address::leading_v4(rest).map(|(found, _)| address::v4(key, found).to_string())?,
-            false => address::leading_v6(rest).map(|(found, _)| address::v6(key, found).to_string())?,
-        };
+        let made =
+            match is_v4 {
+                true => address::leading_v4(rest)
+                    .map(|(found, _)| address::v4(key, found).to_string())?,
+                false => address::leading_v6(rest)
+                    .map(|(found, _)| address::v6(key, found).to_string())?,
+            };
         if self.addresses.len() >= MAX_ADDRESSES {
             self.addresses.clear();
         }
-        self.addresses.insert(rest[..used].into(), made.as_bytes().into());
+        self.addresses
+            .insert(rest[..used].into(), made.as_bytes().into());
         self.pseudonyms.note(&rest[..used], made.as_bytes());
         out.extend_from_slice(made.as_bytes());
         Some(used)
@@ -139,13 +169,21 @@ impl Names {
     /// The pseudonym of an address of four bytes.
     pub fn v4(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let address = <[u8; 4]>::try_from(bytes).ok()?;
-        Some(address::v4(self.pseudonyms.key(), address.into()).octets().to_vec())
+        Some(
+            address::v4(self.pseudonyms.key(), address.into())
+                .octets()
+                .to_vec(),
+        )
     }
 
     /// The pseudonym of an address of sixteen bytes.
     pub fn v6(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let address = <[u8; 16]>::try_from(bytes).ok()?;
-        Some(address::v6(self.pseudonyms.key(), address.into()).octets().to_vec())
+        Some(
+            address::v6(self.pseudonyms.key(), address.into())
+                .octets()
+                .to_vec(),
+        )
     }
 
     /// Append what stands between two slashes, blanks or other boundaries.
@@ -166,15 +204,21 @@ impl Names {
         while start < name.len() {
             let is_word = is_word_byte(name[start]);
             let end = start
-                + name[start..].iter().position(|&byte| is_word_byte(byte) != is_word).unwrap_or(name.len() - start);
+                + name[start..]
+                    .iter()
+                    .position(|&byte| is_word_byte(byte) != is_word)
+                    .unwrap_or(name.len() - start);
             let run = &name[start..end];
             if !is_word {
                 out.extend_from_slice(&run[..run.len().min(MAX_PUNCTUATION)]);
             } else {
                 let is_extension = start > 1 && name[start - 1] == b'.' && known::is_extension(run);
-                let is_small = place.is_device && run.len() <= 3 && run.iter().all(u8::is_ascii_digit);
+                let is_small =
+                    place.is_device && run.len() <= 3 && run.iter().all(u8::is_ascii_digit);
                 match () {
-                    () if is_extension || is_small || self.kept.has(run) => out.extend_from_slice(run),
+                    () if is_extension || is_small || self.kept.has(run) => {
+                        out.extend_from_slice(run)
+                    }
                     () if place.is_temporary && self.random(run, out) => {}
                     () if place.is_device => self.device(run, out),
                     () => self.unknown(run, out),
@@ -197,8 +241,12 @@ impl Names {
 
     /// Names of Python's tempfile: after `tmp`, eight small letters, digits and underscores.
     fn python_random(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
-        let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-        let Some(rest) = name.strip_prefix(b"tmp").filter(|rest| rest.len() == 8 && rest.iter().all(is_part)) else {
+        let is_part =
+            |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+        let Some(rest) = name
+            .strip_prefix(b"tmp")
+            .filter(|rest| rest.len() == 8 && rest.iter().all(is_part))
+        else {
             return false;
         };
         out.extend_from_slice(b"tmp");
@@ -208,7 +256,10 @@ impl Names {
 
     /// Random parts of the names of other temporary files.
     fn random(&mut self, run: &[u8], out: &mut Vec<u8>) -> bool {
-        let before = [&b"tmp"[..], b"cc"].into_iter().find(|before| run.starts_with(before)).unwrap_or(b"");
+        let before = [&b"tmp"[..], b"cc"]
+            .into_iter()
+            .find(|before| run.starts_with(before))
+            .unwrap_or(b"");
         let rest = &run[before.len()..];
         let is_made_up = is_random(rest);
         if is_made_up {
@@ -222,8 +273,14 @@ impl Names {
 /// As the engine decides it.
 fn is_random(word: &[u8]) -> bool {
     let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
-    let alternations = word.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
-    word.is_ascii() && (6..=12).contains(&word.len()) && alternations >= 2 && word.iter().any(u8::is_ascii_uppercase)
+    let alternations = word
+        .windows(2)
+        .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
+        .count();
+    word.is_ascii()
+        && (6..=12).contains(&word.len())
+        && alternations >= 2
+        && word.iter().any(u8::is_ascii_uppercase)
 }
 
 /// Where a component stands.
@@ -241,13 +298,19 @@ impl Place {
         let Range { start, end } = component;
         let (before, path) = (&text[..start], &text[path_start..start]);
         let is_last = end == text.len() || text[end] != b'/';
-        let parent = || path.strip_suffix(b"/").map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
+        let parent = || {
+            path.strip_suffix(b"/")
+                .map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""))
+        };
         Place {
             is_temporary: TEMPORARY.contains(&path),
-            has_process_ids: path.starts_with(b"/proc/") || matches!(path, b"/dev/pts/" | b"/dev/fd/"),
+            has_process_ids: path.starts_with(b"/proc/")
+                || matches!(path, b"/dev/pts/" | b"/dev/fd/"),
             is_device: path == b"/dev/",
             is_program: is_last
-                && (is_program || path.starts_with(b"/") && parent().is_some_and(|parent| PROGRAMS.contains(&parent))),
+                && (is_program
+                    || path.starts_with(b"/")
+                        && parent().is_some_and(|parent| PROGRAMS.contains(&parent))),
             is_port: before.ends_with(b":") && before.len() > 1,
         }
     }
@@ -255,7 +318,9 @@ impl Place {
 
 /// Where a path begins that follows what separates it from others, if that stands in this part of a text.
 fn after_separator(text: &[u8], part: Range<usize>) -> Option<usize> {
-    let at = text[part.clone()].iter().rposition(|byte| matches!(byte, b' ' | b'=' | b':' | b','))?;
+    let at = text[part.clone()]
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'=' | b':' | b','))?;
     Some(part.start + at + 1)
 }
 

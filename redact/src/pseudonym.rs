@@ -71,7 +71,11 @@ impl Map {
 impl Pseudonyms {
     pub fn new(key: Key, has_map: bool) -> Pseudonyms {
         let numbers = std::array::from_fn(|digits| vec![u16::MAX; 10usize.pow(digits as u32)]);
-        Pseudonyms { key, numbers, map: has_map.then(Map::default) }
+        Pseudonyms {
+            key,
+            numbers,
+            map: has_map.then(Map::default),
+        }
     }
 
     pub fn key(&self) -> &Key {
@@ -80,7 +84,10 @@ impl Pseudonyms {
 
     /// The translations since the last call.
     pub fn take_translations(&mut self) -> Translations {
-        self.map.as_mut().map(|map| std::mem::take(&mut map.translations)).unwrap_or_default()
+        self.map
+            .as_mut()
+            .map(|map| std::mem::take(&mut map.translations))
+            .unwrap_or_default()
     }
 
     /// Record what a text that is not a word became.
@@ -101,7 +108,9 @@ impl Pseudonyms {
     }
 
     fn made(&mut self, word: &[u8], out: &mut Vec<u8>) {
-        let prefixed = word.strip_prefix(b"0x").filter(|rest| !rest.is_empty() && all_hex(rest));
+        let prefixed = word
+            .strip_prefix(b"0x")
+            .filter(|rest| !rest.is_empty() && all_hex(rest));
         match prefixed {
             Some(hex) => {
                 out.extend_from_slice(b"0x");
@@ -115,7 +124,11 @@ impl Pseudonyms {
     /// Runs of digits and runs of other bytes, each for itself.
     fn parts(&mut self, word: &[u8], out: &mut Vec<u8>) {
         for run in word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit()) {
-            if run[0].is_ascii_digit() { self.digits(run, out) } else { self.letters(run, out) }
+            if run[0].is_ascii_digit() {
+                self.digits(run, out)
+            } else {
+                self.letters(run, out)
+            }
         }
     }
 
@@ -153,7 +166,9 @@ impl Pseudonyms {
     /// Append another number with as many digits.
     fn digits(&mut self, run: &[u8], out: &mut Vec<u8>) {
         for part in run.chunks(MAX_DIGITS) {
-            let value = part.iter().fold(0u64, |value, &byte| value * 10 + u64::from(byte - b'0'));
+            let value = part
+                .iter()
+                .fold(0u64, |value, &byte| value * 10 + u64::from(byte - b'0'));
             let mut value = self.number(part.len(), value);
             let start = out.len();
             out.extend_from_slice(part);
@@ -167,7 +182,11 @@ impl Pseudonyms {
     /// Another number with this many digits.
     fn number(&mut self, digits: usize, value: u64) -> u64 {
         let size = 10u128.pow(digits as u32);
-        let Some(made) = self.numbers.get_mut(digits).and_then(|numbers| numbers.get_mut(value as usize)) else {
+        let Some(made) = self
+            .numbers
+            .get_mut(digits)
+            .and_then(|numbers| numbers.get_mut(value as usize))
+        else {
             return self.key.permute("digits", size, u128::from(value)) as u64;
         };
         if *made == u16::MAX {
@@ -183,9 +202,15 @@ impl Pseudonyms {
         loop {
             let before = out.split_off(start);
             for part in before.chunks(MAX_DIGITS) {
-                let value = part.iter().fold(0u128, |value, &byte| value << 4 | u128::from(hex_value(byte)));
+                let value = part.iter().fold(0u128, |value, &byte| {
+                    value << 4 | u128::from(hex_value(byte))
+                });
                 let value = self.key.permute("hex", 1 << (4 * part.len()), value);
-                out.extend((0..part.len()).rev().map(|at| b"0123456789abcdef"[(value >> (4 * at)) as usize & 15]));
+                out.extend(
+                    (0..part.len())
+                        .rev()
+                        .map(|at| b"0123456789abcdef"[(value >> (4 * at)) as usize & 15]),
+                );
             }
             // Without a decimal digit it would be a word. This is reached again from the words with one only.
             if !with_decimal || out[start..].iter().any(u8::is_ascii_digit) {
@@ -206,7 +231,9 @@ impl Pseudonyms {
 
     fn in_classes(&self, part: &[u8], out: &mut Vec<u8>) {
         let size: u128 = part.iter().map(|&byte| class(byte).1).product();
-        let value = part.iter().fold(0u128, |value, &byte| value * class(byte).1 + u128::from(byte - class(byte).0));
+        let value = part.iter().fold(0u128, |value, &byte| {
+            value * class(byte).1 + u128::from(byte - class(byte).0)
+        });
         let mut value = self.key.permute("random", size, value);
         let start = out.len();
         out.extend_from_slice(part);
@@ -249,9 +276,9 @@ fn push_letters(value: u64, count: usize, out: &mut Vec<u8>) {
 /// A sum over the letters of a pseudonym, without a key: whoever reads one can see that it is one.
 fn check(body: &[u8]) -> u64 {
     // FNV-1a, folded to its lower bits.
-    let hash = body
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash = body.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
     hash ^ (hash >> 24) ^ (hash >> 48)
 }
 

@@ -48,14 +48,21 @@ impl Quoting {
 
 /// A quote at the start of a pair ends the text: no byte is written with one there.
 fn pairs_end(inner: &[u8]) -> Option<usize> {
-    let at = inner.chunks(2).position(|pair| pair[0] == b'"').map(|at| at * 2);
+    let at = inner
+        .chunks(2)
+        .position(|pair| pair[0] == b'"')
+        .map(|at| at * 2);
     // A page that folds blanks breaks the pairs.
-    at.or_else(|| memchr::memmem::find(inner, b"\"..")).or_else(|| memchr::memrchr(b'"', inner))
+    at.or_else(|| memchr::memmem::find(inner, b"\".."))
+        .or_else(|| memchr::memrchr(b'"', inner))
 }
 
 /// The last quote before the result, after which an argument or the end follows.
 fn bare_end(inner: &[u8]) -> Option<usize> {
-    let args = [&b") = "[..], b") ERR#", b")\t"].iter().filter_map(|end| memchr::memmem::rfind(inner, end)).max();
+    let args = [&b") = "[..], b") ERR#", b")\t"]
+        .iter()
+        .filter_map(|end| memchr::memmem::rfind(inner, end))
+        .max();
     let args = &inner[..args.unwrap_or(inner.len())];
     let ends = |&at: &usize| {
         let rest = args.get(at + 1..).unwrap_or(b"");
@@ -105,8 +112,14 @@ fn escape(text: &[u8]) -> (u8, usize, bool) {
     match text {
         [b'x', rest @ ..] if hex(rest).is_some() => (hex(rest).unwrap_or(0), 3, true),
         [b'0'..=b'7', ..] => {
-            let count = text.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
-            let value = text[..count].iter().fold(0u32, |value, byte| value * 8 + u32::from(byte - b'0'));
+            let count = text
+                .iter()
+                .take(3)
+                .take_while(|byte| (b'0'..=b'7').contains(byte))
+                .count();
+            let value = text[..count]
+                .iter()
+                .fold(0u32, |value, byte| value * 8 + u32::from(byte - b'0'));
             (value as u8, count, false)
         }
         [b'n', ..] => (b'\n', 1, false),
@@ -128,7 +141,9 @@ fn escape(text: &[u8]) -> (u8, usize, bool) {
 pub(crate) fn encode(bytes: &[u8], style: Style, quoting: Quoting, out: &mut Vec<u8>) {
     for (at, &byte) in bytes.iter().enumerate() {
         match byte {
-            _ if style == Style::AllHex => out.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
+            _ if style == Style::AllHex => {
+                out.extend_from_slice(format!("\\x{byte:02x}").as_bytes())
+            }
             b'"' if quoting == Quoting::Bare => out.push(b'"'),
             b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
             0x20..=0x7E => out.push(byte),

@@ -65,11 +65,17 @@ mod tests {
         for number in 0..4 * ENTRIES {
             let text = number.to_string().into_bytes();
             recent.insert(&text, (number % 2) as u8, &[&text[..], b"!"].concat());
-            assert_eq!(recent.get(&text, (number % 2) as u8), Some(&[&text[..], b"!"].concat()[..]));
+            assert_eq!(
+                recent.get(&text, (number % 2) as u8),
+                Some(&[&text[..], b"!"].concat()[..])
+            );
             assert_eq!(recent.get(&text, 2), None);
         }
-        let kept =
-            (0..4 * ENTRIES).filter(|number| recent.get(number.to_string().as_bytes(), (number % 2) as u8).is_some());
+        let kept = (0..4 * ENTRIES).filter(|number| {
+            recent
+                .get(number.to_string().as_bytes(), (number % 2) as u8)
+                .is_some()
+        });
         assert!((1..=ENTRIES).contains(&kept.count()));
     }
 

@@ -21,7 +21,10 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// # Errors
 /// If it is not valid.
 pub fn compiled(pattern: &str) -> Result<Regex, InvalidPattern> {
-    let built = RegexBuilder::new(pattern).unicode(false).size_limit(MAX_PATTERN_BYTES).build();
+    let built = RegexBuilder::new(pattern)
+        .unicode(false)
+        .size_limit(MAX_PATTERN_BYTES)
+        .build();
     built.map_err(|error| InvalidPattern(error.to_string()))
 }
 
@@ -39,9 +42,17 @@ impl Redactor {
     /// If the pattern of what to keep is not valid.
     pub fn new(options: &Options) -> Result<Redactor, InvalidPattern> {
         let pattern = options.keep.as_deref().map(compiled).transpose()?;
-        let kept = Kept { pattern, programs: options.keeps_programs };
+        let kept = Kept {
+            pattern,
+            programs: options.keeps_programs,
+        };
         let names = Names::new(Pseudonyms::new(options.key.clone(), options.has_map), kept);
-        Ok(Redactor { lines: Lines::new(names), pending: Vec::new(), has_begun: false, format: options.format.clone() })
+        Ok(Redactor {
+            lines: Lines::new(names),
+            pending: Vec::new(),
+            has_begun: false,
+            format: options.format.clone(),
+        })
     }
 
     /// Take the next bytes of the capture, and append what can be rewritten.
@@ -54,7 +65,11 @@ impl Redactor {
             self.begin(false);
         }
         let lines = memchr::memrchr(b'\n', &self.pending).map_or(0, |at| at + 1);
-        let lines = if lines == 0 && self.pending.len() > MAX_LINE_BYTES { self.pending.len() } else { lines };
+        let lines = if lines == 0 && self.pending.len() > MAX_LINE_BYTES {
+            self.pending.len()
+        } else {
+            lines
+        };
         self.rewrite(lines, out);
     }
 
@@ -76,7 +91,13 @@ impl Redactor {
     }
 
     fn begin(&mut self, is_complete: bool) {
-        self.lines.begin(Head { bytes: &self.pending, complete: is_complete }, self.format.as_deref());
+        self.lines.begin(
+            Head {
+                bytes: &self.pending,
+                complete: is_complete,
+            },
+            self.format.as_deref(),
+        );
         self.has_begun = true;
     }
 
@@ -101,7 +122,11 @@ impl Redactor {
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.is_unknown() { Err(io::Error::new(io::ErrorKind::InvalidData, UnknownFormat)) } else { Ok(()) }
+        if self.is_unknown() {
+            Err(io::Error::new(io::ErrorKind::InvalidData, UnknownFormat))
+        } else {
+            Ok(())
+        }
     }
 
     /// Read a capture, compressed or not, and hand over what replaces it, piece by piece, with the translations in it.
@@ -128,7 +153,11 @@ impl Redactor {
             }
             Source::File(_) => {
                 use io::Read;
-                let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
+                let path = if path.as_os_str() == "-" {
+                    Path::new("/dev/stdin")
+                } else {
+                    path
+                };
                 let mut file = std::fs::File::open(path)?;
                 let mut buffer = vec![0; 1 << 20];
                 loop {

@@ -95,13 +95,21 @@ impl Verifier {
             include_str!("../known/extensions.txt"),
         ];
         let mut words = FxHashSet::default();
-        for entry in lists.iter().flat_map(|list| list.lines()).filter(|line| !line.starts_with('#')) {
+        for entry in lists
+            .iter()
+            .flat_map(|list| list.lines())
+            .filter(|line| !line.starts_with('#'))
+        {
             for word in entry.split_ascii_whitespace().map(str::as_bytes) {
                 words.insert(word.to_vec());
                 words.extend(runs(word).map(|range| word[range].to_vec()));
             }
         }
-        Verifier { words, keep, grams: FxHashSet::default() }
+        Verifier {
+            words,
+            keep,
+            grams: FxHashSet::default(),
+        }
     }
 
     /// Compare two captures, compressed or not.
@@ -119,7 +127,11 @@ impl Verifier {
                     self.line(&before, &after, verdict.lines, &mut verdict);
                 }
                 _ => {
-                    verdict.add(Finding { line: verdict.lines + 1, column: 0, problem: Problem::Lines });
+                    verdict.add(Finding {
+                        line: verdict.lines + 1,
+                        column: 0,
+                        problem: Problem::Lines,
+                    });
                     return Ok(verdict);
                 }
             }
@@ -130,9 +142,14 @@ impl Verifier {
     pub fn line(&mut self, original: &[u8], redacted: &[u8], number: u64, verdict: &mut Verdict) {
         let (shown, _) = unescaped(redacted);
         for range in runs(&shown) {
-            let may_stay = self.may_stay(&shown[range.clone()]) || is_of_python(&shown, range.clone());
+            let may_stay =
+                self.may_stay(&shown[range.clone()]) || is_of_python(&shown, range.clone());
             if !may_stay && !self.is_kept_around(&shown, range.clone()) {
-                verdict.add(Finding { line: number, column: range.start + 1, problem: Problem::Word });
+                verdict.add(Finding {
+                    line: number,
+                    column: range.start + 1,
+                    problem: Problem::Word,
+                });
             }
         }
         self.collect(original);
@@ -140,11 +157,16 @@ impl Verifier {
             return;
         }
         let numbers = numbers_outside(original);
-        for (text, problem) in
-            [(redacted.to_vec(), Problem::Text), (shown, Problem::Text)].into_iter().chain(decodings(redacted))
+        for (text, problem) in [(redacted.to_vec(), Problem::Text), (shown, Problem::Text)]
+            .into_iter()
+            .chain(decodings(redacted))
         {
             if let Some(column) = self.leak(&text, &numbers) {
-                return verdict.add(Finding { line: number, column: column + 1, problem });
+                return verdict.add(Finding {
+                    line: number,
+                    column: column + 1,
+                    problem,
+                });
             }
         }
     }
@@ -158,8 +180,9 @@ impl Verifier {
         for range in runs(&text) {
             let word = &text[range.clone()];
             let is_number = word.iter().all(u8::is_ascii_digit) || word.starts_with(b"0x");
-            let is_harmless =
-                self.is_own(word) || is_number && !quoted[places[range.start]] || is_process(&text, range.clone());
+            let is_harmless = self.is_own(word)
+                || is_number && !quoted[places[range.start]]
+                || is_process(&text, range.clone());
             if is_harmless {
                 secret[range].fill(false);
             }
@@ -167,7 +190,11 @@ impl Verifier {
         dates(&text).for_each(|range| secret[range].fill(false));
         for (start, window) in text.windows(WINDOW).enumerate() {
             let letters = window.iter().filter(|byte| is_word_byte(**byte)).count();
-            if letters >= MIN_WORD_BYTES && secret[start..start + WINDOW].iter().all(|&is_secret| is_secret) {
+            if letters >= MIN_WORD_BYTES
+                && secret[start..start + WINDOW]
+                    .iter()
+                    .all(|&is_secret| is_secret)
+            {
                 self.grams.insert(gram(window));
             }
         }
@@ -175,13 +202,21 @@ impl Verifier {
 
     /// Whether a word comes from the lists or from the key, whatever the original contains.
     fn is_own(&self, word: &[u8]) -> bool {
-        let is_ended = [&b"ing"[..], b"ed"].iter().any(|end| word.strip_suffix(*end).is_some_and(is_pseudonym));
-        self.is_known(word) || is_pseudonym(word) || is_filler(word) || self.is_kept(word) || is_ended
+        let is_ended = [&b"ing"[..], b"ed"]
+            .iter()
+            .any(|end| word.strip_suffix(*end).is_some_and(is_pseudonym));
+        self.is_known(word)
+            || is_pseudonym(word)
+            || is_filler(word)
+            || self.is_kept(word)
+            || is_ended
     }
 
     /// Where a text contains something of the original.
     fn leak(&self, text: &[u8], numbers: &FxHashSet<Vec<u8>>) -> Option<usize> {
-        let found = text.windows(WINDOW).position(|window| self.grams.contains(&gram(window)))?;
+        let found = text
+            .windows(WINDOW)
+            .position(|window| self.grams.contains(&gram(window)))?;
         // Text in the lists or in a pseudonym has not come from there.
         let mut own = vec![false; text.len()];
         for range in runs(text) {
@@ -191,7 +226,8 @@ impl Verifier {
             }
         }
         let is_leak = |at: &usize| {
-            self.grams.contains(&gram(&text[*at..*at + WINDOW])) && !own[*at..*at + WINDOW].contains(&true)
+            self.grams.contains(&gram(&text[*at..*at + WINDOW]))
+                && !own[*at..*at + WINDOW].contains(&true)
         };
         (found..text.len() - WINDOW + 1).find(is_leak)
     }
@@ -204,7 +240,8 @@ impl Verifier {
     /// Whether the word is a part of a longer text that is kept.
     fn is_kept_around(&self, text: &[u8], range: std::ops::Range<usize>) -> bool {
         let Some(keep) = &self.keep else { return false };
-        keep.find_iter(text).any(|found| found.start() <= range.start && range.end <= found.end())
+        keep.find_iter(text)
+            .any(|found| found.start() <= range.start && range.end <= found.end())
     }
 
     /// Whether a word of a redacted capture needs no explanation.
@@ -227,11 +264,17 @@ impl Verifier {
     fn has_known_parts(&self, word: &[u8]) -> bool {
         let parts = word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit());
         parts.into_iter().all(|part| {
-            let is_ended = [&b"ing"[..], b"ed"].iter().any(|end| part.strip_suffix(*end).is_some_and(is_pseudonym));
+            let is_ended = [&b"ing"[..], b"ed"]
+                .iter()
+                .any(|end| part.strip_suffix(*end).is_some_and(is_pseudonym));
             let humps = || {
-                part.chunk_by(|_, next| !next.is_ascii_uppercase()).all(|hump| hump.len() > 1 && self.is_known(hump))
+                part.chunk_by(|_, next| !next.is_ascii_uppercase())
+                    .all(|hump| hump.len() > 1 && self.is_known(hump))
             };
-            let is_prefixed = part.strip_prefix(b"tmp").or(part.strip_prefix(b"cc")).is_some_and(is_random);
+            let is_prefixed = part
+                .strip_prefix(b"tmp")
+                .or(part.strip_prefix(b"cc"))
+                .is_some_and(is_random);
             part[0].is_ascii_digit()
                 || self.is_known(part)
                 || is_pseudonym(part)
@@ -239,7 +282,10 @@ impl Verifier {
                 || is_ended
                 || humps()
                 || is_prefixed
-        }) || word.strip_prefix(b"tmp").or(word.strip_prefix(b"cc")).is_some_and(|rest| rest.len() <= 12)
+        }) || word
+            .strip_prefix(b"tmp")
+            .or(word.strip_prefix(b"cc"))
+            .is_some_and(|rest| rest.len() <= 12)
     }
 
     fn is_known(&self, word: &[u8]) -> bool {
@@ -267,15 +313,24 @@ fn is_word_byte(byte: u8) -> bool {
 fn runs(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> + use<'_> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + text.get(at..)?.iter().position(|&byte| is_word_byte(byte))?;
-        let length = text[start..].iter().position(|&byte| !is_word_byte(byte)).unwrap_or(text.len() - start);
+        let start = at
+            + text
+                .get(at..)?
+                .iter()
+                .position(|&byte| is_word_byte(byte))?;
+        let length = text[start..]
+            .iter()
+            .position(|&byte| !is_word_byte(byte))
+            .unwrap_or(text.len() - start);
         at = start + length;
         Some(start..at)
     })
 }
 
 fn gram(window: &[u8]) -> u64 {
-    window.iter().fold(0, |gram, &byte| gram << 8 | u64::from(byte))
+    window
+        .iter()
+        .fold(0, |gram, &byte| gram << 8 | u64::from(byte))
 }
 
 fn is_filler(word: &[u8]) -> bool {
@@ -285,7 +340,10 @@ fn is_filler(word: &[u8]) -> bool {
 /// Capitals, small letters and digits change often: a made-up name. The third rule shows that it is not the original one.
 fn is_random(word: &[u8]) -> bool {
     let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
-    let changes = word.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
+    let changes = word
+        .windows(2)
+        .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
+        .count();
     (6..=12).contains(&word.len()) && changes >= 2 && word.is_ascii()
 }
 
@@ -319,9 +377,14 @@ fn quoted(text: &[u8]) -> Vec<bool> {
 
 /// Whether a word is the number of a process in a path of `/proc`.
 fn is_process(text: &[u8], range: std::ops::Range<usize>) -> bool {
-    let start = text[..range.start].iter().rposition(|byte| matches!(byte, b' ' | b'"')).map_or(0, |at| at + 1);
+    let start = text[..range.start]
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'"'))
+        .map_or(0, |at| at + 1);
     let is_number = range.len() <= 7 && text[range.clone()].iter().all(u8::is_ascii_digit);
-    let path = text[start..range.start].strip_prefix(b"<").unwrap_or(&text[start..range.start]);
+    let path = text[start..range.start]
+        .strip_prefix(b"<")
+        .unwrap_or(&text[start..range.start]);
     is_number && path.ends_with(b"/") && memchr::memmem::find(path, b"/proc/").is_some()
 }
 
@@ -336,32 +399,48 @@ fn dates(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> + use<'_> 
         };
         window.iter().zip(FORM).all(same)
     };
-    text.windows(FORM.len()).enumerate().filter(move |(_, window)| fits(window)).map(|(start, _)| {
-        let is_part = |byte: &&u8| byte.is_ascii_digit() || b".,+-:Z".contains(byte);
-        let end = start + FORM.len();
-        start..end + text[end..].iter().take(16).take_while(is_part).count()
-    })
+    text.windows(FORM.len())
+        .enumerate()
+        .filter(move |(_, window)| fits(window))
+        .map(|(start, _)| {
+            let is_part = |byte: &&u8| byte.is_ascii_digit() || b".,+-:Z".contains(byte);
+            let end = start + FORM.len();
+            start..end + text[end..].iter().take(16).take_while(is_part).count()
+        })
 }
 
 /// Whether a word is a part of `tmp` and eight small letters, digits and underscores.
 fn is_of_python(text: &[u8], range: std::ops::Range<usize>) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-    let start = text[..range.start].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
-    let length = text[start..].iter().position(|byte| !is_part(byte)).unwrap_or(text.len() - start);
+    let start = text[..range.start]
+        .iter()
+        .rposition(|byte| !is_part(byte))
+        .map_or(0, |at| at + 1);
+    let length = text[start..]
+        .iter()
+        .position(|byte| !is_part(byte))
+        .unwrap_or(text.len() - start);
     length == 11 && text[start..].starts_with(b"tmp")
 }
 
 /// Words with digits outside of quotes.
 fn numbers_outside(text: &[u8]) -> FxHashSet<Vec<u8>> {
     let quoted = quoted(text);
-    let has_digit = |range: &std::ops::Range<usize>| text[range.clone()].iter().any(u8::is_ascii_digit);
+    let has_digit =
+        |range: &std::ops::Range<usize>| text[range.clone()].iter().any(u8::is_ascii_digit);
     let outside = |range: &std::ops::Range<usize>| !quoted[range.start] && has_digit(range);
-    runs(text).filter(outside).map(|range| text[range].to_vec()).collect()
+    runs(text)
+        .filter(outside)
+        .map(|range| text[range].to_vec())
+        .collect()
 }
 
 /// The text with the escapes of all tracers replaced by their bytes, and where each of them stands.
 fn unescaped(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
-    let (mut out, mut places) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len()));
+    let (mut out, mut places) = (
+        Vec::with_capacity(text.len()),
+        Vec::with_capacity(text.len()),
+    );
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         let start = at;
@@ -391,22 +470,38 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
         out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
         return 5;
     }
-    let octal = rest.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+    let octal = rest
+        .iter()
+        .take(3)
+        .take_while(|byte| (b'0'..=b'7').contains(byte))
+        .count();
     if octal > 0 {
-        out.push(rest[..octal].iter().fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0')) as u8);
+        out.push(
+            rest[..octal]
+                .iter()
+                .fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0')) as u8,
+        );
         return octal;
     }
     let letter = rest.first().copied().unwrap_or(b' ');
     // A letter after a backslash stands for a control character, anything else for itself.
-    out.push(if letter.is_ascii_alphabetic() { b' ' } else { letter });
+    out.push(if letter.is_ascii_alphabetic() {
+        b' '
+    } else {
+        letter
+    });
     1
 }
 
 /// What words stand for if they are hexadecimal digits or base64.
 fn decodings(text: &[u8]) -> Vec<(Vec<u8>, Problem)> {
     let mut found = Vec::new();
-    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
-    for word in text.split(|&byte| !is_base64(byte)).filter(|word| word.len() >= 8) {
+    let is_base64 =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+    for word in text
+        .split(|&byte| !is_base64(byte))
+        .filter(|word| word.len() >= 8)
+    {
         let digits = word.strip_prefix(b"0x").unwrap_or(word);
         for skipped in 0..2 {
             let bytes = digits
@@ -457,8 +552,18 @@ struct LinesOf {
 impl LinesOf {
     fn open(path: &Path) -> io::Result<LinesOf> {
         let source = input::open(path)?;
-        let file = if matches!(source, Source::File(_)) { Some(std::fs::File::open(path)?) } else { None };
-        Ok(LinesOf { source, file, pending: Vec::new(), ready: VecDeque::new(), is_over: false })
+        let file = if matches!(source, Source::File(_)) {
+            Some(std::fs::File::open(path)?)
+        } else {
+            None
+        };
+        Ok(LinesOf {
+            source,
+            file,
+            pending: Vec::new(),
+            ready: VecDeque::new(),
+            is_over: false,
+        })
     }
 
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
@@ -476,7 +581,9 @@ impl LinesOf {
                 bytes.truncate(read);
                 bytes
             }
-            (None, Source::Stream(stream)) => stream.next_chunk()?.map_or(Vec::new(), |chunk| chunk.bytes),
+            (None, Source::Stream(stream)) => {
+                stream.next_chunk()?.map_or(Vec::new(), |chunk| chunk.bytes)
+            }
             (None, Source::File(_)) => Vec::new(),
         };
         self.is_over = bytes.is_empty();
@@ -484,7 +591,11 @@ impl LinesOf {
         let whole = memchr::memrchr(b'\n', &self.pending).map_or(0, |at| at + 1);
         let rest = self.pending.split_off(whole);
         let whole = std::mem::replace(&mut self.pending, rest);
-        self.ready.extend(whole.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec));
+        self.ready.extend(
+            whole
+                .split_inclusive(|&byte| byte == b'\n')
+                .map(<[u8]>::to_vec),
+        );
         if self.is_over && !self.pending.is_empty() {
             self.ready.push_back(std::mem::take(&mut self.pending));
         }

@@ -22,13 +22,18 @@ pub(crate) enum Place {
 pub(crate) fn place(line: &[u8], inner: &[u8]) -> Place {
     match found(line, inner) {
         Some(at) => Place::Plain(at..at + inner.len()),
-        None => json_range(line, inner).map_or(Place::Lost, |(range, ending)| Place::Json(range, ending)),
+        None => json_range(line, inner)
+            .map_or(Place::Lost, |(range, ending)| Place::Json(range, ending)),
     }
 }
 
 /// Where the text stands, the last place of several: what precedes it may contain it too.
 fn found(line: &[u8], inner: &[u8]) -> Option<usize> {
-    if inner.is_empty() { None } else { memchr::memmem::rfind(line, inner) }
+    if inner.is_empty() {
+        None
+    } else {
+        memchr::memmem::rfind(line, inner)
+    }
 }
 
 /// The string of a JSON object that stands for this text, without quotes, and the line end that it has in addition.
@@ -39,8 +44,14 @@ fn json_range<'a>(line: &'a [u8], inner: &[u8]) -> Option<(Range<usize>, &'stati
         let length = parsers::scan::string_end(&line[start..]);
         let string: &'a [u8] = &line[start..start + length];
         for ending in [&b""[..], b"\\n"] {
-            if string.strip_suffix(ending).is_some_and(|string| is_escaped(string, inner)) {
-                return Some((start..start + length, if ending.is_empty() { b"" } else { b"\\n" }));
+            if string
+                .strip_suffix(ending)
+                .is_some_and(|string| is_escaped(string, inner))
+            {
+                return Some((
+                    start..start + length,
+                    if ending.is_empty() { b"" } else { b"\\n" },
+                ));
             }
         }
         at = start + length + 1;
@@ -53,11 +64,15 @@ fn is_escaped(string: &[u8], inner: &[u8]) -> bool {
     let plain = |byte: &&u8| byte.is_ascii_alphanumeric();
     let letters = |text: &[u8]| text.iter().filter(plain).count();
     // Escapes add letters (`\n`, `\u0041`) and never remove any but their own.
-    string.len() >= inner.len() && letters(string) >= letters(inner) && unescaped(string) == without_line_ends(inner)
+    string.len() >= inner.len()
+        && letters(string) >= letters(inner)
+        && unescaped(string) == without_line_ends(inner)
 }
 
 fn without_line_ends(text: &[u8]) -> Vec<u8> {
-    text.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }).collect()
+    text.iter()
+        .map(|&byte| if byte == b'\n' { b' ' } else { byte })
+        .collect()
 }
 
 fn unescaped(string: &[u8]) -> Vec<u8> {
@@ -69,7 +84,9 @@ fn unescaped(string: &[u8]) -> Vec<u8> {
             out.push(byte);
             continue;
         }
-        let Some((&letter, after)) = rest.split_first() else { break };
+        let Some((&letter, after)) = rest.split_first() else {
+            break;
+        };
         rest = after;
         match letter {
             b'n' => out.push(b' '),
@@ -78,9 +95,13 @@ fn unescaped(string: &[u8]) -> Vec<u8> {
             b'b' => out.push(8),
             b'f' => out.push(12),
             b'u' => {
-                let code = rest.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());
+                let code = rest
+                    .get(..4)
+                    .and_then(|digits| std::str::from_utf8(digits).ok());
                 let code = code.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-                let letter = code.and_then(char::from_u32).filter(|&letter| letter != '\n');
+                let letter = code
+                    .and_then(char::from_u32)
+                    .filter(|&letter| letter != '\n');
                 let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
                 out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
                 rest = rest.get(4..).unwrap_or(b"");

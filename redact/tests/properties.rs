@@ -12,7 +12,13 @@ const HEADS: [&str; 4] = [
 ];
 
 fn redactor(key: u8) -> Redactor {
-    let options = Options { key: Key::new([key; 16]), keep: None, keeps_programs: false, format: None, has_map: false };
+    let options = Options {
+        key: Key::new([key; 16]),
+        keep: None,
+        keeps_programs: false,
+        format: None,
+        has_map: false,
+    };
     Redactor::new(&options).expect("the options are valid")
 }
 
@@ -67,7 +73,10 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
-    (prop::sample::select(HEADS.to_vec()), prop::collection::vec(piece(), 0..40))
+    (
+        prop::sample::select(HEADS.to_vec()),
+        prop::collection::vec(piece(), 0..40),
+    )
         .prop_map(|(head, pieces)| [head.as_bytes(), &pieces.concat()].concat())
 }
 
@@ -80,7 +89,10 @@ fn check(text: &[u8]) -> Result<(), TestCaseError> {
     for (number, (before, after)) in before.iter().zip(&after).enumerate() {
         verifier.line(before, after, number as u64, &mut verdict);
     }
-    let unknown = verdict.findings.iter().find(|found| found.problem == Problem::Word);
+    let unknown = verdict
+        .findings
+        .iter()
+        .find(|found| found.problem == Problem::Word);
     if let Some(found) = unknown {
         let at = found.line as usize;
         let [before, after] = [before[at], after[at]].map(String::from_utf8_lossy);

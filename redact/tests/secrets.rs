@@ -228,7 +228,10 @@ fn wrapped(envelope: &str, line: &str, number: usize) -> String {
     let (minute, second) = (number / 60 % 60, number % 60);
     match envelope {
         "json" => {
-            let text = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t");
+            let text = line
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\t', "\\t");
             format!(
                 r#"{{"log":"{text}\n","stream":"stderr","time":"2026-01-02T03:{minute:02}:{second:02}.123456789Z"}}"#
             )
@@ -246,7 +249,10 @@ struct Sequence(u64);
 
 impl Sequence {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 
@@ -272,8 +278,18 @@ fn secret(random: &mut Sequence, kind: usize) -> (String, String) {
         0 => word,
         1 => word.to_uppercase(),
         2 => format!("{}_{}", random.letters(7), random.letters(8).to_uppercase()),
-        3 => format!("{}-{}.{}", random.letters(6), random.letters(7), random.letters(6)),
-        4 => format!("{}{}{}", random.letters(6), random.below(90) + 10, random.letters(6)),
+        3 => format!(
+            "{}-{}.{}",
+            random.letters(6),
+            random.letters(7),
+            random.letters(6)
+        ),
+        4 => format!(
+            "{}{}{}",
+            random.letters(6),
+            random.below(90) + 10,
+            random.letters(6)
+        ),
         5 => format!("Ab{}Cd{}", random.letters(6), random.letters(6)),
         6 => format!("{}é{}", random.letters(6), random.letters(6)),
         7 => format!("{}@{}.com", random.letters(7), random.letters(8)),
@@ -292,14 +308,25 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
-        out.extend((0..=three.len()).map(|at| LETTERS[(bits >> (18 - 6 * at)) as usize & 63] as char));
+        let bits = three
+            .iter()
+            .fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
+            << (8 * (3 - three.len()));
+        out.extend(
+            (0..=three.len()).map(|at| LETTERS[(bits >> (18 - 6 * at)) as usize & 63] as char),
+        );
     }
     out
 }
 
 fn redacted(text: &str) -> Vec<u8> {
-    let options = Options { key: Key::new([42; 16]), keep: None, keeps_programs: false, format: None, has_map: false };
+    let options = Options {
+        key: Key::new([42; 16]),
+        keep: None,
+        keeps_programs: false,
+        format: None,
+        has_map: false,
+    };
     let mut redactor = Redactor::new(&options).expect("the options are valid");
     let mut out = Vec::new();
     redactor.feed(text.as_bytes(), &mut out);
@@ -312,7 +339,8 @@ fn parts(text: &str) -> BTreeSet<Vec<u8>> {
     let bytes = text.as_bytes();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut found = BTreeSet::new();
-    let mut add = |text: &[u8], length: usize| found.extend(text.windows(length).map(<[u8]>::to_vec));
+    let mut add =
+        |text: &[u8], length: usize| found.extend(text.windows(length).map(<[u8]>::to_vec));
     add(bytes, 6);
     add(hex.as_bytes(), 12);
     add(hex.to_uppercase().as_bytes(), 12);
@@ -340,8 +368,11 @@ fn planted_word(random: &mut Sequence, kind: usize) -> Planted {
 
 /// Numbers of cards and telephones. Six digits of one may be found in others, so only many are forbidden.
 fn planted_number(random: &mut Sequence, kind: usize) -> Planted {
-    let mut group =
-        |length: usize| -> String { (0..length).map(|_| char::from(b'0' + random.below(10) as u8)).collect() };
+    let mut group = |length: usize| -> String {
+        (0..length)
+            .map(|_| char::from(b'0' + random.below(10) as u8))
+            .collect()
+    };
     let groups: Vec<String> = match kind % 3 {
         0 => (0..4).map(|_| group(4)).collect(),
         1 => vec![group(16)],
@@ -352,7 +383,9 @@ fn planted_number(random: &mut Sequence, kind: usize) -> Planted {
         1 => text.bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
         _ => text.clone(),
     };
-    let mut forbidden: BTreeSet<Vec<u8>> = [text.clone(), groups.concat()].map(String::into_bytes).into();
+    let mut forbidden: BTreeSet<Vec<u8>> = [text.clone(), groups.concat()]
+        .map(String::into_bytes)
+        .into();
     forbidden.extend(groups.concat().as_bytes().windows(12).map(<[u8]>::to_vec));
     let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
     forbidden.extend([hex.into_bytes(), base64(text.as_bytes()).into_bytes()]);
@@ -379,13 +412,30 @@ fn survivors(
         secrets.push(secret);
     }
     let out = redact(&text);
-    assert_eq!(out.split(|&byte| byte == b'\n').count(), text.split('\n').count(), "{} {envelope}", case.name);
-    let lengths: BTreeSet<usize> = secrets.iter().flat_map(|secret| secret.forbidden.iter().map(Vec::len)).collect();
-    let known: HashSet<&[u8]> = lengths.into_iter().flat_map(|length| out.windows(length)).collect();
+    assert_eq!(
+        out.split(|&byte| byte == b'\n').count(),
+        text.split('\n').count(),
+        "{} {envelope}",
+        case.name
+    );
+    let lengths: BTreeSet<usize> = secrets
+        .iter()
+        .flat_map(|secret| secret.forbidden.iter().map(Vec::len))
+        .collect();
+    let known: HashSet<&[u8]> = lengths
+        .into_iter()
+        .flat_map(|length| out.windows(length))
+        .collect();
     let found = secrets.iter().enumerate().filter_map(|(number, secret)| {
-        let part = secret.forbidden.iter().find(|part| known.contains(part.as_slice()))?;
+        let part = secret
+            .forbidden
+            .iter()
+            .find(|part| known.contains(part.as_slice()))?;
         let (part, line) = (String::from_utf8_lossy(part), lines[number % lines.len()]);
-        Some(format!("{} {envelope}: {part} in {line}, printed {}", case.name, secret.printed))
+        Some(format!(
+            "{} {envelope}: {part} in {line}, printed {}",
+            case.name, secret.printed
+        ))
     });
     (places, found.collect())
 }
@@ -403,16 +453,26 @@ fn no_planted_secret_survives() {
         }
     }
     assert!(planted >= 10_000, "{planted}");
-    assert!(found.is_empty(), "{} of {planted}:\n{}", found.len(), found[..found.len().min(40)].join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} of {planted}:\n{}",
+        found.len(),
+        found[..found.len().min(40)].join("\n")
+    );
 }
 
 /// Lines with a secret in quotes only. Numbers outside of strings stay.
 fn quoted_lines(case: &Case) -> Vec<&'static str> {
     let is_quoted = |line: &str| {
-        line.match_indices('$').all(|(at, _)| line[..at].matches('"').count() % 2 == 1)
+        line.match_indices('$')
+            .all(|(at, _)| line[..at].matches('"').count() % 2 == 1)
             && line.matches('"').count().is_multiple_of(2)
     };
-    case.lines.iter().copied().filter(|line| line.contains('$') && is_quoted(line)).collect()
+    case.lines
+        .iter()
+        .copied()
+        .filter(|line| line.contains('$') && is_quoted(line))
+        .collect()
 }
 
 #[test]
@@ -428,7 +488,12 @@ fn no_number_in_a_string_survives() {
         }
     }
     assert!(planted >= 5_000, "{planted}");
-    assert!(found.is_empty(), "{} of {planted}:\n{}", found.len(), found[..found.len().min(40)].join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} of {planted}:\n{}",
+        found.len(),
+        found[..found.len().min(40)].join("\n")
+    );
 }
 
 /// A redacted line, and what a worse way to redact leaves of the original one.
@@ -437,10 +502,24 @@ type Leak = fn(&str) -> String;
 #[test]
 fn each_way_to_leak_is_found() {
     let leaks: [(&str, Leak); 5] = [
-        ("one field", |line| line.split("ifr_name=").nth(1).unwrap_or("").to_owned()),
-        ("the end", |line| line.chars().rev().take(30).collect::<Vec<_>>().into_iter().rev().collect()),
-        ("hexadecimal", |line| line.bytes().map(|byte| format!("{byte:02x}")).collect()),
-        ("capitals", |line| line.bytes().map(|byte| format!("{byte:02X}")).collect()),
+        ("one field", |line| {
+            line.split("ifr_name=").nth(1).unwrap_or("").to_owned()
+        }),
+        ("the end", |line| {
+            line.chars()
+                .rev()
+                .take(30)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect()
+        }),
+        ("hexadecimal", |line| {
+            line.bytes().map(|byte| format!("{byte:02x}")).collect()
+        }),
+        ("capitals", |line| {
+            line.bytes().map(|byte| format!("{byte:02X}")).collect()
+        }),
         ("base64", |line| base64(line.as_bytes())),
     ];
     let case = &CASES[0];
@@ -448,12 +527,20 @@ fn each_way_to_leak_is_found() {
         let leaking = |text: &str| {
             let out = redacted(text);
             let lines = out.split(|&byte| byte == b'\n').zip(text.split('\n'));
-            lines.map(|(made, line)| [made, leak(line).as_bytes()].concat()).collect::<Vec<_>>().join(&b'\n')
+            lines
+                .map(|(made, line)| [made, leak(line).as_bytes()].concat())
+                .collect::<Vec<_>>()
+                .join(&b'\n')
         };
         let plants: [fn(&mut Sequence, usize) -> Planted; 2] = [planted_word, planted_number];
         for plant in plants {
             let mut random = Sequence(3);
-            let (_, found) = survivors((case, &quoted_lines(case)), "", |kind| plant(&mut random, kind), leaking);
+            let (_, found) = survivors(
+                (case, &quoted_lines(case)),
+                "",
+                |kind| plant(&mut random, kind),
+                leaking,
+            );
             assert!(!found.is_empty(), "{name}");
         }
     }
@@ -464,15 +551,38 @@ fn each_way_to_leak_is_found() {
 fn each_format_is_redacted_as_its_golden_file() {
     let bless = std::env::var_os("TRACEALYZE_BLESS").is_some();
     for case in CASES {
-        let words = ["alice", "customers-2024.csv", "Xa81kQ", "10.1.2.3", "4539148803436467"];
-        let lines = case.lines.iter().enumerate().map(|(at, line)| line.replace('$', words[at % words.len()]));
-        let text: String = case.head.iter().map(|line| line.to_string()).chain(lines).map(|line| line + "\n").collect();
+        let words = [
+            "alice",
+            "customers-2024.csv",
+            "Xa81kQ",
+            "10.1.2.3",
+            "4539148803436467",
+        ];
+        let lines = case
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| line.replace('$', words[at % words.len()]));
+        let text: String = case
+            .head
+            .iter()
+            .map(|line| line.to_string())
+            .chain(lines)
+            .map(|line| line + "\n")
+            .collect();
         let made = String::from_utf8(redacted(&text)).expect("all of it is UTF-8");
-        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(case.name);
+        let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/golden")
+            .join(case.name);
         if bless {
             std::fs::write(&golden, &made).expect("the file is written");
         }
         let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-        assert_eq!(made.lines().collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>(), "{}", case.name);
+        assert_eq!(
+            made.lines().collect::<Vec<_>>(),
+            expected.lines().collect::<Vec<_>>(),
+            "{}",
+            case.name
+        );
     }
 }

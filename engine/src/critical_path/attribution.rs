@@ -68,14 +68,20 @@ pub struct Charge {
 impl Charge {
     /// Class and whether it is resolved, as one number; gaps have others than calls.
     pub(crate) fn kind(&self) -> u32 {
-        16 * self.class as u32 + 4 * self.tag as u32 + 2 * u32::from(self.is_gap) + u32::from(self.resolved)
+        16 * self.class as u32
+            + 4 * self.tag as u32
+            + 2 * u32::from(self.is_gap)
+            + u32::from(self.resolved)
     }
 }
 
 impl Attribution {
     /// Nothing charged yet, for a trace of so many events.
     fn new(rows: u32) -> Attribution {
-        Attribution { like_most: Packed::new(rows as usize), ..Attribution::default() }
+        Attribution {
+            like_most: Packed::new(rows as usize),
+            ..Attribution::default()
+        }
     }
 
     /// Take a stretch of the path.
@@ -88,7 +94,10 @@ impl Attribution {
 
     /// The path of windows.
     pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
-        let attribution = Attribution { walk_stats: WalkStats::new(trace), ..Attribution::new(trace.events.len()) };
+        let attribution = Attribution {
+            walk_stats: WalkStats::new(trace),
+            ..Attribution::new(trace.events.len())
+        };
         recorder::record(attribution, trace, wakers, windows).complete(trace)
     }
 
@@ -110,7 +119,11 @@ impl Attribution {
 
     /// Whether there is a call with at least so much time.
     pub fn has_call_of(&self, at_least_ns: i64) -> bool {
-        self.like_most.has_call_of(at_least_ns) || self.others.rows().any(|row| self.in_call_ns(row) >= at_least_ns)
+        self.like_most.has_call_of(at_least_ns)
+            || self
+                .others
+                .rows()
+                .any(|row| self.in_call_ns(row) >= at_least_ns)
     }
 
     /// What the walk recorded about processes.
@@ -120,7 +133,9 @@ impl Attribution {
 
     /// Tell each part of the path that a task has.
     pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
-        self.each_at(trace, task, self.places(trace, task), |_, charge| tell(charge));
+        self.each_at(trace, task, self.places(trace, task), |_, charge| {
+            tell(charge)
+        });
     }
 
     /// The same with the place, for the calls at some places and the gaps after them. Parts that are unlike most are
@@ -147,21 +162,49 @@ impl Attribution {
         let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
         for at in places {
             let cells = self.like_most.cells(rows[at]);
-            let call =
-                self.like_most.charge(rows[at], false, cells[0]).map(|call| Charge { shape: shapes[at], ..call });
+            let call = self
+                .like_most
+                .charge(rows[at], false, cells[0])
+                .map(|call| Charge {
+                    shape: shapes[at],
+                    ..call
+                });
             let gap = self.like_most.charge(rows[at], true, cells[1]);
-            [call, gap].iter().flatten().for_each(|charge| tell(at, charge));
+            [call, gap]
+                .iter()
+                .flatten()
+                .for_each(|charge| tell(at, charge));
         }
     }
 
     /// Those that are unlike most. The event of one may be that of another task.
     pub fn each_spilled(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
         for &place in self.others.places_of_task(task) {
-            let Some(segment) = self.others.get(place) else { continue };
+            let Some(segment) = self.others.get(place) else {
+                continue;
+            };
             let (row, is_gap) = place_of(segment.what);
-            let shape = if is_gap || row == NONE { NONE } else { trace.events.shape_number(row) };
-            let Segment { class, resolved, tag, .. } = *segment;
-            tell(&Charge { row, shape, is_gap, place: Some(place), class, resolved, tag, ns: segment.dur_ns() });
+            let shape = if is_gap || row == NONE {
+                NONE
+            } else {
+                trace.events.shape_number(row)
+            };
+            let Segment {
+                class,
+                resolved,
+                tag,
+                ..
+            } = *segment;
+            tell(&Charge {
+                row,
+                shape,
+                is_gap,
+                place: Some(place),
+                class,
+                resolved,
+                tag,
+                ns: segment.dur_ns(),
+            });
         }
     }
 
@@ -195,9 +238,15 @@ impl Attribution {
         if !self.has_left_out {
             return self.gap_after_ns(row);
         }
-        let like_most = self.like_most.charge_at(row, true).filter(|charge| charge.class == Class::Gap);
-        let others = self.spilled_at(row).filter(|segment| segment.class == Class::Gap);
-        let left_out_ns = like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>();
+        let like_most = self
+            .like_most
+            .charge_at(row, true)
+            .filter(|charge| charge.class == Class::Gap);
+        let others = self
+            .spilled_at(row)
+            .filter(|segment| segment.class == Class::Gap);
+        let left_out_ns =
+            like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>();
         self.gap_after_ns(row) - left_out_ns
     }
 
@@ -213,7 +262,10 @@ impl Attribution {
     /// The calls followed by a gap of at least this length, in order.
     pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
         let rows = self.like_most.long_gaps(at_least_ns);
-        let others = self.others.rows().filter(|&row| self.other_ns(row, true) >= at_least_ns);
+        let others = self
+            .others
+            .rows()
+            .filter(|&row| self.other_ns(row, true) >= at_least_ns);
         let mut rows: Vec<u32> = rows.chain(others).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -222,8 +274,13 @@ impl Attribution {
 
     /// The part of the time between a call and the next one during which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
-        let like_most = self.like_most.charge_at(row, true).filter(|charge| charge.class == Class::Stopped);
-        let others = self.spilled_at(row).filter(|segment| segment.class == Class::Stopped);
+        let like_most = self
+            .like_most
+            .charge_at(row, true)
+            .filter(|charge| charge.class == Class::Stopped);
+        let others = self
+            .spilled_at(row)
+            .filter(|segment| segment.class == Class::Stopped);
         like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>()
     }
 
@@ -231,7 +288,10 @@ impl Attribution {
         if !self.has_spilled(row) {
             return 0;
         }
-        self.spilled_at(row).filter(|segment| matches!(segment.what, What::Gap(_)) == is_gap).map(Segment::dur_ns).sum()
+        self.spilled_at(row)
+            .filter(|segment| matches!(segment.what, What::Gap(_)) == is_gap)
+            .map(Segment::dur_ns)
+            .sum()
     }
 
     fn spilled_at(&self, row: u32) -> impl Iterator<Item = &Segment> {

@@ -24,7 +24,9 @@ impl What {
     pub fn row(self) -> Option<u32> {
         match self {
             What::Gap(_) => None,
-            What::Call(row) | What::Resume(row) | What::Spawn(row) | What::Silence(row) => (row != NONE).then_some(row),
+            What::Call(row) | What::Resume(row) | What::Spawn(row) | What::Silence(row) => {
+                (row != NONE).then_some(row)
+            }
         }
     }
 
@@ -99,11 +101,18 @@ impl Segment {
 
     /// What it is, in a word.
     pub fn name(&self) -> &'static str {
-        self.tag.name().filter(|_| self.tag == Tag::Lag).unwrap_or(self.what.name())
+        self.tag
+            .name()
+            .filter(|_| self.tag == Tag::Lag)
+            .unwrap_or(self.what.name())
     }
 }
 
 /// The syscall and the sub-operation; of a message, its subsystem.
 pub(crate) fn named(what: What, syscall: Text, op: Text) -> (Text, Text) {
-    if let What::Silence(_) = what { (Text::NONE, syscall) } else { (syscall, op) }
+    if let What::Silence(_) = what {
+        (Text::NONE, syscall)
+    } else {
+        (syscall, op)
+    }
 }

@@ -42,7 +42,9 @@ pub(crate) struct SlackQuery {
 /// The processes of a capture whose ends were awaited, by the moment at which their waiters may continue.
 pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<SlackQuery> {
     let (events, pids) = (&trace.events, trace.pids());
-    let Some(Capture { rows, .. }) = trace.captures.get(capture as usize) else { return Vec::new() };
+    let Some(Capture { rows, .. }) = trace.captures.get(capture as usize) else {
+        return Vec::new();
+    };
     let mut queries: Vec<SlackQuery> = events
         .waited
         .par_iter()
@@ -52,11 +54,20 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
             let lives = pids.tasks().of(pids.number(capture, pid)?).iter().rev();
             // Of several lives under one id, the one that had begun.
             let began = |task: &Task| !task.is_thread && task.birth_ns <= end_ns;
-            let process = lives.copied().find(|&task| began(&trace.tasks[task as usize]))?;
+            let process = lives
+                .copied()
+                .find(|&task| began(&trace.tasks[task as usize]))?;
             let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
             let task = events.task(row);
             let waiter = *mains.get(task as usize)?;
-            Some(SlackQuery { process, waiter, task, ended_ns, from_ns: ended_ns.max(start_ns), next_ns: NO_NS })
+            Some(SlackQuery {
+                process,
+                waiter,
+                task,
+                ended_ns,
+                from_ns: ended_ns.max(start_ns),
+                next_ns: NO_NS,
+            })
         })
         .collect();
     // Who waits ends after those it waited for.
@@ -80,34 +91,60 @@ struct Waiter {
 impl Waiter {
     fn new(trace: &Trace, wakers: &Wakers, task: u32, children: Vec<(i64, u32)>) -> Waiter {
         let mut sum_ns = 0;
-        let ended = wakers.outline().looked_at(trace, task).filter_map(|(at, span)| {
-            let edge = wakers.needs_waker(trace, span.row).then(|| wakers.waker(trace, task, at, span))??;
-            Some((span.start_ns, edge.at_ns.min(span.end_ns)))
-        });
-        let waits = ended.filter(|(start_ns, end_ns)| start_ns < end_ns).map(|(start_ns, end_ns)| {
-            sum_ns += end_ns - start_ns;
-            (start_ns, end_ns, sum_ns)
-        });
+        let ended = wakers
+            .outline()
+            .looked_at(trace, task)
+            .filter_map(|(at, span)| {
+                let edge = wakers
+                    .needs_waker(trace, span.row)
+                    .then(|| wakers.waker(trace, task, at, span))??;
+                Some((span.start_ns, edge.at_ns.min(span.end_ns)))
+            });
+        let waits =
+            ended
+                .filter(|(start_ns, end_ns)| start_ns < end_ns)
+                .map(|(start_ns, end_ns)| {
+                    sum_ns += end_ns - start_ns;
+                    (start_ns, end_ns, sum_ns)
+                });
         let waits = waits.collect();
-        Waiter { waits, left: children.len(), children, limit_ns: i64::MAX, unknown_ns: i64::MAX }
+        Waiter {
+            waits,
+            left: children.len(),
+            children,
+            limit_ns: i64::MAX,
+            unknown_ns: i64::MAX,
+        }
     }
 
     /// How long it waited up to a moment.
     fn waited_ns(&self, until_ns: i64) -> i64 {
-        let after = self.waits.partition_point(|&(start_ns, ..)| start_ns < until_ns);
+        let after = self
+            .waits
+            .partition_point(|&(start_ns, ..)| start_ns < until_ns);
         let last = after.checked_sub(1).and_then(|last| self.waits.get(last));
-        last.map_or(0, |&(_, end_ns, sum_ns)| sum_ns - (end_ns - until_ns).max(0))
+        last.map_or(0, |&(_, end_ns, sum_ns)| {
+            sum_ns - (end_ns - until_ns).max(0)
+        })
     }
 
     /// Look at the children that were born after a moment.
     fn look_at_children(&mut self, from_ns: i64, slacks: &[i64]) {
-        while let Some(&(born_ns, child)) = self.left.checked_sub(1).and_then(|last| self.children.get(last)) {
+        while let Some(&(born_ns, child)) = self
+            .left
+            .checked_sub(1)
+            .and_then(|last| self.children.get(last))
+        {
             if born_ns <= from_ns {
                 break;
             }
             match slacks[child as usize] {
                 NO_NS => self.unknown_ns = born_ns,
-                slack_ns => self.limit_ns = self.limit_ns.min(self.waited_ns(born_ns).saturating_add(slack_ns)),
+                slack_ns => {
+                    self.limit_ns = self
+                        .limit_ns
+                        .min(self.waited_ns(born_ns).saturating_add(slack_ns))
+                }
             }
             self.left -= 1;
         }
@@ -120,8 +157,15 @@ impl Waiter {
         if self.unknown_ns < until_ns {
             return None;
         }
-        let own_ns = if is_never { Some(slacks[query.waiter as usize]).filter(|&ns| ns != NO_NS)? } else { 0 };
-        let until = self.waited_ns(until_ns).saturating_add(own_ns).min(self.limit_ns);
+        let own_ns = if is_never {
+            Some(slacks[query.waiter as usize]).filter(|&ns| ns != NO_NS)?
+        } else {
+            0
+        };
+        let until = self
+            .waited_ns(until_ns)
+            .saturating_add(own_ns)
+            .min(self.limit_ns);
         Some((until - self.waited_ns(query.from_ns)).max(0))
     }
 }
@@ -139,23 +183,43 @@ pub(crate) fn slacks(
         return FxHashMap::default();
     }
     let mut waiter_of = vec![NONE; trace.tasks.len()];
-    queries.iter().for_each(|query| waiter_of[query.process as usize] = query.waiter);
+    queries
+        .iter()
+        .for_each(|query| waiter_of[query.process as usize] = query.waiter);
     let needed = needed(trace, wakers, mains, waited, &waiter_of);
     let (places, mut waiters) = waiters(trace, wakers, mains, queries);
     let mut slacks = vec![NO_NS; trace.tasks.len()];
     for query in queries.iter().rev() {
-        let Some(waiter) = waiters.get_mut(places[query.task as usize] as usize) else { continue };
+        let Some(waiter) = waiters.get_mut(places[query.task as usize] as usize) else {
+            continue;
+        };
         waiter.look_at_children(query.from_ns, &slacks);
-        if let Some(slack_ns) = waiter.slack_ns(query, &slacks).filter(|_| !needed.contains(&query.process)) {
+        if let Some(slack_ns) = waiter
+            .slack_ns(query, &slacks)
+            .filter(|_| !needed.contains(&query.process))
+        {
             slacks[query.process as usize] = query.from_ns - query.ended_ns + slack_ns;
         }
     }
-    (0..).zip(slacks).filter(|&(_, slack_ns)| slack_ns != NO_NS).collect()
+    (0..)
+        .zip(slacks)
+        .filter(|&(_, slack_ns)| slack_ns != NO_NS)
+        .collect()
 }
 
 /// The place of each task among the waiting tasks, and the waiting tasks.
-fn waiters(trace: &Trace, wakers: &Wakers, mains: &[u32], queries: &[SlackQuery]) -> (Vec<u32>, Vec<Waiter>) {
-    let creator = |task: &Task| mains.get(task.creator as usize).copied().filter(|_| !task.is_thread);
+fn waiters(
+    trace: &Trace,
+    wakers: &Wakers,
+    mains: &[u32],
+    queries: &[SlackQuery],
+) -> (Vec<u32>, Vec<Waiter>) {
+    let creator = |task: &Task| {
+        mains
+            .get(task.creator as usize)
+            .copied()
+            .filter(|_| !task.is_thread)
+    };
     let children = Grouped::new(trace.tasks.len(), trace.tasks.iter().map(creator));
     let (mut places, mut waiting) = (vec![NONE; trace.tasks.len()], Vec::new());
     for query in queries {
@@ -166,7 +230,10 @@ fn waiters(trace: &Trace, wakers: &Wakers, mains: &[u32], queries: &[SlackQuery]
         }
     }
     let waiters = parallel::map(&waiting, |&(task, process)| {
-        let born = children.of(process).iter().map(|&child| (trace.tasks[child as usize].birth_ns, child));
+        let born = children
+            .of(process)
+            .iter()
+            .map(|&child| (trace.tasks[child as usize].birth_ns, child));
         let mut born: Vec<(i64, u32)> = born.collect();
         born.sort_unstable();
         Waiter::new(trace, wakers, task, born)
@@ -175,15 +242,29 @@ fn waiters(trace: &Trace, wakers: &Wakers, mains: &[u32], queries: &[SlackQuery]
 }
 
 /// The processes that others than their waiters needed: these waited for them on the path, or read from them.
-fn needed(trace: &Trace, wakers: &Wakers, mains: &[u32], waited: &WaitPairs, waiter_of: &[u32]) -> FxHashSet<u32> {
+fn needed(
+    trace: &Trace,
+    wakers: &Wakers,
+    mains: &[u32],
+    waited: &WaitPairs,
+    waiter_of: &[u32],
+) -> FxHashSet<u32> {
     let main = |task: u32| mains.get(task as usize).copied().unwrap_or(task);
-    let is_other = |who: u32, process: u32| who != process && waiter_of.get(process as usize) != Some(&who);
-    let on_path = waited.iter().filter(|&(who, process)| is_other(who, process)).map(|(_, process)| process);
+    let is_other =
+        |who: u32, process: u32| who != process && waiter_of.get(process as usize) != Some(&who);
+    let on_path = waited
+        .iter()
+        .filter(|&(who, process)| is_other(who, process))
+        .map(|(_, process)| process);
     let mut needed: FxHashSet<u32> = on_path.collect();
     for (readers, users) in wakers.readers_and_users(trace) {
         let readers: FxHashSet<u32> = readers.into_iter().map(main).collect();
         let users: FxHashSet<u32> = users.iter().copied().map(main).collect();
-        needed.extend(users.into_iter().filter(|&user| readers.iter().any(|&reader| is_other(reader, user))));
+        needed.extend(
+            users
+                .into_iter()
+                .filter(|&user| readers.iter().any(|&reader| is_other(reader, user))),
+        );
     }
     needed
 }

@@ -67,7 +67,11 @@ impl TimeIndex {
         // Computed before all cores request it at once.
         trace.program_index();
         let (parts, of_shape) = parts(trace);
-        let scratch = || Scratch { of_shape: &of_shape, sums: vec![0; parts.len()], used: Vec::new() };
+        let scratch = || Scratch {
+            of_shape: &of_shape,
+            sums: vec![0; parts.len()],
+            used: Vec::new(),
+        };
         let tasks = trace.tasks.len() as u32;
         let some = |scratch: &mut Scratch<'_>, first: u32| {
             let mut times = TimesOfTasks::default();
@@ -82,7 +86,11 @@ impl TimeIndex {
         };
         let firsts = (0..tasks).into_par_iter().step_by(TASKS_AT_ONCE);
         let chunks = firsts.map_init(scratch, some).collect();
-        let mut spent = TimeIndex { parts, chunks, ..TimeIndex::default() };
+        let mut spent = TimeIndex {
+            parts,
+            chunks,
+            ..TimeIndex::default()
+        };
         spent.add_up();
         spent
     }
@@ -90,7 +98,9 @@ impl TimeIndex {
     fn add_up(&mut self) {
         let (mut totals_ns, mut gaps_ns) = (vec![0; self.parts.len()], 0);
         for seen in self.seen() {
-            self.entries_of(seen).iter().for_each(|&(part, ns)| totals_ns[part as usize] += ns);
+            self.entries_of(seen)
+                .iter()
+                .for_each(|&(part, ns)| totals_ns[part as usize] += ns);
             gaps_ns += seen.gaps_ns;
         }
         (self.totals_ns, self.gaps_ns) = (totals_ns, gaps_ns);
@@ -98,16 +108,23 @@ impl TimeIndex {
 
     /// The traced time of each unit. A program with no event but its execve has the time of that call.
     pub fn seen(&self) -> impl Iterator<Item = &ProgramTime> {
-        self.units().scan(None, |before: &mut Option<&ProgramTime>, unit| {
-            let seen = before.filter(|before| unit.rows == 0 && before.task == unit.task).unwrap_or(unit);
-            *before = Some(seen);
-            Some(seen)
-        })
+        self.units()
+            .scan(None, |before: &mut Option<&ProgramTime>, unit| {
+                let seen = before
+                    .filter(|before| unit.rows == 0 && before.task == unit.task)
+                    .unwrap_or(unit);
+                *before = Some(seen);
+                Some(seen)
+            })
     }
 
     /// Time in calls of these kinds, and after calls if gaps count. It is an upper bound for any row built from it.
     pub fn max_ns(&self, is_such: &[bool], gaps: bool) -> i64 {
-        let such = self.totals_ns.iter().zip(is_such).filter(|&(_, &is_such)| is_such);
+        let such = self
+            .totals_ns
+            .iter()
+            .zip(is_such)
+            .filter(|&(_, &is_such)| is_such);
         such.map(|(&ns, _)| ns).sum::<i64>() + if gaps { self.gaps_ns } else { 0 }
     }
 
@@ -124,8 +141,14 @@ impl TimeIndex {
     /// What a task did as each of its programs, one for each program that the index of programs knows.
     pub fn units_of(&self, task: u32) -> &[ProgramTime] {
         let (chunk, at) = (task as usize / TASKS_AT_ONCE, task as usize % TASKS_AT_ONCE);
-        let Some(TimesOfTasks { units, ends, .. }) = self.chunks.get(chunk) else { return &[] };
-        let from = at.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+        let Some(TimesOfTasks { units, ends, .. }) = self.chunks.get(chunk) else {
+            return &[];
+        };
+        let from = at
+            .checked_sub(1)
+            .and_then(|before| ends.get(before))
+            .copied()
+            .unwrap_or(0);
         let to = ends.get(at).copied().unwrap_or(from);
         units.get(from as usize..to as usize).unwrap_or(&[])
     }
@@ -136,7 +159,9 @@ impl TimeIndex {
             let mut known: FxHashMap<(u32, Text), u32> = FxHashMap::default();
             let number = |unit: &ProgramTime| {
                 let next = known.len() as u32;
-                *known.entry((trace.tasks[unit.task as usize].capture, unit.program)).or_insert(next)
+                *known
+                    .entry((trace.tasks[unit.task as usize].capture, unit.program))
+                    .or_insert(next)
             };
             let numbers = self.units().map(number).collect();
             (numbers, known.len())
@@ -155,7 +180,11 @@ impl TimeIndex {
 
     fn entries_of(&self, unit: &ProgramTime) -> &[(u32, i64)] {
         let chunk = self.chunks.get(unit.task as usize / TASKS_AT_ONCE);
-        let entries = chunk.and_then(|chunk| chunk.entries.get(unit.entries.start as usize..unit.entries.end as usize));
+        let entries = chunk.and_then(|chunk| {
+            chunk
+                .entries
+                .get(unit.entries.start as usize..unit.entries.end as usize)
+        });
         entries.unwrap_or(&[])
     }
 
@@ -193,14 +222,29 @@ struct Scratch<'a> {
 }
 
 impl Scratch<'_> {
-    fn of_task(&mut self, trace: &Trace, attribution: &Attribution, task: u32, times: &mut TimesOfTasks) {
+    fn of_task(
+        &mut self,
+        trace: &Trace,
+        attribution: &Attribution,
+        task: u32,
+        times: &mut TimesOfTasks,
+    ) {
         let events = &trace.events;
         let programs = trace.program_index().of(task);
-        let new = |program| ProgramTime { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
+        let new = |program| ProgramTime {
+            task,
+            program,
+            rows: 0,
+            calls_ns: 0,
+            gaps_ns: 0,
+            entries: 0..0,
+        };
         let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
         // Where the next program begins, among the rows of the task.
         let end_of = |from: usize, later: Option<&Program>| match later {
-            Some(later) => from + rows[from..].partition_point(|&row| events.start_ns(row) < later.from_ns),
+            Some(later) => {
+                from + rows[from..].partition_point(|&row| events.start_ns(row) < later.from_ns)
+            }
             None => rows.len(),
         };
         let mut places = attribution.places(trace, task).peekable();
@@ -213,10 +257,18 @@ impl Scratch<'_> {
                 self.add(attribution.of_row(rows[at]), shapes[at], &mut unit);
             }
             times.units.push(self.ended(unit, &mut times.entries));
-            let Some(later) = programs.get(next).filter(|_| end < rows.len()) else { break };
+            let Some(later) = programs.get(next).filter(|_| end < rows.len()) else {
+                break;
+            };
             (unit, first, next) = (new(later.path), end, next + 1);
         }
-        times.units.extend(programs.get(next..).unwrap_or(&[]).iter().map(|program| new(program.path)));
+        times.units.extend(
+            programs
+                .get(next..)
+                .unwrap_or(&[])
+                .iter()
+                .map(|program| new(program.path)),
+        );
     }
 
     fn add(&mut self, (ns, gap_after_ns): (i64, i64), shape: u32, unit: &mut ProgramTime) {
@@ -233,8 +285,15 @@ impl Scratch<'_> {
 
     fn ended(&mut self, unit: ProgramTime, entries: &mut Vec<(u32, i64)>) -> ProgramTime {
         let first = entries.len() as u32;
-        entries.extend(self.used.drain(..).map(|part| (part, std::mem::take(&mut self.sums[part as usize]))));
-        ProgramTime { entries: first..entries.len() as u32, ..unit }
+        entries.extend(
+            self.used
+                .drain(..)
+                .map(|part| (part, std::mem::take(&mut self.sums[part as usize]))),
+        );
+        ProgramTime {
+            entries: first..entries.len() as u32,
+            ..unit
+        }
     }
 }
 
@@ -244,19 +303,37 @@ mod tests {
 
     #[test]
     fn time_by_program_and_kind_of_call_sums_to_the_path() {
-        let plan = task(1).exec(0, 1, "/bin/sh").call("read", 10, 15).call("read", 20, 25);
-        let plan = plan.exec(30, 31, "/bin/gzip").call("write", 40, 70).exit(80);
+        let plan = task(1)
+            .exec(0, 1, "/bin/sh")
+            .call("read", 10, 15)
+            .call("read", 20, 25);
+        let plan = plan
+            .exec(30, 31, "/bin/gzip")
+            .call("write", 40, 70)
+            .exit(80);
         look(&build(vec![plan]), |context| {
             let spent = context.time_index();
             let texts = &context.trace.events.texts;
-            let is_read: Vec<bool> = spent.parts().iter().map(|part| texts.bytes(part.0) == b"read").collect();
+            let is_read: Vec<bool> = spent
+                .parts()
+                .iter()
+                .map(|part| texts.bytes(part.0) == b"read")
+                .collect();
             let units = spent.units().map(|unit| {
                 let name = texts.string(unit.program).into_owned();
-                (name, spent.in_calls_ns(unit, &is_read), unit.calls_ns, unit.gaps_ns)
+                (
+                    name,
+                    spent.in_calls_ns(unit, &is_read),
+                    unit.calls_ns,
+                    unit.gaps_ns,
+                )
             });
             let units: Vec<_> = units.collect();
             assert_eq!(units[units.len() - 1], ("/bin/gzip".to_owned(), 0, 30, 10));
-            assert!(units.contains(&("/bin/sh".to_owned(), 10, 12, 28)), "{units:?}");
+            assert!(
+                units.contains(&("/bin/sh".to_owned(), 10, 12, 28)),
+                "{units:?}"
+            );
             assert_eq!(spent.by_task(1), [80]);
         });
     }

@@ -61,19 +61,33 @@ impl<'trace> Timeline<'trace> {
     /// Keep stretches of at least this length.
     pub fn new(trace: &'trace Trace, at_least_ns: i64) -> Timeline<'trace> {
         let (done, sums, waits) = (Vec::new(), FxHashMap::default(), Vec::new());
-        Timeline { trace, at_least_ns, most: None, done, open: None, sums, waits }
+        Timeline {
+            trace,
+            at_least_ns,
+            most: None,
+            done,
+            open: None,
+            sums,
+            waits,
+        }
     }
 
     /// Keep the longest instead, so many, and take those below `at_least_ns` together all the same.
     pub fn longest(self, most: usize) -> Timeline<'trace> {
-        Timeline { most: Some(most), ..self }
+        Timeline {
+            most: Some(most),
+            ..self
+        }
     }
 
     fn keep(&mut self, stay: Stretch) {
         if self.most.is_some() || stay.segment.dur_ns() >= self.at_least_ns {
             self.done.push(stay);
         }
-        if self.most.is_some_and(|most| self.done.len() >= 2 * most.max(1)) {
+        if self
+            .most
+            .is_some_and(|most| self.done.len() >= 2 * most.max(1))
+        {
             self.drop_shorter();
         }
     }
@@ -81,7 +95,9 @@ impl<'trace> Timeline<'trace> {
     /// Forget all but the longest; of equals the earlier ones stay.
     fn drop_shorter(&mut self) {
         if let Some(most) = self.most.filter(|&most| most < self.done.len()) {
-            self.done.select_nth_unstable_by_key(most, |stay| (Reverse(stay.segment.dur_ns()), stay.segment.start_ns));
+            self.done.select_nth_unstable_by_key(most, |stay| {
+                (Reverse(stay.segment.dur_ns()), stay.segment.start_ns)
+            });
             self.done.truncate(most);
         }
     }
@@ -93,17 +109,29 @@ impl<'trace> Timeline<'trace> {
         let alone = matches!(segment.what, What::Silence(_));
         if alone || segment.dur_ns() >= self.at_least_ns {
             self.close();
-            return self.keep(Stretch { segment, pieces: 1, seen_ns: segment.start_ns, awaited });
+            return self.keep(Stretch {
+                segment,
+                pieces: 1,
+                seen_ns: segment.start_ns,
+                awaited,
+            });
         }
         let waiter = |awaited: Option<Awaited>| awaited.map(|awaited| awaited.by);
         let follows = |stay: &Stretch| {
             let of_same_wait = waiter(stay.awaited) == waiter(awaited);
-            stay.segment.task == segment.task && stay.segment.start_ns == segment.end_ns && of_same_wait
+            stay.segment.task == segment.task
+                && stay.segment.start_ns == segment.end_ns
+                && of_same_wait
         };
         if !self.open.as_ref().is_some_and(follows) {
             self.close();
         }
-        let stay = self.open.get_or_insert(Stretch { segment, pieces: 0, seen_ns: segment.start_ns, awaited });
+        let stay = self.open.get_or_insert(Stretch {
+            segment,
+            pieces: 0,
+            seen_ns: segment.start_ns,
+            awaited,
+        });
         stay.segment.start_ns = segment.start_ns;
         stay.pieces += 1;
         let kind = self.kind(&segment);
@@ -113,21 +141,39 @@ impl<'trace> Timeline<'trace> {
 
     /// The waiter of a segment. A task that created the awaited one does not wait for itself.
     fn awaited(&self, segment: &Segment) -> Option<Awaited> {
-        self.waits.iter().rev().take(WAITS).find(|wait| wait.by != segment.task).copied()
+        self.waits
+            .iter()
+            .rev()
+            .take(WAITS)
+            .find(|wait| wait.by != segment.task)
+            .copied()
     }
 
     fn kind(&self, segment: &Segment) -> StretchKind {
         let shape = segment.what.row().map(|row| self.trace.events.shape(row));
-        let (syscall, op) = shape.map_or((Text::NONE, Text::NONE), |shape| (shape.syscall, shape.op));
+        let (syscall, op) =
+            shape.map_or((Text::NONE, Text::NONE), |shape| (shape.syscall, shape.op));
         (segment.class, syscall, op, segment.tag)
     }
 
     fn close(&mut self) {
         let Some(stay) = self.open.take() else { return };
-        let most = self.sums.drain().max_by_key(|&(kind, (sum_ns, _))| (sum_ns, kind)).map(|(_, (_, segment))| segment);
+        let most = self
+            .sums
+            .drain()
+            .max_by_key(|&(kind, (sum_ns, _))| (sum_ns, kind))
+            .map(|(_, (_, segment))| segment);
         if let Some(most) = most {
-            let segment = Segment { start_ns: stay.segment.start_ns, end_ns: stay.segment.end_ns, ..most };
-            self.keep(Stretch { segment, seen_ns: most.start_ns, ..stay });
+            let segment = Segment {
+                start_ns: stay.segment.start_ns,
+                end_ns: stay.segment.end_ns,
+                ..most
+            };
+            self.keep(Stretch {
+                segment,
+                seen_ns: most.start_ns,
+                ..stay
+            });
         }
     }
 
@@ -146,7 +192,10 @@ impl WalkListener for Timeline<'_> {
     }
 
     fn begins(&mut self, waiter: u32, edge: &Edge) {
-        self.waits.push(Awaited { by: waiter, known: (edge.how, edge.sure) });
+        self.waits.push(Awaited {
+            by: waiter,
+            known: (edge.how, edge.sure),
+        });
     }
 
     fn ends(&mut self, _waited: &Waited) {
@@ -156,19 +205,49 @@ impl WalkListener for Timeline<'_> {
 
 /// The path as a table, in the order given.
 pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
-    let known = || stays.iter().map(|stay| stay.awaited.map(|awaited| awaited.known));
-    let waiter = |stay: &Stretch| stay.awaited.map_or(NO_NS, |awaited| i64::from(trace.tasks[awaited.by as usize].pid));
+    let known = || {
+        stays
+            .iter()
+            .map(|stay| stay.awaited.map(|awaited| awaited.known))
+    };
+    let waiter = |stay: &Stretch| {
+        stay.awaited.map_or(NO_NS, |awaited| {
+            i64::from(trace.tasks[awaited.by as usize].pid)
+        })
+    };
     let programs = trace.program_index();
     let segments = || stays.iter().map(|stay| &stay.segment);
     let tasks: Vec<u32> = segments().map(|segment| segment.task).collect();
     let events = &trace.events;
     let of_row = |of: &dyn Fn(What, u32) -> Text| {
-        text_column(trace, segments().map(|segment| segment.what.row().map_or(Text::NONE, |row| of(segment.what, row))))
+        text_column(
+            trace,
+            segments().map(|segment| {
+                segment
+                    .what
+                    .row()
+                    .map_or(Text::NONE, |row| of(segment.what, row))
+            }),
+        )
     };
     let shape = |what: What, row: u32| named(what, events.shape(row).syscall, events.shape(row).op);
-    let line = |segment: &Segment| segment.what.row().map_or(NO_NS, |row| i64::from(events.line(row)));
-    let own_row = |segment: &Segment| segment.what.row().filter(|&row| events.task(row) == segment.task);
-    let stack = |segment: &Segment| own_row(segment).and_then(|row| events.stacks.of(row)).map_or(NO_NS, i64::from);
+    let line = |segment: &Segment| {
+        segment
+            .what
+            .row()
+            .map_or(NO_NS, |row| i64::from(events.line(row)))
+    };
+    let own_row = |segment: &Segment| {
+        segment
+            .what
+            .row()
+            .filter(|&row| events.task(row) == segment.task)
+    };
+    let stack = |segment: &Segment| {
+        own_row(segment)
+            .and_then(|row| events.stacks.of(row))
+            .map_or(NO_NS, i64::from)
+    };
     Table::new(
         "path",
         vec![
@@ -177,18 +256,41 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
             ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
             ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
             ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
-            ("program", text_column(trace, stays.iter().map(|stay| programs.path_at(stay.segment.task, stay.seen_ns)))),
-            ("class", texts(segments().map(|segment| Some(segment.class.name())))),
-            ("what", texts(segments().map(|segment| Some(segment.name())))),
+            (
+                "program",
+                text_column(
+                    trace,
+                    stays
+                        .iter()
+                        .map(|stay| programs.path_at(stay.segment.task, stay.seen_ns)),
+                ),
+            ),
+            (
+                "class",
+                texts(segments().map(|segment| Some(segment.class.name()))),
+            ),
+            (
+                "what",
+                texts(segments().map(|segment| Some(segment.name()))),
+            ),
             ("tag", texts(segments().map(|segment| segment.tag.name()))),
             ("syscall", of_row(&|what, row| shape(what, row).0)),
             ("op", of_row(&|what, row| shape(what, row).1)),
             ("target", of_row(&|_, row| events.target(row))),
             ("line", some_ints(segments().map(line))),
-            ("pieces", ints(stays.iter().map(|stay| i64::from(stay.pieces)))),
+            (
+                "pieces",
+                ints(stays.iter().map(|stay| i64::from(stay.pieces))),
+            ),
             ("waiter_pid", some_ints(stays.iter().map(waiter))),
-            ("how", texts(known().map(|known| known.map(|(how, _)| how.name())))),
-            ("sure", texts(known().map(|known| known.map(|(_, sure)| sure.name())))),
+            (
+                "how",
+                texts(known().map(|known| known.map(|(how, _)| how.name()))),
+            ),
+            (
+                "sure",
+                texts(known().map(|known| known.map(|(_, sure)| sure.name()))),
+            ),
             ("stack", some_ints(segments().map(stack))),
         ],
     )

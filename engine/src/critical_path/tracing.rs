@@ -30,7 +30,11 @@ struct Traced {
 impl TracedTime {
     /// Add a call, or the gap after one.
     pub(crate) fn add(&mut self, is_gap: bool, ns: i64, cost: TracingCost) {
-        let (traced, cost_ns) = if is_gap { (&mut self.gaps, cost.gap_ns) } else { (&mut self.calls, cost.in_call_ns) };
+        let (traced, cost_ns) = if is_gap {
+            (&mut self.gaps, cost.gap_ns)
+        } else {
+            (&mut self.calls, cost.in_call_ns)
+        };
         traced.ns += ns;
         traced.cost_ns += cost_ns;
     }
@@ -55,7 +59,10 @@ mod tests {
 
     #[test]
     fn tracing_takes_at_most_the_time_of_all_calls_together() {
-        let cost = TracingCost { in_call_ns: 50, gap_ns: 20 };
+        let cost = TracingCost {
+            in_call_ns: 50,
+            gap_ns: 20,
+        };
         let mut traced = TracedTime::default();
         (0..9).for_each(|_| traced.add(false, 10, cost));
         assert_eq!(traced.tracing_ns(), 90);

@@ -11,8 +11,8 @@ use crate::store::classes;
 use crate::store::event::{EventKind, Shape};
 use crate::store::events::EventTable;
 use crate::store::heuristics::{
-    MAX_AFTER_CALL_RATIO, MAX_QUICK_CALL_RATIO, MAX_SMALL_IO_BYTES, MAX_TRACER_DELAY_NS, MAX_TRACER_GAP_NS,
-    MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS, MIN_TRIVIAL_CALLS,
+    MAX_AFTER_CALL_RATIO, MAX_QUICK_CALL_RATIO, MAX_SMALL_IO_BYTES, MAX_TRACER_DELAY_NS,
+    MAX_TRACER_GAP_NS, MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS, MIN_TRIVIAL_CALLS,
 };
 use crate::store::histogram::Histogram;
 use crate::store::resolution::is_coarse;
@@ -67,13 +67,18 @@ pub struct Trust {
 impl Trust {
     /// Whether waits for time, events and other threads are in the capture. A filter leaves them out, or they do not happen.
     pub fn has_waits(&self) -> bool {
-        !self.filtered || ["lock", "poll", "sleep"].iter().any(|family| self.families.contains(family))
+        !self.filtered
+            || ["lock", "poll", "sleep"]
+                .iter()
+                .any(|family| self.families.contains(family))
     }
 }
 
 /// How far each capture can be trusted; `None` for those without a clock or events.
 pub fn trusts(trace: &Trace) -> Vec<Option<Trust>> {
-    (0..trace.captures.len() as u32).map(|number| trust(trace, number)).collect()
+    (0..trace.captures.len() as u32)
+        .map(|number| trust(trace, number))
+        .collect()
 }
 
 /// Look at a capture: one pass over its events.
@@ -82,17 +87,22 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
     let seen = seen(trace, capture);
     let floor = floor(capture, &seen);
     let floor_ns = floor.map(|floor| floor.step_ns);
-    let wall_ns =
-        window::window_of(trace, number, &window::WindowChoice::default()).map_or(0, |window| window.wall_ns());
+    let wall_ns = window::window_of(trace, number, &window::WindowChoice::default())
+        .map_or(0, |window| window.wall_ns());
     let of_window = |floor_ns: i64| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0);
     Some(Trust {
         overhead_floor_ns: floor_ns,
         floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
-        tracing: floor.map_or_else(TracingCost::default, |floor| tracing_cost(capture, &seen, floor)),
+        tracing: floor.map_or_else(TracingCost::default, |floor| {
+            tracing_cost(capture, &seen, floor)
+        }),
         quick_ns: quick_ns(&seen),
         overhead_share: floor_ns.filter(|_| wall_ns > 0).map(of_window),
         filtered: is_filtered(trace, capture, &seen),
-        families: (0..FAMILIES.len()).filter(|&family| seen.has(family)).map(|family| FAMILIES[family]).collect(),
+        families: (0..FAMILIES.len())
+            .filter(|&family| seen.has(family))
+            .map(|family| FAMILIES[family])
+            .collect(),
         has_unfollowed_children: capture.unseen_children > 0 && !has_children(trace, capture),
     })
 }
@@ -125,7 +135,10 @@ impl ObservedCalls {
 
     fn with(mut self, other: ObservedCalls) -> ObservedCalls {
         self.calls += other.calls;
-        self.light.iter_mut().zip(&other.light).for_each(|(mine, more)| mine.merge(more));
+        self.light
+            .iter_mut()
+            .zip(&other.light)
+            .for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
         self.gaps.merge(&other.gaps);
         self.quick.merge(&other.quick);
@@ -185,20 +198,38 @@ fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
     );
     Role {
         family: call.map_or(FAMILIES.len() - 1, family) as u8,
-        light: light.binary_search(&syscall).ok().and_then(|at| u16::try_from(at).ok()).unwrap_or(Role::NOT_LIGHT),
-        moves_bytes: moves_bytes && classes::class_of(syscall, events.texts.bytes(shape.target)) == Class::Disk,
-        is_exit: call.is_some_and(|call| matches!(call.action, Action::EndsThread | Action::EndsProcess)),
+        light: light
+            .binary_search(&syscall)
+            .ok()
+            .and_then(|at| u16::try_from(at).ok())
+            .unwrap_or(Role::NOT_LIGHT),
+        moves_bytes: moves_bytes
+            && classes::class_of(syscall, events.texts.bytes(shape.target)) == Class::Disk,
+        is_exit: call
+            .is_some_and(|call| matches!(call.action, Action::EndsThread | Action::EndsProcess)),
         is_start: call.is_some_and(|call| call.is_at_start),
     }
 }
 
 /// The syscalls of a trace that do next to nothing.
 fn light_syscalls(trace: &Trace) -> Vec<Text> {
-    let is_light = |name: &Text| syscalls::by_text(*name).is_some_and(|call| call.effort <= Effort::Light);
-    let of_some =
-        |shapes: &[Shape]| -> FxHashSet<Text> { shapes.iter().map(|shape| shape.syscall).filter(is_light).collect() };
-    let found = trace.events.shapes().par_chunks(SHAPES_AT_ONCE).map(of_some);
-    let found = found.reduce(FxHashSet::default, |one, other| one.union(&other).copied().collect());
+    let is_light =
+        |name: &Text| syscalls::by_text(*name).is_some_and(|call| call.effort <= Effort::Light);
+    let of_some = |shapes: &[Shape]| -> FxHashSet<Text> {
+        shapes
+            .iter()
+            .map(|shape| shape.syscall)
+            .filter(is_light)
+            .collect()
+    };
+    let found = trace
+        .events
+        .shapes()
+        .par_chunks(SHAPES_AT_ONCE)
+        .map(of_some);
+    let found = found.reduce(FxHashSet::default, |one, other| {
+        one.union(&other).copied().collect()
+    });
     let mut light: Vec<Text> = found.into_iter().collect();
     light.sort_unstable();
     light
@@ -222,19 +253,34 @@ fn family(call: &Syscall) -> usize {
 }
 
 fn is_about_signals(action: Action) -> bool {
-    let sends_or_waits = matches!(action, Action::Signals | Action::SignalsThread | Action::WaitsForSignal);
-    sends_or_waits || matches!(action, Action::HandlesSignals | Action::ReturnsFromHandler | Action::MakesSignalfd)
+    let sends_or_waits = matches!(
+        action,
+        Action::Signals | Action::SignalsThread | Action::WaitsForSignal
+    );
+    sends_or_waits
+        || matches!(
+            action,
+            Action::HandlesSignals | Action::ReturnsFromHandler | Action::MakesSignalfd
+        )
 }
 
 fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
     let light = light_syscalls(trace);
-    let roles: Vec<Role> = events.shapes().par_iter().map(|shape| role(events, shape, &light)).collect();
-    let new = || ObservedCalls { light: vec![Histogram::default(); light.len()], ..ObservedCalls::default() };
+    let roles: Vec<Role> = events
+        .shapes()
+        .par_iter()
+        .map(|shape| role(events, shape, &light))
+        .collect();
+    let new = || ObservedCalls {
+        light: vec![Histogram::default(); light.len()],
+        ..ObservedCalls::default()
+    };
     // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
     let step_ns = |row: u32| {
-        let next = Some(row + 1).filter(|&next| next < capture.rows.end && events.task(next) == events.task(row))?;
+        let next = Some(row + 1)
+            .filter(|&next| next < capture.rows.end && events.task(next) == events.task(row))?;
         let (from_ns, to_ns) = (events.start_ns(row), events.start_ns(next));
         (from_ns != NO_NS && to_ns != NO_NS).then(|| to_ns - from_ns)
     };
@@ -253,9 +299,14 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
                 let step_ns = step_ns(row);
                 seen.light[place].add(dur_ns);
                 seen.steps.add(dur_ns.max(step_ns.unwrap_or(dur_ns)));
-                step_ns.into_iter().for_each(|step_ns| seen.gaps.add(step_ns - dur_ns));
+                step_ns
+                    .into_iter()
+                    .for_each(|step_ns| seen.gaps.add(step_ns - dur_ns));
                 seen.quick.add(dur_ns);
-            } else if role.moves_bytes && is_timed && (1..=MAX_SMALL_IO_BYTES).contains(&events.ret(row)) {
+            } else if role.moves_bytes
+                && is_timed
+                && (1..=MAX_SMALL_IO_BYTES).contains(&events.ret(row))
+            {
                 seen.pieces.add(dur_ns);
             }
         }
@@ -263,7 +314,9 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     };
     let (first, end) = (capture.rows.start, capture.rows.end);
     let starts = (first..end).into_par_iter().step_by(PIECE_ROWS);
-    starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(new, ObservedCalls::with)
+    starts
+        .map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32))))
+        .reduce(new, ObservedCalls::with)
 }
 
 /// Minimum that tracing adds to a call.
@@ -281,9 +334,15 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     }
     let mut all = Histogram::default();
     seen.light.iter().for_each(|each| all.merge(each));
-    let (in_call_ns, step_ns) = (all.quantile(MIN_COST_SHARE), seen.steps.quantile(MIN_COST_SHARE));
+    let (in_call_ns, step_ns) = (
+        all.quantile(MIN_COST_SHARE),
+        seen.steps.quantile(MIN_COST_SHARE),
+    );
     let works_between = step_ns > in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO);
-    let floor = CostFloor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
+    let floor = CostFloor {
+        in_call_ns,
+        step_ns: if works_between { in_call_ns } else { step_ns },
+    };
     // A clock that is too coarse gives 0.
     (floor.step_ns > 0).then_some(floor)
 }
@@ -293,7 +352,9 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
 fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> TracingCost {
     let typical_ns = seen.quick.typical_ns();
     let delay_ns = match capture.facts.dur_kind {
-        DurKind::Exact => mean_ns(seen, typical_ns).map_or(0, |mean_ns| (mean_ns - typical_ns).max(0)),
+        DurKind::Exact => {
+            mean_ns(seen, typical_ns).map_or(0, |mean_ns| (mean_ns - typical_ns).max(0))
+        }
         // The program works in these durations.
         _ => 0,
     };
@@ -301,7 +362,9 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
     let gap_ns = if is_coarse(&capture.facts) {
         // Times between calls are unknown. The tracer stops a task once in a call and once after it.
         typical_ns + delay_ns
-    } else if least_gap_ns > MAX_TRACER_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO)) {
+    } else if least_gap_ns
+        > MAX_TRACER_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO))
+    {
         0
     } else {
         seen.gaps.quantile(0.5).min(2 * least_gap_ns) + delay_ns
@@ -310,7 +373,9 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
         DurKind::Exact => typical_ns + delay_ns,
         // They last until the next call starts, so they include the tracer's work after them. The program may compute
         // in them, too, but only a little in calls that never wait, so the mean is the most that tracing costs.
-        _ => mean_ns(seen, typical_ns).unwrap_or(0).max(seen.steps.quantile(0.5).min(2 * floor.step_ns)),
+        _ => mean_ns(seen, typical_ns)
+            .unwrap_or(0)
+            .max(seen.steps.quantile(0.5).min(2 * floor.step_ns)),
     };
     TracingCost { in_call_ns, gap_ns }
 }
@@ -322,27 +387,45 @@ fn mean_ns(seen: &ObservedCalls, typical_ns: i64) -> Option<i64> {
     let (number, sum_ns) = all
         .into_iter()
         .flatten()
-        .fold((0, 0), |(number, sum_ns), each| (number + each.each.number(), sum_ns + each.sum_ns));
+        .fold((0, 0), |(number, sum_ns), each| {
+            (number + each.each.number(), sum_ns + each.sum_ns)
+        });
     (number >= MIN_MEAN_CALLS).then(|| sum_ns / number as i64)
 }
 
 /// A median would measure a busy or sometimes slow machine, and a single slow syscall proves nothing.
 fn quick_ns(seen: &ObservedCalls) -> i64 {
     let enough = |each: &&Histogram| each.number() >= MIN_TRIVIAL_CALLS;
-    seen.light.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
+    seen.light
+        .iter()
+        .filter(enough)
+        .map(|each| each.quantile(0.5))
+        .min()
+        .unwrap_or(0)
 }
 
 fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
-    let tasks = || capture.tasks.clone().filter_map(|task| trace.tasks.get(task as usize));
-    let exited =
-        capture.lines_of(LineKind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
-    let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
+    let tasks = || {
+        capture
+            .tasks
+            .clone()
+            .filter_map(|task| trace.tasks.get(task as usize))
+    };
+    let exited = capture.lines_of(LineKind::Exit) > 0
+        && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
+    let ran =
+        || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
-    let lacks_starts = capture.format == "strace" && seen.calls >= MIN_CAPTURE_CALLS && seen.starts == 0;
+    let lacks_starts =
+        capture.format == "strace" && seen.calls >= MIN_CAPTURE_CALLS && seen.starts == 0;
     seen.calls > 0 && ((exited && seen.exits == 0) || ((lacks_basics || lacks_starts) && ran()))
 }
 
 fn has_children(trace: &Trace, capture: &Capture) -> bool {
-    let mut tasks = capture.tasks.clone().skip(1).filter_map(|task| trace.tasks.get(task as usize));
+    let mut tasks = capture
+        .tasks
+        .clone()
+        .skip(1)
+        .filter_map(|task| trace.tasks.get(task as usize));
     tasks.any(|task| !task.is_thread)
 }

@@ -52,7 +52,12 @@ impl WaitTotals {
     fn new(trace: &Trace) -> WaitTotals {
         let tasks = trace.tasks.len();
         let sums = LinkSums::new(tasks);
-        WaitTotals { mains: trace.main_tasks().to_vec(), sums, depths: vec![0; tasks], ..WaitTotals::default() }
+        WaitTotals {
+            mains: trace.main_tasks().to_vec(),
+            sums,
+            depths: vec![0; tasks],
+            ..WaitTotals::default()
+        }
     }
 
     fn begins(&mut self, waiter: u32) {
@@ -71,7 +76,11 @@ impl WaitTotals {
         }
         // A process that polls for the exit of another one waits for the reaper, too: both wait for that process.
         let is_between = self.waits(waiter);
-        let outer = if is_between { self.waiting.last().copied().unwrap_or(waiter) } else { waiter };
+        let outer = if is_between {
+            self.waiting.last().copied().unwrap_or(waiter)
+        } else {
+            waiter
+        };
         if outer != waker && !self.waits(waker) {
             self.sums.add(outer, waker, waited.known, waited.dur_ns);
         }
@@ -82,7 +91,9 @@ impl WaitTotals {
     }
 
     fn waits(&self, process: u32) -> bool {
-        self.depths.get(process as usize).is_some_and(|&depth| depth > 0)
+        self.depths
+            .get(process as usize)
+            .is_some_and(|&depth| depth > 0)
     }
 
     /// What each process waited for longest, for how long, and the evidence for most of it; by process.
@@ -129,16 +140,27 @@ impl WalkStats {
     /// Nothing is walked yet.
     pub(crate) fn new(trace: &Trace) -> WalkStats {
         let (waits, none) = (WaitTotals::new(trace), vec![NO_NS; trace.tasks.len()]);
-        WalkStats { waits, inclusive_ns: vec![0; trace.tasks.len()], begins_ns: none, ..WalkStats::default() }
+        WalkStats {
+            waits,
+            inclusive_ns: vec![0; trace.tasks.len()],
+            begins_ns: none,
+            ..WalkStats::default()
+        }
     }
 
     /// The walk of a window begins.
     pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
         self.leave();
         self.slack_probe.queries = slack_queries(trace, &self.waits.mains, window.capture);
-        let tasks = trace.captures.get(window.capture as usize).map_or(0..0, |capture| capture.tasks.clone());
+        let tasks = trace
+            .captures
+            .get(window.capture as usize)
+            .map_or(0..0, |capture| capture.tasks.clone());
         self.slack_probe.waited = WaitPairs::new(tasks);
-        self.open = self.slack_probe.queries.partition_point(|query| query.from_ns <= window.end_ns);
+        self.open = self
+            .slack_probe
+            .queries
+            .partition_point(|query| query.from_ns <= window.end_ns);
         self.begins_ns.fill(NO_NS);
     }
 
@@ -151,12 +173,20 @@ impl WalkStats {
     pub(crate) fn charged(&mut self, segment: &Segment) {
         let process = self.waits.main(segment.task);
         self.add(process, segment.dur_ns());
-        while let Some(query) = self.open.checked_sub(1).and_then(|last| self.slack_probe.queries.get_mut(last)) {
+        while let Some(query) = self
+            .open
+            .checked_sub(1)
+            .and_then(|last| self.slack_probe.queries.get_mut(last))
+        {
             if query.from_ns < segment.start_ns {
                 break;
             }
             let here = query.waiter == process && query.from_ns <= segment.end_ns;
-            let later = self.begins_ns.get(query.waiter as usize).copied().unwrap_or(NO_NS);
+            let later = self
+                .begins_ns
+                .get(query.waiter as usize)
+                .copied()
+                .unwrap_or(NO_NS);
             query.next_ns = if here { query.from_ns } else { later };
             self.open -= 1;
         }
@@ -174,10 +204,15 @@ impl WalkStats {
     pub(crate) fn ends(&mut self, waited: &Waited) {
         self.waits.ends(waited);
         if matches!(waited.known.0, WakeKind::Stream | WakeKind::Futex) {
-            *self.handovers.entry((waited.waiter, waited.waker)).or_default() += 1;
+            *self
+                .handovers
+                .entry((waited.waiter, waited.waker))
+                .or_default() += 1;
         }
         let process = self.waits.main(waited.waiter);
-        self.slack_probe.waited.insert(process, self.waits.main(waited.waker));
+        self.slack_probe
+            .waited
+            .insert(process, self.waits.main(waited.waker));
         self.add(process, waited.dur_ns);
     }
 
@@ -207,7 +242,13 @@ impl WalkStats {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;
             let slacks = |slack_probe: &SlackProbe| {
-                slack::slacks(trace, wakers, mains, &slack_probe.queries, &slack_probe.waited)
+                slack::slacks(
+                    trace,
+                    wakers,
+                    mains,
+                    &slack_probe.queries,
+                    &slack_probe.waited,
+                )
             };
             self.windows.iter().flat_map(slacks).collect()
         })
@@ -215,17 +256,35 @@ impl WalkStats {
 }
 
 /// One row per process that the selection touches.
-pub fn chain(trace: &Trace, wakers: &Wakers, stats: &WalkStats, selection: &Selection<'_>) -> Table {
+pub fn chain(
+    trace: &Trace,
+    wakers: &Wakers,
+    stats: &WalkStats,
+    selection: &Selection<'_>,
+) -> Table {
     let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
     let mut rows: Vec<u32> = chosen.map(|task| stats.waits.main(task)).collect();
     rows.sort_unstable();
     rows.dedup();
-    let mut table = links_table(trace, selection.program_index, &rows, &stats.waits.longest());
+    let mut table = links_table(
+        trace,
+        selection.program_index,
+        &rows,
+        &stats.waits.longest(),
+    );
     let slack_ns = stats.slack_ns(trace, wakers);
-    let inclusive_ns = rows.iter().map(|&task| stats.inclusive_ns.get(task as usize).copied().unwrap_or(0));
-    table.columns.push(("inclusive_ns".to_owned(), some_ints(inclusive_ns)));
-    let slack_ns = rows.iter().map(|task| slack_ns.get(task).copied().unwrap_or(NO_NS));
-    table.columns.push(("slack_ns".to_owned(), some_ints(slack_ns)));
+    let inclusive_ns = rows
+        .iter()
+        .map(|&task| stats.inclusive_ns.get(task as usize).copied().unwrap_or(0));
+    table
+        .columns
+        .push(("inclusive_ns".to_owned(), some_ints(inclusive_ns)));
+    let slack_ns = rows
+        .iter()
+        .map(|task| slack_ns.get(task).copied().unwrap_or(NO_NS));
+    table
+        .columns
+        .push(("slack_ns".to_owned(), some_ints(slack_ns)));
     table
 }
 
@@ -238,7 +297,9 @@ pub fn longest(
 ) -> Table {
     let longest = waits.longest();
     let roots = windows.iter().filter_map(|window| window.root);
-    let rows: Vec<u32> = roots.flat_map(|root| links(waits.main(root), &longest)).collect();
+    let rows: Vec<u32> = roots
+        .flat_map(|root| links(waits.main(root), &longest))
+        .collect();
     links_table(trace, programs, &rows, &longest)
 }
 
@@ -246,7 +307,9 @@ pub fn longest(
 fn links(first: u32, longest: &[Option<Longest>]) -> Vec<u32> {
     const MAX_CHAIN: usize = 64;
     let mut links = vec![first];
-    while let Some(Longest { waker: next, .. }) = links.last().and_then(|&last| *longest.get(last as usize)?) {
+    while let Some(Longest { waker: next, .. }) =
+        links.last().and_then(|&last| *longest.get(last as usize)?)
+    {
         if links.contains(&next) || links.len() == MAX_CHAIN {
             break;
         }
@@ -255,21 +318,45 @@ fn links(first: u32, longest: &[Option<Longest>]) -> Vec<u32> {
     links
 }
 
-fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &[Option<Longest>]) -> Table {
+fn links_table(
+    trace: &Trace,
+    programs: &ProgramIndex,
+    rows: &[u32],
+    longest: &[Option<Longest>],
+) -> Table {
     let pid = |task: u32| match trace.tasks[task as usize].pid {
         NO_ID => NO_NS,
         pid => i64::from(pid),
     };
-    let program = |task: u32| programs.name_of(task).map_or(Text::NONE, |program| program.path);
-    let waits: Vec<Option<&Longest>> = rows.iter().map(|&task| longest.get(task as usize)?.as_ref()).collect();
-    let of_waits = |value: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, value)));
-    let named =
-        |name: &dyn Fn(EdgeKind) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));
+    let program = |task: u32| {
+        programs
+            .name_of(task)
+            .map_or(Text::NONE, |program| program.path)
+    };
+    let waits: Vec<Option<&Longest>> = rows
+        .iter()
+        .map(|&task| longest.get(task as usize)?.as_ref())
+        .collect();
+    let of_waits = |value: &dyn Fn(&Longest) -> i64| {
+        some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, value)))
+    };
+    let named = |name: &dyn Fn(EdgeKind) -> &'static str| {
+        texts(waits.iter().map(|waits| waits.map(|it| name(it.known))))
+    };
     let columns = vec![
         ("task", ints(rows.iter().map(|&task| i64::from(task)))),
-        ("capture", ints(rows.iter().map(|&task| i64::from(trace.tasks[task as usize].capture)))),
+        (
+            "capture",
+            ints(
+                rows.iter()
+                    .map(|&task| i64::from(trace.tasks[task as usize].capture)),
+            ),
+        ),
         ("pid", some_ints(rows.iter().map(|&task| pid(task)))),
-        ("program", text_column(trace, rows.iter().map(|&task| program(task)))),
+        (
+            "program",
+            text_column(trace, rows.iter().map(|&task| program(task))),
+        ),
         ("waits_for_task", of_waits(&|waits| i64::from(waits.waker))),
         ("waits_for_pid", of_waits(&|waits| pid(waits.waker))),
         ("waits_for_ns", of_waits(&|waits| waits.ns)),

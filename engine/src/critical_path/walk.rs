@@ -38,7 +38,9 @@ use parsers::{DurKind, NO_NS};
 /// The path through a window, in order of time.
 pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
     let mut segments = Vec::new();
-    walk(trace, wakers, window, &mut |segment: Segment| segments.push(segment));
+    walk(trace, wakers, window, &mut |segment: Segment| {
+        segments.push(segment)
+    });
     segments.reverse();
     segments
 }
@@ -51,7 +53,10 @@ pub trait WalkListener {
     fn worked(&mut self, trace: &Trace, wakers: &Wakers, spell: WorkSpan) {
         let mut segments = Vec::new();
         spell.each(trace, wakers, |segment| segments.push(segment));
-        segments.into_iter().rev().for_each(|segment| self.charged(segment));
+        segments
+            .into_iter()
+            .rev()
+            .for_each(|segment| self.charged(segment));
     }
     /// A task waits for another on the path. Earlier stretches belong to the other task, until the start of the wait.
     fn begins(&mut self, _waiter: u32, _edge: &Edge) {}
@@ -83,7 +88,12 @@ impl<F: FnMut(Segment)> WalkListener for F {
 const SPELL_ROWS: usize = 64 * BLOCK_ROWS;
 
 /// Walk the path from its end to its start and notify the listener. Returns the number of steps.
-pub fn walk<L: WalkListener>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
+pub fn walk<L: WalkListener>(
+    trace: &Trace,
+    wakers: &Wakers,
+    window: &Window,
+    listener: &mut L,
+) -> u64 {
     walk_in_legs(trace, wakers, window, speculation::rows_of_leg(), listener)
 }
 
@@ -95,11 +105,16 @@ pub fn walk_in_legs<L: WalkListener>(
     leg_rows: u32,
     listener: &mut L,
 ) -> u64 {
-    let Some(root) = window.root.filter(|&root| (root as usize) < trace.tasks.len()) else {
+    let Some(root) = window
+        .root
+        .filter(|&root| (root as usize) < trace.tasks.len())
+    else {
         return 0;
     };
-    let is_log =
-        trace.captures.get(window.capture as usize).is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap);
+    let is_log = trace
+        .captures
+        .get(window.capture as usize)
+        .is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap);
     if is_log {
         return log_path(trace, window, &mut |segment| listener.charged(segment));
     }
@@ -137,7 +152,13 @@ impl Position {
     /// The end of a window, at which this task is looked at.
     fn at_end(window: &Window, root: u32) -> Position {
         let (at_ns, floor_ns) = (window.end_ns, window.start_ns);
-        Position { task: root, at_ns, floor_ns, stack: Vec::new(), visits: Visited::default() }
+        Position {
+            task: root,
+            at_ns,
+            floor_ns,
+            stack: Vec::new(),
+            visits: Visited::default(),
+        }
     }
 
     fn polling(&self) -> usize {
@@ -159,9 +180,23 @@ struct Walk<'walk, L: WalkListener> {
 }
 
 impl<'walk, L: WalkListener> Walk<'walk, L> {
-    fn new(trace: &'walk Trace, wakers: &'walk Wakers, now: Position, listener: &'walk mut L) -> Self {
+    fn new(
+        trace: &'walk Trace,
+        wakers: &'walk Wakers,
+        now: Position,
+        listener: &'walk mut L,
+    ) -> Self {
         let (lanes, polling) = (Cursors::new(trace, wakers.outline()), now.polling());
-        Walk { trace, wakers, lanes, now, may_poll: None, polling, steps: 0, listener }
+        Walk {
+            trace,
+            wakers,
+            lanes,
+            now,
+            may_poll: None,
+            polling,
+            steps: 0,
+            listener,
+        }
     }
 
     /// Go on from somewhere else.
@@ -207,9 +242,19 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
         let waiter = self.now.stack.pop()?;
         self.polling -= usize::from(waiter.polls);
         self.may_poll = None;
-        let Edge { task: waker, how, sure, .. } = waiter.edge;
+        let Edge {
+            task: waker,
+            how,
+            sure,
+            ..
+        } = waiter.edge;
         let dur_ns = waiter.until_ns - self.now.at_ns;
-        self.listener.ends(&Waited { waiter: waiter.task, waker, dur_ns, known: (how, sure) });
+        self.listener.ends(&Waited {
+            waiter: waiter.task,
+            waker,
+            dur_ns,
+            known: (how, sure),
+        });
         Some(waiter)
     }
 
@@ -234,14 +279,29 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
             return;
         }
         let checks = self.may_poll();
-        let look = self.wakers.outline().last_look(self.now.task, at, checks, self.now.floor_ns);
+        let look = self
+            .wakers
+            .outline()
+            .last_look(self.now.task, at, checks, self.now.floor_ns);
         let Some(look) = look.max(self.after_left_out(at)) else {
             return self.spell_to_floor(at);
         };
-        let looked_at = if look == at { Some(span) } else { self.lanes.span(self.now.task, look) };
-        let Some(span) = looked_at else { return self.spell_to_floor(at) };
+        let looked_at = if look == at {
+            Some(span)
+        } else {
+            self.lanes.span(self.now.task, look)
+        };
+        let Some(span) = looked_at else {
+            return self.spell_to_floor(at);
+        };
         if look == at && !self.wakers.may_stop() {
-            self.charge(self.now.task, span.end_ns, What::Gap(span.row), Class::User, true);
+            self.charge(
+                self.now.task,
+                span.end_ns,
+                What::Gap(span.row),
+                Class::User,
+                true,
+            );
         } else if span.end_ns < self.now.at_ns {
             self.spell(look + 1, at + 1, span.end_ns);
         }
@@ -254,15 +314,23 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     fn may_poll(&mut self) -> bool {
         match self.may_poll {
             Some(known) => known,
-            None => *self.may_poll.insert(self.wakers.may_poll(self.now.task, self.waiter())),
+            None => *self
+                .may_poll
+                .insert(self.wakers.may_poll(self.now.task, self.waiter())),
         }
     }
 
     /// Pass the calls from this row of the task back to the first that may lie above the floor.
     fn spell_to_floor(&mut self, at: usize) {
         let outline = self.wakers.outline();
-        let first = outline.block_before(self.now.task, at / BLOCK_ROWS, self.now.floor_ns + 1).unwrap_or(0);
-        self.spell(first * BLOCK_ROWS, at + 1, outline.floor_ns(self.now.task, first));
+        let first = outline
+            .block_before(self.now.task, at / BLOCK_ROWS, self.now.floor_ns + 1)
+            .unwrap_or(0);
+        self.spell(
+            first * BLOCK_ROWS,
+            at + 1,
+            outline.floor_ns(self.now.task, first),
+        );
     }
 
     /// Charge what a task does between `reached_ns`, where the call before these rows ended, and this moment; some blocks at
@@ -273,10 +341,21 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
         let mut to = to;
         while self.now.at_ns > self.now.floor_ns {
             let cut = (to.saturating_sub(1) / SPELL_ROWS * SPELL_ROWS).max(from);
-            let floor_ns = if cut == from { reached_ns } else { outline.floor_ns(task, cut / BLOCK_ROWS) };
+            let floor_ns = if cut == from {
+                reached_ns
+            } else {
+                outline.floor_ns(task, cut / BLOCK_ROWS)
+            };
             let start_ns = floor_ns.max(self.now.floor_ns);
             if start_ns < self.now.at_ns {
-                let spell = WorkSpan { task, start_ns, end_ns: self.now.at_ns, tag, rows: cut..to, floor_ns };
+                let spell = WorkSpan {
+                    task,
+                    start_ns,
+                    end_ns: self.now.at_ns,
+                    tag,
+                    rows: cut..to,
+                    floor_ns,
+                };
                 self.listener.worked(self.trace, self.wakers, spell);
                 self.now.at_ns = start_ns;
                 self.now.visits.clear();
@@ -290,7 +369,11 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
 
     /// Who waits for the end of the task looked at.
     fn waiter(&self) -> Option<u32> {
-        self.now.stack.last().filter(|waiter| !waiter.polls).map(|waiter| waiter.task)
+        self.now
+            .stack
+            .last()
+            .filter(|waiter| !waiter.polls)
+            .map(|waiter| waiter.task)
     }
 
     /// Charge what was just looked at, from `to_ns` to this moment, and go there; the floor is never passed.
@@ -299,13 +382,33 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     }
 
     fn tag(&self) -> Tag {
-        if self.polling > 0 { Tag::Polled } else { Tag::None }
+        if self.polling > 0 {
+            Tag::Polled
+        } else {
+            Tag::None
+        }
     }
 
-    fn charge_as(&mut self, tag: Tag, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
+    fn charge_as(
+        &mut self,
+        tag: Tag,
+        task: u32,
+        to_ns: i64,
+        what: What,
+        class: Class,
+        resolved: bool,
+    ) {
         let start_ns = to_ns.max(self.now.floor_ns);
         if start_ns < self.now.at_ns {
-            self.listener.charged(Segment { task, start_ns, end_ns: self.now.at_ns, what, class, resolved, tag });
+            self.listener.charged(Segment {
+                task,
+                start_ns,
+                end_ns: self.now.at_ns,
+                what,
+                class,
+                resolved,
+                tag,
+            });
             self.now.at_ns = start_ns;
             self.now.visits.clear();
         }
@@ -318,14 +421,18 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     fn leave_at_birth(&mut self) {
         let task = &self.trace.tasks[self.now.task as usize];
         let (creator, row) = (task.creator, task.created_by);
-        let known = !task.adopted && creator != self.now.task && (creator as usize) < self.trace.tasks.len();
+        let known = !task.adopted
+            && creator != self.now.task
+            && (creator as usize) < self.trace.tasks.len();
         if !known || !self.now.visits.first_visit_of_birth(self.now.task) {
             return self.give_back();
         }
         let events = &self.trace.events;
         let fork_ns = (row < events.len()).then(|| (events.start_ns(row), events.end_ns(row)));
         let (from_ns, to_ns) = match fork_ns {
-            Some((start_ns, end_ns)) if start_ns != NO_NS => (start_ns, end_ns.unwrap_or(self.now.at_ns)),
+            Some((start_ns, end_ns)) if start_ns != NO_NS => {
+                (start_ns, end_ns.unwrap_or(self.now.at_ns))
+            }
             _ => (NO_NS, self.now.at_ns),
         };
         self.charge(creator, to_ns, What::Spawn(row), Class::Process, true);

@@ -11,7 +11,9 @@
 use crate::store::classes::class_of;
 use crate::store::event::{EventKind, NONE};
 use crate::store::events::EventTable;
-use crate::store::heuristics::{LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS, MIN_LAST_TIMEOUTS_OF_SERVERS};
+use crate::store::heuristics::{
+    LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS, MIN_LAST_TIMEOUTS_OF_SERVERS,
+};
 use crate::store::tasks::Task;
 use crate::store::time_limits::reached_limit;
 use crate::store::trace::{Capture, Trace};
@@ -77,12 +79,23 @@ pub struct Window {
 
 impl Window {
     fn none(capture: u32, reason: Reason) -> Window {
-        Window { capture, start_ns: NO_NS, end_ns: NO_NS, root: None, left_out_ns: 0, reason: Some(reason) }
+        Window {
+            capture,
+            start_ns: NO_NS,
+            end_ns: NO_NS,
+            root: None,
+            left_out_ns: 0,
+            reason: Some(reason),
+        }
     }
 
     /// Its length; 0 without a window.
     pub fn wall_ns(&self) -> i64 {
-        if self.root.is_none() { 0 } else { self.end_ns.saturating_sub(self.start_ns).max(0) }
+        if self.root.is_none() {
+            0
+        } else {
+            self.end_ns.saturating_sub(self.start_ns).max(0)
+        }
     }
 }
 
@@ -93,12 +106,18 @@ const ROWS_AT_THE_END: usize = 4;
 
 /// The window of each capture.
 pub fn windows(trace: &Trace, choice: &WindowChoice) -> Vec<Window> {
-    (0..).zip(&trace.captures).map(|(number, capture)| window(trace, number, capture, choice)).collect()
+    (0..)
+        .zip(&trace.captures)
+        .map(|(number, capture)| window(trace, number, capture, choice))
+        .collect()
 }
 
 /// The window of a capture; `None` if there is no such capture.
 pub fn window_of(trace: &Trace, number: u32, choice: &WindowChoice) -> Option<Window> {
-    trace.captures.get(number as usize).map(|capture| window(trace, number, capture, choice))
+    trace
+        .captures
+        .get(number as usize)
+        .map(|capture| window(trace, number, capture, choice))
 }
 
 fn window(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Window {
@@ -111,9 +130,22 @@ fn window(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) 
         None => started_life(trace, capture).or_else(|| whole(trace, number, capture, choice)),
     };
     let Some(found) = found else {
-        return Window::none(number, if chosen.is_some() { Reason::NoProcess } else { Reason::Empty });
+        return Window::none(
+            number,
+            if chosen.is_some() {
+                Reason::NoProcess
+            } else {
+                Reason::Empty
+            },
+        );
     };
-    clipped(Window { capture: number, ..found }, choice)
+    clipped(
+        Window {
+            capture: number,
+            ..found
+        },
+        choice,
+    )
 }
 
 fn no_window(capture: &Capture) -> Option<Reason> {
@@ -126,27 +158,56 @@ fn no_window(capture: &Capture) -> Option<Reason> {
 }
 
 fn clipped(window: Window, choice: &WindowChoice) -> Window {
-    let start_ns = choice.from_ns.map_or(window.start_ns, |from_ns| from_ns.max(window.start_ns));
-    let end_ns = choice.to_ns.map_or(window.end_ns, |to_ns| to_ns.min(window.end_ns));
-    Window { start_ns, end_ns: end_ns.max(start_ns), ..window }
+    let start_ns = choice
+        .from_ns
+        .map_or(window.start_ns, |from_ns| from_ns.max(window.start_ns));
+    let end_ns = choice
+        .to_ns
+        .map_or(window.end_ns, |to_ns| to_ns.min(window.end_ns));
+    Window {
+        start_ns,
+        end_ns: end_ns.max(start_ns),
+        ..window
+    }
 }
 
 fn life(task: u32, start_ns: i64, end_ns: i64) -> Window {
-    Window { capture: 0, start_ns, end_ns, root: Some(task), left_out_ns: 0, reason: None }
+    Window {
+        capture: 0,
+        start_ns,
+        end_ns,
+        root: Some(task),
+        left_out_ns: 0,
+        reason: None,
+    }
 }
 
 /// The life of the process with this id: of the first one, where the id was given out again.
 fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Option<Window> {
     let is_process = |task: &&Task| task.pid == pid && task.birth_ns != NO_NS;
-    let first = tasks_of(trace, capture).map(|(_, task)| task).filter(is_process).min_by_key(|task| task.birth_ns)?;
-    let main = tasks_of(trace, capture).find(|(_, task)| std::ptr::eq(*task, first))?.0;
+    let first = tasks_of(trace, capture)
+        .map(|(_, task)| task)
+        .filter(is_process)
+        .min_by_key(|task| task.birth_ns)?;
+    let main = tasks_of(trace, capture)
+        .find(|(_, task)| std::ptr::eq(*task, first))?
+        .0;
     let ender = task_ends::ender(trace, main);
     let end_ns = trace.tasks.get(ender as usize)?.end_ns();
-    Some(Window { capture: number, ..life(ender, first.birth_ns, end_ns) })
+    Some(Window {
+        capture: number,
+        ..life(ender, first.birth_ns, end_ns)
+    })
 }
 
-fn tasks_of<'trace>(trace: &'trace Trace, capture: &Capture) -> impl Iterator<Item = (u32, &'trace Task)> {
-    capture.tasks.clone().filter_map(|number| trace.tasks.get(number as usize).map(|task| (number, task)))
+fn tasks_of<'trace>(
+    trace: &'trace Trace,
+    capture: &Capture,
+) -> impl Iterator<Item = (u32, &'trace Task)> {
+    capture
+        .tasks
+        .clone()
+        .filter_map(|number| trace.tasks.get(number as usize).map(|task| (number, task)))
 }
 
 /// The life of the first task if the tracer started it and saw its end.
@@ -154,27 +215,42 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     let dated = tasks_of(trace, capture).filter(|(_, task)| task.birth_ns != NO_NS);
     let (first, task) = dated.min_by_key(|(_, task)| task.birth_ns)?;
     let begins = *trace.rows_of(first).first()?;
-    let starts = trace.events.kind(begins) == EventKind::Call && trace.events.action(begins) == Action::Execs;
+    let starts = trace.events.kind(begins) == EventKind::Call
+        && trace.events.action(begins) == Action::Execs;
     if !starts || task.creator != NONE || task.death_ns == NO_NS {
         return None;
     }
     let ender = task_ends::ender(trace, first);
-    Some(life(ender, task.birth_ns, trace.tasks.get(ender as usize)?.end_ns()))
+    Some(life(
+        ender,
+        task.birth_ns,
+        trace.tasks.get(ender as usize)?.end_ns(),
+    ))
 }
 
 /// From the first event to the last completed one, or to the requested moment, without the idle time at the start.
 fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Option<Window> {
     let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
-    let served = if choice.to_ns.is_none() { last_served(trace, capture, root) } else { None };
+    let served = if choice.to_ns.is_none() {
+        last_served(trace, capture, root)
+    } else {
+        None
+    };
     let (root, end_ns) = served.unwrap_or((root, end_ns));
     let is_alone = capture.tasks.len() == 1;
-    let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number, is_alone)).min();
+    let busy_ns = tasks_of(trace, capture)
+        .filter_map(|(number, _)| busy_from(trace, number, is_alone))
+        .min();
     let first_ns = capture.first_ns;
     let left_out_ns = match (busy_ns, choice.from_ns) {
         (Some(busy_ns), None) if busy_ns < end_ns => (busy_ns - first_ns).max(0),
         _ => 0,
     };
-    Some(Window { capture: number, left_out_ns, ..life(root, first_ns + left_out_ns, end_ns) })
+    Some(Window {
+        capture: number,
+        left_out_ns,
+        ..life(root, first_ns + left_out_ns, end_ns)
+    })
 }
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else
@@ -197,7 +273,10 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
             let serving = last_that(trace, capture, |task| answers(trace, task));
             let is_rhythm = keeps_a_rhythm(trace, last, MIN_LAST_TIMEOUTS);
             let working = || {
-                last_that(trace, capture, |task| !keeps_a_rhythm(trace, task, MIN_LAST_TIMEOUTS)).filter(|_| is_rhythm)
+                last_that(trace, capture, |task| {
+                    !keeps_a_rhythm(trace, task, MIN_LAST_TIMEOUTS)
+                })
+                .filter(|_| is_rhythm)
             };
             serving.or_else(working).unwrap_or(last)
         }
@@ -214,14 +293,26 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
 /// The child that ended last of a parent that only hands connections over: the client waited for the child.
 fn last_served(trace: &Trace, capture: &Capture, parent: u32) -> Option<(u32, i64)> {
     let events = &trace.events;
-    let calls = || trace.rows_of(parent).iter().copied().filter(|&row| events.kind(row) == EventKind::Call);
-    let accepts = |row: &u32| events.action(*row) == Action::Accepts && events.outcome(*row) == Outcome::Ok;
-    let accepted: FxHashSet<Text> = calls().filter(accepts).map(|row| events.target(row)).collect();
-    let serves = |row: u32| accepted.contains(&events.target(row)) && events.action(row).returns_bytes();
+    let calls = || {
+        trace
+            .rows_of(parent)
+            .iter()
+            .copied()
+            .filter(|&row| events.kind(row) == EventKind::Call)
+    };
+    let accepts =
+        |row: &u32| events.action(*row) == Action::Accepts && events.outcome(*row) == Outcome::Ok;
+    let accepted: FxHashSet<Text> = calls()
+        .filter(accepts)
+        .map(|row| events.target(row))
+        .collect();
+    let serves =
+        |row: u32| accepted.contains(&events.target(row)) && events.action(row).returns_bytes();
     if accepted.is_empty() || calls().any(serves) {
         return None;
     }
-    let children = tasks_of(trace, capture).filter(|(_, task)| task.creator == parent && !task.is_thread);
+    let children =
+        tasks_of(trace, capture).filter(|(_, task)| task.creator == parent && !task.is_thread);
     let ended = children.filter(|(_, task)| task.death_ns != NO_NS);
     let (main, _) = ended.max_by_key(|(_, task)| task.death_ns)?;
     let ender = task_ends::ender(trace, main);
@@ -238,38 +329,63 @@ fn last_that(trace: &Trace, capture: &Capture, fits: impl Fn(u32) -> bool) -> Op
     let events = &trace.events;
     let last = |task: u32| {
         let rows = trace.rows_of(task).iter().rev().copied();
-        let ended = rows.filter(|&row| events.start_ns(row) != NO_NS && events.outcome(row) != Outcome::Open);
-        ended.take(ROWS_AT_THE_END).map(|row| events.end_ns(row).unwrap_or(events.start_ns(row))).max()
+        let ended = rows
+            .filter(|&row| events.start_ns(row) != NO_NS && events.outcome(row) != Outcome::Open);
+        ended
+            .take(ROWS_AT_THE_END)
+            .map(|row| events.end_ns(row).unwrap_or(events.start_ns(row)))
+            .max()
     };
-    let mut tasks: Vec<_> = tasks_of(trace, capture).filter_map(|(task, _)| Some((last(task)?, task))).collect();
+    let mut tasks: Vec<_> = tasks_of(trace, capture)
+        .filter_map(|(task, _)| Some((last(task)?, task)))
+        .collect();
     tasks.sort_unstable_by_key(|&end| std::cmp::Reverse(end));
-    tasks.into_iter().map(|(_, task)| task).take(TASKS_AT_THE_END).find(|&task| fits(task))
+    tasks
+        .into_iter()
+        .map(|(_, task)| task)
+        .take(TASKS_AT_THE_END)
+        .find(|&task| fits(task))
 }
 
 /// Whether a task received from a socket and then sent to it: it answers requests.
 fn answers(trace: &Trace, task: u32) -> bool {
     let events = &trace.events;
-    let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.outcome(row) == Outcome::Ok);
+    let calls = trace
+        .rows_of(task)
+        .iter()
+        .rev()
+        .copied()
+        .filter(|&row| events.outcome(row) == Outcome::Ok);
     let mut answered: FxHashSet<Text> = FxHashSet::default();
-    calls.take(LAST_RHYTHM_CALLS).any(|row| match events.action(row) {
-        Action::Sends | Action::SendsMany | Action::Writes => {
-            answered.insert(events.target(row));
-            false
-        }
-        Action::Reads | Action::Receives | Action::ReceivesMany => {
-            let target = events.target(row);
-            target.is_some() && class(events, row) != Class::Disk && answered.contains(&target)
-        }
-        _ => false,
-    })
+    calls
+        .take(LAST_RHYTHM_CALLS)
+        .any(|row| match events.action(row) {
+            Action::Sends | Action::SendsMany | Action::Writes => {
+                answered.insert(events.target(row));
+                false
+            }
+            Action::Reads | Action::Receives | Action::ReceivesMany => {
+                let target = events.target(row);
+                target.is_some() && class(events, row) != Class::Disk && answered.contains(&target)
+            }
+            _ => false,
+        })
 }
 
 /// Whether the last calls of a task are waits that came to their limits, and nothing that moves data.
 fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
     let events = &trace.events;
-    let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.kind(row) == EventKind::Call);
+    let calls = trace
+        .rows_of(task)
+        .iter()
+        .rev()
+        .copied()
+        .filter(|&row| events.kind(row) == EventKind::Call);
     let mut beats = 0;
-    for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(LAST_RHYTHM_CALLS) {
+    for row in calls
+        .filter(|&row| events.outcome(row) != Outcome::Open)
+        .take(LAST_RHYTHM_CALLS)
+    {
         let wait = wait_kinds::wait_of_row(events, row);
         let moves = events.action(row).returns_bytes();
         let class = class(events, row);
@@ -280,7 +396,8 @@ fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
             Some(Wait::Sleep) if lasts => beats += 1,
             Some(_) if wait_kinds::timed_out(events, row) => beats += usize::from(lasts),
             // It may wake others, and find that it need not wait.
-            Some(Wait::Lock) | None if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
+            Some(Wait::Lock) | None
+                if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
             _ => return false,
         }
     }
@@ -288,22 +405,35 @@ fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
 }
 
 fn class(events: &EventTable, row: u32) -> Class {
-    class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)))
+    class_of(
+        events.shape(row).syscall,
+        events.texts.bytes(events.target(row)),
+    )
 }
 
 /// Whether a call waits for the lock of a file: work cannot go on, so the task is not idle.
 fn locks(trace: &Trace, row: u32) -> bool {
-    matches!(trace.events.action(row), Action::LocksFile | Action::LocksRange | Action::ControlsFile)
+    matches!(
+        trace.events.action(row),
+        Action::LocksFile | Action::LocksRange | Action::ControlsFile
+    )
 }
 
 /// When a task first does something else than wait. `None` if it never does. A wait that came to its limit right before that
 /// is part of what the task does: its timeout, or its sleep. Of other tasks, it may be the rhythm of a helper.
 fn busy_from(trace: &Trace, task: u32, is_alone: bool) -> Option<i64> {
-    let mut idle_until_ns = trace.tasks.get(task as usize).filter(|task| task.birth_ns != NO_NS)?.birth_ns;
+    let mut idle_until_ns = trace
+        .tasks
+        .get(task as usize)
+        .filter(|task| task.birth_ns != NO_NS)?
+        .birth_ns;
     let (mut rows, mut limited_ns) = (0, None);
     for span in trace.spans(task) {
         rows += 1;
-        if span.start_ns > idle_until_ns || !wait_kinds::may_idle(&trace.events, span.row) || locks(trace, span.row) {
+        if span.start_ns > idle_until_ns
+            || !wait_kinds::may_idle(&trace.events, span.row)
+            || locks(trace, span.row)
+        {
             return Some(limited_ns.unwrap_or(idle_until_ns));
         }
         limited_ns = (is_alone && reached_limit(&trace.events, span.row)).then_some(span.start_ns);

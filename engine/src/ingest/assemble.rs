@@ -27,7 +27,10 @@ use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERA
 use crate::store::trace::{Capture, Trace};
 use parsers::line::DeadlineClock;
 use parsers::syscalls::{self, Action, action_of};
-use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
+use parsers::{
+    CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment,
+    Text,
+};
 use rustc_hash::FxHashMap;
 
 /// What is remembered of a task between its lines.
@@ -138,13 +141,21 @@ pub(crate) fn is_understood(kind: LineKind) -> bool {
 /// The clocks of the files of a capture.
 pub(crate) fn clocks(facts: &CaptureFacts, files: usize) -> Vec<FileClock> {
     let clock = FileClock::new(facts);
-    if files == 1 { vec![clock] } else { vec![clock.merged(); files] }
+    if files == 1 {
+        vec![clock]
+    } else {
+        vec![clock.merged(); files]
+    }
 }
 
 /// How much of the time since or until another event of the task a call can have taken. One that never waits takes
 /// next to nothing, or the CPU time that the tracer printed; the program computed in the rest.
 fn in_call_ns((name, op): (Text, &[u8]), bound_ns: i64, cpu_ns: i64, facts: &CaptureFacts) -> i64 {
-    let tick_ns = if facts.tick_ns < COARSE_TICK_NS { facts.tick_ns } else { 0 };
+    let tick_ns = if facts.tick_ns < COARSE_TICK_NS {
+        facts.tick_ns
+    } else {
+        0
+    };
     let instant_ns = MAX_INSTANT_CALL_NS.max(tick_ns).max(cpu_ns);
     if bound_ns <= instant_ns || !syscalls::by_text(name).is_some_and(|call| call.never_waits(op)) {
         return bound_ns;
@@ -212,11 +223,17 @@ impl<'trace> Assembler<'trace> {
 
     /// Whether any line has the capture's format.
     pub(crate) fn has_understood(&self) -> bool {
-        LineKind::ALL.iter().any(|&kind| is_understood(kind) && self.capture.lines_of(kind) > 0)
+        LineKind::ALL
+            .iter()
+            .any(|&kind| is_understood(kind) && self.capture.lines_of(kind) > 0)
     }
 
     /// Append the numbers in this trace of texts.
-    pub(crate) fn map_texts<'text>(&mut self, texts: impl Iterator<Item = (&'text [u8], u32)>, map: &mut Vec<Text>) {
+    pub(crate) fn map_texts<'text>(
+        &mut self,
+        texts: impl Iterator<Item = (&'text [u8], u32)>,
+        map: &mut Vec<Text>,
+    ) {
         self.trace.events.texts.add_all_hashed(texts, map);
     }
 
@@ -257,11 +274,14 @@ impl<'trace> Assembler<'trace> {
     pub(crate) fn is_whole(&self, line: &Line, extra: Option<&Extra>) -> bool {
         match line.kind {
             LineKind::Call => {
-                let may_lack_duration = line.outcome == Outcome::NoReturn || !self.facts.has_durations;
+                let may_lack_duration =
+                    line.outcome == Outcome::NoReturn || !self.facts.has_durations;
                 line.dur_ns != NO_NS || may_lack_duration
             }
             // The tracer prints the end of the line when the call returns, and this one may never do.
-            LineKind::CallStart if action_of(line.name).wait().is_some() => !matches!(extra, Some(Extra::Torn)),
+            LineKind::CallStart if action_of(line.name).wait().is_some() => {
+                !matches!(extra, Some(Extra::Torn))
+            }
             LineKind::CallStart | LineKind::Damaged | LineKind::Continuation => false,
             // Prose around a trace; in a trace alone, it is the beginning of a line.
             LineKind::Foreign => self.capture.lines_of(LineKind::Foreign) > 1,
@@ -275,13 +295,23 @@ impl<'trace> Assembler<'trace> {
         self.capture.lacks_next = is_half && self.facts.marks_halves;
     }
 
-    fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
+    fn take(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) -> LineKind {
         match (line.kind, line.part) {
             (LineKind::Call, _) => self.whole(line, extra, stamp_ns, at),
             (LineKind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
             (LineKind::CallEnd, _) => return self.resumed(line, extra, stamp_ns, at),
-            (LineKind::Continuation, CallPart::Tail) => return self.tail(line, extra, stamp_ns, at),
-            (LineKind::Continuation, _) if matches!(extra, Some(Extra::Frame { .. })) => self.frame(extra, at),
+            (LineKind::Continuation, CallPart::Tail) => {
+                return self.tail(line, extra, stamp_ns, at);
+            }
+            (LineKind::Continuation, _) if matches!(extra, Some(Extra::Frame { .. })) => {
+                self.frame(extra, at)
+            }
             (LineKind::Continuation, _) => self.continued(line, extra, stamp_ns),
             (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
             (LineKind::Notice, _) => self.notice(extra),
@@ -291,7 +321,9 @@ impl<'trace> Assembler<'trace> {
             (LineKind::SummaryTable, _) => self.summary(line, extra),
             (LineKind::Dropped, _) => self.dropped(line, at),
             (LineKind::OtherFormat, _) => self.of_other_format(line, at),
-            (LineKind::Elision, _) if self.capture.files.len() == 1 => self.capture.elisions.push(at.line),
+            (LineKind::Elision, _) if self.capture.files.len() == 1 => {
+                self.capture.elisions.push(at.line)
+            }
             _ => {}
         }
         line.kind
@@ -332,11 +364,17 @@ impl<'trace> Assembler<'trace> {
         for task in self.inherited..self.trace.tasks.len() as u32 {
             let known = &self.trace.tasks[task as usize];
             let (creator, is_thread) = (known.creator, known.is_thread);
-            let creator_moved_on = self.descriptors.take_forked(known.created_by, task - self.first_task);
+            let creator_moved_on = self
+                .descriptors
+                .take_forked(known.created_by, task - self.first_task);
             match creator {
                 NONE => self.presume(task),
                 _ if creator_moved_on => {}
-                _ => self.descriptors.inherit(task - self.first_task, creator - self.first_task, is_thread),
+                _ => self.descriptors.inherit(
+                    task - self.first_task,
+                    creator - self.first_task,
+                    is_thread,
+                ),
             }
         }
         self.inherited = self.trace.tasks.len() as u32;
@@ -348,12 +386,24 @@ impl<'trace> Assembler<'trace> {
             (NO_ID, target) => target,
             (fd, Text::NONE) => {
                 let known = self.descriptors.target(task - self.first_task, fd);
-                if known.is_some() { known } else { self.unknown_socket(task, line) }
+                if known.is_some() {
+                    known
+                } else {
+                    self.unknown_socket(task, line)
+                }
             }
             (fd, target) => {
                 let events = &mut self.trace.events;
-                let known = self.descriptors.peer(task - self.first_task, fd, target, &events.texts);
-                self.descriptors.name_pair(task - self.first_task, fd, known, &events.texts, &mut events.socket_paths);
+                let known =
+                    self.descriptors
+                        .peer(task - self.first_task, fd, target, &events.texts);
+                self.descriptors.name_pair(
+                    task - self.first_task,
+                    fd,
+                    known,
+                    &events.texts,
+                    &mut events.socket_paths,
+                );
                 known
             }
         }
@@ -363,13 +413,25 @@ impl<'trace> Assembler<'trace> {
     /// it is found.
     fn unknown_socket(&mut self, task: u32, line: &Line) -> Text {
         use Action::{Receives, ReceivesMany, Sends, SendsMany};
-        if !matches!(action_of(line.name), Receives | ReceivesMany | Sends | SendsMany) {
+        if !matches!(
+            action_of(line.name),
+            Receives | ReceivesMany | Sends | SendsMany
+        ) {
             return Text::NONE;
         }
         let tid = self.trace.tasks[task as usize].tid;
-        let owner = if tid == NO_ID { String::new() } else { format!(" of {tid}") };
-        let name = self.trace.events.texts.add(format!("socket:[fd {}{owner}]", line.fd).as_bytes());
-        self.descriptors.set(task - self.first_task, i64::from(line.fd), name);
+        let owner = if tid == NO_ID {
+            String::new()
+        } else {
+            format!(" of {tid}")
+        };
+        let name = self
+            .trace
+            .events
+            .texts
+            .add(format!("socket:[fd {}{owner}]", line.fd).as_bytes());
+        self.descriptors
+            .set(task - self.first_task, i64::from(line.fd), name);
         name
     }
 
@@ -377,7 +439,12 @@ impl<'trace> Assembler<'trace> {
     fn with_target(&mut self, task: u32, line: &Line) -> Line {
         let (target, op) = (self.target_of(task, line), self.goes_on(task, line));
         let is_told = target == line.target && op == line.op;
-        Line { target, op, cached: if is_told { line.cached } else { 0 }, ..*line }
+        Line {
+            target,
+            op,
+            cached: if is_told { line.cached } else { 0 },
+            ..*line
+        }
     }
 
     /// The call that a `restart_syscall` resumes. After a second signal, the line names `restart_syscall` itself.
@@ -407,14 +474,22 @@ impl<'trace> Assembler<'trace> {
             let events = &mut self.trace.events;
             let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row - 1)).max(0);
             let Shape { syscall, op, .. } = events.shape(row - 1);
-            let dur_ns = in_call_ns((syscall, events.texts.bytes(op)), until_next_ns, NO_NS, &self.facts);
+            let dur_ns = in_call_ns(
+                (syscall, events.texts.bytes(op)),
+                until_next_ns,
+                NO_NS,
+                &self.facts,
+            );
             events.set_dur(row - 1, dur_ns, DurKind::UpperBound);
         }
     }
 
     /// Whether a mark for left-out lines follows the line of an event.
     fn is_elided_since(&self, row: u32) -> bool {
-        self.capture.elisions.last().is_some_and(|&line| line > self.trace.events.line(row))
+        self.capture
+            .elisions
+            .last()
+            .is_some_and(|&line| line > self.trace.events.line(row))
     }
 
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
@@ -445,35 +520,70 @@ impl<'trace> Assembler<'trace> {
     fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
         let facts = self.facts;
         if facts.stamp != StampMoment::End || stamp_ns == NO_NS {
-            let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
+            let kind = if line.dur_ns == NO_NS {
+                DurKind::None
+            } else {
+                facts.dur_kind
+            };
             let known = &self.trace.tasks[task as usize];
             let is_first = known.calls == 0 && known.first_line == known.last_line;
-            let says_nothing = is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
-            let broken = self.state(task).broken.take().filter(|broken| broken.call == line.name && !says_nothing);
+            let says_nothing =
+                is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
+            let broken = self
+                .state(task)
+                .broken
+                .take()
+                .filter(|broken| broken.call == line.name && !says_nothing);
             let before_ns = broken.map_or(0, |broken| broken.dur_ns.max(0));
-            let dur_ns = if line.dur_ns == NO_NS { NO_NS } else { line.dur_ns.saturating_add(before_ns) };
+            let dur_ns = if line.dur_ns == NO_NS {
+                NO_NS
+            } else {
+                line.dur_ns.saturating_add(before_ns)
+            };
             return (stamp_ns, if says_nothing { 0 } else { dur_ns }, kind);
         }
         let state = *self.state(task);
-        if facts.names_processes && facts.dur_kind == DurKind::Exact && state.seen && line.dur_ns != NO_NS {
+        if facts.names_processes
+            && facts.dur_kind == DurKind::Exact
+            && state.seen
+            && line.dur_ns != NO_NS
+        {
             // A call that a signal broke off began before the line of the signal.
-            let free_ns = state.broken.map_or(state.last_end_ns, |broken| broken.start_ns.min(state.last_end_ns));
-            let is_open = stamp_ns.saturating_sub(line.dur_ns) < free_ns.saturating_sub(STAMP_TOLERANCE_NS);
+            let free_ns = state.broken.map_or(state.last_end_ns, |broken| {
+                broken.start_ns.min(state.last_end_ns)
+            });
+            let is_open =
+                stamp_ns.saturating_sub(line.dur_ns) < free_ns.saturating_sub(STAMP_TOLERANCE_NS);
             if is_open {
-                self.capture.mixed_calls += 1 + self.calls_since(task, stamp_ns.saturating_sub(line.dur_ns));
+                self.capture.mixed_calls +=
+                    1 + self.calls_since(task, stamp_ns.saturating_sub(line.dur_ns));
             }
         }
         self.state(task).broken = None;
         // In an excerpt that is out of order, a task's first difference is not in its first line.
         let may_be_first = !state.seen || state.last_end_ns != 0;
-        let dur_ns = match (state.broken.filter(|broken| broken.call == line.name), line.dur_ns) {
+        let dur_ns = match (
+            state.broken.filter(|broken| broken.call == line.name),
+            line.dur_ns,
+        ) {
             (Some(broken), _) => stamp_ns.saturating_sub(broken.start_ns).max(0),
             // What does not return has none.
             (None, NO_NS) if facts.has_durations => 0,
-            (None, NO_NS) if state.last_row.checked_sub(1).is_some_and(|row| self.is_elided_since(row)) => 0,
+            (None, NO_NS)
+                if state
+                    .last_row
+                    .checked_sub(1)
+                    .is_some_and(|row| self.is_elided_since(row)) =>
+            {
+                0
+            }
             (None, NO_NS) if state.seen => stamp_ns.saturating_sub(state.last_end_ns).max(0),
             (None, NO_NS) => 0,
-            (None, dur_ns) if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,
+            (None, dur_ns)
+                if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns =>
+            {
+                0
+            }
             (None, dur_ns) => dur_ns,
         };
         let dur_ns = match facts.dur_kind {
@@ -495,7 +605,10 @@ impl<'trace> Assembler<'trace> {
     fn calls_since(&mut self, task: u32, start_ns: i64) -> u64 {
         const MAX_ROWS: u32 = 1024;
         let until = self.trace.events.len();
-        let from = self.state(task).mixed_until.max(until.saturating_sub(MAX_ROWS));
+        let from = self
+            .state(task)
+            .mixed_until
+            .max(until.saturating_sub(MAX_ROWS));
         let events = &self.trace.events;
         let inside = |&row: &u32| events.task(row) == task && events.start_ns(row) > start_ns;
         let calls = (from..until).filter(inside).count() as u64;
@@ -510,7 +623,9 @@ impl<'trace> Assembler<'trace> {
     ///
     /// Check that the interval printed with a call begins at the previous line of its task.
     fn check_interval(&mut self, task: u32, line: &Line, stamp_ns: i64, row: u32) {
-        let Some(since_ns) = self.stamped(task, stamp_ns) else { return };
+        let Some(since_ns) = self.stamped(task, stamp_ns) else {
+            return;
+        };
         // The reader sets the interval of a call that does not return to 0: it is stamped when it is entered.
         let is_one_way = line.dur_ns == 0 && line.ret == NO_NS && line.outcome != Outcome::Failed;
         let begin_ns = stamp_ns.saturating_sub(line.dur_ns);
@@ -526,11 +641,14 @@ impl<'trace> Assembler<'trace> {
     #[inline]
     fn stamped(&mut self, task: u32, stamp_ns: i64) -> Option<i64> {
         let facts = &self.facts;
-        let counts = facts.stamp == StampMoment::End && facts.dur_kind == DurKind::UpperBound && facts.has_durations;
+        let counts = facts.stamp == StampMoment::End
+            && facts.dur_kind == DurKind::UpperBound
+            && facts.has_durations;
         if !counts || stamp_ns == NO_NS || self.capture.envelopes.has_clock {
             return None;
         }
-        let before = std::mem::replace(&mut self.state(task).stamped_ns, stamp_ns.saturating_add(1));
+        let before =
+            std::mem::replace(&mut self.state(task).stamped_ns, stamp_ns.saturating_add(1));
         Some(if before == 0 { NO_NS } else { before - 1 })
     }
 
@@ -550,7 +668,10 @@ impl<'trace> Assembler<'trace> {
     fn shape_of(&mut self, line: &Line) -> u32 {
         let events = &mut self.trace.events;
         let mut new = || events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
-        let Some((at, known)) = (line.cached as usize).checked_sub(1).zip(self.body_shapes.get_mut(self.reader)) else {
+        let Some((at, known)) = (line.cached as usize)
+            .checked_sub(1)
+            .zip(self.body_shapes.get_mut(self.reader))
+        else {
             return new();
         };
         if at >= known.len() {
@@ -562,7 +683,15 @@ impl<'trace> Assembler<'trace> {
         known[at]
     }
 
-    fn push(&mut self, task: u32, line: &Line, at: LinePlace, start_ns: i64, dur_ns: i64, dur_kind: DurKind) -> u32 {
+    fn push(
+        &mut self,
+        task: u32,
+        line: &Line,
+        at: LinePlace,
+        start_ns: i64,
+        dur_ns: i64,
+        dur_kind: DurKind,
+    ) -> u32 {
         let shape = self.shape_of(line);
         let events = &mut self.trace.events;
         let event = Event {
@@ -590,7 +719,11 @@ impl<'trace> Assembler<'trace> {
     #[inline]
     fn lived(&mut self, task: u32, start_ns: i64, dur_ns: i64) {
         if start_ns != NO_NS {
-            let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+            let end_ns = if dur_ns == NO_NS {
+                start_ns
+            } else {
+                start_ns.saturating_add(dur_ns)
+            };
             self.lived_until(task, start_ns, end_ns, end_ns);
         }
     }
@@ -634,7 +767,11 @@ impl<'trace> Assembler<'trace> {
         self.close(cut, bytes);
         let runs = self.capture.run;
         let before = self.trace.captures.len() - runs as usize;
-        self.trace.captures.iter_mut().skip(before).for_each(|capture| capture.runs = runs);
+        self.trace
+            .captures
+            .iter_mut()
+            .skip(before)
+            .for_each(|capture| capture.runs = runs);
     }
 
     /// The end of the capture.
@@ -664,12 +801,15 @@ impl<'trace> Assembler<'trace> {
         self.capture.cut |= cut;
         self.capture.bytes = bytes;
         // Tracers of systems with such a call follow all threads of a process; a thread without a call has no line.
-        let is_followed =
-            |row: u32| row < self.trace.events.len() && self.trace.events.action(row) == Action::CreatesThread;
-        let starts_threads =
-            |shape: &Shape| action_of(shape.syscall) == Action::CreatesThread && shape.outcome == Outcome::Ok;
+        let is_followed = |row: u32| {
+            row < self.trace.events.len() && self.trace.events.action(row) == Action::CreatesThread
+        };
+        let starts_threads = |shape: &Shape| {
+            action_of(shape.syscall) == Action::CreatesThread && shape.outcome == Outcome::Ok
+        };
         let shapes = self.trace.events.shapes();
-        self.capture.mixes_threads = self.facts.names_processes && shapes.iter().any(starts_threads);
+        self.capture.mixes_threads =
+            self.facts.names_processes && shapes.iter().any(starts_threads);
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
         self.capture.attached_process = self.owners.attached_group();

@@ -50,7 +50,10 @@ pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 /// An error of the system, with the path it is about.
 pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
-    move |source| ReadError::Unreadable { path: path.to_owned(), source }
+    move |source| ReadError::Unreadable {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// The format of a capture that begins with this text, and its reader.
@@ -60,33 +63,57 @@ pub(crate) fn reader_for(
     format: Option<&'static dyn Format>,
 ) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
     if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(ReadError::Empty { path: path.to_owned() });
+        return Err(ReadError::Empty {
+            path: path.to_owned(),
+        });
     }
-    let other = |tool| ReadError::OtherTool { path: path.to_owned(), tool };
+    let other = |tool| ReadError::OtherTool {
+        path: path.to_owned(),
+        tool,
+    };
     if let Some(tool) = other_tools::by_signature(head).filter(|_| format.is_none()) {
         return Err(other(tool));
     }
-    let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
+    let tried = || {
+        parsers::FORMATS
+            .iter()
+            .map(|format| format.name())
+            .collect()
+    };
     let chosen = parsers::choose_reader(head, format);
     // Lines that begin with a time may look like a log.
-    let is_log = chosen.as_ref().is_none_or(|(name, _)| *name == "kernel-log");
+    let is_log = chosen
+        .as_ref()
+        .is_none_or(|(name, _)| *name == "kernel-log");
     if format.is_none() && is_log {
         let binary = || (chosen.is_none() && other_tools::is_binary(head)).then_some("binary");
         if let Some(tool) = other_tools::by_lines(head).or_else(binary) {
             return Err(other(tool));
         }
     }
-    chosen.ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
+    chosen.ok_or_else(|| ReadError::Unrecognised {
+        path: path.to_owned(),
+        tried: tried(),
+    })
 }
 
 /// A capture before reading.
-pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str, reader: &dyn LineReader) -> Capture {
+pub(crate) fn new_capture(
+    trace: &Trace,
+    files: &[String],
+    format: &'static str,
+    reader: &dyn LineReader,
+) -> Capture {
     let tasks = trace.tasks.len() as u32;
     let rows = trace.events.len();
     Capture {
         path: files.first().cloned().unwrap_or_default(),
         files: files.to_vec(),
-        first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
+        first_file: trace
+            .captures
+            .iter()
+            .map(|capture| capture.files.len() as u32)
+            .sum(),
         envelopes: reader.envelope_facts(),
         tasks: tasks..tasks,
         rows: rows..rows,
@@ -118,28 +145,60 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
         exited => exited,
     };
     match extra {
-        Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
-        Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
-        Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
+        Extra::Exec { path, argv } => Extra::Exec {
+            path: text(*path),
+            argv: text(*argv),
+        },
+        Extra::Waited { child, ended: how } => Extra::Waited {
+            child: *child,
+            ended: how.as_ref().map(ended),
+        },
+        Extra::Signal { from, ended: how } => Extra::Signal {
+            from: *from,
+            ended: how.as_ref().map(ended),
+        },
         Extra::End(how) => Extra::End(ended(how)),
         Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
         Extra::Program { name, with } => {
-            let with = with.as_ref().map(|with| Box::new(extra_in_trace(with, text)));
-            Extra::Program { name: text(*name), with }
+            let with = with
+                .as_ref()
+                .map(|with| Box::new(extra_in_trace(with, text)));
+            Extra::Program {
+                name: text(*name),
+                with,
+            }
         }
         Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
-        Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
+        Extra::Into { fd, target } => Extra::Into {
+            fd: *fd,
+            target: text(*target),
+        },
         Extra::Created(path) => Extra::Created(text(*path)),
-        Extra::Opened { created, access, syncs } => {
-            Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
-        }
+        Extra::Opened {
+            created,
+            access,
+            syncs,
+        } => Extra::Opened {
+            created: text(*created),
+            access: *access,
+            syncs: *syncs,
+        },
         Extra::Joined(messages) => Extra::Joined(
-            messages.iter().map(|&(stamp_ns, name, message)| (stamp_ns, text(name), text(message))).collect(),
+            messages
+                .iter()
+                .map(|&(stamp_ns, name, message)| (stamp_ns, text(name), text(message)))
+                .collect(),
         ),
         Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
-        Extra::Frame { module, function, source } => {
-            Extra::Frame { module: text(*module), function: text(*function), source: text(*source) }
-        }
+        Extra::Frame {
+            module,
+            function,
+            source,
+        } => Extra::Frame {
+            module: text(*module),
+            function: text(*function),
+            source: text(*source),
+        },
         Extra::SocketError(error) => Extra::SocketError(text(*error)),
         other => other.clone(),
     }

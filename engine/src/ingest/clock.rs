@@ -17,7 +17,11 @@ const MAX_NS: i64 = 1 << 61;
 /// A duration as printed, kept within what can be added up; [`NO_NS`] stays.
 #[inline]
 pub(crate) fn bounded_ns(dur_ns: i64) -> i64 {
-    if dur_ns == NO_NS { NO_NS } else { dur_ns.clamp(-MAX_NS, MAX_NS) }
+    if dur_ns == NO_NS {
+        NO_NS
+    } else {
+        dur_ns.clamp(-MAX_NS, MAX_NS)
+    }
 }
 
 #[inline]
@@ -50,7 +54,8 @@ pub struct FileClock {
 impl FileClock {
     /// A clock that has not seen a stamp.
     pub fn new(facts: &CaptureFacts) -> FileClock {
-        let onward = (facts.dur_kind == DurKind::Gap && !facts.is_newest_first).then(Onward::default);
+        let onward =
+            (facts.dur_kind == DurKind::Gap && !facts.is_newest_first).then(Onward::default);
         FileClock {
             clock: facts.clock,
             tick_ns: facts.tick_ns,
@@ -67,7 +72,10 @@ impl FileClock {
 
     /// The same for one of several files that are merged by their stamps: equal stamps leave their order to causes.
     pub(crate) fn merged(self) -> FileClock {
-        FileClock { coarse: None, ..self }
+        FileClock {
+            coarse: None,
+            ..self
+        }
     }
 
     /// The place of a line on the time line; [`NO_NS`] as for [`FileClock::place`].
@@ -83,11 +91,17 @@ impl FileClock {
     pub(crate) fn place_line(&mut self, line: &Line) -> i64 {
         let before_ns = self.last_ns;
         let placed_ns = self.place(line.stamp_ns);
-        let Some(coarse) = self.coarse.as_mut().filter(|_| placed_ns != NO_NS) else { return placed_ns };
+        let Some(coarse) = self.coarse.as_mut().filter(|_| placed_ns != NO_NS) else {
+            return placed_ns;
+        };
         let is_call = line.kind == LineKind::Call && line.dur_ns != NO_NS;
         let dur_ns = bounded_ns(if is_call { line.dur_ns.max(0) } else { 0 });
         let placed_ns = if self.clock == Clock::SincePrevious {
-            let step_ns = if before_ns == NO_NS { 0 } else { placed_ns.saturating_sub(before_ns) };
+            let step_ns = if before_ns == NO_NS {
+                0
+            } else {
+                placed_ns.saturating_sub(before_ns)
+            };
             self.last_ns = coarse.place_after(step_ns, placed_ns, dur_ns);
             self.last_ns
         } else {
@@ -101,7 +115,9 @@ impl FileClock {
     /// earlier than its duration allows.
     pub(crate) fn place_return(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) -> i64 {
         let is_known = begun_ns != NO_NS && returned_ns != NO_NS && dur_ns != NO_NS;
-        let Some(coarse) = self.coarse.as_mut().filter(|_| is_known) else { return returned_ns };
+        let Some(coarse) = self.coarse.as_mut().filter(|_| is_known) else {
+            return returned_ns;
+        };
         let placed_ns = coarse.place_return(begun_ns, returned_ns, dur_ns.max(0));
         if self.clock == Clock::SincePrevious {
             self.last_ns = placed_ns;
@@ -142,7 +158,8 @@ impl FileClock {
 
     /// Below a line of the same stamp is one that was logged before it, at a distance that no clock of a log measures.
     fn place_older(&mut self, stamp_ns: i64) -> i64 {
-        let is_same = self.last_ns != NO_NS && (self.last_ns..self.last_ns + self.tick_ns).contains(&stamp_ns);
+        let is_same = self.last_ns != NO_NS
+            && (self.last_ns..self.last_ns + self.tick_ns).contains(&stamp_ns);
         let placed_ns = if is_same { self.last_ns - 1 } else { stamp_ns };
         self.last_ns = placed_ns;
         placed_ns
@@ -154,7 +171,13 @@ impl FileClock {
     fn minute(&mut self, stamp_ns: i64) -> i64 {
         let minute_ns = self.over_new_year(stamp_ns.saturating_add(LEAP_YEAR_NS));
         let last_ns = self.last_ns;
-        let first_ahead_ns = || if last_ns == NO_NS { 0 } else { last_ns.saturating_sub(minute_ns) };
+        let first_ahead_ns = || {
+            if last_ns == NO_NS {
+                0
+            } else {
+                last_ns.saturating_sub(minute_ns)
+            }
+        };
         let ahead_ns = *self.ahead_of_minutes_ns.get_or_insert_with(first_ahead_ns);
         bounded_stamp_ns(minute_ns.saturating_add(ahead_ns).max(last_ns))
     }
@@ -177,7 +200,11 @@ impl FileClock {
     fn over_new_year(&mut self, stamp_ns: i64) -> i64 {
         self.is_leap |= LEAP_DAY.contains(&(stamp_ns / DAY_NS));
         let leap_ns = if self.is_leap { DAY_NS } else { 0 };
-        let missing_ns = if stamp_ns / DAY_NS >= LEAP_DAY.end { DAY_NS - leap_ns } else { 0 };
+        let missing_ns = if stamp_ns / DAY_NS >= LEAP_DAY.end {
+            DAY_NS - leap_ns
+        } else {
+            0
+        };
         let years_ns = self.rounds_ns;
         let placed_ns = self.over(stamp_ns - missing_ns, 365 * DAY_NS + leap_ns);
         self.is_leap &= self.rounds_ns <= years_ns;
@@ -195,7 +222,10 @@ struct CoarseClock {
 
 impl Default for CoarseClock {
     fn default() -> CoarseClock {
-        CoarseClock { free_ns: i64::MIN, lines: CoarseLines::default() }
+        CoarseClock {
+            free_ns: i64::MIN,
+            lines: CoarseLines::default(),
+        }
     }
 }
 
@@ -204,7 +234,11 @@ impl CoarseClock {
     fn place_in_tick(&mut self, stamp_ns: i64, tick_ns: i64, dur_ns: i64) -> i64 {
         // A clock that was set back leads to a place more than a tick before the last one.
         let is_set_back = self.free_ns.saturating_sub(stamp_ns) > tick_ns.saturating_mul(2);
-        let placed_ns = if is_set_back { stamp_ns } else { stamp_ns.max(self.free_ns) };
+        let placed_ns = if is_set_back {
+            stamp_ns
+        } else {
+            stamp_ns.max(self.free_ns)
+        };
         self.lines.push(placed_ns, stamp_ns, dur_ns);
         self.take(placed_ns, dur_ns)
     }
@@ -247,7 +281,11 @@ struct Onward {
 
 impl Default for Onward {
     fn default() -> Onward {
-        Onward { ahead_ns: 0, set_back: None, highest_ns: NO_NS }
+        Onward {
+            ahead_ns: 0,
+            set_back: None,
+            highest_ns: NO_NS,
+        }
     }
 }
 
@@ -268,7 +306,8 @@ impl Onward {
             let before_ns = stamp_ns.saturating_sub(step_ns);
             self.set_back.get_or_insert((before_ns, self.ahead_ns));
             self.ahead_ns = self.highest_ns.saturating_sub(stamp_ns);
-        } else if let Some((_, ahead_ns)) = self.set_back.take_if(|(left_ns, _)| stamp_ns >= *left_ns)
+        } else if let Some((_, ahead_ns)) =
+            self.set_back.take_if(|(left_ns, _)| stamp_ns >= *left_ns)
             && step_ns >= self.ahead_ns.saturating_sub(ahead_ns) / 2
         {
             // A leap ahead over most of it: the lines since were late or another machine's, and this one is not.
@@ -284,10 +323,18 @@ mod tests {
     const SECOND_NS: i64 = 1_000_000_000;
 
     fn clock_of(clock: Clock, dur_kind: DurKind) -> FileClock {
-        let reader =
-            parsers::by_name("kernel-log").map(|format| format.reader(parsers::Head { bytes: b"", complete: true }));
+        let reader = parsers::by_name("kernel-log").map(|format| {
+            format.reader(parsers::Head {
+                bytes: b"",
+                complete: true,
+            })
+        });
         let facts = reader.expect("a format").facts();
-        FileClock::new(&CaptureFacts { clock, dur_kind, ..facts })
+        FileClock::new(&CaptureFacts {
+            clock,
+            dur_kind,
+            ..facts
+        })
     }
 
     #[test]
@@ -303,7 +350,10 @@ mod tests {
         ];
         for (stamps, expected) in cases {
             let mut clock = clock_of(Clock::Epoch, DurKind::Gap);
-            let placed: Vec<i64> = stamps.iter().map(|stamp| clock.place(stamp * SECOND_NS) / SECOND_NS).collect();
+            let placed: Vec<i64> = stamps
+                .iter()
+                .map(|stamp| clock.place(stamp * SECOND_NS) / SECOND_NS)
+                .collect();
             assert_eq!(placed, *expected, "{stamps:?}");
         }
     }
@@ -331,7 +381,10 @@ mod tests {
         ];
         for (days, expected) in cases {
             let mut clock = clock_of(Clock::SinceNewYear, DurKind::None);
-            let placed: Vec<i64> = days.iter().map(|day| clock.place(day * DAY_NS) / DAY_NS).collect();
+            let placed: Vec<i64> = days
+                .iter()
+                .map(|day| clock.place(day * DAY_NS) / DAY_NS)
+                .collect();
             assert_eq!(placed, *expected, "{days:?}");
         }
     }
@@ -347,15 +400,23 @@ mod tests {
 
     fn clock_of_seconds() -> FileClock {
         let line = b"1 10:00:00 read(3, \"\", 1) = 1 <0.000010>\n";
-        let reader =
-            parsers::by_name("strace").map(|format| format.reader(parsers::Head { bytes: line, complete: true }));
+        let reader = parsers::by_name("strace").map(|format| {
+            format.reader(parsers::Head {
+                bytes: line,
+                complete: true,
+            })
+        });
         let facts = reader.expect("a format").facts();
         assert!(is_coarse(&facts));
         FileClock::new(&facts)
     }
 
     fn whole(stamp_ns: i64, dur_ns: i64) -> Line {
-        Line { stamp_ns, dur_ns, ..Line::of(LineKind::Call) }
+        Line {
+            stamp_ns,
+            dur_ns,
+            ..Line::of(LineKind::Call)
+        }
     }
 
     #[test]
@@ -365,44 +426,75 @@ mod tests {
         let cases = [(10, 3, 100), (10, 1, 103), (10, 0, 104), (11, 2, 110), (11, 25, 112), (13, 1, 137), (15, 1, 150)];
         for (second, tenths, placed) in cases {
             let line = whole(second * SECOND_NS, tenths * TENTH_NS);
-            assert_eq!(clock.place_line(&line) / TENTH_NS, placed, "{second} {tenths}");
+            assert_eq!(
+                clock.place_line(&line) / TENTH_NS,
+                placed,
+                "{second} {tenths}"
+            );
         }
     }
 
     #[test]
     fn place_line_follows_a_clock_that_is_set_back() {
         let mut clock = clock_of_seconds();
-        let placed = [100, 50, 51].map(|second| clock.place_line(&whole(second * SECOND_NS, TENTH_NS)) / SECOND_NS);
+        let placed = [100, 50, 51]
+            .map(|second| clock.place_line(&whole(second * SECOND_NS, TENTH_NS)) / SECOND_NS);
         assert_eq!(placed, [100, 50, 51]);
     }
 
     /// Final places in tenths of a second, of lines given as seconds and tenths.
     fn settled(clock: &mut FileClock, lines: &[(i64, i64)]) -> Vec<i64> {
-        let placed =
-            lines.iter().map(|&(second, tenths)| clock.place_line(&whole(second * SECOND_NS, tenths * TENTH_NS)));
+        let placed = lines.iter().map(|&(second, tenths)| {
+            clock.place_line(&whole(second * SECOND_NS, tenths * TENTH_NS))
+        });
         let placed: Vec<i64> = placed.collect();
         let places = clock.final_places().expect("lines in order");
-        placed.iter().map(|&placed_ns| places.of(placed_ns) / TENTH_NS).collect()
+        placed
+            .iter()
+            .map(|&placed_ns| places.of(placed_ns) / TENTH_NS)
+            .collect()
     }
 
     #[test]
     fn a_capture_begins_no_earlier_than_its_calls_require() {
         let mut clock = clock_of_seconds();
-        assert_eq!(settled(&mut clock, &[(10, 3), (10, 3), (11, 0)]), [104, 107, 110]);
-        assert_eq!(settled(&mut clock, &[(20, 3), (20, 2), (20, 0)]), [200, 203, 205]);
+        assert_eq!(
+            settled(&mut clock, &[(10, 3), (10, 3), (11, 0)]),
+            [104, 107, 110]
+        );
+        assert_eq!(
+            settled(&mut clock, &[(20, 3), (20, 2), (20, 0)]),
+            [200, 203, 205]
+        );
     }
 
     #[test]
     fn time_in_no_call_is_spread_over_the_lines_of_its_tick() {
         let mut clock = clock_of_seconds();
-        let lines = [(10, 0), (11, 0), (11, 0), (11, 0), (11, 0), (11, 0), (12, 0)];
-        assert_eq!(settled(&mut clock, &lines), [109, 110, 112, 114, 117, 119, 120]);
+        let lines = [
+            (10, 0),
+            (11, 0),
+            (11, 0),
+            (11, 0),
+            (11, 0),
+            (11, 0),
+            (12, 0),
+        ];
+        assert_eq!(
+            settled(&mut clock, &lines),
+            [109, 110, 112, 114, 117, 119, 120]
+        );
     }
 
     #[test]
     fn halves_are_as_far_apart_as_their_duration() {
         let mut clock = clock_of_seconds();
-        let mut half = |second: i64, kind| clock.place_line(&Line { stamp_ns: second * SECOND_NS, ..Line::of(kind) });
+        let mut half = |second: i64, kind| {
+            clock.place_line(&Line {
+                stamp_ns: second * SECOND_NS,
+                ..Line::of(kind)
+            })
+        };
         let (first_ns, begun_ns) = (half(10, LineKind::Signal), half(10, LineKind::CallStart));
         let returned_ns = half(12, LineKind::CallEnd);
         let returned_ns = clock.place_return(begun_ns, returned_ns, 13 * TENTH_NS);

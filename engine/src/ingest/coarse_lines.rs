@@ -50,8 +50,14 @@ impl CoarseLines {
     /// Add a line: its place so far, its stamp, and the duration of the call on it.
     pub(super) fn push(&mut self, placed_ns: i64, stamp_ns: i64, dur_ns: i64) {
         let last = self.lines.last();
-        self.is_out_of_order |= last.is_some_and(|last| stamp_ns < last.stamp_ns || placed_ns <= last.placed_ns);
-        self.lines.push(CoarseLine { placed_ns, stamp_ns, dur_ns, is_prompt: false });
+        self.is_out_of_order |=
+            last.is_some_and(|last| stamp_ns < last.stamp_ns || placed_ns <= last.placed_ns);
+        self.lines.push(CoarseLine {
+            placed_ns,
+            stamp_ns,
+            dur_ns,
+            is_prompt: false,
+        });
     }
 
     /// The same for a line that is stamped with the time since the line before: no stamp gives its place.
@@ -61,7 +67,12 @@ impl CoarseLines {
             last.dur_ns = last.dur_ns.max(step_ns);
             i64::MIN
         });
-        self.lines.push(CoarseLine { placed_ns, stamp_ns, dur_ns, is_prompt: false });
+        self.lines.push(CoarseLine {
+            placed_ns,
+            stamp_ns,
+            dur_ns,
+            is_prompt: false,
+        });
     }
 
     /// The last line reports the end of a task, or does not.
@@ -74,12 +85,18 @@ impl CoarseLines {
 
     /// The last line is the second half of the call whose first half was placed at `begun_ns`.
     pub(super) fn join(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) {
-        let begun = self.lines.binary_search_by_key(&begun_ns, |line| line.placed_ns);
+        let begun = self
+            .lines
+            .binary_search_by_key(&begun_ns, |line| line.placed_ns);
         let returned = self.lines.len().saturating_sub(1);
         if let (Ok(begun), Some(last)) = (begun, self.lines.last_mut()) {
             last.placed_ns = returned_ns;
             last.is_prompt |= self.ends[0];
-            self.halves.push(Halves { begun, returned, dur_ns });
+            self.halves.push(Halves {
+                begun,
+                returned,
+                dur_ns,
+            });
         }
     }
 
@@ -89,7 +106,10 @@ impl CoarseLines {
             return None;
         }
         let placed_ns = self.lines.iter().map(|line| line.placed_ns).collect();
-        Some(FinalPlaces { placed_ns, final_ns: Constraints::new(&self, tick_ns).solved() })
+        Some(FinalPlaces {
+            placed_ns,
+            final_ns: Constraints::new(&self, tick_ns).solved(),
+        })
     }
 }
 
@@ -102,10 +122,16 @@ pub(crate) struct FinalPlaces {
 impl FinalPlaces {
     /// The final time of a moment on the time line so far. A call keeps its duration.
     pub(crate) fn of(&self, at_ns: i64) -> i64 {
-        let next = self.placed_ns.partition_point(|&placed_ns| placed_ns <= at_ns);
-        let Some(line) = next.checked_sub(1) else { return at_ns };
+        let next = self
+            .placed_ns
+            .partition_point(|&placed_ns| placed_ns <= at_ns);
+        let Some(line) = next.checked_sub(1) else {
+            return at_ns;
+        };
         let moved_ns = self.final_ns[line].saturating_add(at_ns - self.placed_ns[line]);
-        self.final_ns.get(next).map_or(moved_ns, |&next_ns| moved_ns.min(next_ns))
+        self.final_ns
+            .get(next)
+            .map_or(moved_ns, |&next_ns| moved_ns.min(next_ns))
     }
 }
 
@@ -120,7 +146,12 @@ struct Constraints<'lines> {
 impl<'lines> Constraints<'lines> {
     fn new(read: &'lines CoarseLines, tick_ns: i64) -> Constraints<'lines> {
         let earliest_ns = read.lines.iter().map(|line| line.stamp_ns).collect();
-        Constraints { lines: &read.lines, halves: read.halves.clone(), earliest_ns, tick_ns }
+        Constraints {
+            lines: &read.lines,
+            halves: read.halves.clone(),
+            earliest_ns,
+            tick_ns,
+        }
     }
 
     fn solved(mut self) -> Vec<i64> {
@@ -146,7 +177,10 @@ impl<'lines> Constraints<'lines> {
 
     /// Each line as late as possible. The capture does not become longer, and neither does the time between two halves.
     fn latest(&self, earliest: &[i64]) -> Vec<i64> {
-        let ends = earliest.iter().enumerate().map(|(number, &at_ns)| self.end_of_tick_ns(number).max(at_ns));
+        let ends = earliest
+            .iter()
+            .enumerate()
+            .map(|(number, &at_ns)| self.end_of_tick_ns(number).max(at_ns));
         let mut limits: Vec<i64> = ends.collect();
         for end in [0, limits.len() - 1] {
             limits[end] = earliest[end];
@@ -173,7 +207,12 @@ impl<'lines> Constraints<'lines> {
     fn spread(&self, earliest: &[i64], latest: &[i64]) -> Vec<i64> {
         let mut places = Vec::with_capacity(earliest.len());
         for tick in self.lines.chunk_by(|a, b| a.stamp_ns == b.stamp_ns) {
-            let steps = tick.iter().skip(1).filter(|line| !line.is_prompt).count().max(1) as f64;
+            let steps = tick
+                .iter()
+                .skip(1)
+                .filter(|line| !line.is_prompt)
+                .count()
+                .max(1) as f64;
             let mut step = 0.0;
             for (at, line) in tick.iter().enumerate() {
                 step += f64::from(u8::from(at > 0 && !line.is_prompt));
@@ -208,15 +247,23 @@ impl<'lines> Constraints<'lines> {
         let last = |places: Vec<i64>| places.last().copied().unwrap_or(first_ns);
         let by_stamps_ns = last(self.forward());
         let free = vec![i64::MIN; self.lines.len()];
-        let mut by_durations =
-            Constraints { lines: self.lines, halves: self.halves.clone(), earliest_ns: free, ..*self };
+        let mut by_durations = Constraints {
+            lines: self.lines,
+            halves: self.halves.clone(),
+            earliest_ns: free,
+            ..*self
+        };
         by_durations.earliest_ns[0] = first_ns;
         let slack_ns = by_stamps_ns.saturating_sub(last(by_durations.forward()));
-        self.latest_start_ns().min(first_ns.saturating_add(slack_ns)).max(first_ns)
+        self.latest_start_ns()
+            .min(first_ns.saturating_add(slack_ns))
+            .max(first_ns)
     }
 
     fn latest_start_ns(&self) -> i64 {
-        let limits: Vec<i64> = (0..self.lines.len()).map(|number| self.end_of_tick_ns(number)).collect();
+        let limits: Vec<i64> = (0..self.lines.len())
+            .map(|number| self.end_of_tick_ns(number))
+            .collect();
         self.backward(&limits)[0]
     }
 
@@ -240,7 +287,11 @@ impl<'lines> Constraints<'lines> {
     /// The latest place of a line by its stamp.
     fn end_of_tick_ns(&self, number: usize) -> i64 {
         let line = self.lines[number];
-        let tick_ns = if line.stamp_ns == i64::MIN { line.placed_ns } else { line.stamp_ns };
+        let tick_ns = if line.stamp_ns == i64::MIN {
+            line.placed_ns
+        } else {
+            line.stamp_ns
+        };
         tick_ns.saturating_add(self.tick_ns - 1)
     }
 
@@ -251,8 +302,9 @@ impl<'lines> Constraints<'lines> {
         let mut has_moved = false;
         for (number, halves) in self.halves.iter().enumerate() {
             let begun_ns = places[halves.begun];
-            let latest_ns =
-                places[halves.returned].saturating_sub(halves.dur_ns).min(self.end_of_tick_ns(halves.begun));
+            let latest_ns = places[halves.returned]
+                .saturating_sub(halves.dur_ns)
+                .min(self.end_of_tick_ns(halves.begun));
             let late_ns = latest_ns.saturating_sub(begun_ns);
             if late_ns <= STAMP_TOLERANCE_NS || late_ns > excess_ns[number] / 2 {
                 continue;

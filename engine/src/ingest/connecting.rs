@@ -19,7 +19,14 @@ pub(crate) struct Connecting {
 impl Connecting {
     /// A call at a socket completed, in a task with this table of descriptors. Returns the connect
     /// with the reported outcome.
-    pub(crate) fn completed(&mut self, table: u32, line: &Line, name: &[u8], errno: &[u8], row: u32) -> Option<u32> {
+    pub(crate) fn completed(
+        &mut self,
+        table: u32,
+        line: &Line,
+        name: &[u8],
+        errno: &[u8],
+        row: u32,
+    ) -> Option<u32> {
         let key = (table, line.fd);
         if line.fd == NO_ID || (self.rows.is_empty() && name != b"connect") {
             return None;
@@ -53,7 +60,15 @@ fn goes_on(errno: &[u8]) -> bool {
 
 /// Whether any call at the socket of a failed connect may fail so.
 pub(crate) fn reports_connect(errno: &[u8]) -> bool {
-    matches!(errno, b"ECONNREFUSED" | b"ETIMEDOUT" | b"EHOSTUNREACH" | b"ENETUNREACH" | b"EHOSTDOWN" | b"ECONNABORTED")
+    matches!(
+        errno,
+        b"ECONNREFUSED"
+            | b"ETIMEDOUT"
+            | b"EHOSTUNREACH"
+            | b"ENETUNREACH"
+            | b"EHOSTDOWN"
+            | b"ECONNABORTED"
+    )
 }
 
 #[cfg(test)]
@@ -64,9 +79,15 @@ mod tests {
     #[test]
     fn connect_in_progress_gets_the_outcome_that_a_later_call_reports() {
         let mut connecting = Connecting::default();
-        let line = |outcome| Line { fd: 5, outcome, ..Line::of(LineKind::Call) };
+        let line = |outcome| Line {
+            fd: 5,
+            outcome,
+            ..Line::of(LineKind::Call)
+        };
         let (ok, failed) = (line(Outcome::Ok), line(Outcome::Failed));
-        let mut at = |line: &Line, name: &[u8], errno: &[u8], row| connecting.completed(1, line, name, errno, row);
+        let mut at = |line: &Line, name: &[u8], errno: &[u8], row| {
+            connecting.completed(1, line, name, errno, row)
+        };
         assert_eq!(at(&failed, b"connect", b"EINPROGRESS", 3), None);
         assert_eq!(at(&failed, b"write", b"EAGAIN", 4), None);
         assert_eq!(at(&failed, b"write", b"ECONNREFUSED", 5), Some(3));

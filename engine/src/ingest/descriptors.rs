@@ -133,10 +133,14 @@ impl Descriptors {
             let own = Arc::clone(self.table(task));
             let mut joined = of_creator.as_ref().clone();
             joined.resize(joined.len().max(own.len()), Text::NONE);
-            own.iter().enumerate().filter(|(_, text)| text.is_some()).for_each(|(fd, &text)| joined[fd] = text);
+            own.iter()
+                .enumerate()
+                .filter(|(_, text)| text.is_some())
+                .for_each(|(fd, &text)| joined[fd] = text);
             *self.table(task) = Arc::new(joined);
         } else if shares {
-            self.of_task.resize(self.of_task.len().max(task as usize + 1), 0);
+            self.of_task
+                .resize(self.of_task.len().max(task as usize + 1), 0);
             self.of_task[task as usize] = number;
         } else {
             *self.table(task) = of_creator;
@@ -158,17 +162,28 @@ impl Descriptors {
 
     /// Give the child that this call created the descriptors stored for it; `false` if there are none.
     pub(crate) fn take_forked(&mut self, call: u32, child: u32) -> bool {
-        let Some(files) = (!self.forked.is_empty()).then(|| self.forked.remove(&call)).flatten() else { return false };
+        let Some(files) = (!self.forked.is_empty())
+            .then(|| self.forked.remove(&call))
+            .flatten()
+        else {
+            return false;
+        };
         *self.table(child) = files;
         true
     }
 
     /// What the descriptor of a call stands for.
     pub(crate) fn target(&self, task: u32, fd: i32) -> Text {
-        let table = self.of_task.get(task as usize).and_then(|&number| number.checked_sub(1));
+        let table = self
+            .of_task
+            .get(task as usize)
+            .and_then(|&number| number.checked_sub(1));
         let files = table.and_then(|number| self.tables.get(number as usize));
         let at = usize::try_from(fd).unwrap_or(usize::MAX);
-        files.and_then(|files| files.get(at)).copied().unwrap_or(Text::NONE)
+        files
+            .and_then(|files| files.get(at))
+            .copied()
+            .unwrap_or(Text::NONE)
     }
 
     /// What the descriptor of a call refers to, if the line contains only the number of a socket.
@@ -177,13 +192,20 @@ impl Descriptors {
             return printed;
         }
         let known = self.target(task, fd);
-        if known.is_some() && !is_bare(texts.bytes(known)) { known } else { printed }
+        if known.is_some() && !is_bare(texts.bytes(known)) {
+            known
+        } else {
+            printed
+        }
     }
 
     /// Changes of a path are reported at this descriptor: it has the name of that path, or of the first one.
     pub(crate) fn watches(&mut self, task: u32, fd: i32, path: Text, texts: &mut Interner) {
         let (known, path) = (texts.bytes(self.target(task, fd)), texts.bytes(path));
-        let name = match known.strip_prefix(WATCHED).map(|known| known.strip_suffix(AND_OTHERS).unwrap_or(known)) {
+        let name = match known
+            .strip_prefix(WATCHED)
+            .map(|known| known.strip_suffix(AND_OTHERS).unwrap_or(known))
+        {
             Some(first) if first == path => return,
             Some(first) => [WATCHED, first, AND_OTHERS].concat(),
             None => [WATCHED, path].concat(),
@@ -220,7 +242,9 @@ impl Descriptors {
     }
 
     pub(crate) fn set(&mut self, task: u32, fd: i64, target: Text) {
-        let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MAX_FD) else { return };
+        let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MAX_FD) else {
+            return;
+        };
         if self.target(task, fd as i32) == target {
             return;
         }
@@ -233,8 +257,16 @@ impl Descriptors {
 
     /// What a completed call did to the descriptors of its task. If the line had no target, it is
     /// that of [`Descriptors::target`]. `pair` are the descriptors that it created, if it created two.
-    pub(crate) fn completed(&mut self, task: u32, line: &Line, pair: Option<&[i32]>, texts: &mut Interner) {
-        let Some(role) = role(action_of(line.name)) else { return };
+    pub(crate) fn completed(
+        &mut self,
+        task: u32,
+        line: &Line,
+        pair: Option<&[i32]>,
+        texts: &mut Interner,
+    ) {
+        let Some(role) = role(action_of(line.name)) else {
+            return;
+        };
         let connecting = role == Role::Connects && line.target.is_some() && line.fd != NO_ID;
         if connecting {
             // EINPROGRESS is a failure only in name.
@@ -245,10 +277,21 @@ impl Descriptors {
         }
         match role {
             Role::Opens => {
-                let copied = copied_fd(texts.bytes(line.target)).map_or(Text::NONE, |fd| self.target(task, fd));
-                self.set(task, line.ret, if copied.is_some() { copied } else { line.target });
+                let copied = copied_fd(texts.bytes(line.target))
+                    .map_or(Text::NONE, |fd| self.target(task, fd));
+                self.set(
+                    task,
+                    line.ret,
+                    if copied.is_some() {
+                        copied
+                    } else {
+                        line.target
+                    },
+                );
             }
-            Role::Binds if is_address(texts.bytes(line.target)) => self.set(task, i64::from(line.fd), line.target),
+            Role::Binds if is_address(texts.bytes(line.target)) => {
+                self.set(task, i64::from(line.fd), line.target)
+            }
             Role::Accepts => {
                 let peer = self.accepted(task, line, texts);
                 self.set(task, line.ret, peer);
@@ -266,12 +309,17 @@ impl Descriptors {
             Role::Controls if is_dup(texts.bytes(line.op)) => self.set(task, line.ret, line.target),
             Role::Closes => self.close(task, line.fd),
             Role::Pairs("pipe") if line.target.is_some() => {
-                pair.unwrap_or(&[]).iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), line.target));
+                pair.unwrap_or(&[])
+                    .iter()
+                    .take(2)
+                    .for_each(|&fd| self.set(task, i64::from(fd), line.target));
             }
             Role::Pairs(what) => self.pair(task, what, pair.unwrap_or(&[]), texts),
             Role::Begins if self.tables.is_empty() && task == 0 => {
                 let names = GIVEN.map(|name| texts.add(name.as_bytes()));
-                (0..).zip(names).for_each(|(fd, name)| self.set(task, fd, name));
+                (0..)
+                    .zip(names)
+                    .for_each(|(fd, name)| self.set(task, fd, name));
             }
             Role::Begins | Role::Controls | Role::Connects | Role::Binds => {}
         }
@@ -292,8 +340,14 @@ impl Descriptors {
         self.pairs += 1;
         let (one, other) = (self.pairs * 2 - 1, self.pairs * 2);
         let names = match what {
-            "pipe" => [format!("pipe:[#{}]", self.pairs), format!("pipe:[#{}]", self.pairs)],
-            _ => [format!("{what}:[#{one}->#{other}]"), format!("{what}:[#{other}->#{one}]")],
+            "pipe" => [
+                format!("pipe:[#{}]", self.pairs),
+                format!("pipe:[#{}]", self.pairs),
+            ],
+            _ => [
+                format!("{what}:[#{one}->#{other}]"),
+                format!("{what}:[#{other}->#{one}]"),
+            ],
         };
         for (&fd, name) in fds.iter().zip(names) {
             let name = texts.add(name.as_bytes());
@@ -302,14 +356,23 @@ impl Descriptors {
     }
 
     /// The effect of a call with this content; of a second half, if the first one is unknown.
-    pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> DescriptorEffect {
+    pub(crate) fn effect(
+        &mut self,
+        line: &Line,
+        is_half: bool,
+        texts: &Interner,
+    ) -> DescriptorEffect {
         match role(action_of(line.name)) {
             None => DescriptorEffect::None,
             Some(Role::Connects) => DescriptorEffect::Other,
             Some(_) if line.outcome != Outcome::Ok => DescriptorEffect::None,
             Some(Role::Closes) => DescriptorEffect::Closes,
-            Some(Role::Opens) if !is_half && copied_fd(texts.bytes(line.target)).is_none() => DescriptorEffect::Opens,
-            Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => DescriptorEffect::None,
+            Some(Role::Opens) if !is_half && copied_fd(texts.bytes(line.target)).is_none() => {
+                DescriptorEffect::Opens
+            }
+            Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => {
+                DescriptorEffect::None
+            }
             Some(_) => DescriptorEffect::Other,
         }
     }
@@ -329,13 +392,17 @@ impl Descriptors {
 
 /// Whether a name contains no more than a kind, or a number.
 pub(crate) fn is_bare(target: &[u8]) -> bool {
-    target.starts_with(b"socket:[") || matches!(target, b"anon_inode:[pidfd]" | b"anon_inode:inotify")
+    target.starts_with(b"socket:[")
+        || matches!(target, b"anon_inode:[pidfd]" | b"anon_inode:inotify")
 }
 
 /// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may
 /// be relative.
 fn is_address(target: &[u8]) -> bool {
-    let is_path = || memchr::memchr(b':', target).is_none() && !GIVEN.iter().any(|given| given.as_bytes() == target);
+    let is_path = || {
+        memchr::memchr(b':', target).is_none()
+            && !GIVEN.iter().any(|given| given.as_bytes() == target)
+    };
     match target.first() {
         None => false,
         Some(b'/' | b'@') => true,
@@ -350,7 +417,9 @@ fn is_dup(command: &[u8]) -> bool {
 
 /// The descriptor that an open of this path copies, as shells do for the pipes of `<(…)`.
 fn copied_fd(path: &[u8]) -> Option<i32> {
-    let number = path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/"))?;
+    let number = path
+        .strip_prefix(b"/dev/fd/")
+        .or_else(|| path.strip_prefix(b"/proc/self/fd/"))?;
     match parsers::scan::number(number)? {
         (fd, []) => i32::try_from(fd).ok(),
         _ => None,
@@ -364,7 +433,13 @@ mod tests {
 
     fn call(texts: &mut Interner, name: &str, fd: i32, target: &str, ret: i64) -> Line {
         let (name, target) = (texts.add(name.as_bytes()), texts.add(target.as_bytes()));
-        Line { name, fd, target, ret, ..Line::of(LineKind::Call) }
+        Line {
+            name,
+            fd,
+            target,
+            ret,
+            ..Line::of(LineKind::Call)
+        }
     }
 
     #[test]
@@ -416,7 +491,10 @@ mod tests {
         files.completed(0, &close, None, &mut texts);
         files.completed(0, &exec, None, &mut texts);
         files.completed(1, &exec, None, &mut texts);
-        assert_eq!((files.target(0, 0), files.target(1, 0)), (Text::NONE, Text::NONE));
+        assert_eq!(
+            (files.target(0, 0), files.target(1, 0)),
+            (Text::NONE, Text::NONE)
+        );
     }
 
     #[test]
@@ -437,7 +515,10 @@ mod tests {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
         files.completed(0, &pipe, Some(&[3, 4]), &mut texts);
-        let dup = Line { target: files.target(0, 4), ..call(&mut texts, "dup2", 4, "", 1) };
+        let dup = Line {
+            target: files.target(0, 4),
+            ..call(&mut texts, "dup2", 4, "", 1)
+        };
         files.completed(0, &dup, None, &mut texts);
         assert!(files.target(0, 3).is_some());
         assert_eq!(files.target(0, 3), files.target(0, 1));

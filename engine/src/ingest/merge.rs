@@ -38,8 +38,11 @@ pub(crate) fn files(
 ) -> Result<(), ReadError> {
     let (name, opened) = opened(paths, format)?;
     let read: Vec<String> = opened.iter().map(|(path, _)| path.clone()).collect();
-    let (files, mut cursors): (Vec<MergeFile>, Vec<Cursor>) = opened.into_iter().map(|(_, opened)| opened).unzip();
-    let Some(first) = files.first() else { return Ok(()) };
+    let (files, mut cursors): (Vec<MergeFile>, Vec<Cursor>) =
+        opened.into_iter().map(|(_, opened)| opened).unzip();
+    let Some(first) = files.first() else {
+        return Ok(());
+    };
     let mut capture = new_capture(trace, &read, name, first.reader.as_ref());
     let is_named = cursors.iter().all(|cursor| cursor.tid != NO_ID);
     // One counter covers all files of a run, so the differences of one file cannot be summed. Those of all files can,
@@ -54,7 +57,8 @@ pub(crate) fn files(
     }
     let mut assembler = Assembler::new(trace, capture);
     let ahead = ReadAhead::new(&files, name);
-    let merged = ahead.while_reading(|| merged(&mut assembler, Cursors::new(&mut cursors, &ahead), progress));
+    let merged = ahead
+        .while_reading(|| merged(&mut assembler, Cursors::new(&mut cursors, &ahead), progress));
     merged.map_err(|(file, error)| unreadable(&read[file])(error))?;
     let cut = cursors.iter().any(Cursor::is_cut);
     assembler.finish(cut, cursors.iter().map(|cursor| cursor.read_bytes).sum());
@@ -84,20 +88,36 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
         }
     }
     let Some(name) = most_common(recognised.iter().map(|(format, ..)| *format)) else {
-        let empty = || ReadError::Empty { path: paths.first().cloned().unwrap_or_default() };
-        return Err(strange.into_iter().next().map_or_else(empty, |(_, error)| error));
+        let empty = || ReadError::Empty {
+            path: paths.first().cloned().unwrap_or_default(),
+        };
+        return Err(strange
+            .into_iter()
+            .next()
+            .map_or_else(empty, |(_, error)| error));
     };
     // One line of a thread may be too little to be recognised, or look like that of a log, but its run is known by the
     // other files.
-    let (own, others): (Vec<_>, Vec<_>) = recognised.into_iter().partition(|(format, ..)| *format == name);
-    let mut files: Vec<(usize, OpenFile)> = own.into_iter().map(|(_, number, file)| (number, file)).collect();
+    let (own, others): (Vec<_>, Vec<_>) = recognised
+        .into_iter()
+        .partition(|(format, ..)| *format == name);
+    let mut files: Vec<(usize, OpenFile)> = own
+        .into_iter()
+        .map(|(_, number, file)| (number, file))
+        .collect();
     let others = others.into_iter().map(|(_, number, _)| number);
     for number in strange.into_iter().map(|(number, _)| number).chain(others) {
         let certain = parsers::by_name(name).map_or(Expected::Nothing, Expected::Certain);
         files.push((number, open(&paths[number], certain)?.1));
     }
     files.sort_by_key(|&(number, _)| number);
-    Ok((name, files.into_iter().map(|(number, file)| (paths[number].clone(), file)).collect()))
+    Ok((
+        name,
+        files
+            .into_iter()
+            .map(|(number, file)| (paths[number].clone(), file))
+            .collect(),
+    ))
 }
 
 /// The format of files, if they are many and all that are sampled have it: nobody mixes formats in thousands of files, and to
@@ -106,10 +126,15 @@ fn format_of_most(paths: &[String]) -> Option<&'static dyn Format> {
     if paths.len() <= SAMPLED_FILES {
         return None;
     }
-    let sampled: Vec<&String> = paths.iter().step_by(paths.len().div_ceil(SAMPLED_FILES)).collect();
+    let sampled: Vec<&String> = paths
+        .iter()
+        .step_by(paths.len().div_ceil(SAMPLED_FILES))
+        .collect();
     let formats = parallel::map(&sampled, |path| format_of(path).ok().flatten());
     let first = formats.iter().flatten().next()?;
-    let agree = formats.iter().all(|format| format.is_none_or(|format| format == *first));
+    let agree = formats
+        .iter()
+        .all(|format| format.is_none_or(|format| format == *first));
     parsers::by_name(first).filter(|_| agree)
 }
 
@@ -129,10 +154,12 @@ fn most_common<'name>(names: impl Iterator<Item = &'name str> + Clone) -> Option
 ///
 /// Files that cannot be read are reported later, when they are read.
 pub fn are_parts(paths: &[String]) -> bool {
-    let first = paths.iter().find_map(|path| match open(path, Expected::Nothing) {
-        Err(ReadError::Empty { .. }) => None,
-        opened => Some(opened),
-    });
+    let first = paths
+        .iter()
+        .find_map(|path| match open(path, Expected::Nothing) {
+            Err(ReadError::Empty { .. }) => None,
+            opened => Some(opened),
+        });
     !matches!(first, Some(Ok((_, (file, _)))) if file.reader.facts().has_ids && !file.reader.facts().ids_optional)
 }
 
@@ -150,7 +177,11 @@ pub fn format_of(path: &str) -> Result<Option<&'static str>, ReadError> {
 
 type FileError = (usize, std::io::Error);
 
-fn merged(assembler: &mut Assembler<'_>, mut cursors: Cursors<'_>, progress: Progress<'_>) -> Result<(), FileError> {
+fn merged(
+    assembler: &mut Assembler<'_>,
+    mut cursors: Cursors<'_>,
+    progress: Progress<'_>,
+) -> Result<(), FileError> {
     let tids = cursors.tids();
     let mut order = Order::new(&tids, assembler.counts_differences());
     for file in 0..tids.len() {
@@ -163,7 +194,9 @@ fn merged(assembler: &mut Assembler<'_>, mut cursors: Cursors<'_>, progress: Pro
             if steps.is_multiple_of(1 << 16) {
                 progress(cursors.read_bytes(), 0);
             }
-            let next = cursors.take(file, stamp_ns, assembler, &mut order).map_err(|error| (file, error))?;
+            let next = cursors
+                .take(file, stamp_ns, assembler, &mut order)
+                .map_err(|error| (file, error))?;
             match order.goes_on(file, next, stamp_ns) {
                 Some(next_ns) => stamp_ns = next_ns,
                 None => {
@@ -189,7 +222,10 @@ enum Expected {
 fn open(path: &str, expected: Expected) -> Result<(&'static str, OpenFile), ReadError> {
     let (source, text, is_all) = source(path).map_err(unreadable(path))?;
     let bytes = first_lines(&text);
-    let head = Head { bytes, complete: is_all && bytes.len() == text.len() };
+    let head = Head {
+        bytes,
+        complete: is_all && bytes.len() == text.len(),
+    };
     let (name, reader, first) = match expected {
         Expected::Nothing => reader_and_first_line(path, head, None)?,
         Expected::Certain(format) => reader_and_first_line(path, head, Some(format))?,
@@ -199,9 +235,23 @@ fn open(path: &str, expected: Expected) -> Result<(&'static str, OpenFile), Read
             read => read,
         },
     };
-    let tid = path.rsplit('.').next().and_then(|end| end.parse().ok()).filter(|&tid: &i32| tid > 0).unwrap_or(NO_ID);
+    let tid = path
+        .rsplit('.')
+        .next()
+        .and_then(|end| end.parse().ok())
+        .filter(|&tid: &i32| tid > 0)
+        .unwrap_or(NO_ID);
     let cursor = Cursor::new(source.after(text), first, tid);
-    Ok((name, (MergeFile { path: PathBuf::from(path), reader }, cursor)))
+    Ok((
+        name,
+        (
+            MergeFile {
+                path: PathBuf::from(path),
+                reader,
+            },
+            cursor,
+        ),
+    ))
 }
 
 /// What a file is read from, its first lines, and whether these are all.
@@ -225,7 +275,11 @@ fn source(path: &str) -> io::Result<(MergeSource, Vec<u8>, bool)> {
 fn first_lines(text: &[u8]) -> &[u8] {
     let within = text.get(..HEAD_BYTES).unwrap_or(text);
     let end = memchr::memrchr(b'\n', within).or_else(|| memchr::memchr(b'\n', text));
-    if within.len() == text.len() { text } else { end.map_or(text, |end| &text[..=end]) }
+    if within.len() == text.len() {
+        text
+    } else {
+        end.map_or(text, |end| &text[..=end])
+    }
 }
 
 /// Name of the format of a file, its reader, and its first line.
@@ -238,6 +292,10 @@ fn reader_and_first_line(
     let end = memchr::memchr(b'\n', head.bytes).map_or(head.bytes.len(), |lf| lf + 1);
     let mut parsed = Parsed::of_capture(name);
     parsed.read(reader.as_ref(), &head.bytes[..end]);
-    let line = parsed.lines.first().copied().unwrap_or(Line::of(LineKind::Blank));
+    let line = parsed
+        .lines
+        .first()
+        .copied()
+        .unwrap_or(Line::of(LineKind::Blank));
     Ok((name, reader, FirstLine::new(&line, parsed.extra(&line))))
 }

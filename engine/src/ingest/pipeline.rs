@@ -38,7 +38,12 @@ pub(crate) fn run_pipeline<Piece, Own>(
     Piece: Default + Send,
     Own: Send,
 {
-    let PipelineSteps { claim, read, take, mut watch } = steps;
+    let PipelineSteps {
+        claim,
+        read,
+        take,
+        mut watch,
+    } = steps;
     let shared = Shared {
         max: owns.len() * AHEAD,
         state: Mutex::new(PipelineState::default()),
@@ -47,7 +52,9 @@ pub(crate) fn run_pipeline<Piece, Own>(
         take: Mutex::new(take),
         read,
     };
-    let Some((first, others)) = owns.split_first_mut() else { return };
+    let Some((first, others)) = owns.split_first_mut() else {
+        return;
+    };
     // Threads of their own: they wait for each other. In the pool, those of two captures read at the same time would take all of
     // its threads, and the work that a step gives to the pool would never be done.
     std::thread::scope(|scope| {
@@ -109,7 +116,8 @@ impl<Piece: Default> PipelineState<Piece> {
     }
 
     fn is_over(&self) -> bool {
-        self.is_broken || (self.ended && self.reading == 0 && self.ready.is_empty() && !self.is_taking)
+        self.is_broken
+            || (self.ended && self.reading == 0 && self.ready.is_empty() && !self.is_taking)
     }
 }
 
@@ -145,7 +153,12 @@ where
         loop {
             match state.choose(self.max) {
                 None if state.is_over() => return None,
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    state = self
+                        .changed
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
                 step => return step,
             }
         }
@@ -218,11 +231,19 @@ mod tests {
 
     #[test]
     fn pieces_are_taken_in_in_order_whoever_read_them() {
-        for (cores, threads, pieces) in [(1, 1, 50), (2, 2, 1000), (5, 2, 1000), (3, 4, 1), (2, 2, 0)] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        for (cores, threads, pieces) in
+            [(1, 1, 50), (2, 2, 1000), (5, 2, 1000), (3, 4, 1), (2, 2, 0)]
+        {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("threads");
             let (taken, owns) = pool.install(|| run(cores, pieces, usize::MAX));
             assert_eq!(taken, (0..pieces).collect::<Vec<_>>());
-            assert!(owns.iter().all(|own| own.is_sorted()), "each core has its pieces in order");
+            assert!(
+                owns.iter().all(|own| own.is_sorted()),
+                "each core has its pieces in order"
+            );
             assert_eq!(owns.iter().map(Vec::len).sum::<usize>(), pieces);
         }
     }

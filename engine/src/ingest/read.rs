@@ -15,7 +15,9 @@ use crate::store::file_chunks::FileChunks;
 use crate::store::scratch::Scratch;
 use crate::store::trace::Trace;
 use parsers::input::{self, Seekable, Source, Stream};
-use parsers::{CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineReader, LineRef, Parsed, Text};
+use parsers::{
+    CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineReader, LineRef, Parsed, Text,
+};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
@@ -40,7 +42,11 @@ const PROGRESS_BYTES: u64 = 1 << 22;
 ///
 /// # Errors
 /// See [`ReadError`]. A bad line is never an error.
-pub fn read(captures: &[Vec<String>], format: Option<&str>, progress: Progress<'_>) -> Result<Trace, ReadError> {
+pub fn read(
+    captures: &[Vec<String>],
+    format: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<Trace, ReadError> {
     let mut trace = Trace::default();
     read_into(&mut trace, captures, format, progress)?;
     trace.index();
@@ -89,7 +95,10 @@ fn read_into(
 fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
     parsers::by_name(name).ok_or_else(|| ReadError::UnknownFormat {
         name: name.to_owned(),
-        known: parsers::FORMATS.iter().map(|format| format.name()).collect(),
+        known: parsers::FORMATS
+            .iter()
+            .map(|format| format.name())
+            .collect(),
     })
 }
 
@@ -99,13 +108,22 @@ fn head_of(bytes: &[u8]) -> Cow<'_, [u8]> {
     let first_line = memchr::memchr(b'\n', bytes.get(..LONG_HEAD_BYTES).unwrap_or(bytes));
     let whole = first_line.map_or(LONG_HEAD_BYTES, |lf| lf + 1);
     let head = &bytes[..bytes.len().min(whole.max(HEAD_BYTES))];
-    if head.split(|&byte| byte == b'\n').all(|line| line.len() <= LONG_LINE_BYTES) {
+    if head
+        .split(|&byte| byte == b'\n')
+        .all(|line| line.len() <= LONG_LINE_BYTES)
+    {
         return Cow::Borrowed(head);
     }
     let mut short = Vec::new();
     for line in head.split_inclusive(|&byte| byte == b'\n') {
         match line.len() > LONG_LINE_BYTES {
-            true => short.extend([&line[..LONG_LINE_BYTES / 2], &line[line.len() - LONG_LINE_BYTES / 2..]].concat()),
+            true => short.extend(
+                [
+                    &line[..LONG_LINE_BYTES / 2],
+                    &line[line.len() - LONG_LINE_BYTES / 2..],
+                ]
+                .concat(),
+            ),
             false => short.extend_from_slice(line),
         }
     }
@@ -143,13 +161,27 @@ fn from_cells(
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     // Not the first cell: a line may be as long as the file.
-    let first = file.beginning(HEAD_BYTES, LONG_HEAD_BYTES).map_err(unreadable(path))?;
+    let first = file
+        .beginning(HEAD_BYTES, LONG_HEAD_BYTES)
+        .map_err(unreadable(path))?;
     let complete = first.len() as u64 >= file.len();
-    let (name, reader) = reader_for(path, Head { bytes: &head_of(&first), complete }, format)?;
+    let (name, reader) = reader_for(
+        path,
+        Head {
+            bytes: &head_of(&first),
+            complete,
+        },
+        format,
+    )?;
     drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let run = Run::new(Assembler::new(trace, capture));
-    run.file(path, reader.as_ref(), &file.with_cell_bytes(CELL_BYTES), progress)
+    run.file(
+        path,
+        reader.as_ref(),
+        &file.with_cell_bytes(CELL_BYTES),
+        progress,
+    )
 }
 
 fn from_stream(
@@ -163,10 +195,19 @@ fn from_stream(
     let complete = first.as_ref().is_none_or(|chunk| chunk.last);
     let bytes = first.as_ref().map_or(&b""[..], |chunk| &chunk.bytes);
     let head = head_of(bytes);
-    let (name, reader) = reader_for(path, Head { bytes: &head, complete }, format)?;
+    let (name, reader) = reader_for(
+        path,
+        Head {
+            bytes: &head,
+            complete,
+        },
+        format,
+    )?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
-    let claim = |cell: &mut ParsedChunk| match first.take().map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk)))
+    let claim = |cell: &mut ParsedChunk| match first
+        .take()
+        .map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk)))
     {
         Ok(chunk) => chunk.map(|chunk| cell.bytes = chunk.bytes).is_some(),
         Err(error) => {
@@ -175,7 +216,9 @@ fn from_stream(
             true
         }
     };
-    run.all(reader.as_ref(), claim, |_| (), &mut |bytes| progress(bytes, 0));
+    run.all(reader.as_ref(), claim, |_| (), &mut |bytes| {
+        progress(bytes, 0)
+    });
     let cut = stream.is_cut();
     run.finish(path, cut)
 }
@@ -195,7 +238,13 @@ impl Known {
         match line_ref.content {
             Content::Cached(body) => {
                 let (line, extra) = self.cached.line(line_ref, body);
-                (Line { dur_ns: bounded_ns(line.dur_ns), ..line }, extra.cloned())
+                (
+                    Line {
+                        dur_ns: bounded_ns(line.dur_ns),
+                        ..line
+                    },
+                    extra.cloned(),
+                )
             }
             Content::Own(at) => {
                 let line = &lines.own[at as usize];
@@ -247,11 +296,26 @@ impl<'trace> Run<'trace> {
         progress: Progress<'_>,
     ) -> Result<(), ReadError> {
         let mut numbers = 0..file.cells();
-        let claim = |cell: &mut ParsedChunk| numbers.next().inspect(|&number| cell.number = number).is_some();
-        let load = |cell: &mut ParsedChunk| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
-        self.all(reader, claim, load, &mut |bytes| progress(bytes, file.len()));
+        let claim = |cell: &mut ParsedChunk| {
+            numbers
+                .next()
+                .inspect(|&number| cell.number = number)
+                .is_some()
+        };
+        let load = |cell: &mut ParsedChunk| {
+            cell.failed = file.read_cell(cell.number, &mut cell.bytes).err()
+        };
+        self.all(reader, claim, load, &mut |bytes| {
+            progress(bytes, file.len())
+        });
         let lines_before = std::mem::take(&mut self.lines_before);
-        self.assembler.keep_cells(path, FileChunks { cell_bytes: file.cell_bytes(), lines_before });
+        self.assembler.keep_cells(
+            path,
+            FileChunks {
+                cell_bytes: file.cell_bytes(),
+                lines_before,
+            },
+        );
         self.finish(path, false)
     }
 
@@ -265,7 +329,9 @@ impl<'trace> Run<'trace> {
     ) {
         // Each core remembers the bodies that it has read.
         let mut memories = Vec::new();
-        memories.resize_with(rayon::current_num_threads(), || Parsed::of_capture(self.assembler.format()));
+        memories.resize_with(rayon::current_num_threads(), || {
+            Parsed::of_capture(self.assembler.format())
+        });
         let (done, mut reported) = (AtomicU64::new(0), 0);
         let steps = PipelineSteps {
             claim,
@@ -292,7 +358,8 @@ impl<'trace> Run<'trace> {
 
     fn cell(&mut self, cell: &ParsedChunk) {
         if let Some(error) = &cell.failed {
-            self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
+            self.failed
+                .get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         }
         self.lines_before.push(self.line);
         self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
@@ -303,17 +370,26 @@ impl<'trace> Run<'trace> {
         if cell.lines.texts.afresh {
             known.texts.clear();
         }
-        self.assembler.map_texts(cell.lines.texts.iter(), &mut known.texts);
-        known.cached.add_chunk(&cell.lines, |line, extra| in_trace(line, extra, &known.texts));
-        self.assembler.set_reader(cell.worker, cell.lines.cache_cleared);
+        self.assembler
+            .map_texts(cell.lines.texts.iter(), &mut known.texts);
+        known.cached.add_chunk(&cell.lines, |line, extra| {
+            in_trace(line, extra, &known.texts)
+        });
+        self.assembler
+            .set_reader(cell.worker, cell.lines.cache_cleared);
         // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
         let (mut lines, mut bytes) = (0, 0);
         let mut rest = cell.lines.refs.as_slice();
         loop {
-            let before = LinePlace { file: self.assembler.first_file(), line: self.line };
+            let before = LinePlace {
+                file: self.assembler.first_file(),
+                line: self.line,
+            };
             let plain = self.assembler.fast_path_lines(rest, before);
             self.line = self.line.saturating_add(plain as u32);
-            let Some((line_ref, others)) = rest[plain..].split_first() else { break };
+            let Some((line_ref, others)) = rest[plain..].split_first() else {
+                break;
+            };
             self.line = self.line.saturating_add(1);
             let number = cell.lines.refs.len() - others.len() - 1;
             rest = others;
@@ -322,10 +398,14 @@ impl<'trace> Run<'trace> {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
                 lines = number;
                 let before = self.bytes + bytes as u64;
-                self.assembler.next_run(extra.as_ref(), self.line, before - self.run_start);
+                self.assembler
+                    .next_run(extra.as_ref(), self.line, before - self.run_start);
                 self.run_start = before;
             }
-            let at = LinePlace { file: self.assembler.first_file(), line: self.line };
+            let at = LinePlace {
+                file: self.assembler.first_file(),
+                line: self.line,
+            };
             let stamp_ns = self.assembler.stamp(at.file, &line);
             self.assembler.line(&line, extra, stamp_ns, at);
         }
@@ -342,15 +422,23 @@ impl<'trace> Run<'trace> {
             return Err(unreadable(path)(error));
         }
         if !self.assembler.has_understood() {
-            return Err(ReadError::Unrecognised { path: path.to_owned(), tried: vec![self.assembler.format()] });
+            return Err(ReadError::Unrecognised {
+                path: path.to_owned(),
+                tried: vec![self.assembler.format()],
+            });
         }
-        self.assembler.finish(cut || (self.last_byte != b'\n' && !self.ends_whole), self.bytes - self.run_start);
+        self.assembler.finish(
+            cut || (self.last_byte != b'\n' && !self.ends_whole),
+            self.bytes - self.run_start,
+        );
         Ok(())
     }
 }
 
 /// Length of the first lines of a text.
 fn bytes_of_lines(text: &[u8], lines: usize) -> usize {
-    let last = lines.checked_sub(1).and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
+    let last = lines
+        .checked_sub(1)
+        .and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
     last.map_or(0, |lf| lf + 1)
 }

@@ -93,7 +93,11 @@ impl TaskIds {
     #[inline]
     pub(crate) fn owner(&mut self, tasks: &mut Vec<Task>, line: &Line) -> u32 {
         let key = (line.pid, line.tid);
-        if self.last.0 == key && self.last.1 != NONE { self.last.1 } else { self.other_owner(tasks, line, key) }
+        if self.last.0 == key && self.last.1 != NONE {
+            self.last.1
+        } else {
+            self.other_owner(tasks, line, key)
+        }
     }
 
     fn other_owner(&mut self, tasks: &mut Vec<Task>, line: &Line, key: PrintedIds) -> u32 {
@@ -102,7 +106,11 @@ impl TaskIds {
             _ => self.named(tasks, key, line),
         };
         // A line without ids belongs to whoever is alone at that moment, which the next line may change.
-        self.last = if line.tid == NO_ID && self.ids_optional { ((NO_ID, NO_ID), NONE) } else { (key, task) };
+        self.last = if line.tid == NO_ID && self.ids_optional {
+            ((NO_ID, NO_ID), NONE)
+        } else {
+            (key, task)
+        };
         task
     }
 
@@ -126,7 +134,9 @@ impl TaskIds {
     pub(crate) fn process(&self, pid: i32) -> Option<u32> {
         let keys = [(NO_ID, pid), (pid, pid), (pid, 1)];
         let keys = if self.one_process { &keys[1..] } else { &keys };
-        keys.iter().find_map(|&key| self.known(key)).or_else(|| self.leaders.get(&pid).copied())
+        keys.iter()
+            .find_map(|&key| self.known(key))
+            .or_else(|| self.leaders.get(&pid).copied())
     }
 
     /// The task that these ids of a child name now, where a new process may have spoken under the id of its thread.
@@ -143,7 +153,9 @@ impl TaskIds {
     /// Whether the tracer let the task with these ids go, which it does not take up again.
     pub(crate) fn was_let_go(&self, key: PrintedIds) -> bool {
         key.1 != NO_ID
-            && self.known(key).is_some_and(|task| !self.alive.contains(&task) && !self.leaving.contains(&task))
+            && self
+                .known(key)
+                .is_some_and(|task| !self.alive.contains(&task) && !self.leaving.contains(&task))
     }
 
     /// Whether children were created that have no lines yet.
@@ -164,17 +176,28 @@ impl TaskIds {
 
     /// Whether nobody spoke yet under the ids of the child that this call returned.
     pub(crate) fn is_announced(&self, child: PrintedIds, row: u32) -> bool {
-        self.announced.get(&child).is_some_and(|birth| birth.row == row)
+        self.announced
+            .get(&child)
+            .is_some_and(|birth| birth.row == row)
     }
 
     /// Take tasks for the children of these calls, where those were returned under ids that nobody spoke under.
     pub(crate) fn adopt(&mut self, tasks: &mut [Task], calls: &FxHashMap<u32, u32>) -> u64 {
-        let announced = self.announced.iter().map(|(&key, birth)| (birth.row, (key, *birth)));
-        let announced: FxHashMap<u32, (PrintedIds, Birth)> =
-            if calls.is_empty() { FxHashMap::default() } else { announced.collect() };
-        let orphans = calls.iter().filter(|(child, _)| tasks[**child as usize].creator == NONE);
-        let mut orphans: Vec<(u32, PrintedIds, Birth)> =
-            orphans.filter_map(|(&child, row)| announced.get(row).map(|&(key, birth)| (child, key, birth))).collect();
+        let announced = self
+            .announced
+            .iter()
+            .map(|(&key, birth)| (birth.row, (key, *birth)));
+        let announced: FxHashMap<u32, (PrintedIds, Birth)> = if calls.is_empty() {
+            FxHashMap::default()
+        } else {
+            announced.collect()
+        };
+        let orphans = calls
+            .iter()
+            .filter(|(child, _)| tasks[**child as usize].creator == NONE);
+        let mut orphans: Vec<(u32, PrintedIds, Birth)> = orphans
+            .filter_map(|(&child, row)| announced.get(row).map(|&(key, birth)| (child, key, birth)))
+            .collect();
         // Creators first: a thread is of its creator's process.
         orphans.sort_unstable_by_key(|&(child, ..)| child);
         for &(child, key, birth) in &orphans {
@@ -194,7 +217,10 @@ impl TaskIds {
         if let Some(&task) = self.by_key.get(&key) {
             return task;
         }
-        if let Some(task) = self.same_process(tasks, key).or_else(|| self.root_learns_its_id(tasks, key, line)) {
+        if let Some(task) = self
+            .same_process(tasks, key)
+            .or_else(|| self.root_learns_its_id(tasks, key, line))
+        {
             self.by_key.insert(key, task);
             return task;
         }
@@ -214,13 +240,20 @@ impl TaskIds {
             _ if tid == pid => (pid, 1),
             _ => return None,
         };
-        self.known(other).filter(|&task| tasks[task as usize].death_ns == NO_NS)
+        self.known(other)
+            .filter(|&task| tasks[task as usize].death_ns == NO_NS)
     }
 
     /// strace on a terminal prints no id while one task lives; the first id that nobody announced is that task's,
     /// unless it is a child speaking before the call that makes it returns.
-    fn root_learns_its_id(&mut self, tasks: &mut [Task], key: PrintedIds, line: &Line) -> Option<u32> {
-        let unnamed = self.ids_optional && self.bare != NONE && tasks[self.bare as usize].tid == NO_ID;
+    fn root_learns_its_id(
+        &mut self,
+        tasks: &mut [Task],
+        key: PrintedIds,
+        line: &Line,
+    ) -> Option<u32> {
+        let unnamed =
+            self.ids_optional && self.bare != NONE && tasks[self.bare as usize].tid == NO_ID;
         if !unnamed || self.attached.contains(&key.1) || self.announced.contains_key(&key) {
             return None;
         }
@@ -234,7 +267,11 @@ impl TaskIds {
         if !self.reports_attaching && resumes != self.bare_is_open {
             return None;
         }
-        if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
+        if !resumes
+            && self.attached.is_empty()
+            && self.announced.is_empty()
+            && tasks[self.bare as usize].calls <= 1
+        {
             return None;
         }
         Some(self.name_root(tasks, key.1))
@@ -248,7 +285,10 @@ impl TaskIds {
         }
         root.pid = tid;
         // Its threads get their process with it.
-        for thread in tasks.iter_mut().filter(|task| task.is_thread && task.creator == self.bare) {
+        for thread in tasks
+            .iter_mut()
+            .filter(|task| task.is_thread && task.creator == self.bare)
+        {
             thread.pid = tid;
         }
         if let Some(threads) = self.threads.remove(&NO_ID) {
@@ -265,7 +305,11 @@ impl TaskIds {
             let tid = self.attached[0];
             return self.make(tasks, (NO_ID, tid));
         }
-        let ended = |task: u32| tasks.get(task as usize).is_none_or(|task| task.death_ns != NO_NS);
+        let ended = |task: u32| {
+            tasks
+                .get(task as usize)
+                .is_none_or(|task| task.death_ns != NO_NS)
+        };
         if self.bare == NONE || (!self.ids_optional && ended(self.bare)) {
             self.bare = self.make(tasks, (NO_ID, NO_ID));
         }
@@ -274,7 +318,11 @@ impl TaskIds {
 
     /// The task that is alone at this moment, if lines without an id are its.
     fn only_one(&self) -> Option<u32> {
-        let alive = if self.alive.is_empty() && self.attached.is_empty() { &self.leaving } else { &self.alive };
+        let alive = if self.alive.is_empty() && self.attached.is_empty() {
+            &self.leaving
+        } else {
+            &self.alive
+        };
         (self.ids_optional && alive.len() == 1 && self.attached.is_empty())
             .then(|| alive.iter().next().copied())
             .flatten()
@@ -295,14 +343,22 @@ impl TaskIds {
     fn make(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> u32 {
         let number = tasks.len() as u32;
         self.first = self.first.min(number);
-        let pid = if key.0 == NO_ID && !self.one_process { key.1 } else { key.0 };
+        let pid = if key.0 == NO_ID && !self.one_process {
+            key.1
+        } else {
+            key.0
+        };
         tasks.push(Task::new(key.1, pid, self.capture));
         self.by_key.insert(key, number);
         self.alive.insert(number);
         self.join_process(tasks, number, key.0);
         self.attached.retain(|&tid| tid != key.1);
         // A fork returns the process; lines of the child may have the ids of process and thread.
-        if let Some(birth) = self.announced.remove(&key).or_else(|| self.announced.remove(&(key.0, key.0))) {
+        if let Some(birth) = self
+            .announced
+            .remove(&key)
+            .or_else(|| self.announced.remove(&(key.0, key.0)))
+        {
             self.link(tasks, number, birth);
         }
         number
@@ -343,7 +399,9 @@ impl TaskIds {
             let task = &tasks[task as usize];
             let is_reported = task.creator == birth.creator;
             // Its lines so far may have had no stamp.
-            let is_new = task.birth_ns >= birth.start_ns || task.birth_ns == NO_NS || birth.start_ns == NO_NS;
+            let is_new = task.birth_ns >= birth.start_ns
+                || task.birth_ns == NO_NS
+                || birth.start_ns == NO_NS;
             // The stamp of a log is late, by the duration of the line before.
             let is_behind = birth.line > 0 && task.first_line > birth.line;
             task.created_by == NONE && (is_reported || is_new || is_behind)
@@ -362,7 +420,8 @@ impl TaskIds {
     fn ended_before(&self, tasks: &[Task], child: PrintedIds, birth: &Birth) -> Option<u32> {
         self.past.get(child).filter(|&task| {
             let task = &tasks[task as usize];
-            let unlinked = task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
+            let unlinked =
+                task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
             unlinked && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
         })
     }
@@ -371,8 +430,15 @@ impl TaskIds {
     pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
         let pid = tasks[task as usize].pid;
         let creator_pid = if thread { pid } else { creator_pid };
-        let keys = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)];
-        let named = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
+        let keys = [
+            (creator_pid, creator_pid),
+            (creator_pid, 1),
+            (NO_ID, creator_pid),
+        ];
+        let named = keys
+            .iter()
+            .filter(|_| creator_pid != NO_ID)
+            .find_map(|&key| self.known(key));
         let leader = || match tasks[task as usize].tid {
             _ if !thread => None,
             // Where only threads have ids, they are all of one process.
@@ -380,12 +446,20 @@ impl TaskIds {
             _ => self.leaders.get(&pid).copied(),
         };
         let creator = named.filter(|&named| named != task).or_else(leader);
-        let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
+        let Some(creator) =
+            creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
         else {
             tasks[task as usize].born = true;
             return;
         };
-        let birth = Birth { creator, row: NONE, thread, vfork: false, start_ns: NO_NS, line: 0 };
+        let birth = Birth {
+            creator,
+            row: NONE,
+            thread,
+            vfork: false,
+            start_ns: NO_NS,
+            line: 0,
+        };
         self.link(tasks, task, birth);
     }
 
@@ -439,7 +513,9 @@ impl TaskIds {
             group.extend(self.process(pid));
         }
         group.retain(|&other| {
-            other != task && tasks[other as usize].pid == pid && tasks[other as usize].ended.is_none()
+            other != task
+                && tasks[other as usize].pid == pid
+                && tasks[other as usize].ended.is_none()
         });
         group.iter().for_each(|&other| self.leaves(other));
         group

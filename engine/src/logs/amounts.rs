@@ -41,8 +41,15 @@ pub(super) fn amounts(text: &str) -> Vec<Amount> {
             at += 1;
             continue;
         }
-        let number_end = at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit() || is_point(byte)).count();
-        match amount(text, at).or_else(|| named(text, at)).filter(|_| is_start(&bytes[..at])) {
+        let number_end = at
+            + bytes[at..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit() || is_point(byte))
+                .count();
+        match amount(text, at)
+            .or_else(|| named(text, at))
+            .filter(|_| is_start(&bytes[..at]))
+        {
             Some(amount) => {
                 at = amount.at.end;
                 found.push(amount);
@@ -59,41 +66,58 @@ fn is_point(byte: &u8) -> bool {
 
 /// A number that continues a word or another number (`v1`, `#3`, `-5`, `10.0.0.1`) is not a duration.
 fn is_start(before: &[u8]) -> bool {
-    !before
-        .last()
-        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'#' | b'_' | b'/' | b'+'))
+    !before.last().is_some_and(|byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'#' | b'_' | b'/' | b'+')
+    })
 }
 
 fn amount(text: &str, start: usize) -> Option<Amount> {
     let mut total_ns = 0i64;
     let (mut end, mut at, mut below_ns) = (start, start, i64::MAX);
     while let Some((value, rest)) = number(text.get(at..)?) {
-        let Some((unit_ns, rest)) = unit(rest).filter(|(unit_ns, _)| *unit_ns < below_ns) else { break };
+        let Some((unit_ns, rest)) = unit(rest).filter(|(unit_ns, _)| *unit_ns < below_ns) else {
+            break;
+        };
         let part_ns = value * unit_ns as f64;
         if part_ns > MAX_NS {
             return None;
         }
         total_ns += part_ns.round() as i64;
         (below_ns, end) = (unit_ns, text.len() - rest.len());
-        let rest = rest.strip_prefix(" and ").or_else(|| rest.strip_prefix(", ")).unwrap_or(rest);
+        let rest = rest
+            .strip_prefix(" and ")
+            .or_else(|| rest.strip_prefix(", "))
+            .unwrap_or(rest);
         at = text.len() - rest.strip_prefix(' ').unwrap_or(rest).len();
     }
     if end == start {
         return clock(text, start);
     }
     // `12 s/op` is a rate, `5 s%` is nothing.
-    let is_over =
-        !text[end..].starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | '_'));
-    is_over.then_some(Amount { dur_ns: total_ns, at: start..end })
+    let is_over = !text[end..]
+        .starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | '_'));
+    is_over.then_some(Amount {
+        dur_ns: total_ns,
+        at: start..end,
+    })
 }
 
 /// Names of durations in seconds, by definition of the programs that print them: MySQL, nginx.
-const IN_SECONDS: &[&str] = &["query_time", "lock_time", "request_time", "upstream_response_time"];
+const IN_SECONDS: &[&str] = &[
+    "query_time",
+    "lock_time",
+    "request_time",
+    "upstream_response_time",
+];
 
 /// `duration_ms=3290`, `"elapsedSeconds": 1.5`, `Query_time: 12.3`: the name contains the unit, or implies it.
 fn named(text: &str, start: usize) -> Option<Amount> {
     let before = text.get(..start)?;
-    let before = before.strip_suffix('"').unwrap_or(before).trim_end().strip_suffix(['=', ':'])?;
+    let before = before
+        .strip_suffix('"')
+        .unwrap_or(before)
+        .trim_end()
+        .strip_suffix(['=', ':'])?;
     let before = before.strip_suffix('"').unwrap_or(before);
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let printed = before.get(before.trim_end_matches(is_part).len()..)?;
@@ -101,19 +125,33 @@ fn named(text: &str, start: usize) -> Option<Amount> {
     let unit_ns = match split_unit(&name) {
         _ if IN_SECONDS.contains(&name.as_str()) => NS_PER_S,
         // A unit begins a word of its own: `items=12` are not milliseconds.
-        Some((rest, ns)) if printed[rest.len()..].starts_with(|first: char| first == '_' || first.is_uppercase()) => ns,
+        Some((rest, ns))
+            if printed[rest.len()..]
+                .starts_with(|first: char| first == '_' || first.is_uppercase()) =>
+        {
+            ns
+        }
         _ => return None,
     };
     let (value, rest) = number(text.get(start..)?)?;
-    let is_over = !rest.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '%' | '_' | ':'));
+    let is_over = !rest.starts_with(|letter: char| {
+        letter.is_alphanumeric() || matches!(letter, '/' | '%' | '_' | ':')
+    });
     let dur_ns = value * unit_ns as f64;
-    (is_over && dur_ns <= MAX_NS).then(|| Amount { dur_ns: dur_ns.round() as i64, at: start..text.len() - rest.len() })
+    (is_over && dur_ns <= MAX_NS).then(|| Amount {
+        dur_ns: dur_ns.round() as i64,
+        at: start..text.len() - rest.len(),
+    })
 }
 
 /// A name in lower case without the unit that ends it, and the unit: `took_ms`, `elapsedseconds`.
 pub(super) fn split_unit(name: &str) -> Option<(&str, i64)> {
-    let is_name = |unit: &&(&str, i64, bool)| unit.2 && name.len() > unit.0.len() && name.ends_with(unit.0);
-    let (unit, unit_ns, _) = UNITS.iter().filter(is_name).max_by_key(|unit| unit.0.len())?;
+    let is_name =
+        |unit: &&(&str, i64, bool)| unit.2 && name.len() > unit.0.len() && name.ends_with(unit.0);
+    let (unit, unit_ns, _) = UNITS
+        .iter()
+        .filter(is_name)
+        .max_by_key(|unit| unit.0.len())?;
     let rest = name.strip_suffix(unit)?;
     Some((rest.strip_suffix('_').unwrap_or(rest), *unit_ns))
 }
@@ -124,11 +162,17 @@ fn number(text: &str) -> Option<(f64, &str)> {
     let whole = digits(text);
     let (head, mut rest) = text.split_at_checked(whole).filter(|_| whole > 0)?;
     let mut printed = head.to_owned();
-    while let Some(group) = rest.strip_prefix(',').filter(|group| digits(group) == 3 && whole <= 3) {
+    while let Some(group) = rest
+        .strip_prefix(',')
+        .filter(|group| digits(group) == 3 && whole <= 3)
+    {
         printed.push_str(&group[..3]);
         rest = &group[3..];
     }
-    if let Some(fraction) = rest.strip_prefix(['.', ',']).filter(|fraction| digits(fraction) > 0) {
+    if let Some(fraction) = rest
+        .strip_prefix(['.', ','])
+        .filter(|fraction| digits(fraction) > 0)
+    {
         let end = digits(fraction);
         printed.push('.');
         printed.push_str(&fraction[..end]);
@@ -141,7 +185,9 @@ fn number(text: &str) -> Option<(f64, &str)> {
 fn unit(text: &str) -> Option<(i64, &str)> {
     let spaced = text.strip_prefix(' ');
     let word = spaced.unwrap_or(text);
-    let end = word.find(|letter: char| !letter.is_alphabetic()).unwrap_or(word.len());
+    let end = word
+        .find(|letter: char| !letter.is_alphabetic())
+        .unwrap_or(word.len());
     let (_, unit_ns, _) = UNITS.iter().find(|(name, _, may_be_apart)| {
         word[..end].eq_ignore_ascii_case(name) && (*may_be_apart || spaced.is_none())
     })?;
@@ -154,11 +200,17 @@ fn clock(text: &str, start: usize) -> Option<Amount> {
     let mut parts = whole.splitn(3, ':');
     let (hours, minutes, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let (seconds, rest) = number(rest)?;
-    let is_part = |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = is_part(hours) && is_part(minutes) && seconds < 60.0 && !rest.starts_with([':', '.', '-']);
+    let is_part = |part: &str| {
+        (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let fits =
+        is_part(hours) && is_part(minutes) && seconds < 60.0 && !rest.starts_with([':', '.', '-']);
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
     let dur_ns = (hours * 3600 + minutes * 60) * NS_PER_S + (seconds * 1e9).round() as i64;
-    (fits && minutes < 60).then_some(Amount { dur_ns, at: start..text.len() - rest.len() })
+    (fits && minutes < 60).then_some(Amount {
+        dur_ns,
+        at: start..text.len() - rest.len(),
+    })
 }
 
 #[cfg(test)]
@@ -187,8 +239,10 @@ mod tests {
         ];
         for (text, expected_ms) in cases {
             let found = amounts(&format!("it took {text}!"));
-            let shown: Vec<(i64, usize)> =
-                found.iter().map(|amount| (amount.dur_ns / 1_000_000, amount.at.len())).collect();
+            let shown: Vec<(i64, usize)> = found
+                .iter()
+                .map(|amount| (amount.dur_ns / 1_000_000, amount.at.len()))
+                .collect();
             assert_eq!(shown, [(expected_ms, text.len())], "{text}");
         }
     }
@@ -204,7 +258,10 @@ mod tests {
             ("took_ns=1500000000", 1_500),
         ];
         for (text, expected_ms) in cases {
-            let found: Vec<i64> = amounts(text).iter().map(|amount| amount.dur_ns / 1_000_000).collect();
+            let found: Vec<i64> = amounts(text)
+                .iter()
+                .map(|amount| amount.dur_ns / 1_000_000)
+                .collect();
             assert_eq!(found, [expected_ms], "{text}");
         }
     }

@@ -16,11 +16,31 @@ pub(crate) enum Entropy {
 }
 
 /// Words of messages about the generator.
-const SUBJECTS: &[&str] = &["entropy", "urandom read", "crng", "random seed", "random-seed", "random.seed"];
+const SUBJECTS: &[&str] = &[
+    "entropy",
+    "urandom read",
+    "crng",
+    "random seed",
+    "random-seed",
+    "random.seed",
+];
 /// Words of messages that a generator is ready for everything. `fast init done` is not among them.
-const READY: &[&str] = &["crng init done", "crng done", "pool is initialized", "pool initialized", "crng ready"];
+const READY: &[&str] = &[
+    "crng init done",
+    "crng done",
+    "pool is initialized",
+    "pool initialized",
+    "crng ready",
+];
 /// Words of messages that report an end, a statistic or a state other than a lack.
-const OTHERS: &[&str] = &["init done", "missed", "finished", "started", "stopped", "saved"];
+const OTHERS: &[&str] = &[
+    "init done",
+    "missed",
+    "finished",
+    "started",
+    "stopped",
+    "saved",
+];
 
 /// What a message states about the generator, if it is about it.
 pub(crate) fn entropy(message: &str) -> Option<Entropy> {
@@ -47,13 +67,28 @@ mod tests {
     #[test]
     fn messages_state_whether_random_numbers_are_ready() {
         let cases = [
-            ("random: sshd: uninitialized urandom read (32 bytes read)", Some(Entropy::Lacks)),
-            ("haveged: low entropy, filling the pool", Some(Entropy::Lacks)),
-            ("systemd[1]: Starting Load/Save Random Seed...", Some(Entropy::Lacks)),
+            (
+                "random: sshd: uninitialized urandom read (32 bytes read)",
+                Some(Entropy::Lacks),
+            ),
+            (
+                "haveged: low entropy, filling the pool",
+                Some(Entropy::Lacks),
+            ),
+            (
+                "systemd[1]: Starting Load/Save Random Seed...",
+                Some(Entropy::Lacks),
+            ),
             ("random: crng init done", Some(Entropy::Ready)),
-            ("random: nonblocking pool is initialized", Some(Entropy::Ready)),
+            (
+                "random: nonblocking pool is initialized",
+                Some(Entropy::Ready),
+            ),
             ("random: fast init done", None),
-            ("random: 7 urandom warning(s) missed due to ratelimiting", None),
+            (
+                "random: 7 urandom warning(s) missed due to ratelimiting",
+                None,
+            ),
             ("systemd[1]: Finished Load/Save Random Seed.", None),
             ("usb 1-1: new high-speed USB device", None),
             ("md: connection pool is initialized", None),

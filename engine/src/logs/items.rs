@@ -98,19 +98,33 @@ impl ItemKind {
 pub fn logs(trace: &Trace, selection: &Selection<'_>) -> Vec<Log> {
     let captures = (0u32..).zip(&trace.captures);
     let logs = captures.filter(|(_, capture)| capture.facts.dur_kind == DurKind::Gap);
-    logs.map(|(number, capture)| log(trace, selection, number, capture.rows.clone())).collect()
+    logs.map(|(number, capture)| log(trace, selection, number, capture.rows.clone()))
+        .collect()
 }
 
 fn log(trace: &Trace, selection: &Selection<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
     let events = &trace.events;
-    let is_said =
-        |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && selection.has(row);
-    let said = |row| (events.target(row), Said { at_ns: events.start_ns(row), row });
+    let is_said = |&row: &u32| {
+        events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && selection.has(row)
+    };
+    let said = |row| {
+        (
+            events.target(row),
+            Said {
+                at_ns: events.start_ns(row),
+                row,
+            },
+        )
+    };
     let mut messages: Vec<_> = rows.filter(is_said).map(said).collect();
     messages.sort_by_key(|(_, said)| (said.at_ns, said.row));
     let stages = stages::stages(&messages, &|text| events.texts.string(text).into_owned());
     let kinds = kinds(&stages);
-    Log { capture, stages, kinds }
+    Log {
+        capture,
+        stages,
+        kinds,
+    }
 }
 
 /// Items that share a noun, and the stages that are about them.
@@ -119,20 +133,34 @@ type Known = Vec<(FxHashSet<u32>, Vec<usize>)>;
 /// Stages of the same items belong together.
 fn kinds(stages: &[Stage]) -> Vec<ItemKind> {
     let mut open: FxHashMap<(&str, bool), Known> = FxHashMap::default();
-    for (number, stage) in stages.iter().enumerate().filter(|(_, stage)| !stage.keys.is_empty()) {
+    for (number, stage) in stages
+        .iter()
+        .enumerate()
+        .filter(|(_, stage)| !stage.keys.is_empty())
+    {
         let keys: FxHashSet<u32> = stage.keys.iter().copied().collect();
         let known = open.entry((&stage.noun, stage.has_names)).or_default();
-        if let Some(same) = known.iter().position(|(items, _)| are_the_same(items, &keys)) {
+        if let Some(same) = known
+            .iter()
+            .position(|(items, _)| are_the_same(items, &keys))
+        {
             known[same].0.extend(keys);
             known[same].1.push(number);
         } else if known.len() < MAX_KINDS {
             known.push((keys, vec![number]));
         }
     }
-    let mut found: Vec<Vec<usize>> = open.into_values().flatten().map(|(_, members)| members).collect();
+    let mut found: Vec<Vec<usize>> = open
+        .into_values()
+        .flatten()
+        .map(|(_, members)| members)
+        .collect();
     found.retain(|members| members.len() > 1 || stages[members[0]].is_sure);
     found.sort();
-    found.into_iter().filter_map(|members| kind(stages, members)).collect()
+    found
+        .into_iter()
+        .filter_map(|members| kind(stages, members))
+        .collect()
 }
 
 /// If a log is truncated, fewer items have reached the later stages.
@@ -150,12 +178,27 @@ fn kind(stages: &[Stage], members: Vec<usize>) -> Option<ItemKind> {
         }
     }
     let mut items: Vec<Item> = items.into_values().map(|said| Item { said }).collect();
-    items.iter_mut().for_each(|item| item.said.sort_by_key(|(said, _)| (said.at_ns, said.row)));
-    let ends = |stage: usize| items.iter().filter(|item| item.last_stage() == stage).count();
-    let last_stage = members.iter().copied().max_by_key(|&stage| (ends(stage), stage))?;
+    items
+        .iter_mut()
+        .for_each(|item| item.said.sort_by_key(|(said, _)| (said.at_ns, said.row)));
+    let ends = |stage: usize| {
+        items
+            .iter()
+            .filter(|item| item.last_stage() == stage)
+            .count()
+    };
+    let last_stage = members
+        .iter()
+        .copied()
+        .max_by_key(|&stage| (ends(stage), stage))?;
     let completed = ends(last_stage);
-    let order =
-        |item: &Item| (item.last_stage() != last_stage, item.end_ns(), item.said.first().map(|(said, _)| said.row));
+    let order = |item: &Item| {
+        (
+            item.last_stage() != last_stage,
+            item.end_ns(),
+            item.said.first().map(|(said, _)| said.row),
+        )
+    };
     items.sort_by_key(order);
     let ends: Vec<i64> = items[..completed].iter().map(Item::end_ns).collect();
     let fit = fit(&ends).filter(|_| completed >= MIN_ITEMS)?;
@@ -167,5 +210,12 @@ fn kind(stages: &[Stage], members: Vec<usize>) -> Option<ItemKind> {
     };
     // Items that all come at one moment take no time.
     let takes_time = ends.last() > items.iter().map(Item::start_ns).min().as_ref();
-    takes_time.then_some(ItemKind { name, stages: members, last_stage, items, completed, fit })
+    takes_time.then_some(ItemKind {
+        name,
+        stages: members,
+        last_stage,
+        items,
+        completed,
+        fit,
+    })
 }

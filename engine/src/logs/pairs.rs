@@ -9,13 +9,32 @@
 use rustc_hash::FxHashMap;
 
 /// First words of messages that end anything that began.
-const ENDS: &[&str] = &["finished", "completed", "done", "finish", "end", "ended", "leaving", "failed"];
+const ENDS: &[&str] = &[
+    "finished",
+    "completed",
+    "done",
+    "finish",
+    "end",
+    "ended",
+    "leaving",
+    "failed",
+];
 /// First words of messages that begin something, in addition to those that end in `ing`.
 const BEGINS: &[&str] = &["begin", "start", "enter", "run"];
 /// Last words of messages that end something.
-const LAST_ENDS: &[&str] = &["finished", "completed", "complete", "done", "end", "exit", "ready"];
+const LAST_ENDS: &[&str] = &[
+    "finished",
+    "completed",
+    "complete",
+    "done",
+    "end",
+    "exit",
+    "ready",
+];
 /// Last words of messages that begin something.
-const LAST_BEGINS: &[&str] = &["begin", "start", "starting", "started", "entry", "begins", "starts"];
+const LAST_BEGINS: &[&str] = &[
+    "begin", "start", "starting", "started", "entry", "begins", "starts",
+];
 /// Maximum number of activities that are open at a time.
 const MAX_OPEN: usize = 4096;
 
@@ -56,15 +75,23 @@ pub(crate) fn begins(sender: &str, text: &str) -> bool {
 
 /// The message without the name of its sender: `systemd[1]: Stopping Foo...` is `Stopping Foo...`
 fn without_tag<'text>(sender: &str, text: &'text str) -> &'text str {
-    let Some(rest) = text.strip_prefix(sender).filter(|_| !sender.is_empty()) else { return text };
-    rest.split_once(": ").filter(|(pid, _)| pid.is_empty() || pid.starts_with('[')).map_or(text, |(_, rest)| rest)
+    let Some(rest) = text.strip_prefix(sender).filter(|_| !sender.is_empty()) else {
+        return text;
+    };
+    rest.split_once(": ")
+        .filter(|(pid, _)| pid.is_empty() || pid.starts_with('['))
+        .map_or(text, |(_, rest)| rest)
 }
 
 /// Whether a message with this word ends what began with that one: `Stopped` and `Stopping`, `finished` and any.
 fn ends(verb: &str, begun: &str) -> bool {
-    let stem = |word: &str, suffix: &str| word.to_lowercase().strip_suffix(suffix).map(str::to_owned);
-    let is_same = stem(verb, "ed").is_some_and(|stem_of_end| stem(begun, "ing") == Some(stem_of_end));
-    is_same || is_one_of(verb, ENDS) || is_one_of(verb, LAST_ENDS) && !begun.to_lowercase().ends_with("ing")
+    let stem =
+        |word: &str, suffix: &str| word.to_lowercase().strip_suffix(suffix).map(str::to_owned);
+    let is_same =
+        stem(verb, "ed").is_some_and(|stem_of_end| stem(begun, "ing") == Some(stem_of_end));
+    is_same
+        || is_one_of(verb, ENDS)
+        || is_one_of(verb, LAST_ENDS) && !begun.to_lowercase().ends_with("ing")
 }
 
 fn is_one_of(word: &str, words: &[&str]) -> bool {
@@ -72,23 +99,31 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
 }
 
 fn part(text: &str) -> Option<Part<'_>> {
-    let text = without_attributes(text.trim()).trim_end_matches(['.', '…', '!']).trim_end();
+    let text = without_attributes(text.trim())
+        .trim_end_matches(['.', '…', '!'])
+        .trim_end();
     let (first, subject) = text.split_once(' ')?;
     let is_verb = first.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let suffixed = |suffix: &str| is_verb && first.len() > suffix.len() + 2 && first.ends_with(suffix);
+    let suffixed =
+        |suffix: &str| is_verb && first.len() > suffix.len() + 2 && first.ends_with(suffix);
     if suffixed("ing") || is_one_of(first, BEGINS) {
         return Some(Part::Begin(first, subject));
     }
     if suffixed("ed") || is_one_of(first, ENDS) {
         return Some(Part::End(
             first,
-            subject.strip_prefix("to start ").or(subject.strip_prefix("to stop ")).unwrap_or(subject),
+            subject
+                .strip_prefix("to start ")
+                .or(subject.strip_prefix("to stop "))
+                .unwrap_or(subject),
         ));
     }
     let (subject, last) = text.rsplit_once([' ', ':'])?;
     match () {
         () if is_one_of(last, LAST_BEGINS) => Some(Part::Begin(last, subject)),
-        () if is_one_of(last, LAST_ENDS) || last.len() > 4 && last.ends_with("ed") => Some(Part::End(last, subject)),
+        () if is_one_of(last, LAST_ENDS) || last.len() > 4 && last.ends_with("ed") => {
+            Some(Part::End(last, subject))
+        }
         () => None,
     }
 }
@@ -103,7 +138,9 @@ fn without_attributes(mut text: &str) -> &str {
 
 /// What an activity is about, as both messages name it.
 fn key(subject: &str) -> String {
-    subject.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase()
+    subject
+        .trim_matches(|letter: char| !letter.is_alphanumeric())
+        .to_lowercase()
 }
 
 #[cfg(test)]
@@ -122,13 +159,37 @@ mod tests {
                 ("usb 1-1", "usb 1-1: new device"),
                 ("systemd", "systemd[1]: Stopped Foo."),
             ],
-            &[("systemd", "systemd[1]: Starting Foo..."), ("", "x"), ("systemd", "systemd[1]: Finished Foo.")],
-            &[("systemd", "systemd[1]: Starting Foo..."), ("", "x"), ("systemd", "systemd[1]: Failed to start Foo.")],
+            &[
+                ("systemd", "systemd[1]: Starting Foo..."),
+                ("", "x"),
+                ("systemd", "systemd[1]: Finished Foo."),
+            ],
+            &[
+                ("systemd", "systemd[1]: Starting Foo..."),
+                ("", "x"),
+                ("systemd", "systemd[1]: Failed to start Foo."),
+            ],
             &[("", "Loading modules"), ("", "x"), ("", "Loaded modules")],
-            &[("PM", "PM: suspend entry"), ("", "x"), ("PM", "PM: suspend exit")],
-            &[("", "job 5 started"), ("", "job 6 started"), ("", "job 5 finished")],
-            &[("nginx", "nginx: stopping workers"), ("usb 1-1", "usb 1-1: new"), ("nginx", "nginx: workers stopped")],
-            &[("", "request started"), ("", "x"), ("", "request finished duration_ms=3290")],
+            &[
+                ("PM", "PM: suspend entry"),
+                ("", "x"),
+                ("PM", "PM: suspend exit"),
+            ],
+            &[
+                ("", "job 5 started"),
+                ("", "job 6 started"),
+                ("", "job 5 finished"),
+            ],
+            &[
+                ("nginx", "nginx: stopping workers"),
+                ("usb 1-1", "usb 1-1: new"),
+                ("nginx", "nginx: workers stopped"),
+            ],
+            &[
+                ("", "request started"),
+                ("", "x"),
+                ("", "request finished duration_ms=3290"),
+            ],
         ];
         for texts in cases {
             assert_eq!(found(texts), [(0, 2)], "{texts:?}");
@@ -139,8 +200,14 @@ mod tests {
     fn other_messages_are_no_pair() {
         let cases: [&[(&str, &str)]; 4] = [
             // A service that ran, not one that took long to start.
-            &[("systemd", "systemd[1]: Started Foo."), ("systemd", "systemd[1]: Stopped Foo.")],
-            &[("systemd", "systemd[1]: Starting Foo..."), ("systemd", "systemd[1]: Stopped Foo.")],
+            &[
+                ("systemd", "systemd[1]: Started Foo."),
+                ("systemd", "systemd[1]: Stopped Foo."),
+            ],
+            &[
+                ("systemd", "systemd[1]: Starting Foo..."),
+                ("systemd", "systemd[1]: Stopped Foo."),
+            ],
             &[("a", "a: Starting Foo..."), ("b", "b: Started Foo.")],
             &[("", "Starting Foo..."), ("", "Started Bar.")],
         ];

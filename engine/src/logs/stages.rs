@@ -7,7 +7,9 @@
 //! ```
 
 use super::words::{CutMessage, cut, frame_of, noun, shape, without_a_word, words_said};
-use crate::store::heuristics::{MAX_MESSAGE_FORMS, MIN_DISTINCT_PERCENT, MIN_FIXED_WORDS, MIN_ITEMS};
+use crate::store::heuristics::{
+    MAX_MESSAGE_FORMS, MIN_DISTINCT_PERCENT, MIN_FIXED_WORDS, MIN_ITEMS,
+};
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -61,7 +63,10 @@ pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String
     for &(text, _) in messages {
         texts.entry(text).or_insert_with(|| text_of(text));
     }
-    let cuts: FxHashMap<Text, CutMessage<'_>> = texts.iter().map(|(&text, message)| (text, cut(message))).collect();
+    let cuts: FxHashMap<Text, CutMessage<'_>> = texts
+        .iter()
+        .map(|(&text, message)| (text, cut(message)))
+        .collect();
     let frames = framed(messages, &cuts);
     let mut keys = Keys::default();
     let (mut found, mut others) = (Vec::new(), Vec::new());
@@ -100,13 +105,20 @@ fn framed<'cut>(
 fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> {
     let numbers = numbers_of(framed);
     let slot = (0..numbers.first()?.len()).find(|&slot| {
-        let values: FxHashSet<&str> = numbers.iter().filter_map(|numbers| numbers.get(slot).copied()).collect();
+        let values: FxHashSet<&str> = numbers
+            .iter()
+            .filter_map(|numbers| numbers.get(slot).copied())
+            .collect();
         are_items(values.len(), framed.len())
     })?;
     Some(Stage {
         shape: shape(frame, &constants(&numbers)),
         said: framed.iter().map(|&(_, said)| said).collect(),
-        keys: numbers.iter().filter_map(|numbers| numbers.get(slot)).map(|value| keys.number(value)).collect(),
+        keys: numbers
+            .iter()
+            .filter_map(|numbers| numbers.get(slot))
+            .map(|value| keys.number(value))
+            .collect(),
         noun: noun(frame, slot).to_owned(),
         has_names: false,
         is_sure: true,
@@ -120,9 +132,19 @@ fn are_items(values: usize, messages: usize) -> bool {
 
 /// The numbers that are the same in all messages.
 fn constants<'text>(numbers: &[&[&'text str]]) -> Vec<Option<&'text str>> {
-    let Some(first) = numbers.first() else { return Vec::new() };
-    let is_constant = |slot: usize| numbers.iter().all(|numbers| numbers.get(slot) == first.get(slot));
-    first.iter().enumerate().map(|(slot, &value)| is_constant(slot).then_some(value)).collect()
+    let Some(first) = numbers.first() else {
+        return Vec::new();
+    };
+    let is_constant = |slot: usize| {
+        numbers
+            .iter()
+            .all(|numbers| numbers.get(slot) == first.get(slot))
+    };
+    first
+        .iter()
+        .enumerate()
+        .map(|(slot, &value)| is_constant(slot).then_some(value))
+        .collect()
 }
 
 /// The stages of messages without a numbered item: messages that differ in one word, and identical ones.
@@ -133,33 +155,60 @@ fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
             *ways.entry(without).or_default() += 1;
         }
     }
-    let (mut alone, mut alike) = (Vec::new(), FxHashMap::<String, Vec<(u32, Framed<'_>)>>::default());
+    let (mut alone, mut alike) = (
+        Vec::new(),
+        FxHashMap::<String, Vec<(u32, Framed<'_>)>>::default(),
+    );
     for (frame, framed) in others {
         let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= MIN_ITEMS);
-        let choices = without_a_word(frame).filter_map(|(without, name)| Some((known(&without)?, without, name)));
+        let choices = without_a_word(frame)
+            .filter_map(|(without, name)| Some((known(&without)?, without, name)));
         // In a tie the last largest candidate wins: the actor is named before its object.
-        let best = choices.collect::<Vec<_>>().into_iter().rev().max_by_key(|&(ways, ..)| ways);
+        let best = choices
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .max_by_key(|&(ways, ..)| ways);
         match best {
-            Some((_, without, name)) => alike.entry(without).or_default().push((keys.number(name), framed)),
+            Some((_, without, name)) => alike
+                .entry(without)
+                .or_default()
+                .push((keys.number(name), framed)),
             None => alone.push(about_nothing(frame, &framed)),
         }
     }
-    alone.extend(alike.into_iter().map(|(without, named)| with_names(&without, &named)));
+    alone.extend(
+        alike
+            .into_iter()
+            .map(|(without, named)| with_names(&without, &named)),
+    );
     alone
 }
 
 fn about_nothing(frame: &str, framed: &Framed<'_>) -> Stage {
     let said = framed.iter().map(|&(_, said)| said).collect();
-    Stage { shape: shape(frame, &constants(&numbers_of(framed))), said, ..Stage::default() }
+    Stage {
+        shape: shape(frame, &constants(&numbers_of(framed))),
+        said,
+        ..Stage::default()
+    }
 }
 
 fn with_names(without: &str, named: &[(u32, Framed<'_>)]) -> Stage {
-    let keyed = named.iter().flat_map(|(key, framed)| framed.iter().map(|&(_, said)| (said, *key)));
+    let keyed = named
+        .iter()
+        .flat_map(|(key, framed)| framed.iter().map(|&(_, said)| (said, *key)));
     let mut keyed: Vec<(Said, u32)> = keyed.collect();
     keyed.sort_by_key(|(said, _)| (said.at_ns, said.row));
-    let numbers: Vec<&[&str]> = named.iter().flat_map(|(_, framed)| numbers_of(framed)).collect();
-    let keys =
-        if are_items(named.len(), keyed.len()) { keyed.iter().map(|&(_, key)| key).collect() } else { Vec::new() };
+    let numbers: Vec<&[&str]> = named
+        .iter()
+        .flat_map(|(_, framed)| numbers_of(framed))
+        .collect();
+    let keys = if are_items(named.len(), keyed.len()) {
+        keyed.iter().map(|&(_, key)| key).collect()
+    } else {
+        Vec::new()
+    };
     Stage {
         shape: shape(frame_of(without), &constants(&numbers)),
         said: keyed.into_iter().map(|(said, _)| said).collect(),

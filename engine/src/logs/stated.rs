@@ -79,8 +79,19 @@ const LIMITS: &[&str] = &[
     "expected", "estimated", "eta", "granularity", "resolution", "precision", "rotated", "retention", "idle",
 ];
 /// Words right after a number that do the same.
-const LIMITS_AFTER: &[&str] =
-    &["ago", "remaining", "left", "cpu", "interval", "period", "per", "of", "limit", "ttl", "each"];
+const LIMITS_AFTER: &[&str] = &[
+    "ago",
+    "remaining",
+    "left",
+    "cpu",
+    "interval",
+    "period",
+    "per",
+    "of",
+    "limit",
+    "ttl",
+    "each",
+];
 /// Words between a cue and its number that add no meaning.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
@@ -102,14 +113,20 @@ pub(crate) fn stated(message: &str) -> Option<Stated> {
     let stated = found.into_iter().filter(|amount| amount.dur_ns > 0);
     let stated = stated.filter_map(|amount| {
         let meaning = Words::around(message, &amount).meaning(is_only)?;
-        Some(Stated { dur_ns: amount.dur_ns, meaning, at: amount.at })
+        Some(Stated {
+            dur_ns: amount.dur_ns,
+            meaning,
+            at: amount.at,
+        })
     });
     let stated: Vec<Stated> = stated.collect();
     if let Some(total) = total(message, &stated) {
         return Some(total);
     }
     // What happened comes before what will.
-    stated.into_iter().max_by_key(|stated| (stated.meaning != Meaning::Planned, stated.dur_ns))
+    stated
+        .into_iter()
+        .max_by_key(|stated| (stated.meaning != Meaning::Planned, stated.dur_ns))
 }
 
 /// `finished in 3.2s (kernel) + 5.1s (userspace) = 8.3s`, `write=8.0 s, sync=0.3 s, total=8.3 s`: the sum after parts that were
@@ -118,17 +135,26 @@ fn total(message: &str, parts: &[Stated]) -> Option<Stated> {
     let part = parts.iter().find(|part| part.meaning == Meaning::Took)?;
     let amounts = amounts(message);
     let follows = |amount: &Amount, mark: &str| {
-        message.rfind(mark).is_some_and(|at| at + mark.len() == amount.at.start) && amount.at.start > part.at.end
+        message
+            .rfind(mark)
+            .is_some_and(|at| at + mark.len() == amount.at.start)
+            && amount.at.start > part.at.end
     };
     let parts_ns = |sum: &Amount| {
         let before = amounts.iter().filter(|part| part.at.end < sum.at.start);
         before.fold(0, |ns: i64, part| ns.saturating_add(part.dur_ns))
     };
     let is_sum = |sum: &&Amount| {
-        follows(sum, " = ") || follows(sum, " total=") && sum.dur_ns <= parts_ns(sum).saturating_mul(MAX_TOTAL_TO_PARTS)
+        follows(sum, " = ")
+            || follows(sum, " total=")
+                && sum.dur_ns <= parts_ns(sum).saturating_mul(MAX_TOTAL_TO_PARTS)
     };
     let amount = amounts.iter().find(is_sum)?;
-    Some(Stated { dur_ns: amount.dur_ns, meaning: Meaning::Took, at: amount.at.clone() })
+    Some(Stated {
+        dur_ns: amount.dur_ns,
+        meaning: Meaning::Took,
+        at: amount.at.clone(),
+    })
 }
 
 /// `A stop job is running for Foo (1min 30s / 2min)` of systemd: how long it runs, and its limit.
@@ -139,7 +165,11 @@ fn running_job(message: &str) -> Option<Stated> {
     let (running, _) = inside.split_once(" / ")?;
     let amount = amounts(running).into_iter().next()?;
     let at = open + 1 + amount.at.start..open + 1 + amount.at.end;
-    Some(Stated { dur_ns: amount.dur_ns, meaning: Meaning::Took, at })
+    Some(Stated {
+        dur_ns: amount.dur_ns,
+        meaning: Meaning::Took,
+        at,
+    })
 }
 
 /// The words around a duration.
@@ -155,12 +185,18 @@ struct Words<'text> {
 
 impl<'text> Words<'text> {
     fn around(message: &'text str, amount: &Amount) -> Words<'text> {
-        let is_between = |letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '\'');
+        let is_between =
+            |letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '\'');
         let word = |word: &str| word.to_lowercase();
         let (before, after) = (&message[..amount.at.start], &message[amount.at.end..]);
         let parts = |text: &'text str| text.split(is_between).filter(|part| !part.is_empty());
         Words {
-            before: before.rsplit(is_between).filter(|part| !part.is_empty()).take(MAX_WORDS).map(word).collect(),
+            before: before
+                .rsplit(is_between)
+                .filter(|part| !part.is_empty())
+                .take(MAX_WORDS)
+                .map(word)
+                .collect(),
             // A new sentence or clause does not concern the number.
             after: if after.starts_with(' ') {
                 parts(after).next().map(word).unwrap_or_default()
@@ -175,9 +211,16 @@ impl<'text> Words<'text> {
     fn meaning(&self, is_only: bool) -> Option<Meaning> {
         let (cue, at_least, skipped) = self.cue();
         let earlier = self.before.get(skipped + 1..).unwrap_or(&[]);
-        let lasted = if at_least { Meaning::AtLeast } else { Meaning::Took };
-        let is_negated =
-            || self.has(&["not", "no", "never", "failed", "unable", "without", "didn't", "hasn't", "cannot"]);
+        let lasted = if at_least {
+            Meaning::AtLeast
+        } else {
+            Meaning::Took
+        };
+        let is_negated = || {
+            self.has(&[
+                "not", "no", "never", "failed", "unable", "without", "didn't", "hasn't", "cannot",
+            ])
+        };
         if self.is_limit(skipped) {
             return None;
         }
@@ -192,7 +235,10 @@ impl<'text> Words<'text> {
                 .any(|word| word == "waiting" || STATES.contains(&word.as_str()))
                 .then_some(lasted),
             "within" => is_negated().then_some(Meaning::AtLeast),
-            "time" => earlier.first().is_some_and(|word| TIMES.contains(&word.as_str())).then_some(lasted),
+            "time" => earlier
+                .first()
+                .is_some_and(|word| TIMES.contains(&word.as_str()))
+                .then_some(lasted),
             "" => None,
             "sleeping" | "backoff" | "sleep" if !at_least => Some(Meaning::Planned),
             cue => (TOOK.contains(&cue) || is_name_of_time(cue)).then_some(lasted),
@@ -215,14 +261,19 @@ impl<'text> Words<'text> {
     }
 
     fn has(&self, words: &[&str]) -> bool {
-        self.before.iter().any(|word| words.contains(&word.as_str()))
+        self.before
+            .iter()
+            .any(|word| words.contains(&word.as_str()))
     }
 
     /// Whether the number is a limit, a rate, a rhythm or an age.
     fn is_limit(&self, skipped: usize) -> bool {
         let near = self.before.iter().take(skipped + NEAR_WORDS);
         let is_said_before = near.clone().any(|word| LIMITS.contains(&word.as_str()));
-        let up_to = near.clone().zip(self.before.iter().skip(1)).any(|(to, up)| to == "to" && up == "up");
+        let up_to = near
+            .clone()
+            .zip(self.before.iter().skip(1))
+            .any(|(to, up)| to == "to" && up == "up");
         is_said_before || up_to || LIMITS_AFTER.contains(&self.after.as_str()) && !self.is_expired()
     }
 
@@ -230,13 +281,20 @@ impl<'text> Words<'text> {
         let is_plan = |word: &String| PLANS.contains(&word.as_str());
         match cue {
             // `timed out after 5 s, waiting`: only what precedes the number counts.
-            "after" => earlier.first().is_some_and(|word| is_plan(word) && word != "waiting"),
+            "after" => earlier
+                .first()
+                .is_some_and(|word| is_plan(word) && word != "waiting"),
             "for" => {
-                let is_over = self.has(&["been", "still", "already"]) || earlier.iter().any(|word| word == "waited");
+                let is_over = self.has(&["been", "still", "already"])
+                    || earlier.iter().any(|word| word == "waited");
                 earlier.first().is_some_and(is_plan) && !is_over
             }
             // The nearer of the two counts: `refused, will retry in`, `retry finished in`.
-            _ => earlier.iter().take(6).find(|word| is_plan(word) || is_past(word)).is_some_and(is_plan),
+            _ => earlier
+                .iter()
+                .take(6)
+                .find(|word| is_plan(word) || is_past(word))
+                .is_some_and(is_plan),
         }
     }
 
@@ -245,14 +303,24 @@ impl<'text> Words<'text> {
         let has = |part: &str| self.message.contains(part);
         has("timed out")
             || has("time out after")
-            || has("timeout") && ["exceed", "expire", "reached", "elapsed"].iter().any(|part| has(part))
+            || has("timeout")
+                && ["exceed", "expire", "reached", "elapsed"]
+                    .iter()
+                    .any(|part| has(part))
     }
 
     /// Without a word right before it: a limit that was reached, a number in brackets after an end, a slow request.
     fn by_form(&self, is_only: bool, at_least: bool) -> Option<Meaning> {
         let last = self.before.first().map_or("", String::as_str);
-        if matches!(self.after.as_str(), "elapsed" | "late" | "delay" | "stall" | "pause") {
-            return Some(if at_least { Meaning::AtLeast } else { Meaning::Took });
+        if matches!(
+            self.after.as_str(),
+            "elapsed" | "late" | "delay" | "stall" | "pause"
+        ) {
+            return Some(if at_least {
+                Meaning::AtLeast
+            } else {
+                Meaning::Took
+            });
         }
         if !is_only {
             return None;
@@ -264,20 +332,29 @@ impl<'text> Words<'text> {
         if is_bracketed && (is_past(last) || ENDS.contains(&last) || self.has(&["pass", "fail"])) {
             return Some(Meaning::Took);
         }
-        let is_slow = self.has(&["slow", "took", "slowlog"]) || self.has(&["pause"]) && !self.has(&["pausing"]);
+        let is_slow = self.has(&["slow", "took", "slowlog"])
+            || self.has(&["pause"]) && !self.has(&["pausing"]);
         is_slow.then_some(Meaning::Took)
     }
 }
 
 /// Names of attributes that are a duration whatever precedes it: `request_duration_ms`, `query_time`.
-const LAST_PARTS: &[&str] = &["took", "taken", "duration", "latency", "elapsed", "runtime", "waited"];
+const LAST_PARTS: &[&str] = &[
+    "took", "taken", "duration", "latency", "elapsed", "runtime", "waited",
+];
 
 /// Whether the name of an attribute is that of a duration, and not of a limit or statistic of some.
 fn is_name_of_time(name: &str) -> bool {
     let name = split_unit(name).map_or(name, |(name, _)| name);
     let parts: Vec<&str> = name.split('_').filter(|part| !part.is_empty()).collect();
-    let is_percentile = |part: &&str| part.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok());
-    if parts.iter().any(|part| LIMITS.contains(part) || is_percentile(part) || *part == "total") {
+    let is_percentile = |part: &&str| {
+        part.strip_prefix('p')
+            .is_some_and(|rest| rest.parse::<u32>().is_ok())
+    };
+    if parts
+        .iter()
+        .any(|part| LIMITS.contains(part) || is_percentile(part) || *part == "total")
+    {
         return false;
     }
     match parts.as_slice() {
@@ -289,7 +366,9 @@ fn is_name_of_time(name: &str) -> bool {
 
 /// Whether words before a number report an end: `finished`, `3 passed`, `gave up`.
 fn has_end(words: &[String]) -> bool {
-    words.iter().any(|word| is_past(word) || ENDS.contains(&word.as_str()))
+    words
+        .iter()
+        .any(|word| is_past(word) || ENDS.contains(&word.as_str()))
 }
 
 /// A past participle.
@@ -302,7 +381,9 @@ mod tests {
     use super::*;
 
     fn shown(message: &str) -> String {
-        stated(message).map_or_else(String::new, |stated| format!("{:?} {}", stated.meaning, &message[stated.at]))
+        stated(message).map_or_else(String::new, |stated| {
+            format!("{:?} {}", stated.meaning, &message[stated.at])
+        })
     }
 
     fn assert_states(cases: &[(&str, &str)]) {
@@ -314,46 +395,100 @@ mod tests {
     #[test]
     fn messages_state_how_long_something_lasted() {
         let cases = [
-            ("wal: sync duration of 7.6 s, expected less than 1 s", "Took 7.6 s"),
+            (
+                "wal: sync duration of 7.6 s, expected less than 1 s",
+                "Took 7.6 s",
+            ),
             ("Migration add_users took 12.3s", "Took 12.3s"),
             ("hrtimer: interrupt took 1532 ms", "Took 1532 ms"),
-            ("LOG:  duration: 5321.123 ms  statement: SELECT pg_sleep(5)", "Took 5321.123 ms"),
+            (
+                "LOG:  duration: 5321.123 ms  statement: SELECT pg_sleep(5)",
+                "Took 5321.123 ms",
+            ),
             ("job 7 finished in 3min 2.5s", "Took 3min 2.5s"),
-            ("systemd[1]: Startup finished in 3.2s (kernel) + 1min 30.1s (userspace) = 1min 33.3s.", "Took 1min 33.3s"),
-            ("checkpoint complete: write=269.551 s, sync=0.302 s, total=270.011 s; longest=0.064 s", "Took 270.011 s"),
+            (
+                "systemd[1]: Startup finished in 3.2s (kernel) + 1min 30.1s (userspace) = 1min 33.3s.",
+                "Took 1min 33.3s",
+            ),
+            (
+                "checkpoint complete: write=269.551 s, sync=0.302 s, total=270.011 s; longest=0.064 s",
+                "Took 270.011 s",
+            ),
             ("GC pause took 12 ms, total=45 s", "Took 12 ms"),
-            ("[ ***  ] A stop job is running for Session 2 of User root (1min 29s / 1min 30s)", "Took 1min 29s"),
-            ("A start job is running for /dev/sdb1 (12s / no limit)", "Took 12s"),
+            (
+                "[ ***  ] A stop job is running for Session 2 of User root (1min 29s / 1min 30s)",
+                "Took 1min 29s",
+            ),
+            (
+                "A start job is running for /dev/sdb1 (12s / no limit)",
+                "Took 12s",
+            ),
             ("request done elapsed=1.2s status=200", "Took 1.2s"),
-            ("INFO: task kworker/0:1:42 blocked for more than 120 seconds.", "AtLeast 120 seconds"),
-            ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [cc1:4711]", "Took 22s"),
+            (
+                "INFO: task kworker/0:1:42 blocked for more than 120 seconds.",
+                "AtLeast 120 seconds",
+            ),
+            (
+                "watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [cc1:4711]",
+                "Took 22s",
+            ),
             ("connect to 10.0.0.7 timed out after 90s", "Took 90s"),
             ("Error: timeout of 30000ms exceeded", "AtLeast 30000ms"),
             ("db did not respond within 30 seconds", "AtLeast 30 seconds"),
-            ("initcall acpi_init+0x0/0x20 returned 0 after 1234567 usecs", "Took 1234567 usecs"),
-            ("process 12 still waiting for ShareLock on transaction 4 after 1000.123 ms", "Took 1000.123 ms"),
+            (
+                "initcall acpi_init+0x0/0x20 returned 0 after 1234567 usecs",
+                "Took 1234567 usecs",
+            ),
+            (
+                "process 12 still waiting for ShareLock on transaction 4 after 1000.123 ms",
+                "Took 1000.123 ms",
+            ),
             ("PM: resume devices took 3.2 seconds", "Took 3.2 seconds"),
             ("Slow query (12.3s): SELECT 1", "Took 12.3s"),
             ("--- PASS: TestImport (12.30s)", "Took 12.30s"),
             ("3 passed in 12.34s", "Took 12.34s"),
             ("BUILD SUCCESSFUL in 1m 2s", "Took 1m 2s"),
             ("Total time:  12.345 s", "Took 12.345 s"),
-            ("Total time for which application threads were stopped: 2.1234567 seconds", "Took 2.1234567 seconds"),
-            ("The system is down.  Shutdown took 17 seconds.", "Took 17 seconds"),
-            ("slow request 30.123 seconds old, received at noon", "Took 30.123 seconds"),
+            (
+                "Total time for which application threads were stopped: 2.1234567 seconds",
+                "Took 2.1234567 seconds",
+            ),
+            (
+                "The system is down.  Shutdown took 17 seconds.",
+                "Took 17 seconds",
+            ),
+            (
+                "slow request 30.123 seconds old, received at noon",
+                "Took 30.123 seconds",
+            ),
             ("Waited for 2.3s due to client-side throttling", "Took 2.3s"),
-            ("NMI handler took too long to run: 1.2 msecs", "Took 1.2 msecs"),
+            (
+                "NMI handler took too long to run: 1.2 msecs",
+                "Took 1.2 msecs",
+            ),
             ("Reloading finished in 532 ms.", "Took 532 ms"),
             ("elapsed time: 00:01:30", "Took 00:01:30"),
             ("been waiting for 12s on the lock", "Took 12s"),
-            ("apply request took too long took=1.2s expected-duration=100ms", "Took 1.2s"),
+            (
+                "apply request took too long took=1.2s expected-duration=100ms",
+                "Took 1.2s",
+            ),
             ("request finished duration_ms=3290", "Took 3290"),
             ("request finished durationMs=3290", "Took 3290"),
             ("{\"path\":\"/a\",\"elapsed_seconds\":3.29}", "Took 3.29"),
             ("GET /x status=200 latency=3.2s", "Took 3.2s"),
-            ("GET /x status=200 http_request_duration_ms=1200", "Took 1200"),
-            ("Query_time: 12.300000  Lock_time: 0.000100 Rows_sent: 1", "Took 12.300000"),
-            ("app request_time=4.321 upstream_response_time=4.320 status=200", "Took 4.321"),
+            (
+                "GET /x status=200 http_request_duration_ms=1200",
+                "Took 1200",
+            ),
+            (
+                "Query_time: 12.300000  Lock_time: 0.000100 Rows_sent: 1",
+                "Took 12.300000",
+            ),
+            (
+                "app request_time=4.321 upstream_response_time=4.320 status=200",
+                "Took 4.321",
+            ),
         ];
         assert_states(&cases);
     }
@@ -364,7 +499,10 @@ mod tests {
             ("connection refused, will retry in 5 s", "Planned 5 s"),
             ("Retrying in 30 seconds", "Planned 30 seconds"),
             ("trying again in 10s", "Planned 10s"),
-            ("sleeping for 5 seconds before the next poll", "Planned 5 seconds"),
+            (
+                "sleeping for 5 seconds before the next poll",
+                "Planned 5 seconds",
+            ),
             ("waiting for 10 s before restart", "Planned 10 s"),
             ("Sleeping 5 s", "Planned 5 s"),
             ("connect failed: retry after 2s", "Planned 2s"),

@@ -55,7 +55,9 @@ fn speaker(text: &str) -> Option<(&str, &str)> {
     let (tag, rest) = text.split_once('[').filter(|(tag, _)| !tag.is_empty())?;
     let (pid, rest) = rest.split_once(']')?;
     let is_pid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
-    let is_tag = !tag.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace() || byte == 0);
+    let is_tag = !tag
+        .bytes()
+        .any(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace() || byte == 0);
     (is_pid && is_tag && rest.starts_with(':')).then_some((tag, rest))
 }
 
@@ -63,7 +65,9 @@ fn speaker(text: &str) -> Option<(&str, &str)> {
 fn number_length(text: &[u8], is_word_start: bool) -> usize {
     let run = |text: &[u8], is: fn(&u8) -> bool| text.iter().take_while(|&byte| is(byte)).count();
     if is_word_start {
-        let hex = text.strip_prefix(b"0x").map_or(0, |rest| run(rest, u8::is_ascii_hexdigit));
+        let hex = text
+            .strip_prefix(b"0x")
+            .map_or(0, |rest| run(rest, u8::is_ascii_hexdigit));
         if hex > 0 {
             return 2 + hex;
         }
@@ -98,19 +102,28 @@ pub(crate) fn shape(frame: &str, constants: &[Option<&str>]) -> String {
 
 /// What a number counts: the word before it, as `jail` in `jail 2: start`, `[jail2]` and `stop jail 2`.
 pub(super) fn noun(frame: &str, slot: usize) -> &str {
-    let Some((at, _)) = frame.match_indices(NUMBER).nth(slot) else { return "" };
-    let before = frame[..at].trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != NUMBER);
-    let start = before.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_').map_or(0, |found| {
-        // The letter after the word may take several bytes.
-        found + before[found..].chars().next().map_or(1, char::len_utf8)
-    });
+    let Some((at, _)) = frame.match_indices(NUMBER).nth(slot) else {
+        return "";
+    };
+    let before =
+        frame[..at].trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != NUMBER);
+    let start = before
+        .rfind(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .map_or(0, |found| {
+            // The letter after the word may take several bytes.
+            found + before[found..].chars().next().map_or(1, char::len_utf8)
+        });
     before[start..].trim_matches(NUMBER)
 }
 
 /// Each way to take one word of a frame for a name: the frame without it, and the name.
 pub(super) fn without_a_word(frame: &str) -> impl Iterator<Item = (String, &str)> {
     let words: Vec<&str> = frame.split_whitespace().take(MAX_WORDS + 1).collect();
-    let count = if words.len() > MAX_WORDS { 0 } else { words.len() };
+    let count = if words.len() > MAX_WORDS {
+        0
+    } else {
+        words.len()
+    };
     (0..count).filter_map(move |at| {
         let word = words[at];
         let name = word.trim_matches(|letter: char| !letter.is_alphanumeric());
@@ -118,8 +131,12 @@ pub(super) fn without_a_word(frame: &str) -> impl Iterator<Item = (String, &str)
             return None;
         }
         let masked = word.replacen(name, SHOWN_NAME, 1);
-        let around: Vec<&str> =
-            words[..at].iter().copied().chain([masked.as_str()]).chain(words[at + 1..].iter().copied()).collect();
+        let around: Vec<&str> = words[..at]
+            .iter()
+            .copied()
+            .chain([masked.as_str()])
+            .chain(words[at + 1..].iter().copied())
+            .collect();
         // The place is part of it: `NAME` may stand in a message itself.
         Some((format!("{at} {}", around.join(" ")), name))
     })
@@ -127,7 +144,11 @@ pub(super) fn without_a_word(frame: &str) -> impl Iterator<Item = (String, &str)
 
 /// Number of meaningful words in a frame with one word removed.
 pub(super) fn words_said(without: &str) -> usize {
-    without.split_whitespace().skip(1).filter(|word| !word.contains(SHOWN_NAME) && is_said(word)).count()
+    without
+        .split_whitespace()
+        .skip(1)
+        .filter(|word| !word.contains(SHOWN_NAME) && is_said(word))
+        .count()
 }
 
 /// The frame in it, with [`SHOWN_NAME`] for the word.
@@ -135,8 +156,15 @@ pub(super) fn frame_of(without: &str) -> &str {
     without.split_once(' ').map_or(without, |(_, rest)| rest)
 }
 
-fn words_without<'text>(words: &'text [&'text str], without: usize) -> impl Iterator<Item = &'text str> {
-    words.iter().enumerate().filter(move |&(at, _)| at != without).map(|(_, &word)| word)
+fn words_without<'text>(
+    words: &'text [&'text str],
+    without: usize,
+) -> impl Iterator<Item = &'text str> {
+    words
+        .iter()
+        .enumerate()
+        .filter(move |&(at, _)| at != without)
+        .map(|(_, &word)| word)
 }
 
 fn is_said(word: &str) -> bool {
@@ -152,8 +180,16 @@ mod tests {
         let cases = [
             ("jail 2: start", "jail N: start", "2"),
             ("[jail12] up", "[jailN] up", "12"),
-            ("at 0x1f2a, id 3f2a9bc01d", "at N, id N", "0x1f2a 3f2a9bc01d"),
-            ("sd 0:0:1:0: [sdb] 7.25 s", "sd N: [sdb] N s", "0:0:1:0 7.25"),
+            (
+                "at 0x1f2a, id 3f2a9bc01d",
+                "at N, id N",
+                "0x1f2a 3f2a9bc01d",
+            ),
+            (
+                "sd 0:0:1:0: [sdb] 7.25 s",
+                "sd N: [sdb] N s",
+                "0:0:1:0 7.25",
+            ),
             ("ends with 5. Facade", "ends with N. Facade", "5"),
             ("sshd[812]: user 5", "sshd: user N", "5"),
             ("[413]: Unmounting", "[N]: Unmounting", "413"),
@@ -162,7 +198,13 @@ mod tests {
         ];
         for (text, expected, numbers) in cases {
             let found = cut(text);
-            assert_eq!((shape(&found.frame, &[]).as_str(), found.numbers.join(" ").as_str()), (expected, numbers));
+            assert_eq!(
+                (
+                    shape(&found.frame, &[]).as_str(),
+                    found.numbers.join(" ").as_str()
+                ),
+                (expected, numbers)
+            );
         }
     }
 
@@ -183,11 +225,18 @@ mod tests {
 
     #[test]
     fn a_name_needs_a_word_beside_it_that_says_something() {
-        let ways =
-            |text: &str| without_a_word(text).map(|(frame, name)| format!("{name}: {frame}")).collect::<Vec<_>>();
+        let ways = |text: &str| {
+            without_a_word(text)
+                .map(|(frame, name)| format!("{name}: {frame}"))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             ways("web: network up"),
-            ["web: 0 NAME: network up", "network: 1 web: NAME up", "up: 2 web: network NAME"]
+            [
+                "web: 0 NAME: network up",
+                "network: 1 web: NAME up",
+                "up: 2 web: network NAME"
+            ]
         );
         assert_eq!(ways("web: -"), Vec::<String>::new());
     }

@@ -9,7 +9,9 @@
 
 use crate::critical_path::segment::Tag;
 use crate::partition::piece::Piece;
-use crate::partition::scope::{GroupKey, GroupQuery, KEYS, ScopeFilter, differs_within_bucket, values_of};
+use crate::partition::scope::{
+    GroupKey, GroupQuery, KEYS, ScopeFilter, differs_within_bucket, values_of,
+};
 use crate::store::trace::Trace;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -72,14 +74,29 @@ struct BucketNumbers {
 
 pub(crate) fn bucket_key(trace: &Trace, piece: &Piece) -> BucketKey {
     let capture = trace.tasks[piece.task as usize].capture;
-    let Piece { program, class, resolved, tag, .. } = *piece;
-    BucketKey { capture, program, class, name: piece.name(trace), resolved, tag }
+    let Piece {
+        program,
+        class,
+        resolved,
+        tag,
+        ..
+    } = *piece;
+    BucketKey {
+        capture,
+        program,
+        class,
+        name: piece.name(trace),
+        resolved,
+        tag,
+    }
 }
 
 /// Sorts piece numbers by bucket, stably, and returns where each bucket starts.
 fn sorted_by_bucket(of_pieces: &[u32], buckets: usize) -> (Vec<u32>, Vec<u32>) {
     let mut offsets = vec![0; buckets + 1];
-    of_pieces.iter().for_each(|&bucket| offsets[bucket as usize + 1] += 1);
+    of_pieces
+        .iter()
+        .for_each(|&bucket| offsets[bucket as usize + 1] += 1);
     for at in 1..offsets.len() {
         offsets[at] += offsets[at - 1];
     }
@@ -96,18 +113,32 @@ fn sorted_by_bucket(of_pieces: &[u32], buckets: usize) -> (Vec<u32>, Vec<u32>) {
 impl BucketNumbers {
     /// No buckets, with places for so many.
     fn new(capacity: usize) -> BucketNumbers {
-        BucketNumbers { places: HashTable::with_capacity(capacity), keys: Vec::new(), buckets: Vec::new() }
+        BucketNumbers {
+            places: HashTable::with_capacity(capacity),
+            keys: Vec::new(),
+            buckets: Vec::new(),
+        }
     }
 
     /// The buckets of these pieces, numbered from 0 on.
-    fn of_chunk(trace: &Trace, pieces: &[Piece], (first, numbers): (usize, &mut [u32])) -> BucketNumbers {
+    fn of_chunk(
+        trace: &Trace,
+        pieces: &[Piece],
+        (first, numbers): (usize, &mut [u32]),
+    ) -> BucketNumbers {
         let mut chunk = BucketNumbers::new(numbers.len());
         for (at, number) in (first..).zip(numbers) {
             let piece = &pieces[at];
-            let bucket = Bucket { first: at as u32, exclusive_ns: piece.exclusive_ns };
+            let bucket = Bucket {
+                first: at as u32,
+                exclusive_ns: piece.exclusive_ns,
+            };
             *number = chunk.add(bucket_key(trace, piece), bucket);
         }
-        BucketNumbers { places: HashTable::new(), ..chunk }
+        BucketNumbers {
+            places: HashTable::new(),
+            ..chunk
+        }
     }
 
     /// Adds to the sum of the bucket with this key. Returns its number.
@@ -115,7 +146,10 @@ impl BucketNumbers {
         let (keys, next) = (&self.keys, self.keys.len() as u32);
         let is_same = |&number: &u32| keys[number as usize] == key;
         let hash_of = |&number: &u32| FxBuildHasher.hash_one(keys[number as usize]);
-        match self.places.entry(FxBuildHasher.hash_one(key), is_same, hash_of) {
+        match self
+            .places
+            .entry(FxBuildHasher.hash_one(key), is_same, hash_of)
+        {
             Entry::Occupied(known) => {
                 self.buckets[*known.get() as usize].exclusive_ns += bucket.exclusive_ns;
                 *known.get()
@@ -135,7 +169,8 @@ impl Buckets {
     pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Buckets {
         let mut of_pieces = vec![0; pieces.len()];
         let parts = of_pieces.par_chunks_mut(AT_ONCE).enumerate();
-        let of_chunk = |(at, numbers)| BucketNumbers::of_chunk(trace, pieces, (at * AT_ONCE, numbers));
+        let of_chunk =
+            |(at, numbers)| BucketNumbers::of_chunk(trace, pieces, (at * AT_ONCE, numbers));
         let chunks: Vec<BucketNumbers> = parts.map(of_chunk).collect();
         let mut all = BucketNumbers::new(chunks.iter().map(|chunk| chunk.buckets.len()).sum());
         let numbers = chunks.into_iter().map(|chunk| {
@@ -144,13 +179,24 @@ impl Buckets {
         });
         let numbers: Vec<Vec<u32>> = numbers.collect();
         let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
-        parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));
+        parts.for_each(|(some, numbers)| {
+            some.iter_mut()
+                .for_each(|number| *number = numbers[*number as usize])
+        });
         let mut of_programs = FxHashMap::default();
         for bucket in &all.buckets {
-            *of_programs.entry(pieces[bucket.first as usize].program).or_insert(0) += bucket.exclusive_ns;
+            *of_programs
+                .entry(pieces[bucket.first as usize].program)
+                .or_insert(0) += bucket.exclusive_ns;
         }
         let (by_bucket, offsets) = sorted_by_bucket(&of_pieces, all.buckets.len());
-        Buckets { all: all.buckets, of_pieces, of_programs, by_bucket, offsets }
+        Buckets {
+            all: all.buckets,
+            of_pieces,
+            of_programs,
+            by_bucket,
+            offsets,
+        }
     }
 
     /// How many buckets there are.
@@ -164,8 +210,15 @@ impl Buckets {
     }
 
     /// For each bucket, whether a condition holds for its first piece.
-    pub(super) fn such(&self, pieces: &[Piece], is_such: impl Fn(&Piece) -> bool + Sync) -> Vec<bool> {
-        self.all.par_iter().map(|bucket| is_such(&pieces[bucket.first as usize])).collect()
+    pub(super) fn such(
+        &self,
+        pieces: &[Piece],
+        is_such: impl Fn(&Piece) -> bool + Sync,
+    ) -> Vec<bool> {
+        self.all
+            .par_iter()
+            .map(|bucket| is_such(&pieces[bucket.first as usize]))
+            .collect()
     }
 
     /// The bucket number of a piece.
@@ -177,7 +230,13 @@ impl Buckets {
     /// The pieces of the chosen buckets, in order.
     pub(super) fn pieces_of(&self, chosen: &[bool]) -> Vec<u32> {
         let part = |at: usize| self.offsets[at] as usize..self.offsets[at + 1] as usize;
-        let parts = || chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(at, _)| part(at));
+        let parts = || {
+            chosen
+                .iter()
+                .enumerate()
+                .filter(|(_, chosen)| **chosen)
+                .map(|(at, _)| part(at))
+        };
         let number: usize = parts().map(|part| part.len()).sum();
         if number > self.of_pieces.len() / MOST_TO_SORT {
             let all = (0..self.of_pieces.len() as u32).into_par_iter();
@@ -200,12 +259,21 @@ impl Buckets {
     ) {
         let group = |bucket: &Bucket| values_of(keys, trace, &pieces[bucket.first as usize]);
         let such = |chosen: &[bool]| {
-            self.all.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(bucket, _)| *bucket).collect()
+            self.all
+                .iter()
+                .zip(chosen)
+                .filter(|(_, chosen)| **chosen)
+                .map(|(bucket, _)| *bucket)
+                .collect()
         };
         let least_ns = least_of_largest(such(chosen), most, group);
         if keys.contains(&GroupKey::Program) {
-            let may_reach = |bucket: &Bucket| self.of_program(&pieces[bucket.first as usize]) >= least_ns;
-            chosen.iter_mut().zip(&self.all).for_each(|(chosen, bucket)| *chosen &= *chosen && may_reach(bucket));
+            let may_reach =
+                |bucket: &Bucket| self.of_program(&pieces[bucket.first as usize]) >= least_ns;
+            chosen
+                .iter_mut()
+                .zip(&self.all)
+                .for_each(|(chosen, bucket)| *chosen &= *chosen && may_reach(bucket));
         }
         let mut sums = sums_of_groups(such(chosen), group);
         if most < sums.len() {
@@ -233,25 +301,48 @@ impl Buckets {
         query: &GroupQuery,
         within: &ScopeFilter,
     ) -> Vec<bool> {
-        let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_bucket(key));
-        let group =
-            |bucket: &Bucket| keys().map(|key| key.of(trace, &pieces[bucket.first as usize])).collect::<Vec<u32>>();
+        let keys = || {
+            query
+                .by
+                .iter()
+                .flatten()
+                .filter(|&&key| !differs_within_bucket(key))
+        };
+        let group = |bucket: &Bucket| {
+            keys()
+                .map(|key| key.of(trace, &pieces[bucket.first as usize]))
+                .collect::<Vec<u32>>()
+        };
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
         let has_program = keys().any(|&key| key == GroupKey::Program);
         // Few programs reach the minimum, and they are known before groups are made.
         let may_reach = |piece: &Piece| !has_program || self.of_program(piece) >= query.at_least_ns;
-        let is_chosen = |piece: &Piece| may_reach(piece) && within.may_have(trace, piece, differs_within_bucket);
+        let is_chosen = |piece: &Piece| {
+            may_reach(piece) && within.may_have(trace, piece, differs_within_bucket)
+        };
         let chosen = self.such(pieces, is_chosen);
         for (bucket, _) in self.all.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
             *groups.entry(group(bucket)).or_insert(0) += bucket.exclusive_ns;
         }
-        let reaches = |bucket: &Bucket| groups.get(&group(bucket)).is_some_and(|&ns| ns >= query.at_least_ns);
-        self.all.iter().zip(chosen).map(|(bucket, chosen)| chosen && reaches(bucket)).collect()
+        let reaches = |bucket: &Bucket| {
+            groups
+                .get(&group(bucket))
+                .is_some_and(|&ns| ns >= query.at_least_ns)
+        };
+        self.all
+            .iter()
+            .zip(chosen)
+            .map(|(bucket, chosen)| chosen && reaches(bucket))
+            .collect()
     }
 }
 
 /// The `most` largest groups of these buckets have at least this time each; 0 if that is unknown.
-fn least_of_largest(mut buckets: Vec<Bucket>, most: usize, group: impl Fn(&Bucket) -> [u32; KEYS]) -> i64 {
+fn least_of_largest(
+    mut buckets: Vec<Bucket>,
+    most: usize,
+    group: impl Fn(&Bucket) -> [u32; KEYS],
+) -> i64 {
     let looked_at = most.saturating_mul(BUCKETS_OF_GROUP);
     if looked_at < buckets.len() {
         buckets.select_nth_unstable_by_key(looked_at, |bucket| Reverse(bucket.exclusive_ns));
@@ -265,10 +356,15 @@ fn least_of_largest(mut buckets: Vec<Bucket>, most: usize, group: impl Fn(&Bucke
 }
 
 /// The sums of groups, and the number of the first piece of each.
-fn sums_of_groups(buckets: Vec<Bucket>, group: impl Fn(&Bucket) -> [u32; KEYS]) -> FxHashMap<[u32; KEYS], Sum> {
+fn sums_of_groups(
+    buckets: Vec<Bucket>,
+    group: impl Fn(&Bucket) -> [u32; KEYS],
+) -> FxHashMap<[u32; KEYS], Sum> {
     let mut sums: FxHashMap<[u32; KEYS], Sum> = FxHashMap::default();
     for bucket in buckets {
-        let (Reverse(sum_ns), first) = sums.entry(group(&bucket)).or_insert((Reverse(0), bucket.first));
+        let (Reverse(sum_ns), first) = sums
+            .entry(group(&bucket))
+            .or_insert((Reverse(0), bucket.first));
         *sum_ns += bucket.exclusive_ns;
         *first = bucket.first.min(*first);
     }

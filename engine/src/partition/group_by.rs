@@ -33,7 +33,9 @@ const AT_ONCE: usize = 1 << 13;
 ///
 /// Columns that are not group keys have a value if all pieces of the group share it.
 pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
-    let Some(keys) = &query.by else { return rows(trace, pieces, &finest(trace, pieces, query), None) };
+    let Some(keys) = &query.by else {
+        return rows(trace, pieces, &finest(trace, pieces, query), None);
+    };
     let mut groups = match of_processes::largest(trace, pieces, query, keys) {
         Some((order, bounds)) => folded(trace, pieces, &PieceNumbers::These(order), &bounds, keys),
         None => grouped(trace, pieces, chosen(trace, pieces, query), keys),
@@ -62,7 +64,12 @@ pub struct ProgramTime {
 
 /// The time of programs by name, in the order of the program with most time of each.
 pub fn program_times(trace: &Trace, pieces: &Pieces) -> Vec<ProgramTime> {
-    let mut programs = grouped(trace, pieces, PieceNumbers::All(pieces.all.len()), &[GroupKey::Program]);
+    let mut programs = grouped(
+        trace,
+        pieces,
+        PieceNumbers::All(pieces.all.len()),
+        &[GroupKey::Program],
+    );
     programs.sort_unstable_by_key(|group| (Reverse(group.exclusive_ns), group.first));
     let names = trace.program_names();
     let mut places: FxHashMap<u32, usize> = FxHashMap::default();
@@ -71,7 +78,11 @@ pub fn program_times(trace: &Trace, pieces: &Pieces) -> Vec<ProgramTime> {
         let number = names.of(pieces.all[program.first as usize].program);
         let place = *places.entry(number).or_insert(times.len());
         if place == times.len() {
-            times.push(ProgramTime { name: names.name(number).to_owned(), exclusive_ns: 0, processes: 0 });
+            times.push(ProgramTime {
+                name: names.name(number).to_owned(),
+                exclusive_ns: 0,
+                processes: 0,
+            });
         }
         times[place].exclusive_ns += program.exclusive_ns;
         times[place].processes += program.processes;
@@ -96,7 +107,10 @@ pub fn finest(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
 
 /// Returns single pieces as rows, with all columns or only the wanted ones.
 pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[String]>) -> Table {
-    let groups: Vec<Aggregate> = numbers.iter().map(|&at| Aggregate::alone(pieces, at)).collect();
+    let groups: Vec<Aggregate> = numbers
+        .iter()
+        .map(|&at| Aggregate::alone(pieces, at))
+        .collect();
     table(trace, pieces, &groups, false, columns)
 }
 
@@ -107,8 +121,14 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     if reaching::most_ns(trace, pieces, &within) == 0 {
         return PieceNumbers::These(Vec::new());
     }
-    let apart_from: Vec<ScopeFilter> = query.apart_from.iter().map(|scope| ScopeFilter::new(trace, scope)).collect();
-    let has = |piece: &Piece| within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece));
+    let apart_from: Vec<ScopeFilter> = query
+        .apart_from
+        .iter()
+        .map(|scope| ScopeFilter::new(trace, scope))
+        .collect();
+    let has = |piece: &Piece| {
+        within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece))
+    };
     let fits = |at: &u32| has(&pieces.all[*at as usize]);
     if query.at_least_ns > 0 && query.by.is_some() {
         let mut numbers = reaching::reaching(trace, pieces, query, &within);
@@ -121,18 +141,28 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     }
     if within.only.iter().any(|(key, _)| key.is_of_task()) {
         let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
-        return PieceNumbers::These(tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect());
+        return PieceNumbers::These(
+            tasks
+                .flat_map(|task| pieces.of_task(task))
+                .filter(fits)
+                .collect(),
+        );
     }
     let has_all = query.within == Scope::default() && apart_from.is_empty();
-    let keys = query.by.as_deref().filter(|keys| !keys.iter().any(|&key| differs_within_bucket(key)));
+    let keys = query
+        .by
+        .as_deref()
+        .filter(|keys| !keys.iter().any(|&key| differs_within_bucket(key)));
     let most = query.most.zip(keys);
     if has_all && most.is_none() {
         return PieceNumbers::All(pieces.all.len());
     }
-    let (whole, partial): (Vec<&ScopeFilter>, Vec<_>) =
-        apart_from.iter().partition(|filter| filter.matches_whole_buckets());
+    let (whole, partial): (Vec<&ScopeFilter>, Vec<_>) = apart_from
+        .iter()
+        .partition(|filter| filter.matches_whole_buckets());
     let may_have = |piece: &Piece| {
-        within.may_have(trace, piece, differs_within_bucket) && !whole.iter().any(|filter| filter.has(trace, piece))
+        within.may_have(trace, piece, differs_within_bucket)
+            && !whole.iter().any(|filter| filter.has(trace, piece))
     };
     let buckets = pieces.buckets(trace);
     let mut of_buckets = buckets.such(&pieces.all, may_have);
@@ -150,21 +180,43 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     PieceNumbers::These(numbers.into_par_iter().filter(fits).collect())
 }
 
-fn grouped(trace: &Trace, pieces: &Pieces, chosen: PieceNumbers, keys: &[GroupKey]) -> Vec<Aggregate> {
+fn grouped(
+    trace: &Trace,
+    pieces: &Pieces,
+    chosen: PieceNumbers,
+    keys: &[GroupKey],
+) -> Vec<Aggregate> {
     let (order, bounds) = in_groups(trace, pieces, chosen, keys);
     folded(trace, pieces, &order, &bounds, keys)
 }
 
-fn folded(trace: &Trace, pieces: &Pieces, order: &PieceNumbers, bounds: &[usize], keys: &[GroupKey]) -> Vec<Aggregate> {
+fn folded(
+    trace: &Trace,
+    pieces: &Pieces,
+    order: &PieceNumbers,
+    bounds: &[usize],
+    keys: &[GroupKey],
+) -> Vec<Aggregate> {
     let folding = Aggregator::new(trace, pieces, keys);
     let is_large = |bounds: &[usize]| bounds[1] - bounds[0] >= MIN_LARGE;
     let of_group = |seen: &mut _, bounds: &[usize]| {
         // All cores aggregate these, one after the other.
-        let places = if is_large(bounds) { bounds[0]..bounds[0] + 1 } else { bounds[0]..bounds[1] };
+        let places = if is_large(bounds) {
+            bounds[0]..bounds[0] + 1
+        } else {
+            bounds[0]..bounds[1]
+        };
         folding.folded(order, places, seen)
     };
-    let mut groups: Vec<Aggregate> = bounds.par_windows(2).map_init(|| folding.seen(), of_group).collect();
-    let mut large = groups.iter_mut().zip(bounds.windows(2)).filter(|(_, bounds)| is_large(bounds)).peekable();
+    let mut groups: Vec<Aggregate> = bounds
+        .par_windows(2)
+        .map_init(|| folding.seen(), of_group)
+        .collect();
+    let mut large = groups
+        .iter_mut()
+        .zip(bounds.windows(2))
+        .filter(|(_, bounds)| is_large(bounds))
+        .peekable();
     if large.peek().is_some() {
         let mut seen = folding.seen();
         large.for_each(|(group, bounds)| {
@@ -174,7 +226,13 @@ fn folded(trace: &Trace, pieces: &Pieces, order: &PieceNumbers, bounds: &[usize]
     groups
 }
 
-fn table(trace: &Trace, pieces: &Pieces, groups: &[Aggregate], is_folded: bool, wanted: Option<&[String]>) -> Table {
+fn table(
+    trace: &Trace,
+    pieces: &Pieces,
+    groups: &[Aggregate],
+    is_folded: bool,
+    wanted: Option<&[String]>,
+) -> Table {
     let first = |group: &Aggregate| &pieces.all[group.first as usize];
     let capture_of = |group: &Aggregate| trace.tasks[first(group).task as usize].capture;
     let share = |group: &Aggregate| {
@@ -182,35 +240,84 @@ fn table(trace: &Trace, pieces: &Pieces, groups: &[Aggregate], is_folded: bool, 
         (wall_ns > 0).then(|| group.exclusive_ns as f64 / wall_ns as f64)
     };
     let id = |key: GroupKey, of: fn(&Task) -> i32| {
-        let common =
-            |group: &Aggregate| if group.shares(key) { of(&trace.tasks[first(group).task as usize]) } else { NO_ID };
-        some_ints(groups.iter().map(common).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
+        let common = |group: &Aggregate| {
+            if group.shares(key) {
+                of(&trace.tasks[first(group).task as usize])
+            } else {
+                NO_ID
+            }
+        };
+        some_ints(
+            groups
+                .iter()
+                .map(common)
+                .map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }),
+        )
     };
     let text = |key: GroupKey, of: fn(&Trace, &Piece) -> Text| {
-        let common = |group: &Aggregate| if group.shares(key) { of(trace, first(group)) } else { Text::NONE };
+        let common = |group: &Aggregate| {
+            if group.shares(key) {
+                of(trace, first(group))
+            } else {
+                Text::NONE
+            }
+        };
         text_column(trace, groups.iter().map(common))
     };
-    let class = |group: &Aggregate| group.shares(GroupKey::Class).then(|| first(group).class.name());
-    let capture =
-        |group: &Aggregate| if group.shares(GroupKey::Capture) { i64::from(capture_of(group)) } else { NO_NS };
-    let resolved = |group: &Aggregate| group.shares(GroupKey::Resolved).then(|| first(group).resolved);
-    let tag = |group: &Aggregate| group.shares(GroupKey::Tag).then(|| first(group).tag.name()).flatten();
+    let class = |group: &Aggregate| {
+        group
+            .shares(GroupKey::Class)
+            .then(|| first(group).class.name())
+    };
+    let capture = |group: &Aggregate| {
+        if group.shares(GroupKey::Capture) {
+            i64::from(capture_of(group))
+        } else {
+            NO_NS
+        }
+    };
+    let resolved = |group: &Aggregate| {
+        group
+            .shares(GroupKey::Resolved)
+            .then(|| first(group).resolved)
+    };
+    let tag = |group: &Aggregate| {
+        group
+            .shares(GroupKey::Tag)
+            .then(|| first(group).tag.name())
+            .flatten()
+    };
     let makers: [(&str, &dyn Fn() -> Values); 13] = [
         ("capture", &|| some_ints(groups.iter().map(capture))),
         ("pid", &|| id(GroupKey::Pid, |task| task.pid)),
         ("tid", &|| id(GroupKey::Tid, |task| task.tid)),
-        ("program", &|| text(GroupKey::Program, |_, piece| piece.program)),
+        ("program", &|| {
+            text(GroupKey::Program, |_, piece| piece.program)
+        }),
         ("class", &|| texts(groups.iter().map(class))),
-        ("syscall", &|| text(GroupKey::Syscall, |trace, piece| piece.name(trace).0)),
-        ("op", &|| text(GroupKey::Op, |trace, piece| piece.name(trace).1)),
-        ("target", &|| text(GroupKey::Target, |_, piece| piece.target)),
-        ("exclusive_ns", &|| ints(groups.iter().map(|group| group.exclusive_ns))),
-        ("share", &|| Values::Float(groups.iter().map(share).collect())),
+        ("syscall", &|| {
+            text(GroupKey::Syscall, |trace, piece| piece.name(trace).0)
+        }),
+        ("op", &|| {
+            text(GroupKey::Op, |trace, piece| piece.name(trace).1)
+        }),
+        ("target", &|| {
+            text(GroupKey::Target, |_, piece| piece.target)
+        }),
+        ("exclusive_ns", &|| {
+            ints(groups.iter().map(|group| group.exclusive_ns))
+        }),
+        ("share", &|| {
+            Values::Float(groups.iter().map(share).collect())
+        }),
         ("calls", &|| ints(groups.iter().map(|group| group.calls))),
-        ("resolved", &|| Values::Bool(groups.iter().map(resolved).collect())),
+        ("resolved", &|| {
+            Values::Bool(groups.iter().map(resolved).collect())
+        }),
         ("tag", &|| texts(groups.iter().map(tag))),
     ];
-    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|column| column == name));
+    let is_wanted =
+        |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|column| column == name));
     let chosen = makers.into_iter().filter(|(name, _)| is_wanted(name));
     let mut columns: Vec<_> = chosen.map(|(name, make)| (name, make())).collect();
     if is_folded {
@@ -231,7 +338,10 @@ fn facts_of_folding(trace: &Trace, groups: &[Aggregate]) -> [(&'static str, Valu
         ("first_line", line(|group| group.first_row)),
         ("last_line", line(|group| group.last_row)),
         ("targets", ints(groups.iter().map(|group| group.targets))),
-        ("processes", ints(groups.iter().map(|group| group.processes))),
+        (
+            "processes",
+            ints(groups.iter().map(|group| group.processes)),
+        ),
         ("pieces", ints(groups.iter().map(|group| group.pieces))),
     ]
 }

@@ -42,21 +42,39 @@ impl Piece {
 
     /// The same piece with the target that its calls have in common.
     pub fn of_several_targets(self, trace: &Trace) -> Piece {
-        Piece { target: self.common_target(trace), ..self }
+        Piece {
+            target: self.common_target(trace),
+            ..self
+        }
     }
 
     /// Adds another piece of the same kind. The targets may differ.
     pub(super) fn take(&mut self, trace: &Trace, other: &Piece) {
-        let common = if self.shape == other.shape { self.common_target(trace) } else { Text::NONE };
-        self.target = if self.target == other.target { self.target } else { common };
+        let common = if self.shape == other.shape {
+            self.common_target(trace)
+        } else {
+            Text::NONE
+        };
+        self.target = if self.target == other.target {
+            self.target
+        } else {
+            common
+        };
         self.exclusive_ns += other.exclusive_ns;
         self.calls = self.calls.saturating_add(other.calls);
-        (self.first_row, self.last_row) = (self.first_row.min(other.first_row), self.last_row.max(other.last_row));
+        (self.first_row, self.last_row) = (
+            self.first_row.min(other.first_row),
+            self.last_row.max(other.last_row),
+        );
     }
 
     /// The target that all its calls have in common.
     pub fn common_target(&self, trace: &Trace) -> Text {
-        trace.events.shapes().get(self.shape as usize).map_or(Text::NONE, |shape| shape.target)
+        trace
+            .events
+            .shapes()
+            .get(self.shape as usize)
+            .map_or(Text::NONE, |shape| shape.target)
     }
 }
 
@@ -64,7 +82,11 @@ impl Piece {
 pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
     let events = &trace.events;
     let is_call = !charge.is_gap && charge.row != NONE;
-    let target = if is_call { events.waited_target(charge.row) } else { Text::NONE };
+    let target = if is_call {
+        events.waited_target(charge.row)
+    } else {
+        Text::NONE
+    };
     Piece {
         task,
         program,
@@ -96,6 +118,9 @@ pub(crate) fn program_of(
         (true, Some(end_ns)) => end_ns,
         _ => trace.events.start_ns(row),
     };
-    let as_it_came = charge.place.and_then(|place| attribution.other(place)).map(|segment| segment.start_ns);
+    let as_it_came = charge
+        .place
+        .and_then(|place| attribution.other(place))
+        .map(|segment| segment.start_ns);
     programs.path_at(task, as_it_came.unwrap_or_else(|| of_row(charge.row)))
 }

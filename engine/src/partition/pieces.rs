@@ -28,7 +28,12 @@ pub struct Pieces {
 
 impl Pieces {
     /// Sums the critical path.
-    pub fn new(trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, windows: &[Window]) -> Pieces {
+    pub fn new(
+        trace: &Trace,
+        programs: &ProgramIndex,
+        attribution: &Attribution,
+        windows: &[Window],
+    ) -> Pieces {
         let mut pieces = Pieces::none(windows);
         sums::of_tasks(trace, programs, attribution, |some| pieces.push(some));
         pieces.all.shrink_to_fit();
@@ -38,7 +43,12 @@ impl Pieces {
     /// Collects the pieces of each task, given by task number.
     pub(crate) fn of_tasks(each: impl Iterator<Item = Vec<Piece>>, windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
-        each.for_each(|some| pieces.push(PiecesOfTasks { ends: vec![some.len()], pieces: some }));
+        each.for_each(|some| {
+            pieces.push(PiecesOfTasks {
+                ends: vec![some.len()],
+                pieces: some,
+            })
+        });
         pieces
     }
 
@@ -67,7 +77,11 @@ impl Pieces {
             from = end;
         }
         // There may be a single task with very many pieces.
-        if self.all.is_empty() { std::mem::swap(&mut self.all, &mut pieces) } else { self.all.append(&mut pieces) }
+        if self.all.is_empty() {
+            std::mem::swap(&mut self.all, &mut pieces)
+        } else {
+            self.all.append(&mut pieces)
+        }
     }
 
     /// The pieces grouped into buckets, which ignore task and target.
@@ -84,7 +98,9 @@ impl Pieces {
     /// The pieces of a task.
     pub(crate) fn of(&self, task: u32) -> &[Piece] {
         let range = self.of_task(task);
-        self.all.get(range.start as usize..range.end as usize).unwrap_or(&[])
+        self.all
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or(&[])
     }
 
     /// Length of the windows of a capture, or of all captures.
@@ -104,9 +120,19 @@ impl Pieces {
     pub(crate) fn exclusive_of_process_by_task(&self, trace: &Trace) -> &[i64] {
         self.of_processes.get_or_init(|| {
             let pids = trace.pids();
-            let sum = |tasks: &[u32]| tasks.iter().filter_map(|&task| self.times.by_task.get(task as usize)).sum();
+            let sum = |tasks: &[u32]| {
+                tasks
+                    .iter()
+                    .filter_map(|&task| self.times.by_task.get(task as usize))
+                    .sum()
+            };
             let sums: Vec<i64> = pids.tasks().groups().map(sum).collect();
-            let of_task = |task: u32| pids.number_of(task).and_then(|pid| sums.get(pid as usize)).copied().unwrap_or(0);
+            let of_task = |task: u32| {
+                pids.number_of(task)
+                    .and_then(|pid| sums.get(pid as usize))
+                    .copied()
+                    .unwrap_or(0)
+            };
             (0..trace.tasks.len() as u32).map(of_task).collect()
         })
     }
@@ -163,8 +189,14 @@ pub(crate) fn without_targets(trace: &Trace, pieces: &[Piece]) -> Vec<Piece> {
     let mut all: Vec<Piece> = Vec::new();
     for piece in pieces {
         // Messages are distinguished by their text.
-        let message = if piece.is_message { piece.target } else { Text::NONE };
-        let at = *places.entry((bucket_key(trace, piece), message)).or_insert(all.len());
+        let message = if piece.is_message {
+            piece.target
+        } else {
+            Text::NONE
+        };
+        let at = *places
+            .entry((bucket_key(trace, piece), message))
+            .or_insert(all.len());
         match all.get_mut(at) {
             Some(known) => known.take(trace, piece),
             None => all.push(*piece),

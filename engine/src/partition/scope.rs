@@ -53,7 +53,10 @@ impl GroupKey {
 
     /// Looks up a key by name.
     pub fn by_name(name: &str) -> Option<GroupKey> {
-        let column = GroupKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key);
+        let column = GroupKey::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, key)| key);
         column.or((name == "program_name").then_some(GroupKey::ProgramName))
     }
 
@@ -62,7 +65,10 @@ impl GroupKey {
     }
 
     fn is_text(self) -> bool {
-        matches!(self, GroupKey::Program | GroupKey::Syscall | GroupKey::Op | GroupKey::Target)
+        matches!(
+            self,
+            GroupKey::Program | GroupKey::Syscall | GroupKey::Op | GroupKey::Target
+        )
     }
 
     /// The task's value of this key, as a number.
@@ -97,8 +103,13 @@ impl GroupKey {
         for value in values {
             match value {
                 // Undecodable text is known only in its printed form, with replacement characters.
-                KeyValue::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
-                    numbers.extend((0..texts.len() as u32).filter(|&number| texts.string(Text(number)) == *text));
+                KeyValue::Text(text)
+                    if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) =>
+                {
+                    numbers.extend(
+                        (0..texts.len() as u32)
+                            .filter(|&number| texts.string(Text(number)) == *text),
+                    );
                 }
                 _ => numbers.extend(self.number(trace, value)),
             }
@@ -109,17 +120,23 @@ impl GroupKey {
     fn number(self, trace: &Trace, value: &KeyValue) -> Option<u32> {
         match (self, value) {
             (GroupKey::Pid | GroupKey::Tid, KeyValue::None) => Some(NO_ID as u32),
-            (GroupKey::Pid | GroupKey::Tid, KeyValue::Int(id)) => i32::try_from(*id).ok().map(|id| id as u32),
+            (GroupKey::Pid | GroupKey::Tid, KeyValue::Int(id)) => {
+                i32::try_from(*id).ok().map(|id| id as u32)
+            }
             (GroupKey::Capture, KeyValue::Int(capture)) => u32::try_from(*capture).ok(),
-            (GroupKey::Class, KeyValue::Text(name)) => {
-                Class::ALL.iter().find(|class| class.name() == name).map(|&class| class as u32)
-            }
+            (GroupKey::Class, KeyValue::Text(name)) => Class::ALL
+                .iter()
+                .find(|class| class.name() == name)
+                .map(|&class| class as u32),
             (_, KeyValue::None) if self.is_text() => Some(Text::NONE.0),
-            (_, KeyValue::Text(text)) if self.is_text() => trace.events.texts.find(text.as_bytes()).map(|text| text.0),
-            (GroupKey::Tag, KeyValue::None) => Some(Tag::None as u32),
-            (GroupKey::Tag, KeyValue::Text(name)) => {
-                Tag::ALL.iter().find(|tag| tag.name() == Some(name)).map(|&tag| tag as u32)
+            (_, KeyValue::Text(text)) if self.is_text() => {
+                trace.events.texts.find(text.as_bytes()).map(|text| text.0)
             }
+            (GroupKey::Tag, KeyValue::None) => Some(Tag::None as u32),
+            (GroupKey::Tag, KeyValue::Text(name)) => Tag::ALL
+                .iter()
+                .find(|tag| tag.name() == Some(name))
+                .map(|&tag| tag as u32),
             (GroupKey::ProgramName, KeyValue::Text(name)) => trace.program_names().number(name),
             (GroupKey::Resolved, KeyValue::Bool(resolved)) => Some(u32::from(*resolved)),
             _ => None,
@@ -178,50 +195,81 @@ impl Numbers {
         let is_dense = all.len() > Numbers::FEW && words <= Numbers::WORDS_OF_VALUE * all.len();
         let mut bits = vec![0; if is_dense { words } else { 0 }];
         if is_dense {
-            all.iter().for_each(|&number| bits[number as usize / 64] |= 1 << (number % 64));
+            all.iter()
+                .for_each(|&number| bits[number as usize / 64] |= 1 << (number % 64));
         }
         Numbers { all, bits }
     }
 
     pub(super) fn contains(&self, number: &u32) -> bool {
         if !self.bits.is_empty() {
-            return self.bits.get(*number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1);
+            return self
+                .bits
+                .get(*number as usize / 64)
+                .is_some_and(|bits| bits >> (number % 64) & 1 == 1);
         }
-        if self.all.len() <= Numbers::FEW { self.all.contains(number) } else { self.all.binary_search(number).is_ok() }
+        if self.all.len() <= Numbers::FEW {
+            self.all.contains(number)
+        } else {
+            self.all.binary_search(number).is_ok()
+        }
     }
 }
 
 impl ScopeFilter {
     pub(crate) fn new(trace: &Trace, scope: &Scope) -> ScopeFilter {
         let numbers = |conditions: &Conditions| {
-            let number = |(key, values): &(GroupKey, Vec<KeyValue>)| (*key, Numbers::new(key.numbers(trace, values)));
+            let number = |(key, values): &(GroupKey, Vec<KeyValue>)| {
+                (*key, Numbers::new(key.numbers(trace, values)))
+            };
             conditions.iter().map(number).collect()
         };
-        ScopeFilter { only: numbers(&scope.only), without: numbers(&scope.without) }
+        ScopeFilter {
+            only: numbers(&scope.only),
+            without: numbers(&scope.without),
+        }
     }
 
     /// The accepted values of a key, or `None` without a condition on it.
     pub(crate) fn only(&self, key: GroupKey) -> Option<&Numbers> {
-        self.only.iter().find(|(known, _)| *known == key).map(|(_, numbers)| numbers)
+        self.only
+            .iter()
+            .find(|(known, _)| *known == key)
+            .map(|(_, numbers)| numbers)
     }
 
     /// Whether a condition refers to targets.
     pub(crate) fn needs_targets(&self) -> bool {
-        self.only.iter().chain(&self.without).any(|&(key, _)| key == GroupKey::Target)
+        self.only
+            .iter()
+            .chain(&self.without)
+            .any(|&(key, _)| key == GroupKey::Target)
     }
 
     /// Whether each bucket matches as a whole or not at all.
     pub(super) fn matches_whole_buckets(&self) -> bool {
-        !self.only.iter().chain(&self.without).any(|&(key, _)| differs_within_bucket(key))
+        !self
+            .only
+            .iter()
+            .chain(&self.without)
+            .any(|&(key, _)| differs_within_bucket(key))
     }
 
     pub(crate) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
         let of_task = |(key, _): &&(GroupKey, Numbers)| key.is_of_task();
-        self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
+        self.only
+            .iter()
+            .filter(of_task)
+            .all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 
     /// Whether it may match a piece that equals this one except in the keys for which `differs` holds.
-    pub(crate) fn may_have(&self, trace: &Trace, piece: &Piece, differs: impl Fn(GroupKey) -> bool) -> bool {
+    pub(crate) fn may_have(
+        &self,
+        trace: &Trace,
+        piece: &Piece,
+        differs: impl Fn(GroupKey) -> bool,
+    ) -> bool {
         let holds = |(key, numbers): &&(GroupKey, Numbers)| numbers.contains(&key.of(trace, piece));
         let is_known = |(key, _): &&(GroupKey, Numbers)| !differs(*key);
         self.only.iter().filter(is_known).all(|one| holds(&one))
@@ -252,7 +300,10 @@ pub struct GroupQuery {
 /// A piece's values of some keys. Unused components are 0.
 pub(super) fn values_of(keys: &[GroupKey], trace: &Trace, piece: &Piece) -> [u32; KEYS] {
     let mut values = [0; KEYS];
-    values.iter_mut().zip(keys).for_each(|(value, key)| *value = key.of(trace, piece));
+    values
+        .iter_mut()
+        .zip(keys)
+        .for_each(|(value, key)| *value = key.of(trace, piece));
     values
 }
 

@@ -24,11 +24,20 @@ type StackKey = (Text, u32, u32, u32);
 /// The stack of a part of the path: that of its call. Time between calls has none.
 fn stack_of(trace: &Trace, task: u32, charge: &Charge) -> Option<u32> {
     let is_call = !charge.is_gap && charge.row != NONE && trace.events.task(charge.row) == task;
-    if is_call { trace.events.stacks.of(charge.row) } else { None }
+    if is_call {
+        trace.events.stacks.of(charge.row)
+    } else {
+        None
+    }
 }
 
 /// The rows of a task, in the order of their first parts.
-fn of_task(trace: &Trace, attribution: &Attribution, twins: &[u32], task: u32) -> Vec<(Piece, Option<u32>)> {
+fn of_task(
+    trace: &Trace,
+    attribution: &Attribution,
+    twins: &[u32],
+    task: u32,
+) -> Vec<(Piece, Option<u32>)> {
     let mut places: FxHashMap<StackKey, usize> = FxHashMap::default();
     let mut rows: Vec<(Piece, Option<u32>)> = Vec::new();
     attribution.each(trace, task, |charge| {
@@ -36,7 +45,9 @@ fn of_task(trace: &Trace, attribution: &Attribution, twins: &[u32], task: u32) -
         let piece = piece_of(trace, task, program, charge);
         let stack = stack_of(trace, task, charge);
         let shape = twins.get(piece.shape as usize).copied().unwrap_or(NONE);
-        let at = *places.entry((program, shape, charge.kind(), stack.unwrap_or(NONE))).or_insert(rows.len());
+        let at = *places
+            .entry((program, shape, charge.kind(), stack.unwrap_or(NONE)))
+            .or_insert(rows.len());
         match rows.get_mut(at) {
             Some((known, _)) => known.take(trace, &piece),
             None => rows.push((piece, stack)),
@@ -51,7 +62,9 @@ pub fn stack_times(trace: &Trace, attribution: &Attribution) -> Table {
     trace.program_index();
     let twins = trace.events.twins();
     let tasks = (0..trace.tasks.len() as u32).into_par_iter();
-    let mut rows: Vec<_> = tasks.flat_map_iter(|task| of_task(trace, attribution, &twins, task)).collect();
+    let mut rows: Vec<_> = tasks
+        .flat_map_iter(|task| of_task(trace, attribution, &twins, task))
+        .collect();
     rows.sort_by_key(|(piece, _)| Reverse(piece.exclusive_ns));
     let pieces = || rows.iter().map(|(piece, _)| piece);
     let tasks: Vec<u32> = pieces().map(|piece| piece.task).collect();
@@ -59,20 +72,47 @@ pub fn stack_times(trace: &Trace, attribution: &Attribution) -> Table {
     Table::new(
         "stack_times",
         vec![
-            ("capture", ints(tasks.iter().map(|&task| i64::from(known(task).capture)))),
+            (
+                "capture",
+                ints(tasks.iter().map(|&task| i64::from(known(task).capture))),
+            ),
             ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
             ("pid", ids(&tasks, |task| known(task).pid)),
             ("tid", ids(&tasks, |task| known(task).tid)),
-            ("program", text_column(trace, pieces().map(|piece| piece.program))),
-            ("class", texts(pieces().map(|piece| Some(piece.class.name())))),
-            ("syscall", text_column(trace, pieces().map(|piece| piece.name(trace).0))),
-            ("op", text_column(trace, pieces().map(|piece| piece.name(trace).1))),
-            ("target", text_column(trace, pieces().map(|piece| piece.target))),
-            ("exclusive_ns", ints(pieces().map(|piece| piece.exclusive_ns))),
+            (
+                "program",
+                text_column(trace, pieces().map(|piece| piece.program)),
+            ),
+            (
+                "class",
+                texts(pieces().map(|piece| Some(piece.class.name()))),
+            ),
+            (
+                "syscall",
+                text_column(trace, pieces().map(|piece| piece.name(trace).0)),
+            ),
+            (
+                "op",
+                text_column(trace, pieces().map(|piece| piece.name(trace).1)),
+            ),
+            (
+                "target",
+                text_column(trace, pieces().map(|piece| piece.target)),
+            ),
+            (
+                "exclusive_ns",
+                ints(pieces().map(|piece| piece.exclusive_ns)),
+            ),
             ("calls", ints(pieces().map(|piece| i64::from(piece.calls)))),
-            ("resolved", Values::Bool(pieces().map(|piece| Some(piece.resolved)).collect())),
+            (
+                "resolved",
+                Values::Bool(pieces().map(|piece| Some(piece.resolved)).collect()),
+            ),
             ("tag", texts(pieces().map(|piece| piece.tag.name()))),
-            ("stack", some_ints(rows.iter().map(|(_, stack)| stack.map_or(NO_NS, i64::from)))),
+            (
+                "stack",
+                some_ints(rows.iter().map(|(_, stack)| stack.map_or(NO_NS, i64::from))),
+            ),
         ],
     )
 }
@@ -81,18 +121,24 @@ pub fn stack_times(trace: &Trace, attribution: &Attribution) -> Table {
 pub fn stack_frames(trace: &Trace, stacks: &[u32]) -> Table {
     let of = |&stack: &u32| {
         let frames = trace.events.stacks.frames(stack);
-        (0i64..).zip(frames).map(move |(depth, frame)| (stack, depth, frame))
+        (0i64..)
+            .zip(frames)
+            .map(move |(depth, frame)| (stack, depth, frame))
     };
     let rows: Vec<(u32, i64, Frame)> = stacks.iter().flat_map(of).collect();
     let text = |part: fn(&Frame) -> Text| {
         let mut column = TextColumn::default();
-        rows.iter().for_each(|(.., frame)| push_text(&mut column, &trace.events, part(frame)));
+        rows.iter()
+            .for_each(|(.., frame)| push_text(&mut column, &trace.events, part(frame)));
         column.finish()
     };
     Table::new(
         "stack_frames",
         vec![
-            ("stack", ints(rows.iter().map(|&(stack, ..)| i64::from(stack)))),
+            (
+                "stack",
+                ints(rows.iter().map(|&(stack, ..)| i64::from(stack))),
+            ),
             ("depth", ints(rows.iter().map(|&(_, depth, _)| depth))),
             ("function", text(|frame| frame.function)),
             ("source", text(|frame| frame.source)),

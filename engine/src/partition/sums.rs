@@ -42,10 +42,20 @@ pub(super) fn of_tasks(
         let mut found = PiecesOfTasks::default();
         for &task in tasks {
             let places = attribution.places(trace, task);
-            sums.of_task(trace, programs, attribution, task, places, |_, _| true, &mut found.pieces);
+            sums.of_task(
+                trace,
+                programs,
+                attribution,
+                task,
+                places,
+                |_, _| true,
+                &mut found.pieces,
+            );
             found.ends.push(found.pieces.len());
         }
-        idle.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
+        idle.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(sums);
         found
     };
     let mut take = take;
@@ -167,18 +177,34 @@ impl<'trace> PieceSums<'trace> {
     /// Index of the piece that a part of the path belongs to, or `pieces.len()` if there is no such piece yet.
     fn place(&mut self, shape: Option<usize>, charge: &Charge, pieces: &[Piece]) -> u32 {
         let (life, next) = (self.life, pieces.len() as u32);
-        let twin = shape.and_then(|shape| self.twins.get(shape)).map_or(self.twins.len(), |&twin| twin as usize);
-        let Some(first) = self.first.get_mut(twin) else { return next };
+        let twin = shape
+            .and_then(|shape| self.twins.get(shape))
+            .map_or(self.twins.len(), |&twin| twin as usize);
+        let Some(first) = self.first.get_mut(twin) else {
+            return next;
+        };
         if first.life != life {
             *first = First { life, place: next };
             return next;
         }
-        let is_like =
-            |piece: &Piece| piece.class == charge.class && piece.resolved == charge.resolved && piece.tag == charge.tag;
+        let is_like = |piece: &Piece| {
+            piece.class == charge.class
+                && piece.resolved == charge.resolved
+                && piece.tag == charge.tag
+        };
         match pieces.get(first.place as usize) {
-            Some(piece) if !is_like(piece) => {
-                *self.further.entry((life, twin as u32, Charge { is_gap: false, ..*charge }.kind())).or_insert(next)
-            }
+            Some(piece) if !is_like(piece) => *self
+                .further
+                .entry((
+                    life,
+                    twin as u32,
+                    Charge {
+                        is_gap: false,
+                        ..*charge
+                    }
+                    .kind(),
+                ))
+                .or_insert(next),
             _ => first.place,
         }
     }
@@ -197,16 +223,28 @@ impl<'index> Ran<'index> {
     fn new(programs: &'index ProgramIndex, task: u32) -> Ran<'index> {
         let all = programs.of(task);
         let only = all.first().filter(|_| all.len() == 1).map(|only| only.path);
-        Ran { task, only, last: all.last(), is_last: false }
+        Ran {
+            task,
+            only,
+            last: all.last(),
+            is_last: false,
+        }
     }
 
     /// The program at the start of a part of the path. Rows must be passed in order of their starts.
-    fn program(&mut self, trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, charge: &Charge) -> Text {
+    fn program(
+        &mut self,
+        trace: &Trace,
+        programs: &ProgramIndex,
+        attribution: &Attribution,
+        charge: &Charge,
+    ) -> Text {
         if let Some(only) = self.only {
             return only;
         }
         if let (None, Some(last)) = (charge.place, self.last) {
-            self.is_last = self.is_last || (charge.row != NONE && trace.events.start_ns(charge.row) >= last.from_ns);
+            self.is_last = self.is_last
+                || (charge.row != NONE && trace.events.start_ns(charge.row) >= last.from_ns);
             if self.is_last {
                 return last.path;
             }

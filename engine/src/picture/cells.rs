@@ -29,25 +29,35 @@ pub fn cells(source: &LaneSource<'_>, grid: &Grid, task: u32) -> Vec<u8> {
 
 /// The cells of a lane in several grids, two per byte.
 pub fn levels(source: &LaneSource<'_>, grids: &[Grid], task: u32) -> Vec<Vec<u8>> {
-    painted(source, grids, task).iter().map(|cells| packed(cells)).collect()
+    painted(source, grids, task)
+        .iter()
+        .map(|cells| packed(cells))
+        .collect()
 }
 
 fn painted(source: &LaneSource<'_>, grids: &[Grid], task: u32) -> Vec<Vec<u8>> {
-    let Some((start_ns, end_ns)) = source.life(task) else { return vec![Vec::new(); grids.len()] };
+    let Some((start_ns, end_ns)) = source.life(task) else {
+        return vec![Vec::new(); grids.len()];
+    };
     let painter = |grid| {
         let (first, last) = Grid::columns_of(grid, start_ns, end_ns);
         Painter::new(grid, first, last)
     };
     let mut painters: Vec<Painter<'_>> = grids.iter().map(painter).collect();
     source.each(task, |part| {
-        painters.iter_mut().for_each(|painter| painter.paint(part.class as usize, part.start_ns, part.end_ns));
+        painters
+            .iter_mut()
+            .for_each(|painter| painter.paint(part.class as usize, part.start_ns, part.end_ns));
     });
     painters.into_iter().map(Painter::finish).collect()
 }
 
 /// Two cells per byte.
 fn packed(cells: &[u8]) -> Vec<u8> {
-    cells.chunks(2).map(|pair| pair[0] | pair.get(1).copied().unwrap_or(0) << 4).collect()
+    cells
+        .chunks(2)
+        .map(|pair| pair[0] | pair.get(1).copied().unwrap_or(0) << 4)
+        .collect()
 }
 
 /// Fills the cells of a lane from its parts, which come in order.
@@ -64,7 +74,14 @@ struct Painter<'grid> {
 impl<'grid> Painter<'grid> {
     fn new(grid: &'grid Grid, first: u64, last: u64) -> Painter<'grid> {
         let cells = vec![NO_TIME; (last - first + 1) as usize];
-        Painter { grid, cells, first, at: first, at_end_ns: grid.end_of(first), sums_ns: [0; CLASSES] }
+        Painter {
+            grid,
+            cells,
+            first,
+            at: first,
+            at_end_ns: grid.end_of(first),
+            sums_ns: [0; CLASSES],
+        }
     }
 
     fn paint(&mut self, class: usize, start_ns: i64, end_ns: i64) {
@@ -77,12 +94,17 @@ impl<'grid> Painter<'grid> {
         }
         self.sums_ns[class] += self.at_end_ns - start_ns;
         let last = self.grid.column_of(end_ns);
-        let whole = (self.at + 1 - self.first) as usize..((last - self.first) as usize).min(self.cells.len());
+        let whole = (self.at + 1 - self.first) as usize
+            ..((last - self.first) as usize).min(self.cells.len());
         self.move_to(last);
         if whole.start < whole.end {
             self.cells[whole].fill(class as u8);
         }
-        let from_ns = if last == 0 { self.grid.start_ns } else { self.grid.end_of(last - 1) };
+        let from_ns = if last == 0 {
+            self.grid.start_ns
+        } else {
+            self.grid.end_of(last - 1)
+        };
         self.sums_ns[class] += (end_ns - from_ns).max(0);
     }
 

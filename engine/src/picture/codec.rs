@@ -17,7 +17,9 @@ pub fn push_number(bytes: &mut Vec<u8>, number: u64) {
 /// The numbers of a column, one after the other.
 pub fn numbers(column: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    column.into_iter().for_each(|number| push_number(&mut bytes, number));
+    column
+        .into_iter()
+        .for_each(|number| push_number(&mut bytes, number));
     bytes
 }
 
@@ -38,7 +40,13 @@ pub fn differences(column: impl IntoIterator<Item = i64>) -> impl Iterator<Item 
 
 /// Compress by deflate without a header. None if the result has more than `max_bytes`.
 pub fn deflated(bytes: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
-    let mut encoder = DeflateEncoder::new(Limited { written: Vec::new(), max_bytes }, Compression::new(6));
+    let mut encoder = DeflateEncoder::new(
+        Limited {
+            written: Vec::new(),
+            max_bytes,
+        },
+        Compression::new(6),
+    );
     encoder.write_all(bytes).ok()?;
     encoder.finish().ok().map(|limited| limited.written)
 }

@@ -25,7 +25,11 @@ impl Grid {
     /// The columns of a level.
     pub fn of_level(start_ns: i64, end_ns: i64, level: u32) -> Grid {
         let wall_ns = end_ns.saturating_sub(start_ns).max(1) as u64;
-        Grid { start_ns, wall_ns, columns: COLUMNS * FACTOR.pow(level) }
+        Grid {
+            start_ns,
+            wall_ns,
+            columns: COLUMNS * FACTOR.pow(level),
+        }
     }
 
     /// The same window in another number of columns.
@@ -47,13 +51,18 @@ impl Grid {
 
     /// The end of a column: the first moment that belongs to the next one.
     pub fn end_of(&self, column: u64) -> i64 {
-        let passed_ns = (u128::from(column + 1) * u128::from(self.wall_ns)).div_ceil(u128::from(self.columns));
+        let passed_ns =
+            (u128::from(column + 1) * u128::from(self.wall_ns)).div_ceil(u128::from(self.columns));
         self.start_ns.saturating_add(passed_ns as i64)
     }
 
     /// The columns that a time range touches, at least one: first and last.
     pub fn columns_of(&self, start_ns: i64, end_ns: i64) -> (u64, u64) {
         let first = self.column_of(start_ns);
-        (first, self.column_of(end_ns.saturating_sub(1).max(start_ns)).max(first))
+        (
+            first,
+            self.column_of(end_ns.saturating_sub(1).max(start_ns))
+                .max(first),
+        )
     }
 }

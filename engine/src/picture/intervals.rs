@@ -51,20 +51,40 @@ pub struct Collector {
 impl Collector {
     /// No call yet.
     pub fn new(most: usize) -> Collector {
-        Collector { intervals: Vec::new(), most, min_ns: 0 }
+        Collector {
+            intervals: Vec::new(),
+            most,
+            min_ns: 0,
+        }
     }
 
     /// Nothing yet, and nothing that would not be retained here.
     pub fn following(&self) -> Collector {
-        Collector { intervals: Vec::new(), ..*self }
+        Collector {
+            intervals: Vec::new(),
+            ..*self
+        }
     }
 
     /// Add a part of a lane, if it is a call; whether it is one.
     pub fn add(&mut self, lane: u32, part: &Segment) -> bool {
-        let What::Call(row) = part.what else { return false };
+        let What::Call(row) = part.what else {
+            return false;
+        };
         if part.dur_ns() >= self.min_ns {
-            let Segment { start_ns, end_ns, class, .. } = *part;
-            self.push(Interval { lane, start_ns, end_ns, row, class });
+            let Segment {
+                start_ns,
+                end_ns,
+                class,
+                ..
+            } = *part;
+            self.push(Interval {
+                lane,
+                start_ns,
+                end_ns,
+                row,
+                class,
+            });
         }
         true
     }
@@ -78,7 +98,12 @@ impl Collector {
         self.intervals.push(interval);
         if self.intervals.len() >= 2 * self.most.max(1) {
             retain(&mut self.intervals, self.most);
-            self.min_ns = self.intervals.iter().map(|each| each.end_ns - each.start_ns).min().unwrap_or(0);
+            self.min_ns = self
+                .intervals
+                .iter()
+                .map(|each| each.end_ns - each.start_ns)
+                .min()
+                .unwrap_or(0);
         }
     }
 

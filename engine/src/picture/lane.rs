@@ -35,13 +35,20 @@ impl LaneSource<'_> {
 
     /// Report the parts of a lane in order of time: calls, and the gaps between them. They cover the lifetime.
     pub fn each(&self, task: u32, mut report: impl FnMut(Segment)) {
-        let Some((from_ns, to_ns)) = self.life(task) else { return };
+        let Some((from_ns, to_ns)) = self.life(task) else {
+            return;
+        };
         let is_log = self.is_log(task);
         let left_out = self.wakers.left_out().of(task);
         WorkSpan::of_life(self.trace, task).each(self.trace, self.wakers, |part| {
             let (start_ns, end_ns) = (part.start_ns.max(from_ns), part.end_ns.min(to_ns));
             if start_ns < end_ns {
-                let part = Segment { start_ns, end_ns, class: self.class(&part, is_log), ..part };
+                let part = Segment {
+                    start_ns,
+                    end_ns,
+                    class: self.class(&part, is_log),
+                    ..part
+                };
                 if left_out.is_empty() || !matches!(part.what, What::Gap(_)) {
                     report(part);
                 } else {
@@ -52,14 +59,21 @@ impl LaneSource<'_> {
     }
 
     fn is_log(&self, task: u32) -> bool {
-        let capture = self.trace.captures.get(self.trace.tasks[task as usize].capture as usize);
+        let capture = self
+            .trace
+            .captures
+            .get(self.trace.tasks[task as usize].capture as usize);
         capture.is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap)
     }
 
     fn class(&self, part: &Segment, is_log: bool) -> Class {
         match part.what {
-            What::Call(row) if part.class == Class::Poll && self.trace.events.only_sleeps(row) => Class::Sleep,
-            What::Call(row) if self.trace.events.filled_from_pipe(row).is_some() => self.wakers.class(self.trace, row),
+            What::Call(row) if part.class == Class::Poll && self.trace.events.only_sleeps(row) => {
+                Class::Sleep
+            }
+            What::Call(row) if self.trace.events.filled_from_pipe(row).is_some() => {
+                self.wakers.class(self.trace, row)
+            }
             What::Gap(_) if is_log => Class::Gap,
             _ => part.class,
         }
@@ -70,17 +84,33 @@ impl LaneSource<'_> {
 fn without_left_out(part: Segment, ranges: &[LeftOut], report: &mut impl FnMut(Segment)) {
     let mut from_ns = part.start_ns;
     let first = ranges.partition_point(|range| range.to_ns <= part.start_ns);
-    for range in ranges[first..].iter().take_while(|range| range.from_ns < part.end_ns) {
+    for range in ranges[first..]
+        .iter()
+        .take_while(|range| range.from_ns < part.end_ns)
+    {
         let (out_ns, in_ns) = (range.from_ns.max(from_ns), range.to_ns.min(part.end_ns));
         if from_ns < out_ns {
-            report(Segment { start_ns: from_ns, end_ns: out_ns, ..part });
+            report(Segment {
+                start_ns: from_ns,
+                end_ns: out_ns,
+                ..part
+            });
         }
         if out_ns < in_ns {
-            report(Segment { start_ns: out_ns, end_ns: in_ns, class: Class::Gap, resolved: false, ..part });
+            report(Segment {
+                start_ns: out_ns,
+                end_ns: in_ns,
+                class: Class::Gap,
+                resolved: false,
+                ..part
+            });
         }
         from_ns = from_ns.max(in_ns);
     }
     if from_ns < part.end_ns {
-        report(Segment { start_ns: from_ns, ..part });
+        report(Segment {
+            start_ns: from_ns,
+            ..part
+        });
     }
 }

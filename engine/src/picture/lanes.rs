@@ -28,7 +28,11 @@ pub fn inside(source: &LaneSource<'_>, tasks: Range<u32>) -> Vec<u32> {
 /// The tasks with most time on the critical path, then with the longest life, at most `most`; and their sums, which the
 /// caller has for each of `tasks`.
 pub fn chosen(source: &LaneSource<'_>, tasks: &[u32], on_path_ns: &[i64], most: usize) -> Vec<u32> {
-    let life_ns = |task: u32| source.life(task).map_or(0, |(start_ns, end_ns)| end_ns - start_ns);
+    let life_ns = |task: u32| {
+        source
+            .life(task)
+            .map_or(0, |(start_ns, end_ns)| end_ns - start_ns)
+    };
     let mut chosen = tasks.to_vec();
     if most < chosen.len() {
         let rank = |&task: &u32| {
@@ -46,15 +50,35 @@ impl Lanes {
     pub fn new(source: &LaneSource<'_>, chosen: Vec<u32>) -> Lanes {
         let trace = source.trace;
         let mut has_lane = vec![false; trace.tasks.len()];
-        chosen.iter().for_each(|&task| has_lane[task as usize] = true);
-        let parent = |task: u32| creators(trace, task).skip(1).find(|&up| has_lane[up as usize]).unwrap_or(NONE);
+        chosen
+            .iter()
+            .for_each(|&task| has_lane[task as usize] = true);
+        let parent = |task: u32| {
+            creators(trace, task)
+                .skip(1)
+                .find(|&up| has_lane[up as usize])
+                .unwrap_or(NONE)
+        };
         let tasks = tree_order(trace, &chosen, parent);
         let mut of_task = vec![NONE; trace.tasks.len()];
-        (0..).zip(&tasks).for_each(|(lane, &task)| of_task[task as usize] = lane);
-        let lane_of = |task: u32| if task == NONE { NONE } else { of_task[task as usize] };
+        (0..)
+            .zip(&tasks)
+            .for_each(|(lane, &task)| of_task[task as usize] = lane);
+        let lane_of = |task: u32| {
+            if task == NONE {
+                NONE
+            } else {
+                of_task[task as usize]
+            }
+        };
         let parents = tasks.iter().map(|&task| lane_of(parent(task))).collect();
         let lives = tasks.iter().filter_map(|&task| source.life(task)).collect();
-        Lanes { tasks, lives, parents, of_task }
+        Lanes {
+            tasks,
+            lives,
+            parents,
+            of_task,
+        }
     }
 
     /// The sums of the lanes, and of all other tasks together.
@@ -63,7 +87,10 @@ impl Lanes {
         let mut folded = ClassSums::default();
         for (&task, sums) in tasks.iter().zip(sums) {
             match self.of_task[task as usize] {
-                NONE => folded.iter_mut().zip(sums).for_each(|(sum, more)| *sum += more),
+                NONE => folded
+                    .iter_mut()
+                    .zip(sums)
+                    .for_each(|(sum, more)| *sum += more),
                 lane => of_lanes[lane as usize] = *sums,
             }
         }
@@ -82,9 +109,15 @@ fn tree_order(trace: &Trace, chosen: &[u32], parent: impl Fn(u32) -> u32) -> Vec
     edges.sort_by_key(|&(up, task)| (up, rank(task)));
     let children = |up: u32| {
         let from = edges.partition_point(|&(other, _)| other < up);
-        edges[from..].iter().take_while(move |&&(other, _)| other == up).map(|&(_, task)| task)
+        edges[from..]
+            .iter()
+            .take_while(move |&&(other, _)| other == up)
+            .map(|&(_, task)| task)
     };
-    let (mut order, mut is_done) = (Vec::with_capacity(chosen.len()), vec![false; trace.tasks.len()]);
+    let (mut order, mut is_done) = (
+        Vec::with_capacity(chosen.len()),
+        vec![false; trace.tasks.len()],
+    );
     let roots: Vec<u32> = children(NONE).chain(chosen.iter().copied()).collect();
     for root in roots {
         let mut stack = vec![root];

@@ -32,9 +32,16 @@ impl Overview {
     /// The longest calls of the tasks that have a lane, and the number of all of their calls.
     pub fn of_lanes(&mut self, tasks: &[u32], lane_of: &[u32], most: usize) -> Longest {
         let has_lane = |&(&task, _): &(&u32, &u64)| lane_of[task as usize] != NONE;
-        let total = tasks.iter().zip(&self.calls).filter(has_lane).map(|(_, calls)| calls).sum();
+        let total = tasks
+            .iter()
+            .zip(&self.calls)
+            .filter(has_lane)
+            .map(|(_, calls)| calls)
+            .sum();
         let mut intervals = std::mem::take(&mut self.longest);
-        intervals.iter_mut().for_each(|each| each.lane = lane_of[each.lane as usize]);
+        intervals
+            .iter_mut()
+            .for_each(|each| each.lane = lane_of[each.lane as usize]);
         intervals.retain(|each| each.lane != NONE);
         let mut longest = Longest { intervals, total };
         longest.retain(most);
@@ -48,9 +55,13 @@ pub fn overview(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], most: usize
     let shares: Vec<&[u32]> = tasks.chunks(tasks.len().div_ceil(SHARES).max(1)).collect();
     // The longest calls of all are the same in any order of the shares, and so few lists need memory.
     let longest = Mutex::new(Collector::new(most));
-    let summed: Vec<Share> = parallel::map(&shares, |share| of_share(source, &grid, share, &longest));
+    let summed: Vec<Share> =
+        parallel::map(&shares, |share| of_share(source, &grid, share, &longest));
     let mut of_columns = vec![[0; CLASSES]; COLUMNS as usize];
-    let (mut of_tasks, mut calls) = (Vec::with_capacity(tasks.len()), Vec::with_capacity(tasks.len()));
+    let (mut of_tasks, mut calls) = (
+        Vec::with_capacity(tasks.len()),
+        Vec::with_capacity(tasks.len()),
+    );
     for share in summed {
         of_tasks.extend(share.of_tasks);
         calls.extend(share.calls);
@@ -58,8 +69,15 @@ pub fn overview(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], most: usize
             add(sums, &more);
         }
     }
-    let longest = longest.into_inner().map_or_else(|_| Vec::new(), Collector::finish);
-    Overview { of_tasks, of_columns, calls, longest }
+    let longest = longest
+        .into_inner()
+        .map_or_else(|_| Vec::new(), Collector::finish);
+    Overview {
+        of_tasks,
+        of_columns,
+        calls,
+        longest,
+    }
 }
 
 /// The sums of some tasks.
@@ -70,12 +88,16 @@ struct Share {
 }
 
 fn add(sums: &mut ClassSums, more: &ClassSums) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    sums.iter_mut()
+        .zip(more)
+        .for_each(|(sum, more)| *sum += more);
 }
 
 fn of_share(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], all: &Mutex<Collector>) -> Share {
     let mut of_columns = vec![[0; CLASSES]; COLUMNS as usize];
-    let known = all.lock().map_or_else(|_| Collector::new(0), |all| all.following());
+    let known = all
+        .lock()
+        .map_or_else(|_| Collector::new(0), |all| all.following());
     let (mut longest, mut calls) = (known, Vec::with_capacity(tasks.len()));
     let of_tasks = tasks.iter().map(|&task| {
         let (mut sums, mut count) = ([0; CLASSES], 0);
@@ -90,7 +112,11 @@ fn of_share(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], all: &Mutex<Col
                     column = grid.column_of(from_ns);
                     end_ns = grid.end_of(column);
                 }
-                let to_ns = if column + 1 == grid.columns { part.end_ns } else { end_ns.min(part.end_ns) };
+                let to_ns = if column + 1 == grid.columns {
+                    part.end_ns
+                } else {
+                    end_ns.min(part.end_ns)
+                };
                 of_columns[column as usize][class] += to_ns - from_ns;
                 from_ns = to_ns;
             }
@@ -102,5 +128,9 @@ fn of_share(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], all: &Mutex<Col
     if let Ok(mut all) = all.lock() {
         all.absorb(longest);
     }
-    Share { of_tasks, of_columns, calls }
+    Share {
+        of_tasks,
+        of_columns,
+        calls,
+    }
 }

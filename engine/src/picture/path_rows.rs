@@ -108,8 +108,14 @@ impl<'trace> PathRows<'trace> {
     pub fn push(&mut self, segment: &Segment) {
         let key = self.key(segment);
         let row = segment.what.event().unwrap_or(NONE);
-        let Segment { start_ns, end_ns, .. } = *segment;
-        match self.rows.last_mut().filter(|last| last.key == key && last.start_ns == end_ns) {
+        let Segment {
+            start_ns, end_ns, ..
+        } = *segment;
+        match self
+            .rows
+            .last_mut()
+            .filter(|last| last.key == key && last.start_ns == end_ns)
+        {
             Some(last) => {
                 (last.start_ns, last.pieces) = (start_ns, last.pieces + 1);
                 if end_ns - start_ns >= last.longest_ns {
@@ -118,7 +124,15 @@ impl<'trace> PathRows<'trace> {
             }
             None => {
                 let (task, longest_ns) = (segment.task, end_ns - start_ns);
-                self.rows.push(PathRow { start_ns, end_ns, key, row, task, longest_ns, pieces: 1 });
+                self.rows.push(PathRow {
+                    start_ns,
+                    end_ns,
+                    key,
+                    row,
+                    task,
+                    longest_ns,
+                    pieces: 1,
+                });
             }
         }
         if self.rows.len() >= 4 * self.max_rows {
@@ -134,9 +148,26 @@ impl<'trace> PathRows<'trace> {
             What::Spawn(row) => (3, row),
             What::Silence(row) => (4, row),
         };
-        let shape = if row == NONE { NONE } else { self.trace.events.shape_number(row) };
-        let Segment { task, class, resolved, tag, .. } = *segment;
-        PathKey { task, class, what, shape, resolved, tag: tag as u8 }
+        let shape = if row == NONE {
+            NONE
+        } else {
+            self.trace.events.shape_number(row)
+        };
+        let Segment {
+            task,
+            class,
+            resolved,
+            tag,
+            ..
+        } = *segment;
+        PathKey {
+            task,
+            class,
+            what,
+            shape,
+            resolved,
+            tag: tag as u8,
+        }
     }
 
     /// Merge until there are at most `max_rows`.
@@ -158,7 +189,9 @@ impl<'trace> PathRows<'trace> {
         } else {
             self.bucket_ns = self.bucket_ns.saturating_mul(2);
         }
-        self.moved_ns = self.moved_ns.saturating_add(self.bucket_ns.saturating_mul(2));
+        self.moved_ns = self
+            .moved_ns
+            .saturating_add(self.bucket_ns.saturating_mul(2));
         self.merged = 0;
     }
 
@@ -173,7 +206,9 @@ impl<'trace> PathRows<'trace> {
     /// Merge the rows that were not yet merged in buckets of this length.
     fn merge(&mut self) {
         let (bucket_ns, start_ns, coarseness) = (self.bucket_ns, self.window.0, self.coarseness);
-        let bucket = |row: &PathRow| (row.dur_ns() < bucket_ns).then(|| (row.start_ns - start_ns) / bucket_ns);
+        let bucket = |row: &PathRow| {
+            (row.dur_ns() < bucket_ns).then(|| (row.start_ns - start_ns) / bucket_ns)
+        };
         let new = self.rows.split_off(self.merged);
         let mut merged: Vec<PathRow> = Vec::with_capacity(new.len() / 2);
         let mut of_run = RunIndex::default();
@@ -185,12 +220,18 @@ impl<'trace> PathRows<'trace> {
                 (run, first) = (place, merged.len());
                 of_run.clear();
             }
-            let key = if place.is_some() { common(row.key, coarseness) } else { row.key };
+            let key = if place.is_some() {
+                common(row.key, coarseness)
+            } else {
+                row.key
+            };
             let run_rows = &merged[first..];
             // Most runs are short, and looking through them is faster than a map.
             let known = match place {
                 None => None,
-                Some(_) if run_rows.len() <= MAX_SEARCHED => run_rows.iter().position(|each| each.key == key),
+                Some(_) if run_rows.len() <= MAX_SEARCHED => {
+                    run_rows.iter().position(|each| each.key == key)
+                }
                 Some(_) => of_run.at(&key, run_rows),
             };
             match known {
@@ -220,7 +261,8 @@ impl RunIndex {
 
     /// The position of a key among the rows of the run, which only grow.
     fn at(&mut self, key: &PathKey, rows: &[PathRow]) -> Option<usize> {
-        self.of_key.extend(rows[self.rows..].iter().map(|row| row.key).zip(self.rows..));
+        self.of_key
+            .extend(rows[self.rows..].iter().map(|row| row.key).zip(self.rows..));
         self.rows = rows.len();
         self.of_key.get(key).copied()
     }
@@ -230,8 +272,21 @@ impl RunIndex {
 fn common(key: PathKey, coarseness: u8) -> PathKey {
     match coarseness {
         0 => key,
-        1 => PathKey { what: SEVERAL, shape: NONE, resolved: true, tag: 0, ..key },
-        _ => PathKey { what: SEVERAL, shape: NONE, resolved: true, tag: 0, task: NONE, ..key },
+        1 => PathKey {
+            what: SEVERAL,
+            shape: NONE,
+            resolved: true,
+            tag: 0,
+            ..key
+        },
+        _ => PathKey {
+            what: SEVERAL,
+            shape: NONE,
+            resolved: true,
+            tag: 0,
+            task: NONE,
+            ..key
+        },
     }
 }
 
@@ -246,7 +301,9 @@ fn absorb(into: &mut PathRow, row: &PathRow) {
 
 /// Lay the rows of a run one before the other, from its end.
 fn place_run(run: &mut [PathRow]) {
-    let Some(mut end_ns) = run.first().map(|row| row.end_ns) else { return };
+    let Some(mut end_ns) = run.first().map(|row| row.end_ns) else {
+        return;
+    };
     for row in run {
         let dur_ns = row.dur_ns();
         (row.start_ns, row.end_ns) = (end_ns - dur_ns, end_ns);

@@ -65,19 +65,41 @@ pub struct Picture {
 }
 
 /// The window of a capture as data, in about `budget_bytes` after compression. None without a window.
-pub fn picture(trace: &Trace, wakers: &Wakers, window: &Window, budget_bytes: usize) -> Option<Picture> {
+pub fn picture(
+    trace: &Trace,
+    wakers: &Wakers,
+    window: &Window,
+    budget_bytes: usize,
+) -> Option<Picture> {
     window.root?;
-    let source = LaneSource { trace, wakers, start_ns: window.start_ns, end_ns: window.end_ns };
-    let all = trace.captures.get(window.capture as usize).map_or(0..0, |capture| capture.tasks.clone());
+    let source = LaneSource {
+        trace,
+        wakers,
+        start_ns: window.start_ns,
+        end_ns: window.end_ns,
+    };
+    let all = trace
+        .captures
+        .get(window.capture as usize)
+        .map_or(0..0, |capture| capture.tasks.clone());
     let tasks = inside(&source, all.clone());
-    let rows = PathRows::new(trace, (window.start_ns, window.end_ns), budget_bytes / 6 / PATH_ROW_BYTES);
+    let rows = PathRows::new(
+        trace,
+        (window.start_ns, window.end_ns),
+        budget_bytes / 6 / PATH_ROW_BYTES,
+    );
     let mut listener = PathListener::new(rows, trace.tasks.len(), budget_bytes / 32 / WAKE_BYTES);
     let grid = Grid::of_level(window.start_ns, window.end_ns, 0);
     let max_calls = budget_bytes / 6 / INTERVAL_BYTES;
     // Tasks without a lane have some of these calls.
     let look = || overview(&source, &grid, &tasks, 2 * max_calls);
     let (mut sums, _) = rayon::join(look, || walk::walk(trace, wakers, window, &mut listener));
-    let mut painting = Painting { source, budget_bytes, sections: Vec::new(), limits: Vec::new() };
+    let mut painting = Painting {
+        source,
+        budget_bytes,
+        sections: Vec::new(),
+        limits: Vec::new(),
+    };
     painting.limit("start_ns", window.start_ns);
     painting.limit("end_ns", window.end_ns);
     // A script cannot compute it: its numbers are exact up to 2^53, and times since 1970 are larger.
@@ -89,12 +111,24 @@ pub fn picture(trace: &Trace, wakers: &Wakers, window: &Window, budget_bytes: us
     let calls = sums.of_lanes(&tasks, &lanes.of_task, max_calls);
     let is_complete = painting.path_and_calls(&lanes, &mut strings, &mut listener, calls);
     if !listener.silent_ns.is_empty() {
-        let rows = trace.captures.get(window.capture as usize).map_or(0..0, |capture| capture.rows.clone());
-        painting.messages(Messages::of(&source, rows), &lanes, &mut strings, &listener.silent_ns);
+        let rows = trace
+            .captures
+            .get(window.capture as usize)
+            .map_or(0..0, |capture| capture.rows.clone());
+        painting.messages(
+            Messages::of(&source, rows),
+            &lanes,
+            &mut strings,
+            &listener.silent_ns,
+        );
     }
     painting.strings(strings);
     painting.levels(&lanes, is_complete);
-    Some(Picture { sections: painting.sections, limits: painting.limits, folded_ns })
+    Some(Picture {
+        sections: painting.sections,
+        limits: painting.limits,
+        folded_ns,
+    })
 }
 
 /// A picture in the making.
@@ -112,10 +146,23 @@ impl<'trace> Painting<'trace> {
 
     /// Compress a section and add it, unless it would have more than `max_bytes`.
     fn add(&mut self, columns: Columns, max_bytes: usize) -> bool {
-        let Columns { name, rows, names, bytes } = columns;
-        let Some(packed) = deflated(&bytes, max_bytes) else { return false };
+        let Columns {
+            name,
+            rows,
+            names,
+            bytes,
+        } = columns;
+        let Some(packed) = deflated(&bytes, max_bytes) else {
+            return false;
+        };
         let (name, raw_bytes) = (name.to_owned(), bytes.len());
-        self.sections.push(Section { name, rows, columns: names, raw_bytes, bytes: packed });
+        self.sections.push(Section {
+            name,
+            rows,
+            columns: names,
+            raw_bytes,
+            bytes: packed,
+        });
         true
     }
 
@@ -126,10 +173,18 @@ impl<'trace> Painting<'trace> {
         loop {
             let lanes = Lanes::new(&source, chosen(&source, tasks, on_path_ns, most));
             let (mut strings, targets) = (StringIndex::new(source.trace), FxHashSet::default());
-            let mut context =
-                ColumnContext { source: &source, lanes: &lanes, strings: &mut strings, targets: &targets };
+            let mut context = ColumnContext {
+                source: &source,
+                lanes: &lanes,
+                strings: &mut strings,
+                targets: &targets,
+            };
             let (columns, runs) = (context.tasks(on_path_ns), context.runs(2 * most));
-            let max_bytes = if lanes.tasks.len() <= 1 { usize::MAX } else { self.budget_bytes * 2 / 5 };
+            let max_bytes = if lanes.tasks.len() <= 1 {
+                usize::MAX
+            } else {
+                self.budget_bytes * 2 / 5
+            };
             if self.add(columns, max_bytes) {
                 self.add(runs, usize::MAX);
                 self.limit("lanes", lanes.tasks.len() as i64);
@@ -159,20 +214,40 @@ impl<'trace> Painting<'trace> {
         let max_bytes = self.budget_bytes / 6;
         let mut path = listener.rows.finish();
         let targets = targets(source.trace, &path, &calls, self.budget_bytes / 8);
-        let mut context = ColumnContext { source: &source, lanes, strings, targets: &targets };
-        while !self.add(context.path(&path), if path.len() <= MIN_ROWS { usize::MAX } else { max_bytes }) {
+        let mut context = ColumnContext {
+            source: &source,
+            lanes,
+            strings,
+            targets: &targets,
+        };
+        while !self.add(
+            context.path(&path),
+            if path.len() <= MIN_ROWS {
+                usize::MAX
+            } else {
+                max_bytes
+            },
+        ) {
             listener.rows.reduce(path.len() * 3 / 4);
             path = listener.rows.finish();
         }
-        while !self
-            .add(context.intervals(&calls.intervals), if calls.intervals.is_empty() { usize::MAX } else { max_bytes })
-        {
+        while !self.add(
+            context.intervals(&calls.intervals),
+            if calls.intervals.is_empty() {
+                usize::MAX
+            } else {
+                max_bytes
+            },
+        ) {
             calls.retain(calls.intervals.len() * 3 / 4);
         }
         let wakes = listener.wakes();
         self.add(context.wakes(&wakes), usize::MAX);
         self.limit("path_rows", path.len() as i64);
-        self.limit("path_segments", path.iter().map(|row| i64::from(row.pieces)).sum());
+        self.limit(
+            "path_segments",
+            path.iter().map(|row| i64::from(row.pieces)).sum(),
+        );
         self.limit("path_moved_ns", listener.rows.moved_ns);
         self.limit("calls", calls.total as i64);
         self.limit("exact_calls", calls.intervals.len() as i64);
@@ -189,9 +264,18 @@ impl<'trace> Painting<'trace> {
         strings: &mut StringIndex<'trace>,
         silent_ns: &FxHashMap<Text, i64>,
     ) {
-        found.retain(self.budget_bytes / 10 / SOURCE_BYTES, self.budget_bytes / 4 / MESSAGE_BYTES, silent_ns);
+        found.retain(
+            self.budget_bytes / 10 / SOURCE_BYTES,
+            self.budget_bytes / 4 / MESSAGE_BYTES,
+            silent_ns,
+        );
         let (source, targets) = (self.source, FxHashSet::default());
-        let mut context = ColumnContext { source: &source, lanes, strings, targets: &targets };
+        let mut context = ColumnContext {
+            source: &source,
+            lanes,
+            strings,
+            targets: &targets,
+        };
         let (sources, messages) = (context.sources(&found, silent_ns), context.messages(&found));
         self.limit("sources", found.sources.len() as i64);
         self.limit("all_sources", found.sources_total as i64);
@@ -205,28 +289,55 @@ impl<'trace> Painting<'trace> {
         let strings = strings.finish(self.budget_bytes / 4);
         self.limit("string_characters", strings.max_characters as i64);
         let (rows, raw_bytes, bytes) = (strings.count, strings.raw_bytes, strings.bytes);
-        self.sections.push(Section { name: "strings".to_owned(), rows, columns: vec!["text"], raw_bytes, bytes });
+        self.sections.push(Section {
+            name: "strings".to_owned(),
+            rows,
+            columns: vec!["text"],
+            raw_bytes,
+            bytes,
+        });
     }
 
     /// Cells, level by level while they fit. One level is enough if all calls are exact.
     fn levels(&mut self, lanes: &Lanes, is_complete: bool) {
         let max_levels = if is_complete { 1 } else { MAX_LEVELS };
-        let grids: Vec<Grid> = (0..max_levels).map_while(|level| self.grid_that_may_fit(lanes, level)).collect();
-        let of_lanes = parallel::map(&lanes.tasks, |&task| cells::levels(&self.source, &grids, task));
+        let grids: Vec<Grid> = (0..max_levels)
+            .map_while(|level| self.grid_that_may_fit(lanes, level))
+            .collect();
+        let of_lanes = parallel::map(&lanes.tasks, |&task| {
+            cells::levels(&self.source, &grids, task)
+        });
         let mut added = 0;
         for (level, grid) in grids.iter().enumerate() {
-            let raw: Vec<u8> = of_lanes.iter().flat_map(|levels| &levels[level]).copied().collect();
-            let Some(bytes) = deflated(&raw, self.left()) else { break };
+            let raw: Vec<u8> = of_lanes
+                .iter()
+                .flat_map(|levels| &levels[level])
+                .copied()
+                .collect();
+            let Some(bytes) = deflated(&raw, self.left()) else {
+                break;
+            };
             let (name, columns, raw_bytes) = (format!("cells{level}"), vec!["cells"], raw.len());
             let rows = cells::count(grid, &lanes.lives) as usize;
-            self.sections.push(Section { name, rows, columns, raw_bytes, bytes });
+            self.sections.push(Section {
+                name,
+                rows,
+                columns,
+                raw_bytes,
+                bytes,
+            });
             added += 1;
         }
         self.limit("levels", added);
     }
 
     fn left(&self) -> usize {
-        self.budget_bytes.saturating_sub(self.sections.iter().map(|section| section.bytes.len()).sum())
+        self.budget_bytes.saturating_sub(
+            self.sections
+                .iter()
+                .map(|section| section.bytes.len())
+                .sum(),
+        )
     }
 
     fn grid_that_may_fit(&self, lanes: &Lanes, level: u32) -> Option<Grid> {
@@ -240,20 +351,42 @@ impl<'trace> Painting<'trace> {
 /// The targets with most time on the path and in the longest calls, up to `max_bytes` before compression.
 fn targets(trace: &Trace, path: &[PathRow], calls: &Longest, max_bytes: usize) -> FxHashSet<Text> {
     let events = &trace.events;
-    let target = |shape: u32| events.shapes().get(shape as usize).map_or(Text::NONE, |shape| shape.target);
+    let target = |shape: u32| {
+        events
+            .shapes()
+            .get(shape as usize)
+            .map_or(Text::NONE, |shape| shape.target)
+    };
     let of_path = path.iter().map(|row| (target(row.key.shape), row.dur_ns()));
-    let of_calls =
-        calls.intervals.iter().map(|call| (target(events.shape_number(call.row)), call.end_ns - call.start_ns));
+    let of_calls = calls.intervals.iter().map(|call| {
+        (
+            target(events.shape_number(call.row)),
+            call.end_ns - call.start_ns,
+        )
+    });
     let mut sums: FxHashMap<Text, i64> = FxHashMap::default();
-    for (target, ns) in of_path.chain(of_calls).filter(|(target, _)| target.is_some()) {
+    for (target, ns) in of_path
+        .chain(of_calls)
+        .filter(|(target, _)| target.is_some())
+    {
         *sums.entry(target).or_default() += ns;
     }
-    let mut order: Vec<(Reverse<i64>, Text)> = sums.into_iter().map(|(target, ns)| (Reverse(ns), target)).collect();
-    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| events.texts.bytes(a.1).cmp(events.texts.bytes(b.1))));
+    let mut order: Vec<(Reverse<i64>, Text)> = sums
+        .into_iter()
+        .map(|(target, ns)| (Reverse(ns), target))
+        .collect();
+    order.sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0)
+            .then_with(|| events.texts.bytes(a.1).cmp(events.texts.bytes(b.1)))
+    });
     let mut used = 0;
     let fits = |target: &Text| {
         used += events.texts.bytes(*target).len() + 1;
         used <= max_bytes
     };
-    order.into_iter().map(|(_, target)| target).take_while(fits).collect()
+    order
+        .into_iter()
+        .map(|(_, target)| target)
+        .take_while(fits)
+        .collect()
 }

@@ -30,7 +30,11 @@ pub struct Strings {
 impl<'trace> StringIndex<'trace> {
     /// Only the empty text.
     pub fn new(trace: &'trace Trace) -> StringIndex<'trace> {
-        StringIndex { trace, numbers: FxHashMap::default(), strings: vec![String::new()] }
+        StringIndex {
+            trace,
+            numbers: FxHashMap::default(),
+            strings: vec![String::new()],
+        }
     }
 
     /// The number of a text.
@@ -43,10 +47,21 @@ impl<'trace> StringIndex<'trace> {
         if !first.is_some() && !second.is_some() {
             return 0;
         }
-        let StringIndex { trace, numbers, strings } = self;
+        let StringIndex {
+            trace,
+            numbers,
+            strings,
+        } = self;
         *numbers.entry((first, second)).or_insert_with(|| {
             let parts = [first, second].map(|text| trace.events.texts.string(text));
-            strings.push(parts.join(" ").trim().chars().take(MAX_CHARACTERS + 1).collect());
+            strings.push(
+                parts
+                    .join(" ")
+                    .trim()
+                    .chars()
+                    .take(MAX_CHARACTERS + 1)
+                    .collect(),
+            );
             strings.len() as u64 - 1
         })
     }
@@ -56,11 +71,24 @@ impl<'trace> StringIndex<'trace> {
         let mut max_characters = MAX_CHARACTERS;
         loop {
             let raw = encoded(&self.strings, max_characters);
-            let limit = if max_characters == 0 { usize::MAX } else { max_bytes };
+            let limit = if max_characters == 0 {
+                usize::MAX
+            } else {
+                max_bytes
+            };
             if let Some(bytes) = deflated(&raw, limit) {
-                return Strings { count: self.strings.len(), raw_bytes: raw.len(), bytes, max_characters };
+                return Strings {
+                    count: self.strings.len(),
+                    raw_bytes: raw.len(),
+                    bytes,
+                    max_characters,
+                };
             }
-            max_characters = if max_characters <= 6 { 0 } else { max_characters / 2 };
+            max_characters = if max_characters <= 6 {
+                0
+            } else {
+                max_characters / 2
+            };
         }
     }
 }
@@ -69,7 +97,11 @@ fn encoded(strings: &[String], max_characters: usize) -> Vec<u8> {
     let mut raw = Vec::new();
     for string in strings {
         let is_long = string.chars().nth(max_characters).is_some();
-        let ends = if is_long && max_characters > 0 { "…" } else { "" };
+        let ends = if is_long && max_characters > 0 {
+            "…"
+        } else {
+            ""
+        };
         let short: String = string.chars().take(max_characters).collect();
         push_number(&mut raw, (short.len() + ends.len()) as u64);
         raw.extend_from_slice(short.as_bytes());

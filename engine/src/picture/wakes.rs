@@ -52,7 +52,8 @@ impl<'trace> PathListener<'trace> {
     /// The longest waits, in order of their ends.
     pub fn wakes(&mut self) -> Vec<Wake> {
         self.retain();
-        self.wakes.sort_by_key(|wake| (wake.edge.at_ns, wake.waiter, wake.edge.task));
+        self.wakes
+            .sort_by_key(|wake| (wake.edge.at_ns, wake.waiter, wake.edge.task));
         std::mem::take(&mut self.wakes)
     }
 
@@ -81,9 +82,15 @@ impl WalkListener for PathListener<'_> {
     }
 
     fn ends(&mut self, waited: &Waited) {
-        let Some((waiter, edge)) = self.open.pop() else { return };
+        let Some((waiter, edge)) = self.open.pop() else {
+            return;
+        };
         self.wakes_total += 1;
-        self.wakes.push(Wake { edge, waiter, dur_ns: waited.dur_ns });
+        self.wakes.push(Wake {
+            edge,
+            waiter,
+            dur_ns: waited.dur_ns,
+        });
         if self.wakes.len() >= 2 * self.max_wakes.max(1) {
             self.retain();
         }

@@ -7,8 +7,8 @@ use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
-    RecordBatchIterator, RecordBatchReader, StringArray,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray,
+    RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
@@ -24,7 +24,8 @@ pub(super) fn capsule(
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
     schema: SchemaRef,
 ) -> PyResult<Bound<'_, PyCapsule>> {
-    let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, schema));
+    let reader: Box<dyn RecordBatchReader + Send> =
+        Box::new(RecordBatchIterator::new(batches, schema));
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }
 
@@ -40,10 +41,17 @@ pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
     let arrays: Vec<(String, ArrayRef)> = table
         .columns
         .iter()
-        .map(|(name, values)| (name.clone(), array(values, schema::kind_of(table.name, name))))
+        .map(|(name, values)| {
+            (
+                name.clone(),
+                array(values, schema::kind_of(table.name, name)),
+            )
+        })
         .collect();
-    let fields: Vec<Field> =
-        arrays.iter().map(|(name, array)| Field::new(name, array.data_type().clone(), true)).collect();
+    let fields: Vec<Field> = arrays
+        .iter()
+        .map(|(name, array)| Field::new(name, array.data_type().clone(), true))
+        .collect();
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new(schema, arrays.into_iter().map(|(_, array)| array).collect())
 }
@@ -78,27 +86,42 @@ fn narrow<T: ArrowPrimitiveType>(values: &[i64]) -> ArrayRef
 where
     T::Native: TryFrom<i64>,
 {
-    let of = |value: i64| if value == NO_NS { None } else { T::Native::try_from(value).ok() };
+    let of = |value: i64| {
+        if value == NO_NS {
+            None
+        } else {
+            T::Native::try_from(value).ok()
+        }
+    };
     let is_known = BooleanBuffer::collect_bool(values.len(), |at| of(values[at]).is_some());
-    let values: Vec<T::Native> = values.iter().map(|&value| of(value).unwrap_or_default()).collect();
+    let values: Vec<T::Native> = values
+        .iter()
+        .map(|&value| of(value).unwrap_or_default())
+        .collect();
     let missing = Some(NullBuffer::new(is_known)).filter(|missing| missing.null_count() > 0);
     Arc::new(PrimitiveArray::<T>::new(values.into(), missing))
 }
 
 fn texts(keys: &[u32], words: &[String]) -> ArrayRef {
-    let keys: Int32Array = keys.iter().map(|&key| (key != NONE).then_some(key as i32)).collect();
+    let keys: Int32Array = keys
+        .iter()
+        .map(|&key| (key != NONE).then_some(key as i32))
+        .collect();
     let words: StringArray = words.iter().map(Some).collect();
     // Keys come from the words they are put in with, so they fit; an empty column is the only other way.
     match DictionaryArray::<Int32Type>::try_new(keys, Arc::new(words)) {
         Ok(array) => Arc::new(array),
-        Err(_) => Arc::new(DictionaryArray::<Int32Type>::from_iter(std::iter::empty::<Option<&str>>())),
+        Err(_) => Arc::new(DictionaryArray::<Int32Type>::from_iter(std::iter::empty::<
+            Option<&str>,
+        >())),
     }
 }
 
 fn lists(values: &[Vec<String>]) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new());
     for list in values {
-        list.iter().for_each(|text| builder.values().append_value(text));
+        list.iter()
+            .for_each(|text| builder.values().append_value(text));
         builder.append(true);
     }
     Arc::new(builder.finish())

@@ -8,7 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 /// A capture of a trace, and how far it can be trusted.
-pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn described<'py>(
+    py: Python<'py>,
+    session: &Session,
+    number: u32,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = facts(py, &session.trace().captures[number as usize])?;
     detached(py, || session.prepare());
     if let Some(trust) = session.trust()[number as usize].as_ref() {
@@ -16,7 +20,12 @@ pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) ->
         dict.set_item("families", &trust.families)?;
         dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;
         dict.set_item("overhead_share", trust.overhead_share)?;
-        let left_out = detached(py, || session.wakers().left_out().of_capture(session.trace(), number));
+        let left_out = detached(py, || {
+            session
+                .wakers()
+                .left_out()
+                .of_capture(session.trace(), number)
+        });
         dict.set_item("places_left_out", left_out.0)?;
         dict.set_item("left_out_ns", left_out.1)?;
         dict.set_item("has_unfollowed_children", trust.has_unfollowed_children)?;
@@ -41,7 +50,10 @@ pub(super) fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'
     dict.set_item("lines", capture.lines())?;
     dict.set_item("bytes", capture.bytes)?;
     let (accounting, losses) = (PyDict::new(py), PyList::empty(py));
-    for &kind in LineKind::ALL.iter().filter(|&&kind| capture.lines_of(kind) > 0) {
+    for &kind in LineKind::ALL
+        .iter()
+        .filter(|&&kind| capture.lines_of(kind) > 0)
+    {
         accounting.set_item(kind.name(), capture.lines_of(kind))?;
         if let Some(remedy) = kind.remedy() {
             let loss = PyDict::new(py);
@@ -49,14 +61,24 @@ pub(super) fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'
             loss.set_item("lines", capture.lines_of(kind))?;
             if kind == LineKind::Dropped {
                 loss.set_item("events", capture.lost_events)?;
-                let causes = LossCause::ALL.iter().zip(capture.lost_by).filter(|(_, (events, _))| *events > 0);
-                loss.set_item("causes", causes.map(|(cause, (events, _))| (cause.name(), events)).into_py_dict(py)?)?;
+                let causes = LossCause::ALL
+                    .iter()
+                    .zip(capture.lost_by)
+                    .filter(|(_, (events, _))| *events > 0);
+                loss.set_item(
+                    "causes",
+                    causes
+                        .map(|(cause, (events, _))| (cause.name(), events))
+                        .into_py_dict(py)?,
+                )?;
             }
             if kind == LineKind::OtherFormat {
-                let formats = capture
-                    .other_formats
-                    .iter()
-                    .map(|other| (other.format.as_str(), [other.lines, other.first_line, other.last_line]));
+                let formats = capture.other_formats.iter().map(|other| {
+                    (
+                        other.format.as_str(),
+                        [other.lines, other.first_line, other.last_line],
+                    )
+                });
                 loss.set_item("formats", formats.into_py_dict(py)?)?;
             }
             loss.set_item("first_line", capture.first_lines[kind as usize])?;
@@ -65,8 +87,14 @@ pub(super) fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'
         }
     }
     dict.set_item("accounting", accounting)?;
-    dict.set_item("first_foreign_line", capture.first_lines[LineKind::Foreign as usize])?;
-    dict.set_item("first_elision_line", capture.first_lines[LineKind::Elision as usize])?;
+    dict.set_item(
+        "first_foreign_line",
+        capture.first_lines[LineKind::Foreign as usize],
+    )?;
+    dict.set_item(
+        "first_elision_line",
+        capture.first_lines[LineKind::Elision as usize],
+    )?;
     dict.set_item("losses", losses)?;
     dict.set_item("has", has(py, capture)?)?;
     dict.set_item("dur_kind", capture.facts.dur_kind.name())?;
@@ -92,7 +120,10 @@ pub(super) fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'
 fn has<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
     let has = PyDict::new(py);
     has.set_item("durations", capture.facts.has_durations)?;
-    has.set_item("tids", capture.facts.has_ids && !capture.facts.names_processes)?;
+    has.set_item(
+        "tids",
+        capture.facts.has_ids && !capture.facts.names_processes,
+    )?;
     has.set_item("pids", capture.facts.has_ids)?;
     has.set_item("wall_clock", capture.has_wall_clock())?;
     has.set_item("events", !capture.rows.is_empty())?;

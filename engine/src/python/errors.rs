@@ -7,27 +7,92 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-create_exception!(_engine, EngineError, PyException, "The base of all errors of the engine.");
-create_exception!(_engine, UnreadableInput, EngineError, "A file cannot be read: (path, reason).");
-create_exception!(_engine, UnrecognisedInput, EngineError, "No format fits: (path, formats tried).");
-create_exception!(_engine, OtherTool, EngineError, "The output of a tool that is not a tracer: (path, tool).");
-create_exception!(_engine, EmptyInput, EngineError, "A file has nothing but whitespace in it: (path,).");
-create_exception!(_engine, NoMatchingLine, EngineError, "No line matches a time bound: (path, /pattern/).");
-create_exception!(_engine, NoSuchLine, EngineError, "A time bound is past the last line: (path, number of lines).");
-create_exception!(_engine, UnknownName, EngineError, "A name that does not exist: (kind, name, known names).");
-create_exception!(_engine, InvalidTime, EngineError, "Not a time bound: (text, examples of valid ones).");
-create_exception!(_engine, InvalidPattern, EngineError, "Not a valid regular expression: (text, reason).");
-create_exception!(_engine, InvalidExpression, EngineError, "Not a valid condition: (reason,).");
+create_exception!(
+    _engine,
+    EngineError,
+    PyException,
+    "The base of all errors of the engine."
+);
+create_exception!(
+    _engine,
+    UnreadableInput,
+    EngineError,
+    "A file cannot be read: (path, reason)."
+);
+create_exception!(
+    _engine,
+    UnrecognisedInput,
+    EngineError,
+    "No format fits: (path, formats tried)."
+);
+create_exception!(
+    _engine,
+    OtherTool,
+    EngineError,
+    "The output of a tool that is not a tracer: (path, tool)."
+);
+create_exception!(
+    _engine,
+    EmptyInput,
+    EngineError,
+    "A file has nothing but whitespace in it: (path,)."
+);
+create_exception!(
+    _engine,
+    NoMatchingLine,
+    EngineError,
+    "No line matches a time bound: (path, /pattern/)."
+);
+create_exception!(
+    _engine,
+    NoSuchLine,
+    EngineError,
+    "A time bound is past the last line: (path, number of lines)."
+);
+create_exception!(
+    _engine,
+    UnknownName,
+    EngineError,
+    "A name that does not exist: (kind, name, known names)."
+);
+create_exception!(
+    _engine,
+    InvalidTime,
+    EngineError,
+    "Not a time bound: (text, examples of valid ones)."
+);
+create_exception!(
+    _engine,
+    InvalidPattern,
+    EngineError,
+    "Not a valid regular expression: (text, reason)."
+);
+create_exception!(
+    _engine,
+    InvalidExpression,
+    EngineError,
+    "Not a valid condition: (reason,)."
+);
 
 /// The error for a name that does not exist.
-pub(super) fn unknown_name(kind: &str, name: &str, known: impl IntoIterator<Item = &'static str>) -> PyErr {
-    UnknownName::new_err((kind.to_owned(), name.to_owned(), known.into_iter().collect::<Vec<_>>()))
+pub(super) fn unknown_name(
+    kind: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'static str>,
+) -> PyErr {
+    UnknownName::new_err((
+        kind.to_owned(),
+        name.to_owned(),
+        known.into_iter().collect::<Vec<_>>(),
+    ))
 }
 
 impl From<ReadError> for PyErr {
     fn from(error: ReadError) -> PyErr {
         match error {
-            ReadError::Unreadable { path, source } => UnreadableInput::new_err((path, source.to_string())),
+            ReadError::Unreadable { path, source } => {
+                UnreadableInput::new_err((path, source.to_string()))
+            }
             ReadError::Unrecognised { path, tried } => UnrecognisedInput::new_err((path, tried)),
             ReadError::OtherTool { path, tool } => OtherTool::new_err((path, tool)),
             ReadError::Empty { path } => EmptyInput::new_err((path,)),
@@ -39,9 +104,16 @@ impl From<ReadError> for PyErr {
 impl From<TimeBoundError> for PyErr {
     fn from(error: TimeBoundError) -> PyErr {
         match error {
-            TimeBoundError::Unknown(text) => {
-                InvalidTime::new_err((text, ["12.5", "+12.5", "09:30:00.25", "line:4711", "/open.*ENOENT/"]))
-            }
+            TimeBoundError::Unknown(text) => InvalidTime::new_err((
+                text,
+                [
+                    "12.5",
+                    "+12.5",
+                    "09:30:00.25",
+                    "line:4711",
+                    "/open.*ENOENT/",
+                ],
+            )),
             TimeBoundError::NoExpression(text, why) => InvalidPattern::new_err((text, why)),
             TimeBoundError::NoLine(path, text) => NoMatchingLine::new_err((path, text)),
             TimeBoundError::PastEnd(path, lines) => NoSuchLine::new_err((path, lines)),

@@ -63,7 +63,10 @@ impl Dictionary {
     }
 
     /// The words of these numbers, for a small part of the rows.
-    fn of_numbers(numbers: impl Iterator<Item = u32>, word: impl Fn(u32) -> Option<String>) -> Option<Dictionary> {
+    fn of_numbers(
+        numbers: impl Iterator<Item = u32>,
+        word: impl Fn(u32) -> Option<String>,
+    ) -> Option<Dictionary> {
         let (mut column, mut numbered) = (TextColumn::default(), Vec::new());
         let mut seen = FxHashSet::default();
         for number in numbers.filter(|&number| seen.insert(number)) {
@@ -71,21 +74,30 @@ impl Dictionary {
             numbered.push(number);
         }
         let (keys, words) = column.into_parts();
-        Dictionary::with(&words, Keys::Sparse(numbered.into_iter().zip(keys).collect()))
+        Dictionary::with(
+            &words,
+            Keys::Sparse(numbered.into_iter().zip(keys).collect()),
+        )
     }
 
     /// Texts by number. Each text is looked at once.
     fn of_texts(trace: &Trace, texts: impl Iterator<Item = Text>) -> Option<Dictionary> {
         let (mut column, mut numbers) = (TextColumn::default(), FxHashMap::<Text, u32>::default());
-        let mut number = |text: Text| text_of(trace, text).map_or(NONE, |word| column.number(&word));
-        let keys = texts.map(|text| *numbers.entry(text).or_insert_with(|| number(text))).collect();
+        let mut number =
+            |text: Text| text_of(trace, text).map_or(NONE, |word| column.number(&word));
+        let keys = texts
+            .map(|text| *numbers.entry(text).or_insert_with(|| number(text)))
+            .collect();
         let (_, words) = column.into_parts();
         Dictionary::with(&words, Keys::Dense(keys))
     }
 
     fn with(words: &[String], keys: Keys) -> Option<Dictionary> {
         let bytes: usize = words.iter().map(String::len).sum();
-        (bytes <= MAX_DICTIONARY_BYTES).then(|| Dictionary { words: Arc::new(words.iter().map(Some).collect()), keys })
+        (bytes <= MAX_DICTIONARY_BYTES).then(|| Dictionary {
+            words: Arc::new(words.iter().map(Some).collect()),
+            keys,
+        })
     }
 
     pub(super) fn key(&self, number: u32) -> Option<i32> {
@@ -99,7 +111,9 @@ impl Dictionary {
     fn column(&self, numbers: impl Iterator<Item = u32>) -> Result<ArrayRef, ArrowError> {
         let keys: Int32Array = numbers.map(|number| self.key(number)).collect();
         let words: ArrayRef = Arc::clone(&self.words) as ArrayRef;
-        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, words)?))
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
+            keys, words,
+        )?))
     }
 }
 
@@ -120,20 +134,35 @@ struct Marks(Vec<AtomicBool>);
 
 impl Marks {
     fn new(len: usize) -> Marks {
-        Marks(std::iter::repeat_with(AtomicBool::default).take(len).collect())
+        Marks(
+            std::iter::repeat_with(AtomicBool::default)
+                .take(len)
+                .collect(),
+        )
     }
 
     fn add(&self, number: u32) {
         // Most numbers are marked already, and a mark that is only read stays in the caches of all cores.
-        if let Some(mark) = self.0.get(number as usize).filter(|mark| !mark.load(Ordering::Relaxed)) {
+        if let Some(mark) = self
+            .0
+            .get(number as usize)
+            .filter(|mark| !mark.load(Ordering::Relaxed))
+        {
             mark.store(true, Ordering::Relaxed);
         }
     }
 
     /// For each number its text if it occurs.
-    fn texts<'all>(&'all self, text: impl Fn(usize) -> Text + 'all) -> impl Iterator<Item = Text> + 'all {
+    fn texts<'all>(
+        &'all self,
+        text: impl Fn(usize) -> Text + 'all,
+    ) -> impl Iterator<Item = Text> + 'all {
         let of = move |(number, mark): (usize, &AtomicBool)| {
-            if mark.load(Ordering::Relaxed) { text(number) } else { Text::NONE }
+            if mark.load(Ordering::Relaxed) {
+                text(number)
+            } else {
+                Text::NONE
+            }
         };
         self.0.iter().enumerate().map(of)
     }
@@ -143,12 +172,16 @@ impl Marks {
         &'all self,
         word: impl Fn(u32) -> Option<String> + 'all,
     ) -> impl Iterator<Item = Option<String>> + 'all {
-        (0u32..).zip(&self.0).map(move |(number, mark)| mark.load(Ordering::Relaxed).then(|| word(number)).flatten())
+        (0u32..)
+            .zip(&self.0)
+            .map(move |(number, mark)| mark.load(Ordering::Relaxed).then(|| word(number)).flatten())
     }
 }
 
 fn program(selection: &Selection<'_>, trace: &Trace, row: u32) -> Text {
-    let at = selection.program_index.at(trace.events.task(row), trace.events.start_ns(row));
+    let at = selection
+        .program_index
+        .at(trace.events.task(row), trace.events.start_ns(row));
     at.map_or(Text::NONE, |program| program.path)
 }
 
@@ -162,10 +195,17 @@ impl Dictionaries {
     ) -> Option<Dictionaries> {
         let events = &trace.events;
         let [programs, targets] = [(); 2].map(|()| Marks::new(events.texts.len()));
-        let stacked = if events.stacks.is_empty() { 0 } else { events.texts.len() };
+        let stacked = if events.stacks.is_empty() {
+            0
+        } else {
+            events.texts.len()
+        };
         let [functions, sources, modules] = [(); 3].map(|()| Marks::new(stacked));
-        let (shapes, kinds, dur_kinds) =
-            (Marks::new(events.shapes().len()), Marks::new(EventKind::ALL.len()), Marks::new(DurKind::ALL.len()));
+        let (shapes, kinds, dur_kinds) = (
+            Marks::new(events.shapes().len()),
+            Marks::new(EventKind::ALL.len()),
+            Marks::new(DurKind::ALL.len()),
+        );
         pieces.par_iter().for_each(|piece| {
             for row in rows(piece.clone()) {
                 programs.add(program(selection, trace, row).0);
@@ -195,24 +235,42 @@ impl Dictionaries {
             })
         };
         let of_shapes = |of: &ShapeWord| match of {
-            ShapeWord::Part(part) => Dictionary::of_texts(trace, shapes.texts(|number| part(&events.shapes()[number]))),
-            ShapeWord::Whole => Dictionary::new(shapes.words(|number| Some(shape_text(events, number)))),
+            ShapeWord::Part(part) => {
+                Dictionary::of_texts(trace, shapes.texts(|number| part(&events.shapes()[number])))
+            }
+            ShapeWord::Whole => {
+                Dictionary::new(shapes.words(|number| Some(shape_text(events, number))))
+            }
         };
         Dictionaries::with(trace, numbered, &of_shapes)
     }
 
     /// The texts of a few rows.
-    pub(super) fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Option<Dictionaries> {
+    pub(super) fn of_rows(
+        trace: &Trace,
+        selection: &Selection<'_>,
+        rows: &[u32],
+    ) -> Option<Dictionaries> {
         let events = &trace.events;
         let texts = |of: &dyn Fn(u32) -> Text| {
-            Dictionary::of_numbers(rows.iter().map(|&row| of(row).0), |number| text_of(trace, Text(number)))
+            Dictionary::of_numbers(rows.iter().map(|&row| of(row).0), |number| {
+                text_of(trace, Text(number))
+            })
         };
-        let numbers = |of: &dyn Fn(u32) -> u32| rows.iter().map(|&row| of(row)).collect::<Vec<u32>>().into_iter();
+        let numbers = |of: &dyn Fn(u32) -> u32| {
+            rows.iter()
+                .map(|&row| of(row))
+                .collect::<Vec<u32>>()
+                .into_iter()
+        };
         let kind = |number: u32| Some(EventKind::ALL[number as usize].name().to_owned());
         let dur_kind = |number: u32| Some(DurKind::ALL[number as usize].name().to_owned());
         let named = Numbered {
             kind: Dictionary::of_numbers(numbers(&|row| events.kind(row) as u32), kind)?,
-            dur_kind: Dictionary::of_numbers(numbers(&|row| events.dur_kind(row) as u32), dur_kind)?,
+            dur_kind: Dictionary::of_numbers(
+                numbers(&|row| events.dur_kind(row) as u32),
+                dur_kind,
+            )?,
             program: texts(&|row| program(selection, trace, row))?,
             target: texts(&|row| events.target(row))?,
             function: texts(&|row| events.stacks.user_frame(row).function)?,
@@ -236,15 +294,30 @@ impl Dictionaries {
     ) -> Option<Dictionaries> {
         let part = |of: fn(&Shape) -> Text| of_shapes(&ShapeWord::Part(of));
         let shaped = || {
-            let parts = (part(|shape| shape.syscall)?, part(|shape| shape.op)?, part(|shape| shape.errno)?);
+            let parts = (
+                part(|shape| shape.syscall)?,
+                part(|shape| shape.op)?,
+                part(|shape| shape.errno)?,
+            );
             Some((parts, of_shapes(&ShapeWord::Whole)?))
         };
         // There may be as many targets as shapes.
         let (numbered, shaped) = rayon::join(numbered, shaped);
         let ((syscall, op, errno), shape) = shaped?;
         Some(Dictionaries {
-            file: Dictionary::new(trace.captures.iter().flat_map(|capture| &capture.files).cloned().map(Some))?,
-            outcome: Dictionary::new(Outcome::ALL.iter().map(|outcome| Some(outcome.name().to_owned())))?,
+            file: Dictionary::new(
+                trace
+                    .captures
+                    .iter()
+                    .flat_map(|capture| &capture.files)
+                    .cloned()
+                    .map(Some),
+            )?,
+            outcome: Dictionary::new(
+                Outcome::ALL
+                    .iter()
+                    .map(|outcome| Some(outcome.name().to_owned())),
+            )?,
             syscall,
             op,
             shape,
@@ -272,7 +345,8 @@ struct Numbered {
 }
 
 fn text_of(trace: &Trace, text: Text) -> Option<String> {
-    text.is_some().then(|| trace.events.texts.string(text).into_owned())
+    text.is_some()
+        .then(|| trace.events.texts.string(text).into_owned())
 }
 
 /// What every batch needs.
@@ -311,18 +385,41 @@ impl EventBatches {
             }
             None => Dictionaries::new(&trace, &selection, &pieces, rows),
         }?;
-        let (pieces, ready, arguments) = (pieces.into_iter(), VecDeque::new(), Arguments::default());
+        let (pieces, ready, arguments) =
+            (pieces.into_iter(), VecDeque::new(), Arguments::default());
         drop(selection);
-        Some(EventBatches { events, dictionaries, pieces, ready, left, arguments })
+        Some(EventBatches {
+            events,
+            dictionaries,
+            pieces,
+            ready,
+            left,
+            arguments,
+        })
     }
 
     /// Makes the next batches.
     fn fill(&mut self) {
-        let Events { trace, choice, queries, columns, .. } = &self.events;
-        let maker = BatchMaker { trace, dictionaries: &self.dictionaries, columns: columns.as_deref() };
-        let Ok(selection) = Selection::new(trace, choice, queries) else { return };
-        let pieces: Vec<Range<u32>> =
-            self.pieces.by_ref().take(BATCHES_PER_CORE * rayon::current_num_threads()).collect();
+        let Events {
+            trace,
+            choice,
+            queries,
+            columns,
+            ..
+        } = &self.events;
+        let maker = BatchMaker {
+            trace,
+            dictionaries: &self.dictionaries,
+            columns: columns.as_deref(),
+        };
+        let Ok(selection) = Selection::new(trace, choice, queries) else {
+            return;
+        };
+        let pieces: Vec<Range<u32>> = self
+            .pieces
+            .by_ref()
+            .take(BATCHES_PER_CORE * rayon::current_num_threads())
+            .collect();
         let chosen = |piece: &Range<u32>| piece.clone().filter(|&row| selection.has(row)).collect();
         let mut rows: Vec<Vec<u32>> = pieces.par_iter().map(chosen).collect();
         for rows in &mut rows {
@@ -333,9 +430,16 @@ impl EventBatches {
         // Arguments are read from the file, in order.
         let arguments: Vec<Option<ArrayRef>> = rows
             .iter()
-            .map(|rows| maker.wants("args").then(|| array(&self.arguments.column(trace, rows), "dict")))
+            .map(|rows| {
+                maker
+                    .wants("args")
+                    .then(|| array(&self.arguments.column(trace, rows), "dict"))
+            })
             .collect();
-        let made = rows.par_iter().zip(arguments).map(|(rows, arguments)| maker.batch(&selection, rows, arguments));
+        let made = rows
+            .par_iter()
+            .zip(arguments)
+            .map(|(rows, arguments)| maker.batch(&selection, rows, arguments));
         self.ready = made.collect::<Vec<_>>().into();
     }
 }
@@ -355,14 +459,20 @@ impl BatchMaker<'_> {
         arguments: Option<ArrayRef>,
     ) -> Result<RecordBatch, ArrowError> {
         let made = |source: Source<'_>| match source {
-            Source::Numbers(kind, of) => Ok(integers_of(&rows.iter().map(|&row| of(row)).collect::<Vec<i64>>(), kind)),
+            Source::Numbers(kind, of) => Ok(integers_of(
+                &rows.iter().map(|&row| of(row)).collect::<Vec<i64>>(),
+                kind,
+            )),
             Source::Words(dictionary, of) => dictionary.column(rows.iter().map(|&row| of(row))),
         };
         let columns = self.sources(selection).into_iter();
-        let mut arrays: Vec<(&str, ArrayRef)> =
-            columns.map(|(name, source)| Ok((name, made(source)?))).collect::<Result<_, ArrowError>>()?;
+        let mut arrays: Vec<(&str, ArrayRef)> = columns
+            .map(|(name, source)| Ok((name, made(source)?)))
+            .collect::<Result<_, ArrowError>>()?;
         arrays.extend(arguments.map(|arguments| ("args", arguments)));
-        let fields = arrays.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
+        let fields = arrays
+            .iter()
+            .map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
         let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         RecordBatch::try_new(schema, arrays.into_iter().map(|(_, array)| array).collect())
     }
@@ -370,7 +480,10 @@ impl BatchMaker<'_> {
 
 impl BatchMaker<'_> {
     /// Where the values of the wanted columns come from, arguments apart.
-    pub(super) fn sources<'all>(&'all self, selection: &'all Selection<'_>) -> Vec<(&'static str, Source<'all>)> {
+    pub(super) fn sources<'all>(
+        &'all self,
+        selection: &'all Selection<'_>,
+    ) -> Vec<(&'static str, Source<'all>)> {
         let (trace, events, texts) = (self.trace, &self.trace.events, self.dictionaries);
         let task = |row: u32| &trace.tasks[events.task(row) as usize];
         let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
@@ -386,27 +499,46 @@ impl BatchMaker<'_> {
             numbers("tid", move |row| id(task(row).tid_at(events.line(row)))),
             numbers("pid", move |row| id(task(row).pid)),
             numbers("task", move |row| i64::from(events.task(row))),
-            words("program", &texts.numbered.program, move |row| program(selection, trace, row).0),
+            words("program", &texts.numbered.program, move |row| {
+                program(selection, trace, row).0
+            }),
             numbers("start_ns", move |row| events.start_ns(row)),
             numbers("end_ns", move |row| events.end_ns(row).unwrap_or(NO_NS)),
             numbers("dur_ns", move |row| events.dur_ns(row)),
             numbers("cpu_ns", move |row| events.cpu_ns(row)),
-            numbers("requested_ns", move |row| events.requested_ns(row).unwrap_or(NO_NS)),
-            words("kind", &texts.numbered.kind, move |row| events.kind(row) as u32),
+            numbers("requested_ns", move |row| {
+                events.requested_ns(row).unwrap_or(NO_NS)
+            }),
+            words("kind", &texts.numbered.kind, move |row| {
+                events.kind(row) as u32
+            }),
             words("syscall", &texts.syscall, shape),
             words("op", &texts.op, shape),
-            words("target", &texts.numbered.target, move |row| events.target(row).0),
+            words("target", &texts.numbered.target, move |row| {
+                events.target(row).0
+            }),
             words("shape", &texts.shape, shape),
             numbers("ret", move |row| events.ret(row)),
             words("errno", &texts.errno, shape),
             numbers("bytes", move |row| events.bytes(row).unwrap_or(NO_NS)),
             words("outcome", &texts.outcome, outcome),
-            words("dur_kind", &texts.numbered.dur_kind, move |row| events.dur_kind(row) as u32),
-            words("function", &texts.numbered.function, move |row| frame(row).function.0),
-            words("source", &texts.numbered.source, move |row| frame(row).source.0),
-            words("module", &texts.numbered.module, move |row| frame(row).module.0),
+            words("dur_kind", &texts.numbered.dur_kind, move |row| {
+                events.dur_kind(row) as u32
+            }),
+            words("function", &texts.numbered.function, move |row| {
+                frame(row).function.0
+            }),
+            words("source", &texts.numbered.source, move |row| {
+                frame(row).source.0
+            }),
+            words("module", &texts.numbered.module, move |row| {
+                frame(row).module.0
+            }),
         ];
-        columns.into_iter().filter(|(name, _)| self.wants(name)).collect()
+        columns
+            .into_iter()
+            .filter(|(name, _)| self.wants(name))
+            .collect()
     }
 }
 
@@ -418,8 +550,14 @@ pub(super) enum Source<'all> {
     Words(&'all Dictionary, Box<dyn Fn(u32) -> u32 + Sync + 'all>),
 }
 
-fn numbers<'all>(name: &'static str, of: impl Fn(u32) -> i64 + Sync + 'all) -> (&'static str, Source<'all>) {
-    (name, Source::Numbers(schema::kind_of("events", name), Box::new(of)))
+fn numbers<'all>(
+    name: &'static str,
+    of: impl Fn(u32) -> i64 + Sync + 'all,
+) -> (&'static str, Source<'all>) {
+    (
+        name,
+        Source::Numbers(schema::kind_of("events", name), Box::new(of)),
+    )
 }
 
 fn words<'all>(

@@ -6,7 +6,8 @@ use crate::query::event_rows;
 use crate::query::selection::Selection;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::types::{
-    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use parsers::NO_NS;
@@ -30,9 +31,13 @@ impl PyArray {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         drop(requested_schema);
-        let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) = to_ffi(&self.0.to_data()).map_err(broken)?;
+        let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) =
+            to_ffi(&self.0.to_data()).map_err(broken)?;
         let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
-        Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+        Ok((
+            schema,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
     }
 }
 
@@ -44,8 +49,13 @@ pub(super) fn columns(events: &Events) -> Option<Vec<FrameColumn>> {
     let selection = Selection::new(&events.trace, &events.choice, &events.queries).ok()?;
     let rows = Rows::new(events, &selection);
     let pieces: Vec<Range<u32>> = rows.pieces.iter().map(|(piece, _)| piece.clone()).collect();
-    let dictionaries = Dictionaries::new(&events.trace, &selection, &pieces, |piece| rows.of(piece))?;
-    let maker = BatchMaker { trace: &events.trace, dictionaries: &dictionaries, columns: events.columns.as_deref() };
+    let dictionaries =
+        Dictionaries::new(&events.trace, &selection, &pieces, |piece| rows.of(piece))?;
+    let maker = BatchMaker {
+        trace: &events.trace,
+        dictionaries: &dictionaries,
+        columns: events.columns.as_deref(),
+    };
     let column = |(name, source)| match source {
         Source::Numbers(kind, of) => {
             let (values, missing) = match kind {
@@ -56,9 +66,12 @@ pub(super) fn columns(events: &Events) -> Option<Vec<FrameColumn>> {
             };
             (name, values, missing, None)
         }
-        Source::Words(words, of) => {
-            (name, rows.codes(words, &*of), None, Some(PyArray(Arc::clone(&words.words) as ArrayRef)))
-        }
+        Source::Words(words, of) => (
+            name,
+            rows.codes(words, &*of),
+            None,
+            Some(PyArray(Arc::clone(&words.words) as ArrayRef)),
+        ),
     };
     (!maker.wants("args")).then(|| maker.sources(&selection).into_iter().map(column).collect())
 }
@@ -75,8 +88,11 @@ impl<'all> Rows<'all> {
     fn new(events: &'all Events, selection: &'all Selection<'all>) -> Rows<'all> {
         let all: Vec<Range<u32>> = event_rows::pieces(&events.trace).collect();
         let count = |piece: Range<u32>| {
-            let rows =
-                if selection.is_all() { piece.len() } else { piece.clone().filter(|&row| selection.has(row)).count() };
+            let rows = if selection.is_all() {
+                piece.len()
+            } else {
+                piece.clone().filter(|&row| selection.has(row)).count()
+            };
             (piece, rows)
         };
         let mut pieces: Vec<(Range<u32>, usize)> = all.into_par_iter().map(count).collect();
@@ -84,13 +100,21 @@ impl<'all> Rows<'all> {
         for (piece, number) in &mut pieces {
             if *number > left {
                 *number = left;
-                let last = piece.clone().filter(|&row| selection.has(row)).take(left).last();
+                let last = piece
+                    .clone()
+                    .filter(|&row| selection.has(row))
+                    .take(left)
+                    .last();
                 piece.end = last.map_or(piece.start, |last| last + 1);
             }
             left -= *number;
         }
         let number = pieces.iter().map(|(_, number)| number).sum();
-        Rows { selection, pieces, number }
+        Rows {
+            selection,
+            pieces,
+            number,
+        }
     }
 
     fn of(&self, piece: Range<u32>) -> impl Iterator<Item = u32> + '_ {
@@ -98,7 +122,10 @@ impl<'all> Rows<'all> {
     }
 
     /// The parts of a column, each with its rows.
-    fn parts<'column, T>(&self, mut column: &'column mut [T]) -> Vec<(Range<u32>, &'column mut [T])> {
+    fn parts<'column, T>(
+        &self,
+        mut column: &'column mut [T],
+    ) -> Vec<(Range<u32>, &'column mut [T])> {
         let part = |(piece, number): &(Range<u32>, usize)| {
             let (part, rest) = std::mem::take(&mut column).split_at_mut(*number);
             column = rest;
@@ -108,25 +135,36 @@ impl<'all> Rows<'all> {
     }
 
     /// Memory that no value is written to is not touched.
-    fn numbers<T: ArrowPrimitiveType>(&self, of: &(dyn Fn(u32) -> i64 + Sync)) -> (PyArray, Option<PyArray>)
+    fn numbers<T: ArrowPrimitiveType>(
+        &self,
+        of: &(dyn Fn(u32) -> i64 + Sync),
+    ) -> (PyArray, Option<PyArray>)
     where
         T::Native: TryFrom<i64>,
     {
         let mut values = vec![T::Native::default(); self.number];
         let mut missing = vec![0u8; self.number];
         let is_any_missing = AtomicBool::new(false);
-        let parts = self.parts(&mut values).into_par_iter().zip(self.parts(&mut missing));
+        let parts = self
+            .parts(&mut values)
+            .into_par_iter()
+            .zip(self.parts(&mut missing));
         parts.for_each(|((piece, values), (_, missing))| {
             let mut is_missing = false;
             for (row, (value, missing)) in self.of(piece).zip(values.iter_mut().zip(missing)) {
-                match Some(of(row)).filter(|&number| number != NO_NS).map(T::Native::try_from) {
+                match Some(of(row))
+                    .filter(|&number| number != NO_NS)
+                    .map(T::Native::try_from)
+                {
                     Some(Ok(number)) => *value = number,
                     _ => (*missing, is_missing) = (1, true),
                 }
             }
             is_any_missing.fetch_or(is_missing, Ordering::Relaxed);
         });
-        let missing = is_any_missing.into_inner().then(|| array::<UInt8Type>(missing));
+        let missing = is_any_missing
+            .into_inner()
+            .then(|| array::<UInt8Type>(missing));
         (array::<T>(values), missing)
     }
 
@@ -144,9 +182,13 @@ impl<'all> Rows<'all> {
 
     fn filled<T: ArrowPrimitiveType>(&self, of: &(dyn Fn(u32) -> T::Native + Sync)) -> PyArray {
         let mut values = vec![T::Native::default(); self.number];
-        self.parts(&mut values).into_par_iter().for_each(|(piece, values)| {
-            self.of(piece).zip(values).for_each(|(row, value)| *value = of(row));
-        });
+        self.parts(&mut values)
+            .into_par_iter()
+            .for_each(|(piece, values)| {
+                self.of(piece)
+                    .zip(values)
+                    .for_each(|(row, value)| *value = of(row));
+            });
         array::<T>(values)
     }
 }

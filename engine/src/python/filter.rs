@@ -66,9 +66,18 @@ fn expr(form: &Bound<'_, PyAny>, deeper: usize) -> PyResult<Expr> {
 }
 
 fn named(name: &str, parts: &[Bound<'_, PyAny>], deeper: usize) -> PyResult<Expr> {
-    let all = || parts.iter().map(|part| expr(part, deeper)).collect::<PyResult<Vec<_>>>();
+    let all = || {
+        parts
+            .iter()
+            .map(|part| expr(part, deeper))
+            .collect::<PyResult<Vec<_>>>()
+    };
     if let "and" | "or" = name {
-        return Ok(if name == "and" { Expr::And(all()?) } else { Expr::Or(all()?) });
+        return Ok(if name == "and" {
+            Expr::And(all()?)
+        } else {
+            Expr::Or(all()?)
+        });
     }
     match (name, parts) {
         ("column", [column]) => Ok(Expr::Column(column.extract()?)),
@@ -76,15 +85,29 @@ fn named(name: &str, parts: &[Bound<'_, PyAny>], deeper: usize) -> PyResult<Expr
         ("not", [operand]) => Ok(Expr::Not(Box::new(expr(operand, deeper)?))),
         ("~" | "!~", [operand, pattern]) => {
             let found = self::pattern(&pattern.extract::<String>()?)?;
-            Ok(Expr::Matches(Box::new(expr(operand, deeper)?), found, name == "~"))
+            Ok(Expr::Matches(
+                Box::new(expr(operand, deeper)?),
+                found,
+                name == "~",
+            ))
         }
         ("in" | "not in", [operand, values]) => {
             let values: Vec<Bound<'_, PyAny>> = values.extract()?;
-            let values = values.iter().map(|value| expr(value, deeper)).collect::<PyResult<_>>()?;
-            Ok(Expr::Among(Box::new(expr(operand, deeper)?), values, name == "in"))
+            let values = values
+                .iter()
+                .map(|value| expr(value, deeper))
+                .collect::<PyResult<_>>()?;
+            Ok(Expr::Among(
+                Box::new(expr(operand, deeper)?),
+                values,
+                name == "in",
+            ))
         }
         (sign, [left, right]) => {
-            let (left, right) = (Box::new(expr(left, deeper)?), Box::new(expr(right, deeper)?));
+            let (left, right) = (
+                Box::new(expr(left, deeper)?),
+                Box::new(expr(right, deeper)?),
+            );
             let comparison = Comparison::ALL.iter().find(|(known, _)| *known == sign);
             let operation = Operation::ALL.iter().find(|(known, _)| *known == sign);
             match (comparison, operation) {

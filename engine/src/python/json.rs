@@ -14,12 +14,19 @@ const ROWS_AT_ONCE: usize = 1024;
 
 /// These rows as objects with these members, one after the other, inside the list that is a member of a document.
 pub fn objects(table: &Table, columns: &[String], hidden: &Hidden, rows: Range<usize>) -> String {
-    let chosen: Vec<_> = columns.iter().map(|name| (name.as_str(), table.column(name))).collect();
+    let chosen: Vec<_> = columns
+        .iter()
+        .map(|name| (name.as_str(), table.column(name)))
+        .collect();
     let starts: Vec<usize> = rows.clone().step_by(ROWS_AT_ONCE).collect();
     let parts = parallel::map(&starts, |&start| {
         let mut text = String::new();
         for row in start..rows.end.min(start + ROWS_AT_ONCE) {
-            text.push_str(if row == rows.start { "\n    " } else { ",\n    " });
+            text.push_str(if row == rows.start {
+                "\n    "
+            } else {
+                ",\n    "
+            });
             push_object(&mut text, &chosen, hidden, row);
         }
         text
@@ -27,7 +34,12 @@ pub fn objects(table: &Table, columns: &[String], hidden: &Hidden, rows: Range<u
     parts.concat()
 }
 
-fn push_object(text: &mut String, columns: &[(&str, Option<&Values>)], hidden: &Hidden, row: usize) {
+fn push_object(
+    text: &mut String,
+    columns: &[(&str, Option<&Values>)],
+    hidden: &Hidden,
+    row: usize,
+) {
     for (at, (name, values)) in columns.iter().enumerate() {
         text.push_str(if at == 0 { "{\"" } else { ", \"" });
         text.push_str(name);
@@ -41,9 +53,13 @@ fn push(text: &mut String, values: Option<&Values>, hidden: &Hidden, row: usize)
     let some = match values {
         Some(Values::Int(values)) => values[row].map(|value| push_int(text, value)),
         Some(Values::Float(values)) => values[row].map(|value| push_float(text, value)),
-        Some(Values::Bool(values)) => values[row].map(|value| text.push_str(if value { "true" } else { "false" })),
+        Some(Values::Bool(values)) => {
+            values[row].map(|value| text.push_str(if value { "true" } else { "false" }))
+        }
         Some(Values::Text { keys, words }) => {
-            let word = Some(keys[row]).filter(|&key| key != NONE).and_then(|key| words.get(key as usize));
+            let word = Some(keys[row])
+                .filter(|&key| key != NONE)
+                .and_then(|key| words.get(key as usize));
             word.map(|word| push_string(text, word, hidden))
         }
         Some(Values::List(_)) | None => None,
@@ -67,7 +83,9 @@ fn push_int(text: &mut String, value: i64) {
     if value < 0 {
         text.push('-');
     }
-    digits[at..].iter().for_each(|&digit| text.push(char::from(digit)));
+    digits[at..]
+        .iter()
+        .for_each(|&digit| text.push(char::from(digit)));
 }
 
 /// As Python shows it: 0.5, 1.0, 2e-05.
@@ -80,7 +98,11 @@ fn push_float(text: &mut String, value: f64) {
     }
     let from = text.len();
     let _ = write!(text, "{value:e}");
-    if let Some(digit) = text[from..].find("e-").map(|at| from + at + 2).filter(|&digit| digit + 1 == text.len()) {
+    if let Some(digit) = text[from..]
+        .find("e-")
+        .map(|at| from + at + 2)
+        .filter(|&digit| digit + 1 == text.len())
+    {
         text.insert(digit, '0');
     }
 }
@@ -92,7 +114,10 @@ fn push_string(text: &mut String, word: &str, hidden: &Hidden) {
     if word.bytes().any(special) {
         for (at, letter) in word.char_indices() {
             let code = letter as u32;
-            let is_hidden = code >= 0x7F && hidden.iter().any(|&(first, last)| (first..=last).contains(&code));
+            let is_hidden = code >= 0x7F
+                && hidden
+                    .iter()
+                    .any(|&(first, last)| (first..=last).contains(&code));
             if code < 0x20 || is_hidden || matches!(letter, '"' | '\\') {
                 text.push_str(&word[plain..at]);
                 push_escaped(text, letter);

@@ -34,8 +34,8 @@ mod _engine {
     #[pymodule_export]
     use super::{
         errors::{
-            EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime, NoMatchingLine, NoSuchLine,
-            OtherTool, UnknownName, UnreadableInput, UnrecognisedInput,
+            EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime,
+            NoMatchingLine, NoSuchLine, OtherTool, UnknownName, UnreadableInput, UnrecognisedInput,
         },
         event_frame::PyArray,
         filter::PyPattern,
@@ -50,11 +50,25 @@ mod _engine {
 
     #[pymodule_init]
     fn constants(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        let formats: Vec<&str> = parsers::FORMATS.iter().map(|format| format.name()).collect();
-        let kinds: Vec<&str> = parsers::LineKind::ALL.iter().map(|kind| kind.name()).collect();
+        let formats: Vec<&str> = parsers::FORMATS
+            .iter()
+            .map(|format| format.name())
+            .collect();
+        let kinds: Vec<&str> = parsers::LineKind::ALL
+            .iter()
+            .map(|kind| kind.name())
+            .collect();
         let schema: Vec<_> = crate::store::schema::COLUMNS
             .iter()
-            .map(|column| (column.table, column.name, column.kind, column.unit, column.says))
+            .map(|column| {
+                (
+                    column.table,
+                    column.name,
+                    column.kind,
+                    column.unit,
+                    column.says,
+                )
+            })
             .collect();
         module.add("FORMATS", formats)?;
         module.add("KINDS", kinds)?;

@@ -32,19 +32,33 @@ pub(super) fn described<'py>(py: Python<'py>, picture: &Picture) -> PyResult<Bou
     dict.set_item("folded_ns", folded_ns)?;
     dict.set_item("classes", Class::ALL.map(Class::name))?;
     dict.set_item("wake_kinds", WakeKind::ALL.map(WakeKind::name))?;
-    dict.set_item("confidences", [Confidence::Measured, Confidence::Inferred].map(Confidence::name))?;
+    dict.set_item(
+        "confidences",
+        [Confidence::Measured, Confidence::Inferred].map(Confidence::name),
+    )?;
     Ok(dict)
 }
 
 /// The rows of a chart, as `tracealyze/_engine.pyi` has them.
 pub(super) fn rows(py: Python<'_>, found: ChartRows) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
-    let listed =
-        found.listed.iter().map(|row| (row.depth, row.parent, row.is_leaf, row.start_ns, row.end_ns, row.exclusive_ns));
+    let listed = found.listed.iter().map(|row| {
+        (
+            row.depth,
+            row.parent,
+            row.is_leaf,
+            row.start_ns,
+            row.end_ns,
+            row.exclusive_ns,
+        )
+    });
     dict.set_item("has_ids", found.has_ids)?;
     dict.set_item("listed", listed.collect::<Vec<_>>())?;
     dict.set_item("processes", PyTable::from(found.table))?;
-    let groups = found.groups.into_iter().map(|group| (group.name, group.processes, group.exclusive_ns, group.spans));
+    let groups = found
+        .groups
+        .into_iter()
+        .map(|group| (group.name, group.processes, group.exclusive_ns, group.spans));
     dict.set_item("groups", groups.collect::<Vec<_>>())?;
     dict.set_item("of_task", found.of_task)?;
     Ok(dict)

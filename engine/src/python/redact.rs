@@ -22,8 +22,16 @@ impl PyRedactor {
         input_format: Option<String>,
         has_map: bool,
     ) -> PyResult<PyRedactor> {
-        let options = Options { key: Key::new(key), keep, keeps_programs, format: input_format, has_map };
-        Redactor::new(&options).map(PyRedactor).map_err(|why| invalid(options.keep.unwrap_or_default(), why))
+        let options = Options {
+            key: Key::new(key),
+            keep,
+            keeps_programs,
+            format: input_format,
+            has_map,
+        };
+        Redactor::new(&options)
+            .map(PyRedactor)
+            .map_err(|why| invalid(options.keep.unwrap_or_default(), why))
     }
 
     /// Take the next bytes of a capture; returns what can be written by now.
@@ -60,8 +68,13 @@ impl PyRedactor {
             self.0.copy(&path, |piece, translations| {
                 let written = Python::attach(|py| {
                     let pair = |text: &[u8]| PyBytes::new(py, text);
-                    let pairs: Vec<_> = translations.iter().map(|(word, made)| (pair(word), pair(made))).collect();
-                    write.call1(py, (PyBytes::new(py, piece), pairs)).map(|_| ())
+                    let pairs: Vec<_> = translations
+                        .iter()
+                        .map(|(word, made)| (pair(word), pair(made)))
+                        .collect();
+                    write
+                        .call1(py, (PyBytes::new(py, piece), pairs))
+                        .map(|_| ())
                 });
                 written.map_err(CopyError::Write)
             })
@@ -91,8 +104,15 @@ impl CopyError {
     fn raised(self, path: &Path) -> PyErr {
         let name = path.display().to_string();
         match self {
-            CopyError::Read(error) if error.get_ref().is_some_and(|source| source.is::<redact::UnknownFormat>()) => {
-                let formats: Vec<&str> = parsers::FORMATS.iter().map(|format| format.name()).collect();
+            CopyError::Read(error)
+                if error
+                    .get_ref()
+                    .is_some_and(|source| source.is::<redact::UnknownFormat>()) =>
+            {
+                let formats: Vec<&str> = parsers::FORMATS
+                    .iter()
+                    .map(|format| format.name())
+                    .collect();
                 UnrecognisedInput::new_err((name, formats))
             }
             CopyError::Read(error) => UnreadableInput::new_err((name, error.to_string())),
@@ -122,6 +142,9 @@ pub(super) fn verify_redacted(
     let verdict = py.detach(|| Verifier::new(pattern).verify(&original, &redacted));
     let name = original.display().to_string();
     let verdict = verdict.map_err(|error| UnreadableInput::new_err((name, error.to_string())))?;
-    let findings = verdict.findings.iter().map(|found| (found.line, found.column, found.problem.name()));
+    let findings = verdict
+        .findings
+        .iter()
+        .map(|found| (found.line, found.column, found.problem.name()));
     Ok((verdict.lines, verdict.count, findings.collect()))
 }

@@ -35,10 +35,20 @@ pub(super) struct CalledBy<'py>(Vec<Claimant<'py>>, Option<String>, Option<Strin
 
 impl CalledBy<'_> {
     pub(super) fn called(self, trace: &Trace) -> PyResult<Called> {
-        let members = self.0.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>()?.concat();
+        let members = self
+            .0
+            .into_iter()
+            .map(Claimant::members)
+            .collect::<PyResult<Vec<_>>>()?
+            .concat();
         let members = members.into_iter().map(|each| each.sorted(trace)).collect();
-        let text = |text: Option<String>| text.and_then(|text| trace.events.texts.find(text.as_bytes()));
-        Ok(Called { members, name: text(self.1).unwrap_or(Text::NONE), op: text(self.2).unwrap_or(Text::NONE) })
+        let text =
+            |text: Option<String>| text.and_then(|text| trace.events.texts.find(text.as_bytes()));
+        Ok(Called {
+            members,
+            name: text(self.1).unwrap_or(Text::NONE),
+            op: text(self.2).unwrap_or(Text::NONE),
+        })
     }
 }
 
@@ -75,7 +85,10 @@ impl<'py> FromPyObject<'_, 'py> for RequestedValue {
 }
 
 pub(super) fn scope((only, without): RequestedScope) -> PyResult<Scope> {
-    Ok(Scope { only: conditions(only)?, without: conditions(without)? })
+    Ok(Scope {
+        only: conditions(only)?,
+        without: conditions(without)?,
+    })
 }
 
 fn conditions(requested: RequestedConditions) -> PyResult<Conditions> {
@@ -85,7 +98,9 @@ fn conditions(requested: RequestedConditions) -> PyResult<Conditions> {
         Some(RequestedValue::Int(value)) => KeyValue::Int(value),
         Some(RequestedValue::Text(value)) => KeyValue::Text(value),
     };
-    let condition = |(name, values): (String, Vec<_>)| Ok((group_key(&name)?, values.into_iter().map(value).collect()));
+    let condition = |(name, values): (String, Vec<_>)| {
+        Ok((group_key(&name)?, values.into_iter().map(value).collect()))
+    };
     requested.into_iter().map(condition).collect()
 }
 
@@ -100,7 +115,8 @@ pub(super) type RequestedTable = (String, Option<(String, Vec<i64>)>);
 
 pub(super) fn requested_threshold((within, least_ns): (String, Vec<i64>)) -> PyResult<Threshold> {
     let known = ["row", "process", "program", "capture"];
-    let within = CostScope::by_name(&within).ok_or_else(|| unknown_name("threshold", &within, known))?;
+    let within =
+        CostScope::by_name(&within).ok_or_else(|| unknown_name("threshold", &within, known))?;
     Ok(Threshold { within, least_ns })
 }
 

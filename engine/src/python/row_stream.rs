@@ -43,10 +43,15 @@ pub fn stream_events(
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyEventStream> {
-    let (trace, scratch) =
-        super::trace::told(py, progress, |tell| read::read_rows(&captures, input_format.as_deref(), &folder, tell))?;
+    let (trace, scratch) = super::trace::told(py, progress, |tell| {
+        read::read_rows(&captures, input_format.as_deref(), &folder, tell)
+    })?;
     let (captures, rows) = (trace.captures.clone(), trace.events.len());
-    Ok(PyEventStream { captures, rows, left: Mutex::new(Some(RowBatches::new(trace, scratch))) })
+    Ok(PyEventStream {
+        captures,
+        rows,
+        left: Mutex::new(Some(RowBatches::new(trace, scratch))),
+    })
 }
 
 #[pymethods]
@@ -67,8 +72,14 @@ impl PyEventStream {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let batches = left.ok_or_else(|| PyRuntimeError::new_err("the events of this stream were taken before"))?;
+        let left = self
+            .left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let batches = left.ok_or_else(|| {
+            PyRuntimeError::new_err("the events of this stream were taken before")
+        })?;
         let schema = batches.batch(&[]).map_err(broken)?.schema();
         capsule(py, batches, schema)
     }
@@ -101,13 +112,21 @@ impl RowBatches {
             .map_err(|_| failed("no choice of events".to_owned()))?;
         let dictionaries = Dictionaries::of_rows(&self.trace, &selection, rows)
             .ok_or_else(|| failed("the texts of some rows take more than 2 GB".to_owned()))?;
-        let maker = BatchMaker { trace: &self.trace, dictionaries: &dictionaries, columns: None };
+        let maker = BatchMaker {
+            trace: &self.trace,
+            dictionaries: &dictionaries,
+            columns: None,
+        };
         maker.batch(&selection, rows, None)
     }
 
     /// Make the next batches, one per core.
     fn fill(&mut self) {
-        let pieces: Vec<Range<u32>> = self.pieces.by_ref().take(rayon::current_num_threads()).collect();
+        let pieces: Vec<Range<u32>> = self
+            .pieces
+            .by_ref()
+            .take(rayon::current_num_threads())
+            .collect();
         let segment = |piece: &Range<u32>| piece.start as usize / SEGMENT_ROWS;
         let made: Vec<_> = pieces
             .par_iter()

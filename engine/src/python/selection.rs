@@ -24,7 +24,18 @@ impl PySelection {
         condition: Option<Condition>,
         capture: Option<u32>,
     ) -> PyResult<PySelection> {
-        let condition = condition.map(|condition| EventFilter::new(condition.0)).transpose()?;
-        Ok(PySelection(Criteria { capture, pids, programs, from: from_, to, root, syscalls, condition }))
+        let condition = condition
+            .map(|condition| EventFilter::new(condition.0))
+            .transpose()?;
+        Ok(PySelection(Criteria {
+            capture,
+            pids,
+            programs,
+            from: from_,
+            to,
+            root,
+            syscalls,
+            condition,
+        }))
     }
 }

@@ -14,9 +14,16 @@ pub struct PySyscall {
 
 impl PySyscall {
     fn new(py: Python<'_>, call: &Syscall) -> PyResult<PySyscall> {
-        let families = Family::ALL.into_iter().filter(|family| family.has(call)).map(Family::name);
+        let families = Family::ALL
+            .into_iter()
+            .filter(|family| family.has(call))
+            .map(Family::name);
         let families = PyFrozenSet::new(py, families)?.unbind();
-        Ok(PySyscall { name: call.name, alias_of: call.alias_of, families })
+        Ok(PySyscall {
+            name: call.name,
+            alias_of: call.alias_of,
+            families,
+        })
     }
 }
 

@@ -54,12 +54,19 @@ const ROWS_AT_ONCE: usize = 1 << 14;
 impl Finest {
     /// These rows, with all columns or only some.
     fn table(&self, rows: Range<usize>, columns: Option<&[String]>) -> Table {
-        let numbers = self.order.get(rows.start..rows.end.min(self.order.len())).unwrap_or_default();
+        let numbers = self
+            .order
+            .get(rows.start..rows.end.min(self.order.len()))
+            .unwrap_or_default();
         group_by::rows(&self.trace, &self.pieces, numbers, columns)
     }
 
     /// The pieces of the table from a row on, one after the other.
-    fn tables(self, from: usize, columns: Option<Vec<String>>) -> impl Iterator<Item = Table> + Send {
+    fn tables(
+        self,
+        from: usize,
+        columns: Option<Vec<String>>,
+    ) -> impl Iterator<Item = Table> + Send {
         let starts = (from..self.order.len()).step_by(ROWS_AT_ONCE);
         starts.map(move |start| self.table(start..start + ROWS_AT_ONCE, columns.as_deref()))
     }
@@ -116,8 +123,14 @@ impl Events {
     /// These rows with the requested columns. Arguments are included only if requested by name.
     fn table(&self, selection: &Selection<'_>, rows: &[u32], arguments: &mut Arguments) -> Table {
         let mut table = event_rows::of_rows(&self.trace, selection, rows);
-        if self.columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == "args")) {
-            table.columns.push(("args".to_owned(), arguments.column(&self.trace, rows)));
+        if self
+            .columns
+            .as_ref()
+            .is_some_and(|columns| columns.iter().any(|column| column == "args"))
+        {
+            table
+                .columns
+                .push(("args".to_owned(), arguments.column(&self.trace, rows)));
         }
         chosen(table, self.columns.as_deref())
     }
@@ -138,7 +151,9 @@ fn chosen(mut table: Table, columns: Option<&[String]>) -> Table {
 impl PyTable {
     fn tables(&self) -> Box<dyn Iterator<Item = Arc<Table>> + Send> {
         match &self.0 {
-            Rows::Ready(table) | Rows::Found(table, _) => Box::new(std::iter::once(Arc::clone(table))),
+            Rows::Ready(table) | Rows::Found(table, _) => {
+                Box::new(std::iter::once(Arc::clone(table)))
+            }
             Rows::Events(events) => Box::new(events.clone().tables().map(Arc::new)),
             Rows::Finest(finest) => Box::new(finest.clone().tables(0, None).map(Arc::new)),
         }
@@ -146,7 +161,11 @@ impl PyTable {
 
     /// A table in memory that contains at least these rows and columns, and the range of these rows in it; `None` for
     /// events.
-    fn part(&self, rows: Range<usize>, columns: Option<&[String]>) -> Option<(Arc<Table>, Range<usize>)> {
+    fn part(
+        &self,
+        rows: Range<usize>,
+        columns: Option<&[String]>,
+    ) -> Option<(Arc<Table>, Range<usize>)> {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => {
                 let end = rows.end.min(table.len());
@@ -171,8 +190,12 @@ impl PyTable {
 
     /// The events of rows; empty if the table does not know them.
     pub fn members(&self, rows: &[usize]) -> Vec<Provenance> {
-        let Rows::Found(_, members) = &self.0 else { return Vec::new() };
-        rows.iter().filter_map(|&row| members.get(row).cloned()).collect()
+        let Rows::Found(_, members) = &self.0 else {
+            return Vec::new();
+        };
+        rows.iter()
+            .filter_map(|&row| members.get(row).cloned())
+            .collect()
     }
 
     /// A table with these columns, of any number of rows.
@@ -198,7 +221,10 @@ fn stored(values: &Bound<'_, PyAny>, kind: &str) -> PyResult<Values> {
         "list" => Values::List(values.extract()?),
         "dict" => {
             let mut column = TextColumn::default();
-            values.extract::<Vec<Option<String>>>()?.iter().for_each(|text| column.push(text.as_deref()));
+            values
+                .extract::<Vec<Option<String>>>()?
+                .iter()
+                .for_each(|text| column.push(text.as_deref()));
             column.finish()
         }
         _ => Values::Int(values.extract()?),
@@ -210,7 +236,10 @@ impl PyTable {
     /// A table with these columns, such as one that was pickled. Its rows do not know their events.
     #[staticmethod]
     fn of_columns(name: &str, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<PyTable> {
-        let known = schema::COLUMNS.iter().find(|column| column.table == name).map(|column| column.table);
+        let known = schema::COLUMNS
+            .iter()
+            .find(|column| column.table == name)
+            .map(|column| column.table);
         let name = known.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         let columns: Vec<(String, Values)> = columns
             .into_iter()
@@ -233,7 +262,12 @@ impl PyTable {
 
     #[getter]
     fn columns(&self) -> PyResult<Vec<String>> {
-        Ok(self.example()?.columns.iter().map(|(name, _)| name.clone()).collect())
+        Ok(self
+            .example()?
+            .columns
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect())
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -242,8 +276,11 @@ impl PyTable {
             Rows::Finest(finest) => finest.order.len(),
             Rows::Events(events) => detached(py, || {
                 let selection = Selection::new(&events.trace, &events.choice, &events.queries);
-                let rows = selection
-                    .map_or(0, |selection| (0..events.trace.events.len()).filter(|&row| selection.has(row)).count());
+                let rows = selection.map_or(0, |selection| {
+                    (0..events.trace.events.len())
+                        .filter(|&row| selection.has(row))
+                        .count()
+                });
                 rows.min(events.limit.unwrap_or(usize::MAX))
             }),
         }
@@ -256,11 +293,18 @@ impl PyTable {
             return Err(PyKeyError::new_err(name.to_owned()));
         }
         let tables: Box<dyn Iterator<Item = Arc<Table>> + Send> = match &self.0 {
-            Rows::Finest(finest) => Box::new(finest.clone().tables(0, Some(vec![name.to_owned()])).map(Arc::new)),
+            Rows::Finest(finest) => Box::new(
+                finest
+                    .clone()
+                    .tables(0, Some(vec![name.to_owned()]))
+                    .map(Arc::new),
+            ),
             _ => self.tables(),
         };
         for table in tables {
-            let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+            let values = table
+                .column(name)
+                .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
             for value in objects(py, values, 0..table.len())? {
                 all.append(value)?;
             }
@@ -293,7 +337,9 @@ impl PyTable {
         start: usize,
         stop: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (table, rows) = self.part(start..stop, Some(&columns)).ok_or_else(not_kept)?;
+        let (table, rows) = self
+            .part(start..stop, Some(&columns))
+            .ok_or_else(not_kept)?;
         let all = PyList::empty(py);
         append_rows(&all, &named(&table, &columns)?, rows)?;
         Ok(all)
@@ -306,9 +352,16 @@ impl PyTable {
     }
 
     /// These rows as tuples; numbers that no row has are passed over. Not of events.
-    fn pick<'py>(&self, py: Python<'py>, numbers: Vec<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+    fn pick<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: Vec<usize>,
+    ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let one = |(table, row): (Arc<Table>, usize)| {
-            let values = table.columns.iter().map(|(_, values)| object(py, values, row));
+            let values = table
+                .columns
+                .iter()
+                .map(|(_, values)| object(py, values, row));
             PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)
         };
         let found = numbers.into_iter().filter_map(|row| {
@@ -328,7 +381,11 @@ impl PyTable {
             let mut before = 0;
             let mut all = Vec::new();
             for table in self.tables() {
-                all.extend(filter::rows(&table, &condition.0)?.into_iter().map(|row| before + row));
+                all.extend(
+                    filter::rows(&table, &condition.0)?
+                        .into_iter()
+                        .map(|row| before + row),
+                );
                 before += table.len() as u32;
             }
             Ok(all)
@@ -345,7 +402,9 @@ impl PyTable {
         least: Vec<i64>,
     ) -> PyResult<Vec<u32>> {
         let (table, _) = self.part(0..usize::MAX, None).ok_or_else(not_kept)?;
-        Ok(detached(py, || groups::reaching(&table, &rows, cost, &group, &least)))
+        Ok(detached(py, || {
+            groups::reaching(&table, &rows, cost, &group, &least)
+        }))
     }
 
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document; code
@@ -361,7 +420,9 @@ impl PyTable {
         let part = detached(py, || self.part(start..stop, Some(&columns)));
         let (table, rows) = part.ok_or_else(not_kept)?;
         named(&table, &columns)?;
-        Ok(detached(py, || json::objects(&table, &columns, &hidden, rows)))
+        Ok(detached(py, || {
+            json::objects(&table, &columns, &hidden, rows)
+        }))
     }
 
     /// The events as whole columns, for a DataFrame: see `event_frame`. `None` for other tables.
@@ -402,14 +463,21 @@ fn not_kept() -> PyErr {
 
 fn named<'table>(table: &'table Table, columns: &[String]) -> PyResult<Vec<&'table Values>> {
     let missing = |name: &String| PyKeyError::new_err(name.clone());
-    columns.iter().map(|name| table.column(name).ok_or_else(|| missing(name))).collect()
+    columns
+        .iter()
+        .map(|name| table.column(name).ok_or_else(|| missing(name)))
+        .collect()
 }
 
 fn append_rows(all: &Bound<'_, PyList>, columns: &[&Values], rows: Range<usize>) -> PyResult<()> {
     let py = all.py();
-    let columns: Vec<_> =
-        columns.iter().map(|values| objects(py, values, rows.clone())).collect::<PyResult<Vec<_>>>()?;
-    (0..rows.len()).try_for_each(|row| all.append(PyTuple::new(py, columns.iter().map(|column| &column[row]))?))
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|values| objects(py, values, rows.clone()))
+        .collect::<PyResult<Vec<_>>>()?;
+    (0..rows.len()).try_for_each(|row| {
+        all.append(PyTuple::new(py, columns.iter().map(|column| &column[row]))?)
+    })
 }
 
 /// One value of a row that is there.
@@ -424,18 +492,36 @@ fn object<'py>(py: Python<'py>, values: &Values, row: usize) -> PyResult<Bound<'
 }
 
 /// The values of some rows that are there.
-fn objects<'py>(py: Python<'py>, values: &Values, rows: Range<usize>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn objects<'py>(
+    py: Python<'py>,
+    values: &Values,
+    rows: Range<usize>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match values {
-        Values::Int(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
-        Values::Float(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
-        Values::Bool(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
-        Values::List(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Int(values) => values[rows]
+            .iter()
+            .map(|value| value.into_bound_py_any(py))
+            .collect(),
+        Values::Float(values) => values[rows]
+            .iter()
+            .map(|value| value.into_bound_py_any(py))
+            .collect(),
+        Values::Bool(values) => values[rows]
+            .iter()
+            .map(|value| value.into_bound_py_any(py))
+            .collect(),
+        Values::List(values) => values[rows]
+            .iter()
+            .map(|value| value.into_bound_py_any(py))
+            .collect(),
         Values::Text { keys, words } => {
             let none = py.None().into_bound(py);
             let mut made: Vec<Option<Bound<'py, PyAny>>> = vec![None; words.len()];
             let text = |&key: &u32| match (made.get_mut(key as usize), words.get(key as usize)) {
                 (Some(Some(text)), _) => Ok(text.clone()),
-                (Some(unmade), Some(word)) => Ok(unmade.insert(word.into_bound_py_any(py)?).clone()),
+                (Some(unmade), Some(word)) => {
+                    Ok(unmade.insert(word.into_bound_py_any(py)?).clone())
+                }
                 _ => Ok(none.clone()),
             };
             keys[rows].iter().map(text).collect()

@@ -6,8 +6,8 @@ use super::event_batches::Events;
 use super::filter::Condition;
 use super::picture;
 use super::requests::{
-    CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order, group_key, key,
-    requested_threshold, scope, table,
+    CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order,
+    group_key, key, requested_threshold, scope, table,
 };
 use super::selection::PySelection;
 use super::table::{Finest, PyTable};
@@ -57,7 +57,9 @@ pub fn read(
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyTrace> {
-    let trace = told(py, progress, |tell| crate::ingest::read::read(&captures, input_format.as_deref(), tell))?;
+    let trace = told(py, progress, |tell| {
+        crate::ingest::read::read(&captures, input_format.as_deref(), tell)
+    })?;
     Ok(PyTrace(Session::new(trace)))
 }
 
@@ -70,7 +72,9 @@ pub(super) fn told<T: Send>(
     let mut stopped: Option<PyErr> = None;
     let read = py.detach(|| {
         let mut tell = |done: u64, all: u64| {
-            let Some(progress) = progress.as_ref().filter(|_| stopped.is_none()) else { return };
+            let Some(progress) = progress.as_ref().filter(|_| stopped.is_none()) else {
+                return;
+            };
             stopped = Python::attach(|py| progress.call1(py, (done, all)).err());
         };
         read(&mut tell)
@@ -107,9 +111,16 @@ impl PyTrace {
         PyList::new(py, captures.collect::<PyResult<Vec<_>>>()?)
     }
 
-    fn totals<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyDict>> {
-        let totals =
-            detached(py, || self.0.selection(&selection.0).map(|chosen| totals::totals(self.0.trace(), &chosen)))?;
+    fn totals<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &PySelection,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let totals = detached(py, || {
+            self.0
+                .selection(&selection.0)
+                .map(|chosen| totals::totals(self.0.trace(), &chosen))
+        })?;
         let dict = PyDict::new(py);
         for (name, number) in totals {
             dict.set_item(name, number)?;
@@ -118,16 +129,20 @@ impl PyTrace {
     }
 
     /// One dictionary per capture.
-    fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
+    fn windows_of<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &PySelection,
+    ) -> PyResult<Bound<'py, PyList>> {
         let (windows, edges) = detached(py, || -> Result<_, TimeBoundError> {
             let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
             // A window that is a lifetime is crossed only by tasks that outlive it. The report mentions them elsewhere.
             let is_cut = choice.from.is_some() || choice.to.is_some();
             let chosen = is_cut.then(|| self.0.selection(choice)).transpose()?;
             let of = |window| {
-                chosen
-                    .as_ref()
-                    .map_or(WindowOverlap::default(), |chosen| window_overlap(self.0.trace(), chosen, window))
+                chosen.as_ref().map_or(WindowOverlap::default(), |chosen| {
+                    window_overlap(self.0.trace(), chosen, window)
+                })
             };
             let edges: Vec<WindowOverlap> = windows.iter().map(of).collect();
             Ok((windows, edges))
@@ -137,18 +152,34 @@ impl PyTrace {
         for (window, edges) in windows.iter().zip(edges) {
             let dict = PyDict::new(py);
             let some = |ns: i64| (ns != NO_NS).then_some(ns);
-            let root = window.root.and_then(|root| self.0.trace().tasks.get(root as usize));
+            let root = window
+                .root
+                .and_then(|root| self.0.trace().tasks.get(root as usize));
             let program = window.root.and_then(|root| index.name_of(root));
-            let program = program.map(|program| self.0.trace().events.texts.string(program.path).into_owned());
+            let program = program.map(|program| {
+                self.0
+                    .trace()
+                    .events
+                    .texts
+                    .string(program.path)
+                    .into_owned()
+            });
             dict.set_item("capture", window.capture)?;
             dict.set_item("start_ns", some(window.start_ns))?;
             dict.set_item("end_ns", some(window.end_ns))?;
             dict.set_item("wall_ns", window.wall_ns())?;
-            dict.set_item("root_pid", root.map(|root| root.pid).filter(|&pid| pid != parsers::NO_ID))?;
+            dict.set_item(
+                "root_pid",
+                root.map(|root| root.pid)
+                    .filter(|&pid| pid != parsers::NO_ID),
+            )?;
             dict.set_item("root_program", program)?;
             dict.set_item("reason", window.reason.map(window::Reason::name))?;
             dict.set_item("left_out_ns", window.left_out_ns)?;
-            dict.set_item("root_ended", root.is_some_and(|root| root.death_ns != NO_NS))?;
+            dict.set_item(
+                "root_ended",
+                root.is_some_and(|root| root.death_ns != NO_NS),
+            )?;
             dict.set_item("cut_calls", edges.calls)?;
             dict.set_item("outside_ns", edges.outside_ns)?;
             dict.set_item("outlived", processes::outliving(self.0.trace(), window))?;
@@ -173,7 +204,9 @@ impl PyTrace {
         basis: &str,
     ) -> PyResult<PyTable> {
         let query = GroupQuery {
-            by: by.map(|names| names.iter().map(|name| group_key(name)).collect()).transpose()?,
+            by: by
+                .map(|names| names.iter().map(|name| group_key(name)).collect())
+                .transpose()?,
             at_least_ns,
             most,
             within: within.map(scope).transpose()?.unwrap_or_default(),
@@ -189,16 +222,29 @@ impl PyTrace {
                 return Ok(group_by::group_by(self.0.trace(), &pieces, &query).into());
             }
             let order = Arc::new(group_by::finest(self.0.trace(), &pieces, &query));
-            Ok(Finest { trace: Arc::clone(self.0.trace()), pieces, order }.into())
+            Ok(Finest {
+                trace: Arc::clone(self.0.trace()),
+                pieces,
+                order,
+            }
+            .into())
         })
         .map_err(PyErr::from)
     }
 
     /// The partition by names of programs: name, time and number of processes.
-    fn program_times(&self, py: Python<'_>, selection: &PySelection) -> PyResult<Vec<(String, i64, i64)>> {
+    fn program_times(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+    ) -> PyResult<Vec<(String, i64, i64)>> {
         detached(py, || -> Result<_, TimeBoundError> {
-            let times = group_by::program_times(self.0.trace(), self.0.pieces(&selection.0)?.as_ref());
-            Ok(times.into_iter().map(|time| (time.name, time.exclusive_ns, time.processes)).collect())
+            let times =
+                group_by::program_times(self.0.trace(), self.0.pieces(&selection.0)?.as_ref());
+            Ok(times
+                .into_iter()
+                .map(|time| (time.name, time.exclusive_ns, time.processes))
+                .collect())
         })
         .map_err(PyErr::from)
     }
@@ -215,20 +261,40 @@ impl PyTrace {
     ) -> PyResult<PyTable> {
         let table = detached(py, || -> Result<Table, TimeBoundError> {
             let stays = Timeline::new(self.0.trace(), at_least_ns);
-            let mut stays = if let Some(most) = most { stays.longest(most) } else { stays };
-            let matched =
-                selection.0.condition.as_ref().map(|condition| self.0.queries().matched(self.0.trace(), condition));
-            let is_chosen = |segment: &Segment| {
-                matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
+            let mut stays = if let Some(most) = most {
+                stays.longest(most)
+            } else {
+                stays
             };
-            self.0.walk(&selection.0, &mut Chosen { stays: &mut stays, is_chosen })?;
+            let matched = selection
+                .0
+                .condition
+                .as_ref()
+                .map(|condition| self.0.queries().matched(self.0.trace(), condition));
+            let is_chosen = |segment: &Segment| {
+                matched
+                    .as_ref()
+                    .is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
+            };
+            self.0.walk(
+                &selection.0,
+                &mut Chosen {
+                    stays: &mut stays,
+                    is_chosen,
+                },
+            )?;
             Ok(timeline::table(self.0.trace(), &stays.finish()))
         })?;
         Ok(table.into())
     }
 
     /// The partition divided further by the stacks of calls.
-    fn stack_times(&self, py: Python<'_>, selection: &PySelection, basis: &str) -> PyResult<PyTable> {
+    fn stack_times(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        basis: &str,
+    ) -> PyResult<PyTable> {
         let table = detached(py, || -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution_of(&selection.0, basis)?;
             Ok(stack_times::stack_times(self.0.trace(), &attribution))
@@ -240,7 +306,10 @@ impl PyTrace {
     #[pyo3(signature = (stacks = None))]
     fn stack_frames(&self, py: Python<'_>, stacks: Option<Vec<u32>>) -> PyTable {
         let all = || self.0.trace().events.stacks.all();
-        detached(py, || stack_times::stack_frames(self.0.trace(), &stacks.unwrap_or_else(all))).into()
+        detached(py, || {
+            stack_times::stack_frames(self.0.trace(), &stacks.unwrap_or_else(all))
+        })
+        .into()
     }
 
     /// Whether any event has a stack.
@@ -256,15 +325,32 @@ impl PyTrace {
         selection: &PySelection,
         called: Vec<CalledBy<'_>>,
     ) -> PyResult<Vec<Option<CallerParts>>> {
-        let called = called.into_iter().map(|each| each.called(self.0.trace())).collect::<PyResult<Vec<_>>>()?;
+        let called = called
+            .into_iter()
+            .map(|each| each.called(self.0.trace()))
+            .collect::<PyResult<Vec<_>>>()?;
         let found = detached(py, || {
-            self.0.with_weights(&selection.0, |context| parallel::map(&called, |each| callers::caller(context, each)))
+            self.0.with_weights(&selection.0, |context| {
+                parallel::map(&called, |each| callers::caller(context, each))
+            })
         })?;
         let texts = &self.0.trace().events.texts;
         let text = |text: Text| text.is_some().then(|| texts.string(text).into_owned());
         let parts = |caller: Caller| {
-            let Caller { frame, calls, ns, all_calls } = caller;
-            (texts.string(frame.function).into_owned(), text(frame.source), text(frame.module), calls, ns, all_calls)
+            let Caller {
+                frame,
+                calls,
+                ns,
+                all_calls,
+            } = caller;
+            (
+                texts.string(frame.function).into_owned(),
+                text(frame.source),
+                text(frame.module),
+                calls,
+                ns,
+                all_calls,
+            )
         };
         Ok(found.into_iter().map(|caller| caller.map(parts)).collect())
     }
@@ -273,7 +359,11 @@ impl PyTrace {
         let table = detached(py, || -> Result<Table, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
-            Ok(processes::tasks(self.0.trace(), &self.0.selection(&selection.0)?, exclusive_ns))
+            Ok(processes::tasks(
+                self.0.trace(),
+                &self.0.selection(&selection.0)?,
+                exclusive_ns,
+            ))
         })?;
         Ok(table.into())
     }
@@ -281,10 +371,23 @@ impl PyTrace {
     fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
         let table = detached(py, || -> Result<Table, TimeBoundError> {
             let chosen = self.0.selection(&selection.0)?;
-            let (attribution, windows) = (self.0.attribution(&selection.0)?, self.0.windows(&selection.0)?);
+            let (attribution, windows) = (
+                self.0.attribution(&selection.0)?,
+                self.0.windows(&selection.0)?,
+            );
             Ok(match longest {
-                true => wait_graph::longest(self.0.trace(), attribution.walk_stats(), &windows, chosen.program_index),
-                false => wait_graph::chain(self.0.trace(), self.0.wakers(), attribution.walk_stats(), &chosen),
+                true => wait_graph::longest(
+                    self.0.trace(),
+                    attribution.walk_stats(),
+                    &windows,
+                    chosen.program_index,
+                ),
+                false => wait_graph::chain(
+                    self.0.trace(),
+                    self.0.wakers(),
+                    attribution.walk_stats(),
+                    &chosen,
+                ),
             })
         })?;
         Ok(table.into())
@@ -292,14 +395,27 @@ impl PyTrace {
 
     /// One row per process, of all or of the `most` with the most time on the critical path, and the number of all.
     #[pyo3(signature = (selection, most = None))]
-    fn processes(&self, py: Python<'_>, selection: &PySelection, most: Option<usize>) -> PyResult<(PyTable, usize)> {
+    fn processes(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        most: Option<usize>,
+    ) -> PyResult<(PyTable, usize)> {
         let (table, number) = detached(py, || -> Result<(Table, usize), TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             let chosen = self.0.selection(&selection.0)?;
             let attribution = self.0.attribution(&selection.0)?;
-            let slack_ns = attribution.walk_stats().slack_ns(self.0.trace(), self.0.wakers());
-            Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns, most))
+            let slack_ns = attribution
+                .walk_stats()
+                .slack_ns(self.0.trace(), self.0.wakers());
+            Ok(processes::processes(
+                self.0.trace(),
+                &chosen,
+                exclusive_ns,
+                slack_ns,
+                most,
+            ))
         })?;
         Ok((table.into(), number))
     }
@@ -312,12 +428,24 @@ impl PyTrace {
     ) -> PyResult<Vec<(Option<i32>, Option<String>)>> {
         detached(py, || -> Result<_, TimeBoundError> {
             let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
-            let pid = |main: u32| Some(trace.tasks[main as usize].pid).filter(|&pid| pid != parsers::NO_ID);
-            let program = |last: u32| chosen.program_index.name_of(last).map(|program| program.path);
+            let pid = |main: u32| {
+                Some(trace.tasks[main as usize].pid).filter(|&pid| pid != parsers::NO_ID)
+            };
+            let program = |last: u32| {
+                chosen
+                    .program_index
+                    .name_of(last)
+                    .map(|program| program.path)
+            };
             let text = |path: Text| trace.events.texts.string(path).into_owned();
             let threaded = processes::threaded(trace, &chosen).into_iter();
             Ok(threaded
-                .map(|(main, last)| (pid(main), program(last).filter(|path| path.is_some()).map(text)))
+                .map(|(main, last)| {
+                    (
+                        pid(main),
+                        program(last).filter(|path| path.is_some()).map(text),
+                    )
+                })
                 .collect())
         })
         .map_err(PyErr::from)
@@ -336,26 +464,44 @@ impl PyTrace {
         order: Option<&str>,
         most: Option<usize>,
     ) -> PyResult<PyTable> {
-        let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
-        let filter = condition.map(|condition| EventFilter::new(condition.0)).transpose()?;
+        let keys = by
+            .iter()
+            .map(|name| key(name))
+            .collect::<PyResult<Vec<_>>>()?;
+        let filter = condition
+            .map(|condition| EventFilter::new(condition.0))
+            .transpose()?;
         let order = order.map(call_order).transpose()?.unwrap_or_default();
         let table = detached(py, || -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution(&selection.0)?;
             let chosen = self.0.selection(&selection.0)?;
             let only = filter.map(|filter| Arc::new(filter.matched(self.0.trace())));
-            let query = CallQuery { keys, quantiles, only, order, most };
+            let query = CallQuery {
+                keys,
+                quantiles,
+                only,
+                order,
+                most,
+            };
             Ok(calls::calls(self.0.trace(), &query, &chosen, &attribution))
         })?;
         Ok(table.into())
     }
 
     /// The failed calls by syscall and error: both names and the number of calls, the longest total first.
-    fn errors(&self, py: Python<'_>, selection: &PySelection) -> PyResult<Vec<(String, String, u64)>> {
+    fn errors(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+    ) -> PyResult<Vec<(String, String, u64)>> {
         detached(py, || -> Result<_, TimeBoundError> {
             let trace = self.0.trace();
             let text = |text: Text| trace.events.texts.string(text).into_owned();
             let found = errors::errors(trace, &self.0.selection(&selection.0)?);
-            Ok(found.iter().map(|one| (text(one.syscall), text(one.errno), one.calls)).collect())
+            Ok(found
+                .iter()
+                .map(|one| (text(one.syscall), text(one.errno), one.calls))
+                .collect())
         })
         .map_err(PyErr::from)
     }
@@ -372,17 +518,38 @@ impl PyTrace {
     ) -> PyResult<(PyTable, Option<PyTable>)> {
         let work = detached(py, || -> Result<_, TimeBoundError> {
             let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
-            let listed = listed.iter().filter_map(|name| trace.events.texts.find(name.as_bytes())).collect();
-            let query = WorkQuery { max_shapes, most, listed };
-            Ok(work::work(trace, &query, &chosen, self.0.attribution(&selection.0)?.as_ref()))
+            let listed = listed
+                .iter()
+                .filter_map(|name| trace.events.texts.find(name.as_bytes()))
+                .collect();
+            let query = WorkQuery {
+                max_shapes,
+                most,
+                listed,
+            };
+            Ok(work::work(
+                trace,
+                &query,
+                &chosen,
+                self.0.attribution(&selection.0)?.as_ref(),
+            ))
         })?;
         Ok((work.shapes.into(), work.sums.map(PyTable::from)))
     }
 
     /// Whether calls have more than so many different targets.
-    fn has_more_targets(&self, py: Python<'_>, selection: &PySelection, most: usize) -> PyResult<bool> {
+    fn has_more_targets(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        most: usize,
+    ) -> PyResult<bool> {
         detached(py, || -> Result<bool, TimeBoundError> {
-            Ok(calls::has_more_targets(self.0.trace(), &self.0.selection(&selection.0)?, most))
+            Ok(calls::has_more_targets(
+                self.0.trace(),
+                &self.0.selection(&selection.0)?,
+                most,
+            ))
         })
         .map_err(PyErr::from)
     }
@@ -394,11 +561,26 @@ impl PyTrace {
         by: Vec<String>,
         selection: &PySelection,
     ) -> PyResult<Vec<Vec<(u16, u64)>>> {
-        let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
-        let query = CallQuery { keys, quantiles: true, ..CallQuery::default() };
+        let keys = by
+            .iter()
+            .map(|name| key(name))
+            .collect::<PyResult<Vec<_>>>()?;
+        let query = CallQuery {
+            keys,
+            quantiles: true,
+            ..CallQuery::default()
+        };
         detached(py, || -> Result<_, TimeBoundError> {
-            let (attribution, chosen) = (self.0.attribution(&selection.0)?, self.0.selection(&selection.0)?);
-            Ok(calls::histograms(self.0.trace(), &query, &chosen, &attribution))
+            let (attribution, chosen) = (
+                self.0.attribution(&selection.0)?,
+                self.0.selection(&selection.0)?,
+            );
+            Ok(calls::histograms(
+                self.0.trace(),
+                &query,
+                &chosen,
+                &attribution,
+            ))
         })
         .map_err(PyErr::from)
     }
@@ -414,20 +596,37 @@ impl PyTrace {
         detached(py, || self.0.selection(&selection.0).map(|_| ()))?;
         let (trace, choice) = (Arc::clone(self.0.trace()), selection.0.clone());
         let queries = Arc::clone(self.0.queries());
-        Ok(Events { trace, queries, choice, columns, limit }.into())
+        Ok(Events {
+            trace,
+            queries,
+            choice,
+            columns,
+            limit,
+        }
+        .into())
     }
 
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str, selection: &PySelection) -> PyResult<PyTable> {
         let table = table(name)?;
-        let found = detached(py, || self.0.with_context(&selection.0, |context| tables::made(context, table, None)))?;
+        let found = detached(py, || {
+            self.0
+                .with_context(&selection.0, |context| tables::made(context, table, None))
+        })?;
         Ok(found.into())
     }
 
     /// The longest loops, at most `most` of them, and the number of all.
-    fn longest_loops(&self, py: Python<'_>, selection: &PySelection, most: usize) -> PyResult<(PyTable, usize)> {
-        let (found, number) =
-            detached(py, || self.0.with_context(&selection.0, |context| loops::longest_rows(context, most)))?;
+    fn longest_loops(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        most: usize,
+    ) -> PyResult<(PyTable, usize)> {
+        let (found, number) = detached(py, || {
+            self.0
+                .with_context(&selection.0, |context| loops::longest_rows(context, most))
+        })?;
         Ok((found.into(), number))
     }
 
@@ -438,9 +637,16 @@ impl PyTrace {
         selection: &PySelection,
         requested: Vec<RequestedTable>,
     ) -> PyResult<Vec<PyTable>> {
-        let named =
-            |(name, threshold): RequestedTable| Ok((table(&name)?, threshold.map(requested_threshold).transpose()?));
-        let requested = requested.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
+        let named = |(name, threshold): RequestedTable| {
+            Ok((
+                table(&name)?,
+                threshold.map(requested_threshold).transpose()?,
+            ))
+        };
+        let requested = requested
+            .into_iter()
+            .map(named)
+            .collect::<PyResult<Vec<_>>>()?;
         let found = detached(py, || self.0.tables(&selection.0, &requested))?;
         Ok(found.into_iter().map(PyTable::from).collect())
     }
@@ -455,32 +661,65 @@ impl PyTrace {
         most: usize,
     ) -> PyResult<(Vec<SharedTime>, PyTable, i64)> {
         let members = |claimants: Vec<Claimant<'_>>| {
-            claimants.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>().map(|each| each.concat())
+            claimants
+                .into_iter()
+                .map(Claimant::members)
+                .collect::<PyResult<Vec<_>>>()
+                .map(|each| each.concat())
         };
-        let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
+        let claims = claims
+            .into_iter()
+            .map(members)
+            .collect::<PyResult<Vec<_>>>()?;
         let answer = detached(py, || {
             let pieces = self.0.pieces(&selection.0)?;
             self.0.with_weights(&selection.0, |context| {
-                let sorted =
-                    |members: Vec<Provenance>| members.into_iter().map(|each| each.sorted(context.trace)).collect();
+                let sorted = |members: Vec<Provenance>| {
+                    members
+                        .into_iter()
+                        .map(|each| each.sorted(context.trace))
+                        .collect()
+                };
                 let claims: Vec<Vec<Provenance>> = claims.into_iter().map(sorted).collect();
                 let divided = claims::claims(context, &pieces, &claims, most);
-                let query = GroupQuery { most: Some(most), ..GroupQuery::default() };
-                (divided.shares, group_by::group_by(context.trace, &divided.rest, &query), divided.rest_ns)
+                let query = GroupQuery {
+                    most: Some(most),
+                    ..GroupQuery::default()
+                };
+                (
+                    divided.shares,
+                    group_by::group_by(context.trace, &divided.rest, &query),
+                    divided.rest_ns,
+                )
             })
         })?;
         let shares = answer
             .0
             .into_iter()
-            .map(|share| (share.total_ns, share.own_ns, share.traced.tracing_ns(), share.taken))
+            .map(|share| {
+                (
+                    share.total_ns,
+                    share.own_ns,
+                    share.traced.tracing_ns(),
+                    share.taken,
+                )
+            })
             .collect();
         Ok((shares, answer.1.into(), answer.2))
     }
 
     /// Task, start and end of the events of lines, each given by the position of its file and its number.
-    fn places(&self, py: Python<'_>, capture: u32, lines: Vec<(u32, u32)>) -> Vec<Option<(u32, i64, i64)>> {
+    fn places(
+        &self,
+        py: Python<'_>,
+        capture: u32,
+        lines: Vec<(u32, u32)>,
+    ) -> Vec<Option<(u32, i64, i64)>> {
         let places = detached(py, || evidence::places(self.0.trace(), capture, &lines));
-        places.into_iter().map(|place| place.map(|place| (place.task, place.start_ns, place.end_ns))).collect()
+        places
+            .into_iter()
+            .map(|place| place.map(|place| (place.task, place.start_ns, place.end_ns)))
+            .collect()
     }
 
     /// The rows of a static timeline: the processes with a row, their facts, groups of the others, the row of each task.
@@ -492,11 +731,27 @@ impl PyTrace {
         window: (i64, i64),
         least: (i64, i64),
     ) -> PyResult<Bound<'py, PyDict>> {
-        let ((limit, groups), (zero_ns, wall_ns), (min_exclusive_ns, min_life_ns)) = (limits, window, least);
-        let query = ChartQuery { zero_ns, wall_ns, limit, groups, min_exclusive_ns, min_life_ns };
+        let ((limit, groups), (zero_ns, wall_ns), (min_exclusive_ns, min_life_ns)) =
+            (limits, window, least);
+        let query = ChartQuery {
+            zero_ns,
+            wall_ns,
+            limit,
+            groups,
+            min_exclusive_ns,
+            min_life_ns,
+        };
         let found = detached(py, || -> Result<_, TimeBoundError> {
-            let (pieces, chosen) = (self.0.pieces(&selection.0)?, self.0.selection(&selection.0)?);
-            Ok(chart_rows(self.0.trace(), &chosen, pieces.exclusive_by_task(), &query))
+            let (pieces, chosen) = (
+                self.0.pieces(&selection.0)?,
+                self.0.selection(&selection.0)?,
+            );
+            Ok(chart_rows(
+                self.0.trace(),
+                &chosen,
+                pieces.exclusive_by_task(),
+                &query,
+            ))
         })?;
         picture::rows(py, found)
     }
@@ -509,36 +764,68 @@ impl PyTrace {
         budget_bytes: usize,
     ) -> PyResult<Vec<Option<Bound<'py, PyDict>>>> {
         let pictures = detached(py, || self.0.pictures(&selection.0, budget_bytes))?;
-        pictures.iter().map(|each| each.as_ref().map(|each| picture::described(py, each)).transpose()).collect()
+        pictures
+            .iter()
+            .map(|each| {
+                each.as_ref()
+                    .map(|each| picture::described(py, each))
+                    .transpose()
+            })
+            .collect()
     }
 
     #[pyo3(signature = (selection, at_least_ns = 0))]
     fn gaps(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
         let table = detached(py, || -> Result<Table, TimeBoundError> {
-            Ok(gaps::gaps(self.0.trace(), &self.0.selection(&selection.0)?, at_least_ns))
+            Ok(gaps::gaps(
+                self.0.trace(),
+                &self.0.selection(&selection.0)?,
+                at_least_ns,
+            ))
         })?;
         Ok(table.into())
     }
 
     fn summary_rows(&self) -> PyTable {
         let captures = || (0i64..).zip(&self.0.trace().captures);
-        let rows: Vec<_> =
-            captures().flat_map(|(at, capture)| capture.summary.iter().map(move |row| (at, row))).collect();
+        let rows: Vec<_> = captures()
+            .flat_map(|(at, capture)| capture.summary.iter().map(move |row| (at, row)))
+            .collect();
         let columns = vec![
             ("capture", ints(rows.iter().map(|&(at, _)| at))),
-            ("syscall", texts(rows.iter().map(|(_, row)| Some(row.syscall.as_str())))),
+            (
+                "syscall",
+                texts(rows.iter().map(|(_, row)| Some(row.syscall.as_str()))),
+            ),
             ("calls", ints(rows.iter().map(|(_, row)| row.calls as i64))),
-            ("failed", ints(rows.iter().map(|(_, row)| row.failed as i64))),
-            ("total_ns", table::some_ints(rows.iter().map(|(_, row)| row.total_ns))),
+            (
+                "failed",
+                ints(rows.iter().map(|(_, row)| row.failed as i64)),
+            ),
+            (
+                "total_ns",
+                table::some_ints(rows.iter().map(|(_, row)| row.total_ns)),
+            ),
         ];
         Table::new("summary_rows", columns).into()
     }
 
     /// The text of lines of a capture, from its first file unless `file` names another.
     #[pyo3(signature = (capture, lines, file = None))]
-    fn quote(&self, py: Python<'_>, capture: usize, lines: Vec<u64>, file: Option<String>) -> PyResult<Vec<String>> {
-        let path =
-            file.or_else(|| self.0.trace().captures.get(capture).and_then(|capture| capture.files.first().cloned()));
+    fn quote(
+        &self,
+        py: Python<'_>,
+        capture: usize,
+        lines: Vec<u64>,
+        file: Option<String>,
+    ) -> PyResult<Vec<String>> {
+        let path = file.or_else(|| {
+            self.0
+                .trace()
+                .captures
+                .get(capture)
+                .and_then(|capture| capture.files.first().cloned())
+        });
         let path = path.unwrap_or_default();
         let cells = self.0.trace().cells(&path);
         detached(py, || source_lines::quote(&path, &lines, cells))

@@ -8,7 +8,15 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// What is added up for processes that are taken together.
-const SUMMED: [&str; 7] = ["wall_ns", "exclusive_ns", "in_call_ns", "gap_ns", "stopped_ns", "calls", "failed"];
+const SUMMED: [&str; 7] = [
+    "wall_ns",
+    "exclusive_ns",
+    "in_call_ns",
+    "gap_ns",
+    "stopped_ns",
+    "calls",
+    "failed",
+];
 /// The same column of the table of waits.
 const INCLUSIVE: &str = "inclusive_ns";
 
@@ -37,10 +45,25 @@ pub fn tree(
     let (processes, chain) = (processes.whole()?, chain.whole()?);
     let tasks = tasks.map(PyTable::whole).transpose()?;
     detached(py, || {
-        let tables = TreeTables { processes: &processes, tasks: tasks.as_deref() };
-        let found = tree_of(tables, &TreeQuery { is_flat, max_depth, min_ns, min_folded, most });
+        let tables = TreeTables {
+            processes: &processes,
+            tasks: tasks.as_deref(),
+        };
+        let found = tree_of(
+            tables,
+            &TreeQuery {
+                is_flat,
+                max_depth,
+                min_ns,
+                min_folded,
+                most,
+            },
+        );
         let links = links(&processes, &chain);
-        let rows = found.rows.iter().map(|row| described(row, &processes, &chain, &links));
+        let rows = found
+            .rows
+            .iter()
+            .map(|row| described(row, &processes, &chain, &links));
         Ok((rows.collect(), found.number, found.all))
     })
 }
@@ -49,7 +72,10 @@ pub fn tree(
 fn links(processes: &Table, chain: &Table) -> Vec<Option<usize>> {
     let tasks = int_column(chain, "task");
     let rows: FxHashMap<Option<i64>, usize> = tasks.iter().copied().zip(0..).collect();
-    int_column(processes, "task").iter().map(|task| rows.get(task).copied()).collect()
+    int_column(processes, "task")
+        .iter()
+        .map(|task| rows.get(task).copied())
+        .collect()
 }
 
 fn described(
@@ -63,8 +89,11 @@ fn described(
     let place = (task.is_none().then_some(*row), task, link(*row), *depth);
     let sums = || {
         let waits: Vec<usize> = folded.iter().filter_map(|&row| link(row)).collect();
-        let own = SUMMED.iter().map(|&column| (column, sum_of(processes, column, folded)));
-        own.chain([(INCLUSIVE, sum_of(chain, INCLUSIVE, &waits))]).collect()
+        let own = SUMMED
+            .iter()
+            .map(|&column| (column, sum_of(processes, column, folded)));
+        own.chain([(INCLUSIVE, sum_of(chain, INCLUSIVE, &waits))])
+            .collect()
     };
     (place, (!folded.is_empty()).then(|| (folded.len(), sums())))
 }

@@ -28,7 +28,11 @@ impl QueryCache {
     ///
     /// # Errors
     /// If one of them names none.
-    pub(crate) fn bounds(&self, trace: &Trace, named: &NamedBounds) -> Result<TimeBounds, TimeBoundError> {
+    pub(crate) fn bounds(
+        &self,
+        trace: &Trace,
+        named: &NamedBounds,
+    ) -> Result<TimeBounds, TimeBoundError> {
         let mut last = self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, bounds)) = last.as_ref().filter(|(known, _)| known == named) {
             return Ok(bounds.clone());

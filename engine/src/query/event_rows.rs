@@ -11,20 +11,30 @@ use std::ops::Range;
 /// The rows of an event table as pieces of at most [`SEGMENT_ROWS`].
 pub fn pieces(trace: &Trace) -> impl Iterator<Item = Range<u32>> + use<> {
     let rows = trace.events.len();
-    (0..rows).step_by(SEGMENT_ROWS).map(move |from| from..rows.min(from.saturating_add(SEGMENT_ROWS as u32)))
+    (0..rows)
+        .step_by(SEGMENT_ROWS)
+        .map(move |from| from..rows.min(from.saturating_add(SEGMENT_ROWS as u32)))
 }
 
 /// The same rows in one part per core, but no more than `most`. A part consists of whole pieces.
 pub fn parts(trace: &Trace, most: usize) -> Vec<Range<u32>> {
-    let (rows, parts) = (trace.events.len() as usize, rayon::current_num_threads().min(most).max(1));
+    let (rows, parts) = (
+        trace.events.len() as usize,
+        rayon::current_num_threads().min(most).max(1),
+    );
     let of_part = rows.div_ceil(SEGMENT_ROWS).div_ceil(parts).max(1) * SEGMENT_ROWS;
-    (0..rows).step_by(of_part).map(|from| from as u32..(from + of_part).min(rows) as u32).collect()
+    (0..rows)
+        .step_by(of_part)
+        .map(|from| from as u32..(from + of_part).min(rows) as u32)
+        .collect()
 }
 
 /// These rows as a table with all columns but the arguments.
 pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table {
     let events = &trace.events;
-    let of = |value: &dyn Fn(u32) -> i64| some_ints(rows.iter().map(|&row| value(row)).collect::<Vec<_>>());
+    let of = |value: &dyn Fn(u32) -> i64| {
+        some_ints(rows.iter().map(|&row| value(row)).collect::<Vec<_>>())
+    };
     let word = |value: &dyn Fn(u32) -> &'static str| {
         let mut column = TextColumn::default();
         rows.iter().for_each(|&row| column.push(Some(value(row))));
@@ -32,24 +42,38 @@ pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table 
     };
     let column = |text: &dyn Fn(u32) -> Text| {
         let mut column = TextColumn::default();
-        rows.iter().for_each(|&row| push_text(&mut column, events, text(row)));
+        rows.iter()
+            .for_each(|&row| push_text(&mut column, events, text(row)));
         column.finish()
     };
     let task = |row: u32| &trace.tasks[events.task(row) as usize];
     let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
-    let program = |row: u32| selection.program_index.at(events.task(row), events.start_ns(row));
+    let program = |row: u32| {
+        selection
+            .program_index
+            .at(events.task(row), events.start_ns(row))
+    };
     let columns = vec![
-        ("line", ints(rows.iter().map(|&row| i64::from(events.line(row))))),
+        (
+            "line",
+            ints(rows.iter().map(|&row| i64::from(events.line(row)))),
+        ),
         ("file", file_column(trace, rows)),
         ("tid", of(&|row| id(task(row).tid_at(events.line(row))))),
         ("pid", of(&|row| id(task(row).pid))),
         ("task", of(&|row| i64::from(events.task(row)))),
-        ("program", column(&|row| program(row).map_or(Text::NONE, |program| program.path))),
+        (
+            "program",
+            column(&|row| program(row).map_or(Text::NONE, |program| program.path)),
+        ),
         ("start_ns", of(&|row| events.start_ns(row))),
         ("end_ns", of(&|row| events.end_ns(row).unwrap_or(NO_NS))),
         ("dur_ns", of(&|row| events.dur_ns(row))),
         ("cpu_ns", of(&|row| events.event(row).cpu_ns)),
-        ("requested_ns", of(&|row| events.requested_ns(row).unwrap_or(NO_NS))),
+        (
+            "requested_ns",
+            of(&|row| events.requested_ns(row).unwrap_or(NO_NS)),
+        ),
         ("kind", word(&|row| events.kind(row).name())),
         ("syscall", column(&|row| events.shape(row).syscall)),
         ("op", column(&|row| events.shape(row).op)),
@@ -60,9 +84,18 @@ pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table 
         ("bytes", of(&|row| events.bytes(row).unwrap_or(NO_NS))),
         ("outcome", outcome_column(trace, rows)),
         ("dur_kind", word(&|row| events.dur_kind(row).name())),
-        ("function", column(&|row| events.stacks.user_frame(row).function)),
-        ("source", column(&|row| events.stacks.user_frame(row).source)),
-        ("module", column(&|row| events.stacks.user_frame(row).module)),
+        (
+            "function",
+            column(&|row| events.stacks.user_frame(row).function),
+        ),
+        (
+            "source",
+            column(&|row| events.stacks.user_frame(row).source),
+        ),
+        (
+            "module",
+            column(&|row| events.stacks.user_frame(row).module),
+        ),
     ];
     Table::new("events", columns)
 }
@@ -72,8 +105,15 @@ fn file_column(trace: &Trace, rows: &[u32]) -> Values {
     // The runs of one file are captures with the same path, which Arrow dictionaries must contain only once.
     let files = trace.captures.iter().flat_map(|capture| &capture.files);
     let numbers: Vec<u32> = files.map(|file| column.number(file)).collect();
-    let of_event = |&row: &u32| numbers.get(trace.events.event(row).file as usize).copied().unwrap_or(event::NONE);
-    rows.iter().map(of_event).for_each(|number| column.push_number(number));
+    let of_event = |&row: &u32| {
+        numbers
+            .get(trace.events.event(row).file as usize)
+            .copied()
+            .unwrap_or(event::NONE)
+    };
+    rows.iter()
+        .map(of_event)
+        .for_each(|number| column.push_number(number));
     column.finish()
 }
 
@@ -82,17 +122,29 @@ fn outcome_column(trace: &Trace, rows: &[u32]) -> Values {
         EventKind::Call => trace.events.outcome(row) as u32,
         _ => event::NONE,
     };
-    let words = Outcome::ALL.iter().map(|outcome| outcome.name().to_owned()).collect();
-    Values::Text { keys: rows.iter().map(outcome).collect(), words }
+    let words = Outcome::ALL
+        .iter()
+        .map(|outcome| outcome.name().to_owned())
+        .collect();
+    Values::Text {
+        keys: rows.iter().map(outcome).collect(),
+        words,
+    }
 }
 
 fn shape_column(trace: &Trace, rows: &[u32]) -> Values {
     let mut column = TextColumn::default();
-    let mut numbers: Vec<u32> = rows.iter().map(|&row| trace.events.shape_number(row)).collect();
+    let mut numbers: Vec<u32> = rows
+        .iter()
+        .map(|&row| trace.events.shape_number(row))
+        .collect();
     let places = numbers.clone();
     numbers.sort_unstable();
     numbers.dedup();
-    let names: Vec<String> = numbers.iter().map(|&number| text_columns::shape_text(&trace.events, number)).collect();
+    let names: Vec<String> = numbers
+        .iter()
+        .map(|&number| text_columns::shape_text(&trace.events, number))
+        .collect();
     for number in places {
         let at = numbers.binary_search(&number).unwrap_or(0);
         column.push(names.get(at).map(String::as_str));

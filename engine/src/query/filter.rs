@@ -105,8 +105,12 @@ pub enum Operation {
 
 impl Operation {
     /// The sign of each.
-    pub const ALL: [(&'static str, Operation); 4] =
-        [("+", Operation::Plus), ("-", Operation::Minus), ("*", Operation::Times), ("/", Operation::Over)];
+    pub const ALL: [(&'static str, Operation); 4] = [
+        ("+", Operation::Plus),
+        ("-", Operation::Minus),
+        ("*", Operation::Times),
+        ("/", Operation::Over),
+    ];
 }
 
 /// A regular expression that is found in a text in time linear to it.
@@ -137,7 +141,9 @@ impl Pattern {
     /// # Errors
     /// [`PatternError`] if it is not a valid regular expression, or would be too large.
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
-        let regex = regex::RegexBuilder::new(text).size_limit(Pattern::LARGEST_BYTES).build();
+        let regex = regex::RegexBuilder::new(text)
+            .size_limit(Pattern::LARGEST_BYTES)
+            .build();
         let why = |error: regex::Error| match error {
             regex::Error::CompiledTooBig(_) => "it would be too large".to_owned(),
             // The last line has the message; the lines above draw the place.
@@ -147,7 +153,9 @@ impl Pattern {
                 last.trim_start_matches("error:").trim().to_owned()
             }
         };
-        regex.map(|regex| Pattern { regex }).map_err(|error| PatternError(why(error)))
+        regex
+            .map(|regex| Pattern { regex })
+            .map_err(|error| PatternError(why(error)))
     }
 
     /// Whether it is found anywhere in a text.

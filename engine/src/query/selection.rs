@@ -56,19 +56,39 @@ impl<'trace> Selection<'trace> {
         let tasks = (!choice.pids.is_empty() || choice.capture.is_some()).then(|| {
             let named = |id: i32| choice.pids.is_empty() || choice.pids.contains(&id);
             let chosen = |task: &tasks::Task| {
-                choice.capture.is_none_or(|capture| task.capture == capture) && (named(task.pid) || named(task.tid))
+                choice.capture.is_none_or(|capture| task.capture == capture)
+                    && (named(task.pid) || named(task.tid))
             };
             trace.tasks.iter().map(chosen).collect()
         });
         let timed = choice.from.is_some() || choice.to.is_some();
-        let times = timed.then(|| cache.bounds(trace, &(choice.from.clone(), choice.to.clone()))).transpose()?;
+        let times = timed
+            .then(|| cache.bounds(trace, &(choice.from.clone(), choice.to.clone())))
+            .transpose()?;
         let texts = &trace.events.texts;
-        let syscalls = (!choice.syscalls.is_empty())
-            .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
+        let syscalls = (!choice.syscalls.is_empty()).then(|| {
+            choice
+                .syscalls
+                .iter()
+                .filter_map(|name| texts.find(name.as_bytes()))
+                .collect()
+        });
         let program_index = trace.program_index();
-        let programs = (!choice.programs.is_empty()).then(|| program_index.matching(texts, &choice.programs));
-        let matched = choice.condition.as_ref().map(|condition| cache.matched(trace, condition));
-        Ok(Selection { trace, tasks, programs, syscalls, times, matched, program_index })
+        let programs =
+            (!choice.programs.is_empty()).then(|| program_index.matching(texts, &choice.programs));
+        let matched = choice
+            .condition
+            .as_ref()
+            .map(|condition| cache.matched(trace, condition));
+        Ok(Selection {
+            trace,
+            tasks,
+            programs,
+            syscalls,
+            times,
+            matched,
+            program_index,
+        })
     }
 
     /// Whether everything counts.
@@ -88,8 +108,12 @@ impl<'trace> Selection<'trace> {
 
     /// Whether some time of a task counts: for tables with a row per task.
     pub fn touches_task(&self, task: u32) -> bool {
-        let ran =
-            |programs: &Vec<Text>| self.program_index.of(task).iter().any(|program| programs.contains(&program.path));
+        let ran = |programs: &Vec<Text>| {
+            self.program_index
+                .of(task)
+                .iter()
+                .any(|program| programs.contains(&program.path))
+        };
         let known = &self.trace.tasks[task as usize];
         let overlaps = |times: &Vec<(i64, i64)>| {
             let (from_ns, to_ns) = times[known.capture as usize];
@@ -98,7 +122,10 @@ impl<'trace> Selection<'trace> {
         self.has_task(task)
             && self.programs.as_ref().is_none_or(ran)
             && self.times.as_ref().is_none_or(overlaps)
-            && self.matched.as_ref().is_none_or(|matched| matched.has_task(task))
+            && self
+                .matched
+                .as_ref()
+                .is_none_or(|matched| matched.has_task(task))
     }
 
     /// Whether a row counts. A call counts if it ends in the chosen time.
@@ -112,7 +139,10 @@ impl<'trace> Selection<'trace> {
         let task = events.task(row);
         self.has_task(task)
             && self.matched.as_ref().is_none_or(|matched| matched.has(row))
-            && self.syscalls.as_ref().is_none_or(|names| names.contains(&events.shape(row).syscall))
+            && self
+                .syscalls
+                .as_ref()
+                .is_none_or(|names| names.contains(&events.shape(row).syscall))
             && self.times.as_ref().is_none_or(|times| {
                 let (from_ns, to_ns) = times[self.trace.tasks[task as usize].capture as usize];
                 let start_ns = events.start_ns(row);

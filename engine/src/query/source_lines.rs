@@ -18,19 +18,41 @@ const MAX_BYTES: usize = 4096;
 /// # Errors
 /// If the file cannot be read again: standard input, or a file that is gone.
 pub fn quote(path: &str, lines: &[u64], cells: Option<&FileChunks>) -> io::Result<Vec<String>> {
-    let mut wanted: Vec<(u64, usize)> = lines.iter().copied().zip(0..).filter(|&(line, _)| line > 0).collect();
+    let mut wanted: Vec<(u64, usize)> = lines
+        .iter()
+        .copied()
+        .zip(0..)
+        .filter(|&(line, _)| line > 0)
+        .collect();
     wanted.sort_unstable();
     let mut found = vec![String::new(); lines.len()];
     match (open(path)?, cells) {
-        (Source::File(file), Some(FileChunks { cell_bytes, lines_before })) => {
+        (
+            Source::File(file),
+            Some(FileChunks {
+                cell_bytes,
+                lines_before,
+            }),
+        ) => {
             let file = file.with_cell_bytes(*cell_bytes);
-            let cell_of = |line: u64| lines_before.partition_point(|&before| u64::from(before) < line).checked_sub(1);
+            let cell_of = |line: u64| {
+                lines_before
+                    .partition_point(|&before| u64::from(before) < line)
+                    .checked_sub(1)
+            };
             for wanted in wanted.chunk_by(|one, other| cell_of(one.0) == cell_of(other.0)) {
-                let Some(cell) = cell_of(wanted[0].0) else { continue };
+                let Some(cell) = cell_of(wanted[0].0) else {
+                    continue;
+                };
                 let mut bytes = Vec::new();
                 file.read_cell(cell, &mut bytes)?;
                 let mut once = Some(bytes);
-                find(wanted, u64::from(lines_before[cell]), || Ok(once.take()), &mut found)?;
+                find(
+                    wanted,
+                    u64::from(lines_before[cell]),
+                    || Ok(once.take()),
+                    &mut found,
+                )?;
             }
         }
         (source, _) => find(&wanted, 0, chunks(source), &mut found)?,
@@ -69,7 +91,10 @@ fn find(
 ///
 /// # Errors
 /// If the file cannot be read again.
-pub fn first<T>(path: &str, mut look: impl FnMut(&[u8], u64) -> Option<T>) -> io::Result<Option<T>> {
+pub fn first<T>(
+    path: &str,
+    mut look: impl FnMut(&[u8], u64) -> Option<T>,
+) -> io::Result<Option<T>> {
     let mut number = 0;
     let mut chunks = chunks(open(path)?);
     while let Some(bytes) = chunks()? {
@@ -99,7 +124,13 @@ impl SourceLines {
     /// # Errors
     /// If the file cannot be read again.
     pub fn open(path: &str) -> io::Result<SourceLines> {
-        Ok(SourceLines { path: path.to_owned(), chunks: chunks(open(path)?), bytes: Vec::new(), at: 0, number: 0 })
+        Ok(SourceLines {
+            path: path.to_owned(),
+            chunks: chunks(open(path)?),
+            bytes: Vec::new(),
+            at: 0,
+            number: 0,
+        })
     }
 
     /// The text of a line, from 1; empty if it does not exist. Going back reads from the start again.
@@ -120,7 +151,9 @@ impl SourceLines {
                     return Ok(text_of(&rest[..len]));
                 }
             }
-            let Some(bytes) = (self.chunks)()? else { return Ok(String::new()) };
+            let Some(bytes) = (self.chunks)()? else {
+                return Ok(String::new());
+            };
             (self.bytes, self.at) = (bytes, 0);
         }
     }
@@ -130,11 +163,16 @@ impl SourceLines {
 /// line goes.
 pub fn args_of<'line>(line: &'line str, syscall: &str) -> &'line str {
     let opened = format!("{syscall}(");
-    let Some(from) = line.find(&opened).map(|at| at + opened.len()) else { return "" };
+    let Some(from) = line.find(&opened).map(|at| at + opened.len()) else {
+        return "";
+    };
     let rest = &line[from..];
     let is_end = |&(at, _): &(usize, &str)| {
         let behind = rest[at + 1..].trim_start();
-        behind.is_empty() || ["= ", "Err#", "ERR#", "argc = ", "(", "<"].iter().any(|sign| behind.starts_with(sign))
+        behind.is_empty()
+            || ["= ", "Err#", "ERR#", "argc = ", "(", "<"]
+                .iter()
+                .any(|sign| behind.starts_with(sign))
     };
     let end = rest.rmatch_indices(')').find(is_end).map(|(at, _)| at);
     rest[..end.unwrap_or(rest.len())].trim_end_matches(" <unfinished ...>")
@@ -154,7 +192,10 @@ type Chunks = Box<dyn FnMut() -> io::Result<Option<Vec<u8>>> + Send>;
 
 fn open(path: &str) -> io::Result<Source> {
     if path == "-" {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input cannot be read a second time"));
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "standard input cannot be read a second time",
+        ));
     }
     input::open(Path::new(path))
 }
@@ -164,13 +205,17 @@ fn chunks(source: Source) -> Chunks {
         Source::File(file) => {
             let mut cells = 0..file.cells();
             Box::new(move || {
-                let Some(cell) = cells.next() else { return Ok(None) };
+                let Some(cell) = cells.next() else {
+                    return Ok(None);
+                };
                 let mut bytes = Vec::new();
                 file.read_cell(cell, &mut bytes)?;
                 Ok(Some(bytes))
             })
         }
-        Source::Stream(mut stream) => Box::new(move || Ok(stream.next_chunk()?.map(|chunk| chunk.bytes))),
+        Source::Stream(mut stream) => {
+            Box::new(move || Ok(stream.next_chunk()?.map(|chunk| chunk.bytes)))
+        }
     }
 }
 
@@ -196,11 +241,25 @@ impl Arguments {
         if event.kind != EventKind::Call {
             return None;
         }
-        let path = || trace.captures.iter().flat_map(|capture| &capture.files).nth(event.file as usize);
-        let lines =
-            self.files.entry(event.file).or_insert_with(|| path().and_then(|path| SourceLines::open(path).ok()));
+        let path = || {
+            trace
+                .captures
+                .iter()
+                .flat_map(|capture| &capture.files)
+                .nth(event.file as usize)
+        };
+        let lines = self
+            .files
+            .entry(event.file)
+            .or_insert_with(|| path().and_then(|path| SourceLines::open(path).ok()));
         let line = lines.as_mut()?.line(u64::from(event.line)).ok()?;
-        Some(args_of(&line, &trace.events.texts.string(trace.events.shape(row).syscall)).to_owned())
+        Some(
+            args_of(
+                &line,
+                &trace.events.texts.string(trace.events.shape(row).syscall),
+            )
+            .to_owned(),
+        )
     }
 }
 
@@ -219,24 +278,41 @@ mod tests {
         let expected = quote(&path, &numbers, None).expect("it is readable");
         assert_eq!(expected[2], "\ra longer one, over several cells");
         for cell_bytes in 1..40 {
-            let file = Seekable::open(Path::new(&path)).expect("a file").with_cell_bytes(cell_bytes);
+            let file = Seekable::open(Path::new(&path))
+                .expect("a file")
+                .with_cell_bytes(cell_bytes);
             let (mut bytes, mut lines_before, mut line) = (Vec::new(), Vec::new(), 0);
             for cell in 0..file.cells() {
                 lines_before.push(line);
                 file.read_cell(cell, &mut bytes).expect("a cell");
                 line += bytes.split_inclusive(|&byte| byte == b'\n').count() as u32;
             }
-            let cells = FileChunks { cell_bytes, lines_before };
-            assert_eq!(quote(&path, &numbers, Some(&cells)).expect("it is readable"), expected, "{cell_bytes}");
+            let cells = FileChunks {
+                cell_bytes,
+                lines_before,
+            };
+            assert_eq!(
+                quote(&path, &numbers, Some(&cells)).expect("it is readable"),
+                expected,
+                "{cell_bytes}"
+            );
         }
     }
 
     #[test]
     fn arguments_end_where_the_result_begins() {
         let cases = [
-            (r#"7 1.5 read(3</a(b)>, "= 1) = 2", 9) = 9 <0.1>"#, "read", r#"3</a(b)>, "= 1) = 2", 9"#),
+            (
+                r#"7 1.5 read(3</a(b)>, "= 1) = 2", 9) = 9 <0.1>"#,
+                "read",
+                r#"3</a(b)>, "= 1) = 2", 9"#,
+            ),
             ("7 1.5 wait4(-1,  <unfinished ...>", "wait4", "-1, "),
-            ("8:\t 4.5\tioctl(3, TCGETA, 0x8)\t\tErr#25 ENOTTY", "ioctl", "3, TCGETA, 0x8"),
+            (
+                "8:\t 4.5\tioctl(3, TCGETA, 0x8)\t\tErr#25 ENOTTY",
+                "ioctl",
+                "3, TCGETA, 0x8",
+            ),
             ("exit(0x0)\t\t", "exit", "0x0"),
             ("7 +++ exited with 0 +++", "exit_group", ""),
         ];

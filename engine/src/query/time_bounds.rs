@@ -55,22 +55,35 @@ struct Moment {
 /// If a text names no moment of some capture.
 pub fn bounds(trace: &Trace, (from, to): &NamedBounds) -> Result<TimeBounds, TimeBoundError> {
     let of_capture = |capture: &Capture| {
-        let from = from.as_ref().map(|text| moment(trace, capture, text, Side::From, None)).transpose()?;
-        let to = to.as_ref().map(|text| moment(trace, capture, text, Side::To, from)).transpose()?;
-        Ok((from.map_or(i64::MIN + 1, |from| from.ns), to.map_or(i64::MAX, |to| to.ns)))
+        let from = from
+            .as_ref()
+            .map(|text| moment(trace, capture, text, Side::From, None))
+            .transpose()?;
+        let to = to
+            .as_ref()
+            .map(|text| moment(trace, capture, text, Side::To, from))
+            .transpose()?;
+        Ok((
+            from.map_or(i64::MIN + 1, |from| from.ns),
+            to.map_or(i64::MAX, |to| to.ns),
+        ))
     };
     let (mut all, mut missed) = (TimeBounds::new(), None);
     for capture in &trace.captures {
         match of_capture(capture) {
             // The line may be in another one: a run of the same file, or a longer file.
-            Err(no_line @ (TimeBoundError::NoLine(..) | TimeBoundError::PastEnd(..))) if trace.captures.len() > 1 => {
+            Err(no_line @ (TimeBoundError::NoLine(..) | TimeBoundError::PastEnd(..)))
+                if trace.captures.len() > 1 =>
+            {
                 missed = Some(no_line);
                 all.push(NOTHING);
             }
             bounds => all.push(bounds?),
         }
     }
-    missed.filter(|_| all.iter().all(|bounds| *bounds == NOTHING)).map_or(Ok(all), Err)
+    missed
+        .filter(|_| all.iter().all(|bounds| *bounds == NOTHING))
+        .map_or(Ok(all), Err)
 }
 
 /// A stretch without events.
@@ -83,9 +96,12 @@ fn moment(
     side: Side,
     from: Option<Moment>,
 ) -> Result<Moment, TimeBoundError> {
-    if let Some(inside) = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-        let regex =
-            Regex::new(inside).map_err(|error| TimeBoundError::NoExpression(text.to_owned(), reason(&error)))?;
+    if let Some(inside) = text
+        .strip_prefix('/')
+        .and_then(|rest| rest.strip_suffix('/'))
+    {
+        let regex = Regex::new(inside)
+            .map_err(|error| TimeBoundError::NoExpression(text.to_owned(), reason(&error)))?;
         return first_fitting(trace, capture, &regex, side, from)?
             .ok_or_else(|| TimeBoundError::NoLine(capture.path.clone(), text.to_owned()));
     }
@@ -96,18 +112,31 @@ fn moment(
         let ns = match (line < capture.first_line, side) {
             (true, Side::From) => i64::MIN + 1,
             (true, Side::To) => return Err(past_end()),
-            (false, Side::To) if line > capture.last_line() && capture.run < capture.runs => i64::MAX,
-            _ => LineSearch::new(trace, capture, capture.first_file).moment(line, side).ok_or_else(past_end)?,
+            (false, Side::To) if line > capture.last_line() && capture.run < capture.runs => {
+                i64::MAX
+            }
+            _ => LineSearch::new(trace, capture, capture.first_file)
+                .moment(line, side)
+                .ok_or_else(past_end)?,
         };
-        return Ok(Moment { ns, line: Some(line) });
+        return Ok(Moment {
+            ns,
+            line: Some(line),
+        });
     }
-    of_clock(capture, text).map(|ns| Moment { ns, line: None }).ok_or_else(unknown)
+    of_clock(capture, text)
+        .map(|ns| Moment { ns, line: None })
+        .ok_or_else(unknown)
 }
 
 /// The problem with an expression. The library draws it on several lines; the last one has the message.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    text.lines()
+        .last()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
+        .to_owned()
 }
 
 /// A time as the capture prints it, since its start, or of its day.
@@ -115,15 +144,28 @@ fn of_clock(capture: &Capture, text: &str) -> Option<i64> {
     /// Stamps since 1970 are above this, times since a start are below.
     const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
     let is_epoch = capture.facts.clock == Clock::Epoch;
-    let has_days = matches!(capture.facts.clock, Clock::Epoch | Clock::TimeOfDay | Clock::SinceNewYear);
+    let has_days = matches!(
+        capture.facts.clock,
+        Clock::Epoch | Clock::TimeOfDay | Clock::SinceNewYear
+    );
     let trimmed = text.trim().trim_end_matches('s');
     if let Some((ns, _, b"")) = scan::time_of_day(trimmed.as_bytes()) {
-        return Some(if has_days { on_day_of(ns, capture.first_ns, capture.last_ns) } else { ns });
+        return Some(if has_days {
+            on_day_of(ns, capture.first_ns, capture.last_ns)
+        } else {
+            ns
+        });
     }
     let since_start = trimmed.strip_prefix('+');
-    let (ns, _, b"") = scan::seconds(since_start.unwrap_or(trimmed).as_bytes())? else { return None };
+    let (ns, _, b"") = scan::seconds(since_start.unwrap_or(trimmed).as_bytes())? else {
+        return None;
+    };
     let relative = since_start.is_some() || (is_epoch && ns < YEAR_2001_NS);
-    Some(if relative { capture.first_ns.saturating_add(ns) } else { ns })
+    Some(if relative {
+        capture.first_ns.saturating_add(ns)
+    } else {
+        ns
+    })
 }
 
 /// A time of the day on which the capture begins, or of the next one if it goes on past midnight to then.
@@ -131,7 +173,11 @@ fn on_day_of(time_of_day_ns: i64, first_ns: i64, last_ns: i64) -> i64 {
     const DAY_NS: i64 = 86_400_000_000_000;
     let ns = first_ns - first_ns.rem_euclid(DAY_NS) + time_of_day_ns;
     let next_ns = ns.saturating_add(DAY_NS);
-    if ns < first_ns && next_ns <= last_ns { next_ns } else { ns }
+    if ns < first_ns && next_ns <= last_ns {
+        next_ns
+    } else {
+        ns
+    }
 }
 
 /// The earliest moment of a matching line after `from`, in any file of a capture.
@@ -143,7 +189,9 @@ fn first_fitting(
     from: Option<Moment>,
 ) -> Result<Option<Moment>, TimeBoundError> {
     // Lines of several files have an order only by their times.
-    let from_line = from.and_then(|from| from.line).filter(|_| capture.files.len() == 1);
+    let from_line = from
+        .and_then(|from| from.line)
+        .filter(|_| capture.files.len() == 1);
     let mut first: Option<Moment> = None;
     for (file, path) in (capture.first_file..).zip(&capture.files) {
         let lines = LineSearch::new(trace, capture, file);
@@ -153,11 +201,18 @@ fn first_fitting(
             }
             let ns = lines.moment(line, side)?;
             let is_behind = from_line.is_some() || from.is_none_or(|from| ns > from.ns);
-            is_behind.then_some(Moment { ns, line: Some(line) })
+            is_behind.then_some(Moment {
+                ns,
+                line: Some(line),
+            })
         };
-        let unreadable = |error: io::Error| TimeBoundError::Unreadable(path.clone(), error.to_string());
+        let unreadable =
+            |error: io::Error| TimeBoundError::Unreadable(path.clone(), error.to_string());
         let found = source_lines::first(path, look).map_err(unreadable)?;
-        first = found.into_iter().chain(first).min_by_key(|moment| moment.ns);
+        first = found
+            .into_iter()
+            .chain(first)
+            .min_by_key(|moment| moment.ns);
     }
     Ok(first)
 }
@@ -176,12 +231,25 @@ impl<'trace> LineSearch<'trace> {
     fn new(trace: &'trace Trace, capture: &'trace Capture, file: u32) -> LineSearch<'trace> {
         let events = &trace.events;
         let dated = |row: &u32| events.event(*row).file == file && events.start_ns(*row) != NO_NS;
-        let mut rows: Vec<_> = capture.rows.clone().filter(dated).map(|row| (events.line(row), row)).collect();
-        let ends = events.ends.iter().filter(|(row, _)| capture.rows.contains(row) && dated(row));
+        let mut rows: Vec<_> = capture
+            .rows
+            .clone()
+            .filter(dated)
+            .map(|row| (events.line(row), row))
+            .collect();
+        let ends = events
+            .ends
+            .iter()
+            .filter(|(row, _)| capture.rows.contains(row) && dated(row));
         let mut halves: Vec<_> = ends.map(|&(row, line)| (line, row)).collect();
         rows.sort_unstable();
         halves.sort_unstable();
-        LineSearch { trace, capture, rows, halves }
+        LineSearch {
+            trace,
+            capture,
+            rows,
+            halves,
+        }
     }
 
     /// The moment that a line stands for. A line that is no event stands for the next one, at the end of a stretch for the
@@ -189,7 +257,9 @@ impl<'trace> LineSearch<'trace> {
     fn moment(&self, line: u64, side: Side) -> Option<i64> {
         let events = &self.trace.events;
         let inside = self.capture.first_line..=self.capture.last_line();
-        let line = u32::try_from(line).ok().filter(|&line| inside.contains(&u64::from(line)))?;
+        let line = u32::try_from(line)
+            .ok()
+            .filter(|&line| inside.contains(&u64::from(line)))?;
         let is_log = self.capture.facts.dur_kind == DurKind::Gap;
         let end_ns = |row: u32| events.end_ns(row).filter(|_| !is_log);
         let ended_ns = |row: u32| end_ns(row).unwrap_or(events.start_ns(row));
@@ -199,11 +269,15 @@ impl<'trace> LineSearch<'trace> {
         let at = self.rows.partition_point(|&(known, _)| known < line);
         let next = self.rows.get(at).copied();
         match side {
-            Side::From if self.capture.facts.stamp == StampMoment::End => next.map(|(_, row)| ended_ns(row)),
+            Side::From if self.capture.facts.stamp == StampMoment::End => {
+                next.map(|(_, row)| ended_ns(row))
+            }
             Side::From => next.map(|(_, row)| events.start_ns(row)),
             Side::To => {
                 let here = next.filter(|&(known, _)| known == line);
-                let before = at.checked_sub(1).and_then(|before| self.rows.get(before).copied());
+                let before = at
+                    .checked_sub(1)
+                    .and_then(|before| self.rows.get(before).copied());
                 here.or(before).map(|(_, row)| ended_ns(row))
             }
         }
@@ -231,7 +305,10 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(LINES.as_bytes()).expect("the lines");
         let names = vec![file.path().to_string_lossy().into_owned()];
-        (read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read")), file)
+        (
+            read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read")),
+            file,
+        )
     }
 
     fn named(trace: &Trace, from: &str, to: &str) -> Result<(i64, i64), TimeBoundError> {
@@ -245,9 +322,14 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(lines.as_bytes()).expect("the lines");
         let names = vec![file.path().to_string_lossy().into_owned()];
-        let trace = read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
+        let trace =
+            read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
         for to in ["line:2", "/ready/"] {
-            assert_eq!(named(&trace, "/begin/", to), Ok((1_000_000_000, 3_000_000_000)), "{to}");
+            assert_eq!(
+                named(&trace, "/begin/", to),
+                Ok((1_000_000_000, 3_000_000_000)),
+                "{to}"
+            );
         }
     }
 
@@ -267,11 +349,15 @@ mod tests {
             ("", "/read\\(/", None, Some(3000)),
         ];
         for (from, to, from_ms, to_ms) in cases {
-            let (start_ns, end_ns) = named(&trace, from, to).unwrap_or_else(|error| panic!("{from} {to}: {error:?}"));
+            let (start_ns, end_ns) =
+                named(&trace, from, to).unwrap_or_else(|error| panic!("{from} {to}: {error:?}"));
             let since_start = |ns: i64| (ns - trace.captures[0].first_ns) / MS;
             let found = |is_named: bool, ns: i64| is_named.then(|| since_start(ns));
             assert_eq!(
-                (found(!from.is_empty(), start_ns), found(!to.is_empty(), end_ns)),
+                (
+                    found(!from.is_empty(), start_ns),
+                    found(!to.is_empty(), end_ns)
+                ),
                 (from_ms, to_ms),
                 "{from} {to}"
             );
@@ -282,49 +368,102 @@ mod tests {
     fn times_of_the_day_are_of_the_day_of_the_capture() {
         // Start and end in seconds since the first line.
         let cases = [
-            ("Mar  5 19:43:00 host rc: a\nMar  5 19:49:02 host rc: b\n", "19:44:00", "19:45:00", (60, 120)),
-            ("7 23:59:58 getpid() = 7\n7 00:00:05 exit_group(0) = ?\n", "00:00:01", "00:00:02", (3, 4)),
-            ("7 23:59:58 getpid() = 7\n7 00:00:05 exit_group(0) = ?\n", "23:59:57", "23:59:59", (-1, 1)),
-            ("7 1700006398 getpid() = 7\n7 1700006405 exit_group(0) = ?\n", "23:59:59", "00:00:02", (1, 4)),
+            (
+                "Mar  5 19:43:00 host rc: a\nMar  5 19:49:02 host rc: b\n",
+                "19:44:00",
+                "19:45:00",
+                (60, 120),
+            ),
+            (
+                "7 23:59:58 getpid() = 7\n7 00:00:05 exit_group(0) = ?\n",
+                "00:00:01",
+                "00:00:02",
+                (3, 4),
+            ),
+            (
+                "7 23:59:58 getpid() = 7\n7 00:00:05 exit_group(0) = ?\n",
+                "23:59:57",
+                "23:59:59",
+                (-1, 1),
+            ),
+            (
+                "7 1700006398 getpid() = 7\n7 1700006405 exit_group(0) = ?\n",
+                "23:59:59",
+                "00:00:02",
+                (1, 4),
+            ),
         ];
         for (lines, from, to, seconds) in cases {
             let mut file = tempfile::NamedTempFile::new().expect("a file");
             file.write_all(lines.as_bytes()).expect("the lines");
             let names = vec![file.path().to_string_lossy().into_owned()];
-            let trace = read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
+            let trace =
+                read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
             let since_start = |ns: i64| (ns - trace.captures[0].first_ns) / 1_000_000_000;
             let (from_ns, to_ns) = named(&trace, from, to).expect("times");
-            assert_eq!((since_start(from_ns), since_start(to_ns)), seconds, "{lines} {from} {to}");
+            assert_eq!(
+                (since_start(from_ns), since_start(to_ns)),
+                seconds,
+                "{lines} {from} {to}"
+            );
         }
     }
 
     #[test]
     fn a_line_of_one_run_leaves_out_the_others() {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
-        let alone: String =
-            LINES.lines().filter(|line| line.starts_with('7')).map(|line| format!("{line}\n")).collect();
-        file.write_all(alone.repeat(3).as_bytes()).expect("the lines");
+        let alone: String = LINES
+            .lines()
+            .filter(|line| line.starts_with('7'))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        file.write_all(alone.repeat(3).as_bytes())
+            .expect("the lines");
         let names = vec![file.path().to_string_lossy().into_owned()];
-        let trace = read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
-        let of = |from: &str, to: &str| bounds(&trace, &(Some(from.to_owned()), Some(to.to_owned())));
+        let trace =
+            read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
+        let of =
+            |from: &str, to: &str| bounds(&trace, &(Some(from.to_owned()), Some(to.to_owned())));
         let chosen = |from, to| -> Vec<bool> {
-            of(from, to).unwrap_or_default().iter().map(|(from_ns, to_ns)| from_ns <= to_ns).collect()
+            of(from, to)
+                .unwrap_or_default()
+                .iter()
+                .map(|(from_ns, to_ns)| from_ns <= to_ns)
+                .collect()
         };
         assert_eq!(chosen("line:9", "line:12"), [false, true, false]);
         assert_eq!(chosen("line:3", "line:12"), [true, true, false]);
         assert_eq!(chosen("line:12", "line:18"), [false, true, true]);
-        assert!(matches!(of("line:99", "line:120"), Err(TimeBoundError::PastEnd(_, _))));
+        assert!(matches!(
+            of("line:99", "line:120"),
+            Err(TimeBoundError::PastEnd(_, _))
+        ));
     }
 
     #[test]
     fn what_names_no_moment_says_why() {
         let (trace, file) = read();
         let path = file.path().to_string_lossy().into_owned();
-        assert_eq!(named(&trace, "noon", ""), Err(TimeBoundError::Unknown("noon".into())));
-        assert_eq!(named(&trace, "/getpid", ""), Err(TimeBoundError::Unknown("/getpid".into())));
-        assert_eq!(named(&trace, "line:99", ""), Err(TimeBoundError::PastEnd(path.clone(), 8)));
-        assert_eq!(named(&trace, "/nothing/", ""), Err(TimeBoundError::NoLine(path.clone(), "/nothing/".into())));
-        assert_eq!(named(&trace, "/exited/", "/getpid/"), Err(TimeBoundError::NoLine(path, "/getpid/".into())));
+        assert_eq!(
+            named(&trace, "noon", ""),
+            Err(TimeBoundError::Unknown("noon".into()))
+        );
+        assert_eq!(
+            named(&trace, "/getpid", ""),
+            Err(TimeBoundError::Unknown("/getpid".into()))
+        );
+        assert_eq!(
+            named(&trace, "line:99", ""),
+            Err(TimeBoundError::PastEnd(path.clone(), 8))
+        );
+        assert_eq!(
+            named(&trace, "/nothing/", ""),
+            Err(TimeBoundError::NoLine(path.clone(), "/nothing/".into()))
+        );
+        assert_eq!(
+            named(&trace, "/exited/", "/getpid/"),
+            Err(TimeBoundError::NoLine(path, "/getpid/".into()))
+        );
         assert!(
             matches!(named(&trace, "/get(/", ""), Err(TimeBoundError::NoExpression(_, why)) if why.contains("group"))
         );

@@ -103,14 +103,20 @@ impl Session {
     /// # Errors
     /// Where a choice names a moment that there is not; so do all questions about a choice.
     pub fn windows(&self, choice: &Criteria) -> Result<Arc<Vec<Window>>, TimeBoundError> {
-        self.windows.of(choice, || Ok(windows(&self.trace, choice, &self.selection(choice)?)))
+        self.windows.of(choice, || {
+            Ok(windows(&self.trace, choice, &self.selection(choice)?))
+        })
     }
 
     /// Walk the path, window by window, and notify the listener.
     ///
     /// # Errors
     /// See [`Session::windows`].
-    pub fn walk<L: WalkListener>(&self, choice: &Criteria, listener: &mut L) -> Result<(), TimeBoundError> {
+    pub fn walk<L: WalkListener>(
+        &self,
+        choice: &Criteria,
+        listener: &mut L,
+    ) -> Result<(), TimeBoundError> {
         for window in self.windows(choice)?.iter() {
             walk::walk(&self.trace, self.wakers(), window, listener);
         }
@@ -121,9 +127,16 @@ impl Session {
     ///
     /// # Errors
     /// See [`Session::windows`].
-    pub fn pictures(&self, choice: &Criteria, budget_bytes: usize) -> Result<Vec<Option<Picture>>, TimeBoundError> {
+    pub fn pictures(
+        &self,
+        choice: &Criteria,
+        budget_bytes: usize,
+    ) -> Result<Vec<Option<Picture>>, TimeBoundError> {
         let windows = self.windows(choice)?;
-        Ok(windows.iter().map(|window| picture(&self.trace, self.wakers(), window, budget_bytes)).collect())
+        Ok(windows
+            .iter()
+            .map(|window| picture(&self.trace, self.wakers(), window, budget_bytes))
+            .collect())
     }
 
     /// The path by event, and the wait graph of processes.
@@ -132,7 +145,9 @@ impl Session {
     /// See [`Session::windows`].
     pub fn attribution(&self, choice: &Criteria) -> Result<Arc<Attribution>, TimeBoundError> {
         let windows = self.windows(choice)?;
-        self.attribution.of(&windows, || Ok(Attribution::walked(&self.trace, self.wakers(), &windows)))
+        self.attribution.of(&windows, || {
+            Ok(Attribution::walked(&self.trace, self.wakers(), &windows))
+        })
     }
 
     /// The partition.
@@ -141,7 +156,9 @@ impl Session {
     /// See [`Session::windows`].
     pub fn pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
         let windows = self.windows(choice)?;
-        self.pieces.of(&windows, || self.pieces_of(choice, self.attribution(choice)?.as_ref()))
+        self.pieces.of(&windows, || {
+            self.pieces_of(choice, self.attribution(choice)?.as_ref())
+        })
     }
 
     /// The path by event, and the elapsed time of calls where there is no wall clock.
@@ -163,7 +180,9 @@ impl Session {
         if !elapsed::has_elapsed(&self.trace) {
             return self.pieces(choice);
         }
-        self.elapsed_pieces.of(choice, || self.pieces_of(choice, self.elapsed(choice)?.as_ref()))
+        self.elapsed_pieces.of(choice, || {
+            self.pieces_of(choice, self.elapsed(choice)?.as_ref())
+        })
     }
 
     /// The partition with 1 ns for each call of unknown duration, where there is no wall clock.
@@ -171,18 +190,33 @@ impl Session {
     /// # Errors
     /// See [`Session::windows`].
     pub fn weight_pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
-        self.weight_pieces.of(choice, || self.pieces_of(choice, self.weights(choice)?.as_ref()))
+        self.weight_pieces.of(choice, || {
+            self.pieces_of(choice, self.weights(choice)?.as_ref())
+        })
     }
 
-    fn pieces_of(&self, choice: &Criteria, attribution: &Attribution) -> Result<Pieces, TimeBoundError> {
-        Ok(Pieces::new(&self.trace, self.trace.program_index(), attribution, self.windows(choice)?.as_ref()))
+    fn pieces_of(
+        &self,
+        choice: &Criteria,
+        attribution: &Attribution,
+    ) -> Result<Pieces, TimeBoundError> {
+        Ok(Pieces::new(
+            &self.trace,
+            self.trace.program_index(),
+            attribution,
+            self.windows(choice)?.as_ref(),
+        ))
     }
 
     /// The critical path by event for a basis: "wall", "elapsed" or "counts".
     ///
     /// # Errors
     /// See [`Session::windows`].
-    pub fn attribution_of(&self, choice: &Criteria, basis: &str) -> Result<Arc<Attribution>, TimeBoundError> {
+    pub fn attribution_of(
+        &self,
+        choice: &Criteria,
+        basis: &str,
+    ) -> Result<Arc<Attribution>, TimeBoundError> {
         match basis {
             "elapsed" => self.elapsed(choice),
             "counts" => self.weights(choice),
@@ -221,7 +255,9 @@ impl Session {
             std::thread::scope(|scope| {
                 // If no thread can be started, claims compute it.
                 drop(std::thread::Builder::new().spawn_scoped(scope, divide));
-                parallel::map(requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
+                parallel::map(requested, |(table, threshold)| {
+                    tables::made(context, *table, threshold.as_ref())
+                })
             })
         })
     }
@@ -236,7 +272,12 @@ impl Session {
         look: impl FnOnce(&TableContext<'_>) -> T,
     ) -> Result<T, TimeBoundError> {
         let weights = self.weights(choice)?;
-        self.with_context(choice, |context| look(&TableContext { attribution: &weights, ..*context }))
+        self.with_context(choice, |context| {
+            look(&TableContext {
+                attribution: &weights,
+                ..*context
+            })
+        })
     }
 
     /// Call a function with the table context of these criteria.

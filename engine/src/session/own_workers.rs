@@ -41,11 +41,14 @@ impl Workers {
     fn left() -> Option<Workers> {
         match OF_PROCESS.try_lock() {
             Ok(free) => return Some(Workers::OfProcess(free)),
-            Err(TryLockError::Poisoned(free)) => return Some(Workers::OfProcess(free.into_inner())),
+            Err(TryLockError::Poisoned(free)) => {
+                return Some(Workers::OfProcess(free.into_inner()));
+            }
             Err(TryLockError::WouldBlock) => (),
         }
         let idle = locked(&IDLE).pop();
-        idle.or_else(|| ThreadPoolBuilder::new().build().ok()).map(Workers::Own)
+        idle.or_else(|| ThreadPoolBuilder::new().build().ok())
+            .map(Workers::Own)
     }
 
     fn run<T: Send>(self, call: impl FnOnce() -> T + Send) -> T {

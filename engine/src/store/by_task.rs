@@ -32,7 +32,9 @@ pub(crate) fn rows(events: &EventTable, tasks: usize) -> (Vec<u32>, Vec<u32>) {
         Some(here)
     });
     let work: Vec<_> = firsts.zip(&shares).zip(places).collect();
-    work.into_par_iter().with_max_len(1).for_each(|((first, share), places)| fill(places, first, share));
+    work.into_par_iter()
+        .with_max_len(1)
+        .for_each(|((first, share), places)| fill(places, first, share));
     if !events.is_in_order() {
         sort(&mut order, &offsets, events);
     }
@@ -42,12 +44,20 @@ pub(crate) fn rows(events: &EventTable, tasks: usize) -> (Vec<u32>, Vec<u32>) {
 /// The number of rows of each task in this share.
 fn counts(pieces: &[&[u32]], tasks: usize) -> Vec<u32> {
     let mut counts = vec![0u32; tasks];
-    pieces.iter().copied().flatten().for_each(|&task| counts[task as usize] += 1);
+    pieces
+        .iter()
+        .copied()
+        .flatten()
+        .for_each(|&task| counts[task as usize] += 1);
     counts
 }
 
 /// The offset of each task in the list, and for each share of the rows its offsets per task.
-fn places<'a>(counts: &[Vec<u32>], tasks: usize, order: &'a mut [u32]) -> (Vec<u32>, Vec<Vec<IterMut<'a, u32>>>) {
+fn places<'a>(
+    counts: &[Vec<u32>],
+    tasks: usize,
+    order: &'a mut [u32],
+) -> (Vec<u32>, Vec<Vec<IterMut<'a, u32>>>) {
     let mut places: Vec<Vec<_>> = counts.iter().map(|_| Vec::with_capacity(tasks)).collect();
     let (mut offsets, mut offset, mut rest) = (Vec::with_capacity(tasks + 1), 0, order);
     for task in 0..tasks {

@@ -120,7 +120,9 @@ fn allocated(fills: bool) -> MmapMut {
     if fills {
         options.populate();
     }
-    options.map_anon().unwrap_or_else(|_| handle_alloc_error(Layout::new::<Columns>()))
+    options
+        .map_anon()
+        .unwrap_or_else(|_| handle_alloc_error(Layout::new::<Columns>()))
 }
 
 #[inline]
@@ -154,7 +156,9 @@ impl Room {
     /// All columns, to be changed. Rows are added to columns in memory only.
     #[inline]
     pub(super) fn columns_mut(&mut self) -> &mut Columns {
-        let Room::Memory(memory) = self else { unreachable!("it is full") };
+        let Room::Memory(memory) = self else {
+            unreachable!("it is full")
+        };
         match Columns::mut_from_bytes(memory) {
             Ok(columns) => columns,
             Err(_) => unreachable!("it has that length and begins with a page"),
@@ -172,7 +176,10 @@ impl Room {
     /// A value of a row. Nothing is loaded for it.
     #[inline(always)]
     pub(super) fn word(&self, word: Word, at: usize) -> u32 {
-        self.in_memory().map_or_else(|| self.stored_word(word, at), |columns| columns.word(word)[at])
+        self.in_memory().map_or_else(
+            || self.stored_word(word, at),
+            |columns| columns.word(word)[at],
+        )
     }
 
     #[cold]
@@ -187,7 +194,8 @@ impl Room {
     /// The flags of a row.
     #[inline(always)]
     pub(super) fn flags(&self, at: usize) -> u8 {
-        self.in_memory().map_or_else(|| self.stored_flags(at), |columns| columns.flags[at])
+        self.in_memory()
+            .map_or_else(|| self.stored_flags(at), |columns| columns.flags[at])
     }
 
     #[cold]
@@ -224,7 +232,10 @@ impl Room {
     /// Move the columns to a file.
     pub(super) fn store(&mut self, scratch: &Arc<Scratch>) -> io::Result<()> {
         if let Room::Memory(memory) = self {
-            *self = Room::Stored { bytes: Stored::new(scratch, memory)?, loaded: OnceLock::new() };
+            *self = Room::Stored {
+                bytes: Stored::new(scratch, memory)?,
+                loaded: OnceLock::new(),
+            };
         }
         Ok(())
     }

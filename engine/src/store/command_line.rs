@@ -53,12 +53,18 @@ pub(crate) fn is_cut(word: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     fn words(line: &str) -> Vec<String> {
-        super::words(line.as_bytes()).into_iter().map(|word| String::from_utf8(word).unwrap()).collect()
+        super::words(line.as_bytes())
+            .into_iter()
+            .map(|word| String::from_utf8(word).unwrap())
+            .collect()
     }
 
     #[test]
     fn a_quoted_word_keeps_its_blanks_and_quotes() {
-        assert_eq!(words("python3 '/opt/my tool/run.py' -v"), ["python3", "/opt/my tool/run.py", "-v"]);
+        assert_eq!(
+            words("python3 '/opt/my tool/run.py' -v"),
+            ["python3", "/opt/my tool/run.py", "-v"]
+        );
         assert_eq!(words(r"echo 'it'\''s  so' ''"), ["echo", "it's  so", ""]);
         assert_eq!(words("sh  -c  exit"), ["sh", "-c", "exit"]);
     }
@@ -66,7 +72,13 @@ mod tests {
     #[test]
     fn a_quote_that_is_never_closed_is_a_character_unless_the_line_is_cut() {
         assert_eq!(words("echo it's here"), ["echo", "it's", "here"]);
-        assert_eq!(words("sh '/opt/my tool/ru..."), ["sh", "/opt/my tool/ru..."]);
-        assert_eq!(words("sh '/opt/my to'... -v"), ["sh", "/opt/my to...", "-v"]);
+        assert_eq!(
+            words("sh '/opt/my tool/ru..."),
+            ["sh", "/opt/my tool/ru..."]
+        );
+        assert_eq!(
+            words("sh '/opt/my to'... -v"),
+            ["sh", "/opt/my to...", "-v"]
+        );
     }
 }

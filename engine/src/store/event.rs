@@ -37,8 +37,13 @@ pub enum EventKind {
 
 impl EventKind {
     /// All kinds, by number.
-    pub const ALL: [EventKind; 5] =
-        [EventKind::Call, EventKind::Signal, EventKind::Exit, EventKind::Process, EventKind::Log];
+    pub const ALL: [EventKind; 5] = [
+        EventKind::Call,
+        EventKind::Signal,
+        EventKind::Exit,
+        EventKind::Process,
+        EventKind::Log,
+    ];
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
@@ -81,7 +86,20 @@ impl Event {
     pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: u32, target: Text) -> Event {
         let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
         let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, 0);
-        Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind }
+        Event {
+            start_ns,
+            dur_ns,
+            cpu_ns,
+            ret,
+            line,
+            file,
+            task,
+            shape,
+            target,
+            kind,
+            outcome,
+            dur_kind,
+        }
     }
 }
 

@@ -128,7 +128,9 @@ impl EventTable {
     /// Number of rows.
     #[inline]
     pub fn len(&self) -> u32 {
-        self.segments.last().map_or(0, |last| ((self.segments.len() - 1) * SEGMENT_ROWS + last.len()) as u32)
+        self.segments.last().map_or(0, |last| {
+            ((self.segments.len() - 1) * SEGMENT_ROWS + last.len()) as u32
+        })
     }
 
     /// Whether there are no rows.
@@ -141,7 +143,11 @@ impl EventTable {
     pub fn push(&mut self, event: &Event) -> u32 {
         self.has_steps_back |= event.start_ns < self.last_start_ns;
         self.last_start_ns = event.start_ns;
-        if self.segments.last().is_none_or(|last| last.len() >= SEGMENT_ROWS) {
+        if self
+            .segments
+            .last()
+            .is_none_or(|last| last.len() >= SEGMENT_ROWS)
+        {
             self.begin_segment();
         }
         let number = self.segments.len() - 1;
@@ -164,7 +170,8 @@ impl EventTable {
     #[cold]
     fn begin_segment(&mut self) {
         self.store_old_rows();
-        self.segments.push(EventSegment::new(!self.segments.is_empty()));
+        self.segments
+            .push(EventSegment::new(!self.segments.is_empty()));
     }
 
     /// Keep all rows but the last ones in a file, and drop what only waits and tables need: the table then takes hardly
@@ -175,7 +182,11 @@ impl EventTable {
 
     fn store_old_rows(&mut self) {
         let Some(scratch) = &self.scratch else { return };
-        let old = self.segments.len().checked_sub(SEGMENTS_IN_MEMORY).and_then(|old| self.segments.get_mut(old));
+        let old = self
+            .segments
+            .len()
+            .checked_sub(SEGMENTS_IN_MEMORY)
+            .and_then(|old| self.segments.get_mut(old));
         if let Some(Err(error)) = old.map(|segment| segment.store(scratch)) {
             scratch.fails(error);
         }
@@ -212,7 +223,10 @@ impl EventTable {
 
     #[inline]
     fn place(&self, row: u32) -> (&EventSegment, usize) {
-        (&self.segments[row as usize / SEGMENT_ROWS], row as usize % SEGMENT_ROWS)
+        (
+            &self.segments[row as usize / SEGMENT_ROWS],
+            row as usize % SEGMENT_ROWS,
+        )
     }
 
     /// A whole row.
@@ -273,13 +287,25 @@ impl EventTable {
     fn find_written_pipes(&self) -> FxHashSet<Text> {
         let is_pipe = |target: Text| self.texts.bytes(target).starts_with(b"pipe:");
         let moves = |row: u32| self.action(row) == Action::Splices;
-        if !self.sinks.iter().any(|&(row, _)| moves(row) && is_pipe(self.target(row))) {
+        if !self
+            .sinks
+            .iter()
+            .any(|&(row, _)| moves(row) && is_pipe(self.target(row)))
+        {
             return FxHashSet::default();
         }
-        let writes = |shape: &Shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target);
+        let writes =
+            |shape: &Shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target);
         let is_write: Vec<bool> = self.shapes().iter().map(writes).collect();
-        let written = self.calls_of_shapes(&is_write).into_iter().flatten().map(|(row, _)| self.target(row));
-        written.chain(self.sinks.iter().map(|&(_, sink)| sink)).filter(|&target| is_pipe(target)).collect()
+        let written = self
+            .calls_of_shapes(&is_write)
+            .into_iter()
+            .flatten()
+            .map(|(row, _)| self.target(row));
+        written
+            .chain(self.sinks.iter().map(|&(_, sink)| sink))
+            .filter(|&target| is_pipe(target))
+            .collect()
     }
 
     /// The descriptor that a call filled from a pipe, if the data was in the pipe: a call of the capture wrote it there,
@@ -292,14 +318,16 @@ impl EventTable {
         if self.written_pipes.is_empty() || self.action(row) != Action::Splices {
             return None;
         }
-        Some(self.sink(row)).filter(|sink| sink.is_some() && self.written_pipes.contains(&self.target(row)))
+        Some(self.sink(row))
+            .filter(|sink| sink.is_some() && self.written_pipes.contains(&self.target(row)))
     }
 
     /// Replace the starts of these rows by a function that keeps their order.
     pub(crate) fn move_starts(&mut self, rows: Range<u32>, moved_ns: impl Fn(i64) -> i64) {
         for row in rows {
             let start_ns = moved_ns(self.start_ns(row));
-            self.segments[row as usize / SEGMENT_ROWS].set_start(row as usize % SEGMENT_ROWS, start_ns);
+            self.segments[row as usize / SEGMENT_ROWS]
+                .set_start(row as usize % SEGMENT_ROWS, start_ns);
         }
     }
 
@@ -311,7 +339,11 @@ impl EventTable {
 
     /// Set the duration of a row.
     pub fn set_dur(&mut self, row: u32, dur_ns: i64, dur_kind: DurKind) {
-        self.segments[row as usize / SEGMENT_ROWS].set_dur(row as usize % SEGMENT_ROWS, dur_ns, dur_kind);
+        self.segments[row as usize / SEGMENT_ROWS].set_dur(
+            row as usize % SEGMENT_ROWS,
+            dur_ns,
+            dur_kind,
+        );
     }
 
     /// The start of a row; [`NO_NS`] without a clock.
@@ -390,7 +422,10 @@ impl EventTable {
 
     /// Task numbers as stored, one slice per segment.
     pub(crate) fn task_pieces(&self) -> Vec<&[u32]> {
-        self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
+        self.segments
+            .iter()
+            .map(|segment| segment.shapes_and_tasks().1)
+            .collect()
     }
 
     /// Counts of the given rows by kind and outcome.
@@ -400,7 +435,11 @@ impl EventTable {
             let first_row = (number * SEGMENT_ROWS) as u32;
             segment.endings(|at| counts(first_row + at as u32))
         };
-        self.segments.par_iter().enumerate().map(of_segment).reduce(Endings::default, merged)
+        self.segments
+            .par_iter()
+            .enumerate()
+            .map(of_segment)
+            .reduce(Endings::default, merged)
     }
 
     /// The calls of the selected shapes, each with the number of its shape: in order, one list per segment,
@@ -410,16 +449,28 @@ impl EventTable {
     }
 
     /// The same for the rows from this one on.
-    pub(crate) fn calls_of_shapes_from(&self, first: u32, is_chosen: &[bool]) -> Vec<Vec<(u32, u32)>> {
+    pub(crate) fn calls_of_shapes_from(
+        &self,
+        first: u32,
+        is_chosen: &[bool],
+    ) -> Vec<Vec<(u32, u32)>> {
         if !is_chosen.contains(&true) {
             return Vec::new();
         }
         let of_segment = |(number, segment): (usize, &EventSegment)| {
-            let rows = ((number * SEGMENT_ROWS) as u32..).zip(segment.shapes_and_tasks().0.iter().copied());
+            let rows = ((number * SEGMENT_ROWS) as u32..)
+                .zip(segment.shapes_and_tasks().0.iter().copied());
             let chosen = rows.filter(|&(_, shape)| is_chosen.get(shape as usize) == Some(&true));
-            chosen.filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call).collect()
+            chosen
+                .filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call)
+                .collect()
         };
-        self.segments.par_iter().enumerate().skip(first as usize / SEGMENT_ROWS).map(of_segment).collect()
+        self.segments
+            .par_iter()
+            .enumerate()
+            .skip(first as usize / SEGMENT_ROWS)
+            .map(of_segment)
+            .collect()
     }
 
     /// Shape of a row.
@@ -455,7 +506,9 @@ impl EventTable {
         if self.ready.is_empty() || (target.is_some() && self.action(row) != Action::PollsEpoll) {
             return target;
         }
-        self.ready.binary_search_by_key(&row, |&(row, _)| row).map_or(target, |at| self.ready[at].1)
+        self.ready
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .map_or(target, |at| self.ready[at].1)
     }
 
     /// The kind of a row.
@@ -481,12 +534,17 @@ impl EventTable {
 
     /// The second target of a row that moves data from its first target.
     pub fn sink(&self, row: u32) -> Text {
-        self.sinks.binary_search_by_key(&row, |&(row, _)| row).map_or(Text::NONE, |at| self.sinks[at].1)
+        self.sinks
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .map_or(Text::NONE, |at| self.sinks[at].1)
     }
 
     /// What became of a connect that was in progress when its call returned, if the trace shows that.
     pub(crate) fn connected(&self, row: u32) -> Option<Connected> {
-        self.connected.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| self.connected[at].1)
+        self.connected
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .ok()
+            .map(|at| self.connected[at].1)
     }
 
     /// The action of a row's syscall.
@@ -498,7 +556,8 @@ impl EventTable {
     /// Bytes that a row moved, if its syscall returns that.
     pub fn bytes(&self, row: u32) -> Option<i64> {
         let ret = self.ret(row);
-        let moves = ret >= 0 && self.outcome(row) == Outcome::Ok && self.action(row).returns_bytes();
+        let moves =
+            ret >= 0 && self.outcome(row) == Outcome::Ok && self.action(row).returns_bytes();
         moves.then_some(ret)
     }
 
@@ -511,17 +570,23 @@ impl EventTable {
 
     /// The process that sent a signal, or the child that it reports; [`NO_ID`] if that is not printed.
     pub fn sender(&self, row: u32) -> i32 {
-        self.senders.binary_search_by_key(&row, |&(row, _)| row).map_or(NO_ID, |at| self.senders[at].1)
+        self.senders
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .map_or(NO_ID, |at| self.senders[at].1)
     }
 
     /// The targets of the descriptors of a poll, as far as they are known.
     pub fn polled(&self, row: u32) -> &[Text] {
-        self.fd_targets.binary_search_by_key(&row, |&(row, _)| row).map_or(&[][..], |at| &self.fd_targets[at].1)
+        self.fd_targets
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .map_or(&[][..], |at| &self.fd_targets[at].1)
     }
 
     /// Whether a poll has no descriptors: it waits only for time.
     pub fn polls_nothing(&self, row: u32) -> bool {
-        self.fds.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| self.fds[at].1.is_empty())
+        self.fds
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .is_ok_and(|at| self.fds[at].1.is_empty())
     }
 
     /// Whether a poll is a sleep: it has no descriptors, but a timeout. Without a timeout it waits for a signal.
@@ -530,9 +595,22 @@ impl EventTable {
     }
 
     /// The number of a shape, which is added if it is new.
-    pub fn shape_of(&mut self, syscall: Text, op: Text, target: Text, errno: Text, outcome: Outcome) -> u32 {
+    pub fn shape_of(
+        &mut self,
+        syscall: Text,
+        op: Text,
+        target: Text,
+        errno: Text,
+        outcome: Outcome,
+    ) -> u32 {
         let target = self.normal(target);
-        self.shapes.number(Shape { syscall, op, target, errno, outcome })
+        self.shapes.number(Shape {
+            syscall,
+            op,
+            target,
+            errno,
+            outcome,
+        })
     }
 
     /// The normalised form of a target.
@@ -543,8 +621,13 @@ impl EventTable {
             self.normalised.resize(at + 1, UNKNOWN);
         }
         if self.normalised[at] == UNKNOWN {
-            let is_changed = normalise::normalise_into(self.texts.bytes(target), &mut self.normal_form);
-            self.normalised[at] = if is_changed { self.texts.add(&self.normal_form) } else { target };
+            let is_changed =
+                normalise::normalise_into(self.texts.bytes(target), &mut self.normal_form);
+            self.normalised[at] = if is_changed {
+                self.texts.add(&self.normal_form)
+            } else {
+                target
+            };
         }
         self.normalised[at]
     }

@@ -18,7 +18,9 @@ impl Grouped {
     /// Group the numbers from 0 on, each by its key, which is below `count`. Those without a key are left out.
     pub(crate) fn new(count: usize, keys: impl Iterator<Item = Option<u32>> + Clone) -> Grouped {
         let mut offsets = vec![0u32; count + 1];
-        keys.clone().flatten().for_each(|key| offsets[key as usize + 1] += 1);
+        keys.clone()
+            .flatten()
+            .for_each(|key| offsets[key as usize + 1] += 1);
         for at in 1..offsets.len() {
             offsets[at] += offsets[at - 1];
         }
@@ -41,13 +43,18 @@ impl Grouped {
 
     /// The numbers of each key, key by key.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
-        self.offsets.windows(2).map(|bounds| &self.members[bounds[0] as usize..bounds[1] as usize])
+        self.offsets
+            .windows(2)
+            .map(|bounds| &self.members[bounds[0] as usize..bounds[1] as usize])
     }
 
     /// The range of the numbers of a key in [`Grouped::members`].
     #[inline]
     pub(crate) fn range(&self, key: u32) -> Range<usize> {
-        let bounds = self.offsets.get(key as usize).zip(self.offsets.get(key as usize + 1));
+        let bounds = self
+            .offsets
+            .get(key as usize)
+            .zip(self.offsets.get(key as usize + 1));
         bounds.map_or(0..0, |(&from, &to)| from as usize..to as usize)
     }
 

@@ -61,19 +61,26 @@ impl Histogram {
         self.added += 1;
         if self.added == MANY {
             self.many.resize(BUCKETS, 0);
-            self.few.drain(..).for_each(|(bucket, count)| self.many[usize::from(bucket)] = count);
+            self.few
+                .drain(..)
+                .for_each(|(bucket, count)| self.many[usize::from(bucket)] = count);
         }
     }
 
     /// The non-empty buckets and their counts, in order.
     pub fn counts(&self) -> impl Iterator<Item = (u16, u64)> {
-        let many = (0..).zip(&self.many).map(|(bucket, &count)| (bucket, count)).filter(|&(_, count)| count > 0);
+        let many = (0..)
+            .zip(&self.many)
+            .map(|(bucket, &count)| (bucket, count))
+            .filter(|&(_, count)| count > 0);
         self.few.iter().copied().chain(many)
     }
 
     /// Add the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        other.counts().for_each(|(bucket, count)| self.add_many(bucket, count));
+        other
+            .counts()
+            .for_each(|(bucket, count)| self.add_many(bucket, count));
     }
 
     /// The number of counted values.
@@ -115,7 +122,11 @@ mod tests {
 
     #[test]
     fn many_values_are_counted_as_few_ones_are() {
-        let values = |from: i64, to: i64| (from..to).map(|at| at * at * 1_000).chain([i64::MAX, 0, -7]);
+        let values = |from: i64, to: i64| {
+            (from..to)
+                .map(|at| at * at * 1_000)
+                .chain([i64::MAX, 0, -7])
+        };
         let of = |values: &mut dyn Iterator<Item = i64>| {
             let mut histogram = Histogram::default();
             values.for_each(|value| histogram.add(value));
@@ -126,9 +137,18 @@ mod tests {
             // A small one into a large one, and a large one into a small one.
             let mut merged = of(&mut values(from, to).take((to - from) as usize));
             merged.merge(&of(&mut values(to, 20_000).chain([i64::MAX, 0, -7])));
-            assert_eq!(merged.counts().collect::<Vec<_>>(), all.counts().collect::<Vec<_>>());
+            assert_eq!(
+                merged.counts().collect::<Vec<_>>(),
+                all.counts().collect::<Vec<_>>()
+            );
         }
-        assert_eq!((all.number(), all.few.len(), all.many.len()), (20_006, 0, BUCKETS));
-        assert_eq!((all.quantile(1.0), all.quantile(0.0001)), (middle(BUCKETS as u16 - 1), 0));
+        assert_eq!(
+            (all.number(), all.few.len(), all.many.len()),
+            (20_006, 0, BUCKETS)
+        );
+        assert_eq!(
+            (all.quantile(1.0), all.quantile(0.0001)),
+            (middle(BUCKETS as u16 - 1), 0)
+        );
     }
 }

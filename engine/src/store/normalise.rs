@@ -4,11 +4,18 @@
 //! `TCP:[127.0.0.1:N->127.0.0.1:80]`, `/tmp/tmp.Xa81kQ` → `/tmp/tmp.R`, `0x7ffd8a10` → `0xN`.
 
 use crate::store::heuristics::{
-    FIRST_EPHEMERAL_PORT, MIN_HEX_ID_DIGITS, MIN_NUMBER_DIGITS, MIN_RANDOM_ALTERNATIONS, RANDOM_LENGTHS,
+    FIRST_EPHEMERAL_PORT, MIN_HEX_ID_DIGITS, MIN_NUMBER_DIGITS, MIN_RANDOM_ALTERNATIONS,
+    RANDOM_LENGTHS,
 };
 
 /// Directories of temporary files. Their names differ between runs.
-const TEMPORARY: [&[u8]; 5] = [b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"/usr/tmp/", b"/private/tmp/"];
+const TEMPORARY: [&[u8]; 5] = [
+    b"/tmp/",
+    b"/var/tmp/",
+    b"/dev/shm/",
+    b"/usr/tmp/",
+    b"/private/tmp/",
+];
 /// What precedes the random part of a temporary name without a separator: `tmpfile(3)` and Rust's tempfile, gcc.
 const BEFORE_RANDOM: [&[u8]; 2] = [b"tmp", b"cc"];
 /// Random part of a name of Python's tempfile, after `tmp`: lower case, digits, underscores.
@@ -21,7 +28,9 @@ pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
 
 /// The same with the form in a buffer; whether it differs from the text.
 pub fn normalise_into(target: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(changed) = without_random_name(target) else { return normalise_words(target, out) };
+    let Some(changed) = without_random_name(target) else {
+        return normalise_words(target, out);
+    };
     if !normalise_words(&changed, out) {
         *out = changed;
     }
@@ -31,24 +40,37 @@ pub fn normalise_into(target: &[u8], out: &mut Vec<u8>) -> bool {
 /// `/tmp/tmp.Xa81kQ/log` → `/tmp/tmp.R/log`: a path without the random part of the name of a temporary file or directory;
 /// `None` if it has none.
 pub fn without_random_name(path: &[u8]) -> Option<Vec<u8>> {
-    let at = TEMPORARY.iter().find(|directory| path.starts_with(directory))?.len();
-    let name = path[at..].split(|&byte| byte == b'/').next().unwrap_or_default();
+    let at = TEMPORARY
+        .iter()
+        .find(|directory| path.starts_with(directory))?
+        .len();
+    let name = path[at..]
+        .split(|&byte| byte == b'/')
+        .next()
+        .unwrap_or_default();
     let random = random_part(name)?;
     Some([&path[..at + random.start], b"R", &path[at + random.end..]].concat())
 }
 
 fn random_part(name: &[u8]) -> Option<std::ops::Range<usize>> {
     let is_of_python = |rest: &[u8]| {
-        let is_used = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+        let is_used =
+            |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
         rest.len() == PYTHON_RANDOM_LENGTH && rest.iter().all(is_used)
     };
-    if name.strip_prefix(BEFORE_RANDOM[0]).is_some_and(is_of_python) {
+    if name
+        .strip_prefix(BEFORE_RANDOM[0])
+        .is_some_and(is_of_python)
+    {
         return Some(BEFORE_RANDOM[0].len()..name.len());
     }
     let mut start = 0;
     for word in name.split(|byte| !byte.is_ascii_alphanumeric()) {
         let end = start + word.len();
-        let before = BEFORE_RANDOM.iter().find(|before| word.starts_with(before)).map_or(0, |before| before.len());
+        let before = BEFORE_RANDOM
+            .iter()
+            .find(|before| word.starts_with(before))
+            .map_or(0, |before| before.len());
         if is_random(&word[before..]) {
             return Some(start + before..end);
         }
@@ -59,19 +81,27 @@ fn random_part(name: &[u8]) -> Option<std::ops::Range<usize>> {
 
 fn is_random(word: &[u8]) -> bool {
     let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
-    let alternations = word.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
+    let alternations = word
+        .windows(2)
+        .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
+        .count();
     RANDOM_LENGTHS.contains(&word.len())
         && alternations >= MIN_RANDOM_ALTERNATIONS
         && word.iter().any(u8::is_ascii_uppercase)
 }
 
 fn normalise_words(target: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(mut digit) = target.iter().position(u8::is_ascii_digit) else { return false };
+    let Some(mut digit) = target.iter().position(u8::is_ascii_digit) else {
+        return false;
+    };
     let mut at = 0;
     out.clear();
     loop {
         let rest = &target[at..];
-        let start = rest[..digit].iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
+        let start = rest[..digit]
+            .iter()
+            .rposition(|byte| !byte.is_ascii_alphanumeric())
+            .map_or(0, |before| before + 1);
         let end = digit + alphanumeric_run(&rest[digit..]);
         out.extend_from_slice(&rest[..start]);
         let before = (at + start).checked_sub(1).map(|before| target[before]);
@@ -87,7 +117,9 @@ fn normalise_words(target: &[u8], out: &mut Vec<u8>) -> bool {
 }
 
 fn alphanumeric_run(text: &[u8]) -> usize {
-    text.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len())
+    text.iter()
+        .position(|byte| !byte.is_ascii_alphanumeric())
+        .unwrap_or(text.len())
 }
 
 fn push_word(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u8>) {
@@ -96,7 +128,10 @@ fn push_word(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u
         out.extend_from_slice(b"0xN");
     } else if digits == word.len() {
         push_number(word, before, after, out);
-    } else if digits > 0 && word.len() >= MIN_HEX_ID_DIGITS && word.iter().all(u8::is_ascii_hexdigit) {
+    } else if digits > 0
+        && word.len() >= MIN_HEX_ID_DIGITS
+        && word.iter().all(u8::is_ascii_hexdigit)
+    {
         out.push(b'H');
     } else if digits >= MIN_NUMBER_DIGITS {
         push_with_numbers(word, out);
@@ -109,7 +144,9 @@ fn push_word(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u
 fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u8>) {
     let dotted = before == Some(b'.') || after == Some(b'.');
     let port = before == Some(b':');
-    let value = std::str::from_utf8(word).ok().and_then(|text| text.parse::<u32>().ok());
+    let value = std::str::from_utf8(word)
+        .ok()
+        .and_then(|text| text.parse::<u32>().ok());
     let keep = match (dotted, port) {
         (_, true) => value.is_some_and(|value| value < FIRST_EPHEMERAL_PORT),
         (true, _) => word.len() <= MIN_NUMBER_DIGITS,
@@ -117,7 +154,8 @@ fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec
         _ if before == Some(b'[') && after == Some(b':') => true,
         _ => before.is_none() && word.len() <= 2,
     };
-    let component = matches!(before, Some(b'/' | b'[')) && matches!(after, None | Some(b'/' | b']'));
+    let component =
+        matches!(before, Some(b'/' | b'[')) && matches!(after, None | Some(b'/' | b']'));
     let small = word.len() < MIN_NUMBER_DIGITS && !component && before.is_some();
     out.extend_from_slice(if keep || small { word } else { b"N" });
 }
@@ -125,7 +163,10 @@ fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec
 fn push_with_numbers(word: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     while at < word.len() {
-        let digits = word[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = word[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         match digits {
             0 => {
                 out.push(word[at]);
@@ -153,8 +194,14 @@ mod tests {
             ("/proc/4711/stat", "/proc/N/stat"),
             ("pipe:[12345]", "pipe:[N]"),
             ("/dev/pts/3", "/dev/pts/N"),
-            ("TCP:[127.0.0.1:42238->127.0.0.1:80]", "TCP:[127.0.0.1:N->127.0.0.1:80]"),
-            ("/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6"),
+            (
+                "TCP:[127.0.0.1:42238->127.0.0.1:80]",
+                "TCP:[127.0.0.1:N->127.0.0.1:80]",
+            ),
+            (
+                "/lib/x86_64-linux-gnu/libc.so.6",
+                "/lib/x86_64-linux-gnu/libc.so.6",
+            ),
             ("/usr/lib/python3.11/os.py", "/usr/lib/python3.11/os.py"),
             ("0x7ffd8a10", "0xN"),
             ("/x/file123.txt", "/x/fileN.txt"),

@@ -11,7 +11,10 @@ pub(crate) fn is_broken_off(outcome: Outcome, errno: &[u8]) -> bool {
 
 /// The same for a row.
 pub(crate) fn was_broken_off(events: &EventTable, row: u32) -> bool {
-    is_broken_off(events.outcome(row), events.texts.bytes(events.shape(row).errno))
+    is_broken_off(
+        events.outcome(row),
+        events.texts.bytes(events.shape(row).errno),
+    )
 }
 
 /// Whether a non-blocking wait returned because no child had ended. `waitid` reports that only in its structure, if it
@@ -24,7 +27,12 @@ pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {
     if action.wait() != Some(Wait::Child) {
         return false;
     }
-    let told = || events.waited.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| events.waited[at].1 == 0);
+    let told = || {
+        events
+            .waited
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .is_ok_and(|at| events.waited[at].1 == 0)
+    };
     action != Action::WaitsForChildInfo || told()
 }
 
@@ -35,5 +43,8 @@ pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
 
 /// Whether an error means that a call would have blocked, or that there was nothing to wait for.
 pub(crate) fn fails_at_once(errno: &[u8]) -> bool {
-    matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
+    matches!(
+        errno,
+        b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL"
+    )
 }

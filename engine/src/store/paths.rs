@@ -7,7 +7,11 @@ use std::hash::Hasher;
 pub(crate) fn is_same_path(one: &[u8], other: &[u8]) -> bool {
     let plain = |path: &'_ [u8]| path.strip_prefix(b"./").unwrap_or(path).to_vec();
     let (one, other) = (plain(one), plain(other));
-    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
+    let (short, long) = if one.len() <= other.len() {
+        (&one, &other)
+    } else {
+        (&other, &one)
+    };
     let is_end = !short.is_empty() && !short.starts_with(b"/") && long.ends_with(short);
     one == other || (is_end && long[..long.len() - short.len()].ends_with(b"/"))
 }
@@ -44,8 +48,16 @@ mod tests {
             ("", "/run/", false),
         ];
         for (one, other, same) in cases {
-            assert_eq!(is_same_path(one.as_bytes(), other.as_bytes()), same, "{one} {other}");
-            assert_eq!(is_same_path(other.as_bytes(), one.as_bytes()), same, "{other} {one}");
+            assert_eq!(
+                is_same_path(one.as_bytes(), other.as_bytes()),
+                same,
+                "{one} {other}"
+            );
+            assert_eq!(
+                is_same_path(other.as_bytes(), one.as_bytes()),
+                same,
+                "{other} {one}"
+            );
         }
     }
 }

@@ -17,8 +17,10 @@ pub(crate) struct PidIndex {
 impl PidIndex {
     /// Number the ids. Most are given out in ascending order, so neighbouring tasks have neighbouring numbers.
     pub(crate) fn new(tasks: &[Task]) -> PidIndex {
-        let mut order: Vec<(u32, i32, u32)> =
-            (0..).zip(tasks).map(|(number, task)| (task.capture, task.pid, number)).collect();
+        let mut order: Vec<(u32, i32, u32)> = (0..)
+            .zip(tasks)
+            .map(|(number, task)| (task.capture, task.pid, number))
+            .collect();
         order.par_sort_unstable();
         let (mut ids, mut of_tasks) = (Vec::new(), vec![0; tasks.len()]);
         for (capture, pid, task) in order {
@@ -28,7 +30,11 @@ impl PidIndex {
             of_tasks[task as usize] = ids.len() as u32 - 1;
         }
         let tasks = Grouped::new(ids.len(), of_tasks.iter().copied().map(Some));
-        PidIndex { ids, of_tasks, tasks }
+        PidIndex {
+            ids,
+            of_tasks,
+            tasks,
+        }
     }
 
     /// How many ids there are.
@@ -38,7 +44,10 @@ impl PidIndex {
 
     /// The number of an id.
     pub(crate) fn number(&self, capture: u32, pid: i32) -> Option<u32> {
-        self.ids.binary_search(&(capture, pid)).ok().map(|number| number as u32)
+        self.ids
+            .binary_search(&(capture, pid))
+            .ok()
+            .map(|number| number as u32)
     }
 
     /// The number of the id of a task.

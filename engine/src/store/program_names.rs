@@ -28,7 +28,9 @@ impl ProgramNames {
         for program in programs.paths() {
             let path = texts.string(program);
             let name = path.rsplit('/').next().unwrap_or(&path);
-            let number = found.number(name).unwrap_or_else(|| found.add(name, program));
+            let number = found
+                .number(name)
+                .unwrap_or_else(|| found.add(name, program));
             if let Some(place) = found.of_programs.get_mut(program.0 as usize) {
                 *place = number;
             }
@@ -51,12 +53,18 @@ impl ProgramNames {
 
     /// The number of the name of a program.
     pub(crate) fn of(&self, program: Text) -> u32 {
-        self.of_programs.get(program.0 as usize).copied().unwrap_or(0)
+        self.of_programs
+            .get(program.0 as usize)
+            .copied()
+            .unwrap_or(0)
     }
 
     /// The program that stands for all with the name of this one.
     pub(crate) fn first_of(&self, program: Text) -> Text {
-        self.firsts.get(self.of(program) as usize).copied().unwrap_or(Text::NONE)
+        self.firsts
+            .get(self.of(program) as usize)
+            .copied()
+            .unwrap_or(Text::NONE)
     }
 
     /// The name with a number.

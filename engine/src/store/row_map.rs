@@ -31,7 +31,11 @@ impl RankedRows {
             before
         });
         let before = before.collect();
-        RankedRows { bits, before, count }
+        RankedRows {
+            bits,
+            before,
+            count,
+        }
     }
 
     /// How many rows there are.
@@ -41,7 +45,9 @@ impl RankedRows {
 
     #[inline]
     pub(crate) fn has(&self, row: u32) -> bool {
-        self.bits.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+        self.bits
+            .get(row as usize / 64)
+            .is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
     /// The rank of a row of the set.
@@ -55,7 +61,11 @@ impl RankedRows {
     /// The rows, in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = u32> {
         let words = (0u32..).zip(&self.bits).filter(|(_, bits)| **bits != 0);
-        words.flat_map(|(word, &bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit))
+        words.flat_map(|(word, &bits)| {
+            (0..64)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .map(move |bit| 64 * word + bit)
+        })
     }
 }
 
@@ -72,7 +82,10 @@ impl RowMap {
         let rows = RankedRows::new(rows, pairs.clone().map(|(row, _)| row));
         let mut values = vec![NONE; rows.len()];
         for (row, value) in pairs {
-            if let Some(place) = rows.rank(row).and_then(|rank| values.get_mut(rank as usize)) {
+            if let Some(place) = rows
+                .rank(row)
+                .and_then(|rank| values.get_mut(rank as usize))
+            {
                 *place = value;
             }
         }
@@ -99,9 +112,10 @@ mod tests {
     fn each_row_has_its_last_value() {
         let pairs = [(130, 1), (0, 2), (64, 3), (63, 4), (130, 5), (500, 6)];
         let map = RowMap::new(200, pairs.into_iter());
-        assert_eq!([0, 1, 63, 64, 130, 199, 500, NONE].map(|row| map.get(row)), {
-            [Some(2), None, Some(4), Some(3), Some(5), None, None, None]
-        });
+        assert_eq!(
+            [0, 1, 63, 64, 130, 199, 500, NONE].map(|row| map.get(row)),
+            { [Some(2), None, Some(4), Some(3), Some(5), None, None, None] }
+        );
         assert_eq!(map.rows().collect::<Vec<_>>(), [0, 63, 64, 130]);
     }
 }

@@ -1177,5 +1177,8 @@ columns! {
 
 /// Arrow type of a column; 64-bit integer if the list does not name another one.
 pub fn kind_of(table: &str, name: &str) -> &'static str {
-    COLUMNS.iter().find(|column| column.table == table && column.name == name).map_or("i64", |column| column.kind)
+    COLUMNS
+        .iter()
+        .find(|column| column.table == table && column.name == name)
+        .map_or("i64", |column| column.kind)
 }

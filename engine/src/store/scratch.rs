@@ -47,7 +47,11 @@ impl Scratch {
     /// If the folder cannot be written to.
     pub fn new(folder: &Path) -> io::Result<Arc<Scratch>> {
         let file = tempfile::tempfile_in(folder)?;
-        Ok(Arc::new(Scratch(Mutex::new(Contents { file, bytes: 0, failed: None }))))
+        Ok(Arc::new(Scratch(Mutex::new(Contents {
+            file,
+            bytes: 0,
+            failed: None,
+        }))))
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Contents) -> T) -> T {
@@ -80,18 +84,25 @@ impl Stored {
     /// If they cannot be written.
     pub(crate) fn new(scratch: &Arc<Scratch>, bytes: &[u8]) -> io::Result<Stored> {
         let at = scratch.with(|contents| contents.append(bytes))?;
-        Ok(Stored { scratch: Arc::clone(scratch), at })
+        Ok(Stored {
+            scratch: Arc::clone(scratch),
+            at,
+        })
     }
 
     /// Replace some of them.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
-        let written = self.scratch.with(|contents| contents.write(self.at + offset as u64, bytes));
+        let written = self
+            .scratch
+            .with(|contents| contents.write(self.at + offset as u64, bytes));
         written.unwrap_or_else(|error| self.scratch.fails(error));
     }
 
     /// Read some of them.
     pub(crate) fn read(&self, offset: usize, into: &mut [u8]) {
-        let read = self.scratch.with(|contents| contents.read(self.at + offset as u64, into));
+        let read = self
+            .scratch
+            .with(|contents| contents.read(self.at + offset as u64, into));
         read.unwrap_or_else(|error| self.scratch.fails(error));
     }
 }

@@ -26,7 +26,9 @@ impl Large {
     fn small_code(value: i64) -> Option<u32> {
         match value {
             NO_NS => Some(Large::NONE),
-            value if (-Large::SMALL..Large::SMALL).contains(&value) => Some((value + Large::SMALL) as u32),
+            value if (-Large::SMALL..Large::SMALL).contains(&value) => {
+                Some((value + Large::SMALL) as u32)
+            }
             _ => None,
         }
     }
@@ -135,15 +137,23 @@ impl EventSegment {
     fn since_first_ns(&mut self, at: usize, stamp_ns: i64) -> i64 {
         if at.is_multiple_of(STAMP_ROWS) {
             let last_ns = self.firsts_ns.last().copied().unwrap_or(0);
-            self.firsts_ns.push(if stamp_ns == NO_NS { last_ns } else { stamp_ns });
+            self.firsts_ns
+                .push(if stamp_ns == NO_NS { last_ns } else { stamp_ns });
         }
-        if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]) }
+        if stamp_ns == NO_NS {
+            NO_NS
+        } else {
+            stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS])
+        }
     }
 
     /// Counts of the given rows by kind and outcome.
     pub(crate) fn endings(&self, counts: impl Fn(usize) -> bool) -> Endings {
         let mut endings = Endings::default();
-        let flags = self.room.columns().flags[..self.len].iter().enumerate().filter(|&(at, _)| counts(at));
+        let flags = self.room.columns().flags[..self.len]
+            .iter()
+            .enumerate()
+            .filter(|&(at, _)| counts(at));
         flags.for_each(|(_, flags)| endings.0[usize::from(flags & 0x3f)] += 1);
         endings
     }
@@ -152,7 +162,10 @@ impl EventSegment {
     #[inline]
     pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
         let columns = self.room.columns();
-        (&columns.shape.rows[..self.len], &columns.task.rows[..self.len])
+        (
+            &columns.shape.rows[..self.len],
+            &columns.task.rows[..self.len],
+        )
     }
 
     /// Complete a row.
@@ -160,8 +173,17 @@ impl EventSegment {
     pub(crate) fn end(&mut self, at: usize, ending: &Ending) {
         let kind = self.kind(at);
         let room = &mut self.room;
-        room.set_word(Word::Dur, at, self.large_dur_ns.recode(room.word(Word::Dur, at), ending.dur_ns));
-        room.set_word(Word::Ret, at, self.large_ret.recode(room.word(Word::Ret, at), ending.ret));
+        room.set_word(
+            Word::Dur,
+            at,
+            self.large_dur_ns
+                .recode(room.word(Word::Dur, at), ending.dur_ns),
+        );
+        room.set_word(
+            Word::Ret,
+            at,
+            self.large_ret.recode(room.word(Word::Ret, at), ending.ret),
+        );
         room.set_word(Word::Shape, at, ending.shape);
         room.set_word(Word::Target, at, ending.target.0);
         room.set_flags(at, flags(kind, ending.outcome, ending.dur_kind));
@@ -170,12 +192,23 @@ impl EventSegment {
 
     pub(crate) fn set_start(&mut self, at: usize, start_ns: i64) {
         let since_ns = start_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]);
-        self.room.set_word(Word::Since, at, self.large_since_ns.recode(self.room.word(Word::Since, at), since_ns));
+        self.room.set_word(
+            Word::Since,
+            at,
+            self.large_since_ns
+                .recode(self.room.word(Word::Since, at), since_ns),
+        );
     }
 
     pub(crate) fn set_dur(&mut self, at: usize, dur_ns: i64, dur_kind: DurKind) {
-        self.room.set_word(Word::Dur, at, self.large_dur_ns.recode(self.room.word(Word::Dur, at), dur_ns));
-        self.room.set_flags(at, self.room.flags(at) & 0x3f | (dur_kind as u8) << 6);
+        self.room.set_word(
+            Word::Dur,
+            at,
+            self.large_dur_ns
+                .recode(self.room.word(Word::Dur, at), dur_ns),
+        );
+        self.room
+            .set_flags(at, self.room.flags(at) & 0x3f | (dur_kind as u8) << 6);
     }
 
     fn set_cpu(&mut self, at: usize, cpu_ns: i64) {
@@ -252,7 +285,10 @@ impl EventSegment {
     /// Start and duration of all rows.
     #[inline]
     pub(crate) fn calls(&self) -> SegmentCalls<'_> {
-        SegmentCalls { columns: self.room.columns(), segment: self }
+        SegmentCalls {
+            columns: self.room.columns(),
+            segment: self,
+        }
     }
 
     #[inline]
@@ -309,17 +345,29 @@ impl SegmentCalls<'_> {
         let (since, dur) = (self.columns.since_ns[at], self.columns.dur_ns[at]);
         let is_call = self.columns.flags[at] & 7 == EventKind::Call as u8;
         if (since | dur) & Large::LARGE != 0 || !is_call {
-            return if is_call { self.large_call_ns(at) } else { None };
+            return if is_call {
+                self.large_call_ns(at)
+            } else {
+                None
+            };
         }
         let first_ns = self.segment.firsts_ns[at / STAMP_ROWS];
-        Some(((i64::from(since) - Large::SMALL).wrapping_add(first_ns), i64::from(dur) - Large::SMALL))
+        Some((
+            (i64::from(since) - Large::SMALL).wrapping_add(first_ns),
+            i64::from(dur) - Large::SMALL,
+        ))
     }
 
     #[cold]
     fn large_call_ns(&self, at: usize) -> Option<(i64, i64)> {
         let since_ns = self.segment.large_since_ns.value(self.columns.since_ns[at]);
         let start_ns = since_ns.wrapping_add(self.segment.firsts_ns[at / STAMP_ROWS]);
-        (since_ns != NO_NS).then(|| (start_ns, self.segment.large_dur_ns.value(self.columns.dur_ns[at])))
+        (since_ns != NO_NS).then(|| {
+            (
+                start_ns,
+                self.segment.large_dur_ns.value(self.columns.dur_ns[at]),
+            )
+        })
     }
 }
 
@@ -340,7 +388,10 @@ impl Endings {
 
     /// The number of rows of a kind.
     pub(crate) fn of_kind(&self, kind: EventKind) -> u64 {
-        Outcome::ALL.iter().map(|&outcome| self.of(kind, outcome)).sum()
+        Outcome::ALL
+            .iter()
+            .map(|&outcome| self.of(kind, outcome))
+            .sum()
     }
 }
 
@@ -357,7 +408,18 @@ mod tests {
 
     #[test]
     fn numbers_of_any_size_come_back_also_when_written_anew() {
-        let values = [0, 1, -1, NO_NS, i64::MAX, i64::MIN + 1, (1 << 30) - 1, 1 << 30, -(1 << 30), -(1 << 30) - 1];
+        let values = [
+            0,
+            1,
+            -1,
+            NO_NS,
+            i64::MAX,
+            i64::MIN + 1,
+            (1 << 30) - 1,
+            1 << 30,
+            -(1 << 30),
+            -(1 << 30) - 1,
+        ];
         let mut large = Large::default();
         let mut codes = values.map(|value| large.code(value));
         assert_eq!(codes.map(|code| large.value(code)), values);
@@ -365,17 +427,33 @@ mod tests {
             codes = codes.map(|code| large.recode(code, value));
             assert_eq!(codes.map(|code| large.value(code)), [value; 10]);
         }
-        assert_eq!(large.0.len(), 4 + 3 * 10, "a large number takes the place of another one");
+        assert_eq!(
+            large.0.len(),
+            4 + 3 * 10,
+            "a large number takes the place of another one"
+        );
     }
 
     #[test]
     fn stamps_come_back_whatever_their_neighbours_are() {
-        let stamps = [NO_NS, 0, FURTHEST_NS, -FURTHEST_NS, 1_795_224_170_658_193_000, 5, NO_NS];
+        let stamps = [
+            NO_NS,
+            0,
+            FURTHEST_NS,
+            -FURTHEST_NS,
+            1_795_224_170_658_193_000,
+            5,
+            NO_NS,
+        ];
         for fills in [false, true] {
             let mut segment = EventSegment::new(fills);
             let nth = |at: usize| stamps[at * 31 % stamps.len()];
-            (0..1000).for_each(|at| segment.push(&Event::begun(nth(at), at as u32, 0, 7, Text::NONE)));
-            assert!((0..1000).all(|at| segment.start_ns(at) == nth(at) && segment.line(at) == at as u32));
+            (0..1000)
+                .for_each(|at| segment.push(&Event::begun(nth(at), at as u32, 0, 7, Text::NONE)));
+            assert!(
+                (0..1000)
+                    .all(|at| segment.start_ns(at) == nth(at) && segment.line(at) == at as u32)
+            );
         }
     }
 }

@@ -39,27 +39,41 @@ impl ShapeParts {
         let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
         let mut parts = Vec::new();
         let of_shape = shapes.iter().map(|shape| {
-            *numbers.entry((shape.syscall, shape.op, shape.errno, shape.outcome)).or_insert_with(|| {
-                parts.push(Shape { target: Text::NONE, ..*shape });
-                (parts.len() - 1) as u32
-            })
+            *numbers
+                .entry((shape.syscall, shape.op, shape.errno, shape.outcome))
+                .or_insert_with(|| {
+                    parts.push(Shape {
+                        target: Text::NONE,
+                        ..*shape
+                    });
+                    (parts.len() - 1) as u32
+                })
         });
         let of_shape: Vec<u32> = of_shape.collect();
         let class = |shape: &Shape| class_of(shape.syscall, texts.bytes(shape.target));
         let classes = shapes.par_iter().map(class).collect();
-        let mut all = ShapeParts { is_rare: vec![false; parts.len()], of_shape, classes, parts, rare_rows: Vec::new() };
+        let mut all = ShapeParts {
+            is_rare: vec![false; parts.len()],
+            of_shape,
+            classes,
+            parts,
+            rare_rows: Vec::new(),
+        };
         all.find_rare(rows);
         all
     }
 
     fn find_rare(&mut self, rows: &[u32]) {
         let add = |mut sums: Vec<usize>, counts: Vec<usize>| {
-            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            sums.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
             sums
         };
         let count = |rows: &[u32]| {
             let mut counts = vec![0; self.parts.len()];
-            rows.iter().for_each(|&shape| counts[self.of_shape[shape as usize] as usize] += 1);
+            rows.iter()
+                .for_each(|&shape| counts[self.of_shape[shape as usize] as usize] += 1);
             counts
         };
         let none = || vec![0; self.parts.len()];
@@ -68,15 +82,22 @@ impl ShapeParts {
         order.sort_unstable_by_key(|&part| (counts[part], part));
         let mut left = rows.len() / ROWS_PER_RARE_ROW;
         for part in order {
-            let Some(rest) = left.checked_sub(counts[part]) else { break };
+            let Some(rest) = left.checked_sub(counts[part]) else {
+                break;
+            };
             (left, self.is_rare[part]) = (rest, true);
         }
         let places = |(chunk, rows): (usize, &[u32])| {
             let is_rare = |shape: u32| self.is_rare[self.of_shape[shape as usize] as usize];
             let rare = (0u32..).zip(rows).filter(|&(_, &shape)| is_rare(shape));
-            rare.map(|(at, _)| (chunk * ROWS_AT_ONCE) as u32 + at).collect::<Vec<u32>>()
+            rare.map(|(at, _)| (chunk * ROWS_AT_ONCE) as u32 + at)
+                .collect::<Vec<u32>>()
         };
-        let lists: Vec<Vec<u32>> = rows.par_chunks(ROWS_AT_ONCE).enumerate().map(places).collect();
+        let lists: Vec<Vec<u32>> = rows
+            .par_chunks(ROWS_AT_ONCE)
+            .enumerate()
+            .map(places)
+            .collect();
         self.rare_rows = lists.concat();
     }
 
@@ -122,7 +143,13 @@ mod tests {
     fn only_rows_of_rare_parts_are_listed() {
         let shape = |syscall: u32, target: u32| {
             let (op, errno) = (Text::NONE, Text::NONE);
-            Shape { syscall: Text(syscall), op, target: Text(target), errno, outcome: Outcome::Ok }
+            Shape {
+                syscall: Text(syscall),
+                op,
+                target: Text(target),
+                errno,
+                outcome: Outcome::Ok,
+            }
         };
         let shapes = [shape(1, 7), shape(2, 7), shape(1, 8), shape(3, 9)];
         let mut texts = Interner::default();
@@ -133,7 +160,10 @@ mod tests {
         (rows[40], rows[70], rows[71]) = (1, 1, 3);
         let parts = ShapeParts::new(&texts, &shapes, &rows);
         assert_eq!(parts.of_shapes(), [0, 1, 0, 2]);
-        assert_eq!([parts.is_rare(0), parts.is_rare(1), parts.is_rare(2)], [false, true, true]);
+        assert_eq!(
+            [parts.is_rare(0), parts.is_rare(1), parts.is_rare(2)],
+            [false, true, true]
+        );
         assert_eq!(parts.rare_rows(&(0..96)), [40, 70, 71]);
         assert_eq!(parts.rare_rows(&(41..71)), [70]);
     }

@@ -8,7 +8,11 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 /// The values of the first rows of a segment.
 pub(super) enum SideColumn<T> {
     Memory(Vec<T>),
-    Stored { bytes: Stored, len: usize, loaded: OnceLock<Vec<T>> },
+    Stored {
+        bytes: Stored,
+        len: usize,
+        loaded: OnceLock<Vec<T>>,
+    },
 }
 
 impl<T> Default for SideColumn<T> {
@@ -31,9 +35,11 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> SideColumn<T> {
     pub(super) fn get(&self, at: usize) -> Option<T> {
         match self {
             SideColumn::Memory(values) => values.get(at).copied(),
-            SideColumn::Stored { bytes, len, loaded } => {
-                (at < *len).then(|| loaded.get().map_or_else(|| read_one(bytes, at), |values| values[at]))
-            }
+            SideColumn::Stored { bytes, len, loaded } => (at < *len).then(|| {
+                loaded
+                    .get()
+                    .map_or_else(|| read_one(bytes, at), |values| values[at])
+            }),
         }
     }
 
@@ -72,7 +78,11 @@ impl<T: Copy + FromBytes + IntoBytes + Immutable> SideColumn<T> {
             && !values.is_empty()
         {
             let bytes = Stored::new(scratch, values.as_bytes())?;
-            *self = SideColumn::Stored { bytes, len: values.len(), loaded: OnceLock::new() };
+            *self = SideColumn::Stored {
+                bytes,
+                len: values.len(),
+                loaded: OnceLock::new(),
+            };
         }
         Ok(())
     }

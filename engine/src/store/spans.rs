@@ -38,10 +38,22 @@ pub struct Spans<'trace> {
 
 impl<'trace> Spans<'trace> {
     #[inline]
-    pub(crate) fn new(trace: &'trace Trace, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'trace> {
+    pub(crate) fn new(
+        trace: &'trace Trace,
+        task: u32,
+        at: Range<usize>,
+        floor_ns: i64,
+    ) -> Spans<'trace> {
         let rows = trace.rows_of(task);
         let to = at.end.min(rows.len());
-        Spans { trace, task, rows, next: at.start.min(to), to, floor_ns }
+        Spans {
+            trace,
+            task,
+            rows,
+            next: at.start.min(to),
+            to,
+            floor_ns,
+        }
     }
 
     /// Iterate over all of them. The flag is true if the span is cut: it starts before the previous one ended.
@@ -75,7 +87,11 @@ impl<'trace> Spans<'trace> {
         };
         let start_ns = begun_ns.max(self.floor_ns);
         self.floor_ns = end_ns.max(start_ns);
-        Span { row, start_ns, end_ns: self.floor_ns }
+        Span {
+            row,
+            start_ns,
+            end_ns: self.floor_ns,
+        }
     }
 }
 
@@ -99,7 +115,11 @@ impl Trace {
     /// A call as printed, regardless of the previous one. A call without a duration ends where it starts.
     pub(crate) fn printed_span(&self, row: u32) -> Span {
         let start_ns = self.events.start_ns(row);
-        Span { row, start_ns, end_ns: self.events.end_ns(row).unwrap_or(start_ns) }
+        Span {
+            row,
+            start_ns,
+            end_ns: self.events.end_ns(row).unwrap_or(start_ns),
+        }
     }
 
     /// The calls of a task as spans: in order, not overlapping, inside its life. The times between them are gaps.
@@ -107,8 +127,12 @@ impl Trace {
     /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
     /// or to the task's end, or to the end of the capture.
     pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
-        let birth_ns = self.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
-        self.spans_of(task, 0..usize::MAX, birth_ns).map(|(_, span)| span)
+        let birth_ns = self
+            .tasks
+            .get(task as usize)
+            .map_or(NO_NS, |task| task.birth_ns);
+        self.spans_of(task, 0..usize::MAX, birth_ns)
+            .map(|(_, span)| span)
     }
 
     /// The spans of these rows of the task, each with its index. The span before them ended at
@@ -123,8 +147,15 @@ impl Trace {
 #[cold]
 fn open_end_ns(trace: &Trace, task: u32, next: Option<&u32>, row: u32) -> i64 {
     let owner: &Task = &trace.tasks[task as usize];
-    let next_ns = next.map(|&next| trace.events.start_ns(next)).filter(|&start_ns| start_ns != NO_NS);
-    let capture_ns = || trace.captures.get(owner.capture as usize).map_or(NO_NS, |capture| capture.last_ns);
+    let next_ns = next
+        .map(|&next| trace.events.start_ns(next))
+        .filter(|&start_ns| start_ns != NO_NS);
+    let capture_ns = || {
+        trace
+            .captures
+            .get(owner.capture as usize)
+            .map_or(NO_NS, |capture| capture.last_ns)
+    };
     let ends = owner.death_ns == NO_NS && trace.events.outcome(row) == Outcome::Open;
     next_ns.unwrap_or_else(|| if ends { capture_ns() } else { owner.end_ns() })
 }

@@ -81,7 +81,13 @@ impl Stacks {
     }
 
     /// Add a frame to the stack of a row. `place` is the result for the previous frame of this row, if there is one.
-    pub(crate) fn add(&mut self, row: u32, frame: Frame, place: Option<u32>, texts: &Interner) -> u32 {
+    pub(crate) fn add(
+        &mut self,
+        row: u32,
+        frame: Frame,
+        place: Option<u32>,
+        texts: &Interner,
+    ) -> u32 {
         let number = self.frame_number(frame, texts);
         if let Some((at, entry)) = place.and_then(|at| Some((at, self.rows.get(at as usize)?))) {
             let inner = entry.1;
@@ -115,10 +121,30 @@ impl Stacks {
         }
         *self.node_numbers.entry((inner, frame)).or_insert_with(|| {
             let origin = self.frames[frame as usize].origin;
-            let inmost = Node { inner, frame, user: NO_FRAME, language: NO_FRAME, depth: 0, is_below_library: false };
-            let Node { user, language, depth, is_below_library, .. } = known.unwrap_or(inmost);
-            let is_user = origin == Origin::Program || (origin == Origin::Wrapper && is_below_library);
-            let first = |known: u32, is_such: bool| if known == NO_FRAME && is_such { frame } else { known };
+            let inmost = Node {
+                inner,
+                frame,
+                user: NO_FRAME,
+                language: NO_FRAME,
+                depth: 0,
+                is_below_library: false,
+            };
+            let Node {
+                user,
+                language,
+                depth,
+                is_below_library,
+                ..
+            } = known.unwrap_or(inmost);
+            let is_user =
+                origin == Origin::Program || (origin == Origin::Wrapper && is_below_library);
+            let first = |known: u32, is_such: bool| {
+                if known == NO_FRAME && is_such {
+                    frame
+                } else {
+                    known
+                }
+            };
             self.nodes.push(Node {
                 inner,
                 frame,
@@ -159,20 +185,32 @@ impl Stacks {
         if self.rows.is_empty() {
             return None;
         }
-        self.rows.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| self.rows[at].1)
+        self.rows
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .ok()
+            .map(|at| self.rows[at].1)
     }
 
     /// The innermost frame of the program in a row's stack. All parts are NONE without one.
     #[inline]
     pub fn user_frame(&self, row: u32) -> Frame {
-        self.of(row).map_or_else(Frame::default, |stack| self.user_frame_of(stack))
+        self.of(row)
+            .map_or_else(Frame::default, |stack| self.user_frame_of(stack))
     }
 
     /// The same for a stack.
     pub fn user_frame_of(&self, stack: u32) -> Frame {
         let node = self.nodes.get(stack as usize);
-        let user = node.map_or(NO_FRAME, |node| if node.user == NO_FRAME { node.language } else { node.user });
-        self.frames.get(user as usize).map_or_else(Frame::default, |known| known.frame)
+        let user = node.map_or(NO_FRAME, |node| {
+            if node.user == NO_FRAME {
+                node.language
+            } else {
+                node.user
+            }
+        });
+        self.frames
+            .get(user as usize)
+            .map_or_else(Frame::default, |known| known.frame)
     }
 
     /// The frames of a stack, from the outermost to the innermost.

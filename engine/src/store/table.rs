@@ -73,7 +73,10 @@ impl TextColumn {
 
     /// The column.
     pub fn finish(self) -> Values {
-        Values::Text { keys: self.keys, words: self.words }
+        Values::Text {
+            keys: self.keys,
+            words: self.words,
+        }
     }
 
     /// The numbers of the values, and the distinct texts.
@@ -94,8 +97,15 @@ pub struct Table {
 impl Table {
     /// A table of these columns.
     pub fn new(name: &'static str, columns: Vec<(&str, Values)>) -> Table {
-        let columns: Vec<_> = columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect();
-        debug_assert!(columns.windows(2).all(|pair| pair[0].1.len() == pair[1].1.len()));
+        let columns: Vec<_> = columns
+            .into_iter()
+            .map(|(name, values)| (name.to_owned(), values))
+            .collect();
+        debug_assert!(
+            columns
+                .windows(2)
+                .all(|pair| pair[0].1.len() == pair[1].1.len())
+        );
         Table { name, columns }
     }
 
@@ -111,7 +121,10 @@ impl Table {
 
     /// The values of a column.
     pub fn column(&self, name: &str) -> Option<&Values> {
-        self.columns.iter().find(|(column, _)| column == name).map(|(_, values)| values)
+        self.columns
+            .iter()
+            .find(|(column, _)| column == name)
+            .map(|(_, values)| values)
     }
 }
 
@@ -122,7 +135,12 @@ pub fn ints(values: impl IntoIterator<Item = i64>) -> Values {
 
 /// An integer column; [`parsers::NO_NS`] is a missing value.
 pub fn some_ints(values: impl IntoIterator<Item = i64>) -> Values {
-    Values::Int(values.into_iter().map(|value| (value != parsers::NO_NS).then_some(value)).collect())
+    Values::Int(
+        values
+            .into_iter()
+            .map(|value| (value != parsers::NO_NS).then_some(value))
+            .collect(),
+    )
 }
 
 /// A text column.

@@ -15,7 +15,9 @@ pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
     if target.first() == Some(&b'/') {
         return false;
     }
-    let Some(colon) = memchr::memrchr(b':', target) else { return false };
+    let Some(colon) = memchr::memrchr(b':', target) else {
+        return false;
+    };
     let (host, port) = (&target[..colon], &target[colon + 1..]);
     !host.is_empty() && !port.is_empty() && (port == b"N" || port.iter().all(u8::is_ascii_digit))
 }
@@ -92,7 +94,9 @@ impl TargetKind {
 
 /// Whether a target has the name of a stream. A fifo has the name of a file.
 pub(crate) fn may_be_stream(target: &[u8]) -> bool {
-    [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))
+    [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"]
+        .iter()
+        .any(|prefix| target.starts_with(prefix))
 }
 
 /// The relation of a target to terminals.
@@ -110,7 +114,12 @@ pub(crate) fn side(target: &[u8]) -> TerminalSide {
     match target {
         b"" => TerminalSide::Unknown,
         _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => TerminalSide::Master,
-        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => TerminalSide::Slave,
+        _ if [&b"/dev/pts/"[..], b"/dev/tty"]
+            .iter()
+            .any(|prefix| target.starts_with(prefix)) =>
+        {
+            TerminalSide::Slave
+        }
         _ => TerminalSide::Other,
     }
 }

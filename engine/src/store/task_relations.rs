@@ -14,14 +14,23 @@ pub(crate) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
 }
 
 pub(crate) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
-    let process = |task: u32| trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+    let process = |task: u32| {
+        trace
+            .tasks
+            .get(task as usize)
+            .map(|task| (task.capture, task.pid))
+    };
     a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
 }
 
 /// A task, its creator, and so on. The number of steps is bounded in case the trace contains a cycle.
 pub(crate) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
     let up = |&task: &u32| {
-        trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())
+        trace
+            .tasks
+            .get(task as usize)
+            .map(|task| task.creator)
+            .filter(|&up| (up as usize) < trace.tasks.len())
     };
     std::iter::successors(Some(task), up).take(64)
 }

@@ -84,7 +84,9 @@ impl Task {
         }
         let known = self.extras();
         if known.cpu_ns != NO_NS {
-            let own_ns = cpu_ns.saturating_sub(known.cpu_ns).saturating_sub(in_call_ns.max(0));
+            let own_ns = cpu_ns
+                .saturating_sub(known.cpu_ns)
+                .saturating_sub(in_call_ns.max(0));
             if own_ns > known.longest_own_cpu.0 {
                 known.longest_own_cpu = (own_ns, row);
             }
@@ -93,7 +95,11 @@ impl Task {
     }
 
     fn extras(&mut self) -> &mut TaskExtras {
-        let none = || TaskExtras { renamed: Vec::new(), cpu_ns: NO_NS, longest_own_cpu: (0, NONE) };
+        let none = || TaskExtras {
+            renamed: Vec::new(),
+            cpu_ns: NO_NS,
+            longest_own_cpu: (0, NONE),
+        };
         self.extras.get_or_insert_with(|| Box::new(none()))
     }
 
@@ -104,7 +110,9 @@ impl Task {
 
     /// The most CPU time between two of its calls, where the tracer prints it, and the row of the second one.
     pub fn longest_own_cpu(&self) -> (i64, u32) {
-        self.extras.as_ref().map_or((0, NONE), |extras| extras.longest_own_cpu)
+        self.extras
+            .as_ref()
+            .map_or((0, NONE), |extras| extras.longest_own_cpu)
     }
 
     /// Ids that it took over, with the first line of each (execve by a thread).
@@ -181,7 +189,11 @@ impl Task {
 
     /// Its thread id at a line.
     pub fn tid_at(&self, line: u32) -> i32 {
-        self.renamed().iter().rev().find(|&&(from, _)| from <= line).map_or(self.tid, |&(_, tid)| tid)
+        self.renamed()
+            .iter()
+            .rev()
+            .find(|&&(from, _)| from <= line)
+            .map_or(self.tid, |&(_, tid)| tid)
     }
 
     /// Whether ids are known at all.
@@ -191,7 +203,11 @@ impl Task {
 
     /// The end of its life as far as the capture shows: its death, or else the end of its last event.
     pub fn end_ns(&self) -> i64 {
-        if self.death_ns == NO_NS { self.last_ns } else { self.death_ns.max(self.last_ns) }
+        if self.death_ns == NO_NS {
+            self.last_ns
+        } else {
+            self.death_ns.max(self.last_ns)
+        }
     }
 }
 
@@ -216,7 +232,11 @@ pub fn program_at(tasks: &[Task], task: u32, at_ns: i64) -> Option<Program> {
     let (mut task, mut at_ns) = (task, at_ns);
     for _ in 0..tasks.len().min(10_000) {
         let here = tasks.get(task as usize)?;
-        let known = here.programs.iter().rev().find(|program| program.from_ns <= at_ns || at_ns == NO_NS);
+        let known = here
+            .programs
+            .iter()
+            .rev()
+            .find(|program| program.from_ns <= at_ns || at_ns == NO_NS);
         if let Some(&program) = known {
             return Some(program);
         }

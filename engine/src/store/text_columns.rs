@@ -8,7 +8,12 @@ use parsers::{NO_ID, NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
 pub(crate) fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {
-    some_ints(tasks.iter().map(|&task| of(task)).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
+    some_ints(
+        tasks
+            .iter()
+            .map(|&task| of(task))
+            .map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }),
+    )
 }
 
 /// Texts of a trace as a column. Different bytes may decode to the same text, so both are numbered.
@@ -19,7 +24,9 @@ pub(crate) fn text_column(trace: &Trace, texts: impl Iterator<Item = Text>) -> V
     for text in texts {
         if text != last.0 {
             let number = match text.is_some() {
-                true => *numbers.entry(text).or_insert_with(|| column.number(&trace.events.texts.string(text))),
+                true => *numbers
+                    .entry(text)
+                    .or_insert_with(|| column.number(&trace.events.texts.string(text))),
                 false => NONE,
             };
             last = (text, number);
@@ -37,9 +44,15 @@ pub fn push_text(column: &mut TextColumn, events: &EventTable, text: Text) {
 
 /// The printed form of a shape: `ioctl(ZFS_IOC_USERSPACE_ONE) ENOTSUP`, `openat(/etc/passwd)`.
 pub fn shape_text(events: &EventTable, number: u32) -> String {
-    let Some(shape) = events.shapes().get(number as usize) else { return String::new() };
+    let Some(shape) = events.shapes().get(number as usize) else {
+        return String::new();
+    };
     let text = |text: Text| events.texts.string(text);
-    let within: Vec<_> = [shape.op, shape.target].into_iter().filter(|text| text.is_some()).map(text).collect();
+    let within: Vec<_> = [shape.op, shape.target]
+        .into_iter()
+        .filter(|text| text.is_some())
+        .map(text)
+        .collect();
     let call = format!("{}({})", text(shape.syscall), within.join(", "));
     match shape.outcome {
         Outcome::Ok => call,

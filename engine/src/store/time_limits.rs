@@ -17,20 +17,30 @@ use parsers::{Outcome, Text};
 /// 0 if nothing is known.
 pub fn min_duration_ns(events: &EventTable, row: u32) -> i64 {
     let lasted = || reached_limit(events, row);
-    events.requested_ns(row).filter(|_| lasted()).map_or(0, |requested_ns| requested_ns.max(0))
+    events
+        .requested_ns(row)
+        .filter(|_| lasted())
+        .map_or(0, |requested_ns| requested_ns.max(0))
 }
 
 /// Whether a call lasted as long as it requested: a complete sleep, or a wait that timed out.
 pub(crate) fn reached_limit(events: &EventTable, row: u32) -> bool {
-    timed_out(events, row) || ran_out(events, row) || sleeps_whole(events, row) || events.alarmed.contains(&row)
+    timed_out(events, row)
+        || ran_out(events, row)
+        || sleeps_whole(events, row)
+        || events.alarmed.contains(&row)
 }
 
 /// Whether a wait with a time limit other than zero ended without what it waited for, and reports that in another way than
 /// polls: with EAGAIN, or with no results.
 pub(crate) fn ran_out(events: &EventTable, row: u32) -> bool {
-    let (shape, limited) = (events.shape(row), || events.requested_ns(row).is_some_and(|ns| ns > 0));
+    let (shape, limited) = (events.shape(row), || {
+        events.requested_ns(row).is_some_and(|ns| ns > 0)
+    });
     match action_of(shape.syscall) {
-        Action::WaitsForSignal | Action::ChangesSemaphore => events.texts.bytes(shape.errno) == b"EAGAIN" && limited(),
+        Action::WaitsForSignal | Action::ChangesSemaphore => {
+            events.texts.bytes(shape.errno) == b"EAGAIN" && limited()
+        }
         Action::CollectsIo => shape.outcome == Outcome::Ok && events.ret(row) == 0 && limited(),
         _ => false,
     }
@@ -52,7 +62,11 @@ pub(crate) fn wait_of_shape(shape: &Shape) -> Option<Wait> {
 
 /// The name of a call. For an interrupted call that continues under another name, it is the sub-operation.
 pub(crate) fn resumed(syscall: Text, op: Text) -> Text {
-    if op.is_some() && action_of(syscall) == Action::Restarts { op } else { syscall }
+    if op.is_some() && action_of(syscall) == Action::Restarts {
+        op
+    } else {
+        syscall
+    }
 }
 
 /// Whether a call continues one that is not known, because it began before the capture. Only waits with a timeout continue.
@@ -64,7 +78,8 @@ pub(crate) fn resumes_unknown(syscall: Text, op: Text) -> bool {
 pub fn timed_out(events: &EventTable, row: u32) -> bool {
     let shape = events.shape(row);
     let is_known = !resumes_unknown(shape.syscall, shape.op);
-    let none_ready = is_known && wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
+    let none_ready =
+        is_known && wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
     let errno = events.texts.bytes(events.shape(row).errno);
     (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
 }
@@ -72,7 +87,8 @@ pub fn timed_out(events: &EventTable, row: u32) -> bool {
 /// Whether a call is a sleep that no signal interrupted.
 fn sleeps_whole(events: &EventTable, row: u32) -> bool {
     let shape = events.shape(row);
-    let is_sleep = wait_of_row(events, row) == Some(Wait::Sleep) && !resumes_unknown(shape.syscall, shape.op);
+    let is_sleep =
+        wait_of_row(events, row) == Some(Wait::Sleep) && !resumes_unknown(shape.syscall, shape.op);
     is_sleep && events.outcome(row) == Outcome::Ok
 }
 
@@ -83,9 +99,18 @@ mod tests {
 
     #[test]
     fn only_complete_sleeps_have_a_minimum() {
-        let plan = task(1).call("nanosleep", 0, 9).asks(9).call("read", 9, 20).asks(11).call("nanosleep", 20, 30);
+        let plan = task(1)
+            .call("nanosleep", 0, 9)
+            .asks(9)
+            .call("read", 9, 20)
+            .asks(11)
+            .call("nanosleep", 20, 30);
         let trace = build(vec![plan.exit(40)]);
-        let minima: Vec<i64> = trace.rows_of(0).iter().map(|&row| min_duration_ns(&trace.events, row)).collect();
+        let minima: Vec<i64> = trace
+            .rows_of(0)
+            .iter()
+            .map(|&row| min_duration_ns(&trace.events, row))
+            .collect();
         assert_eq!(minima[..3], [9, 0, 0]);
     }
 }

@@ -100,7 +100,11 @@ pub enum LossCause {
 
 impl LossCause {
     /// All of them, by number.
-    pub const ALL: [LossCause; 3] = [LossCause::Buffers, LossCause::Variables, LossCause::Argument];
+    pub const ALL: [LossCause; 3] = [
+        LossCause::Buffers,
+        LossCause::Variables,
+        LossCause::Argument,
+    ];
 
     /// The name in tables and JSON.
     pub fn name(self) -> &'static str {
@@ -109,7 +113,10 @@ impl LossCause {
 
     /// The cause with this name, which readers give to lines; buffers if there is none.
     pub(crate) fn by_name(name: &[u8]) -> LossCause {
-        LossCause::ALL.into_iter().find(|cause| cause.name().as_bytes() == name).unwrap_or(LossCause::Buffers)
+        LossCause::ALL
+            .into_iter()
+            .find(|cause| cause.name().as_bytes() == name)
+            .unwrap_or(LossCause::Buffers)
     }
 }
 
@@ -143,7 +150,11 @@ impl Capture {
     /// The step of printed durations: tracers that print them print microseconds, whatever the stamps are.
     pub fn dur_tick_ns(&self) -> i64 {
         let exact = self.facts.has_durations && self.facts.dur_kind == parsers::DurKind::Exact;
-        if exact { self.facts.tick_ns.min(1_000) } else { self.facts.tick_ns }
+        if exact {
+            self.facts.tick_ns.min(1_000)
+        } else {
+            self.facts.tick_ns
+        }
     }
 
     /// A capture without lines, events and files.
@@ -257,12 +268,22 @@ struct Contiguous {
 impl Contiguous {
     fn new(events: &EventTable, rows: &[u32]) -> Contiguous {
         let calls = |rows: &[u32]| {
-            let bits = rows.iter().zip(0..).map(|(&row, bit)| u64::from(events.kind(row) == EventKind::Call) << bit);
+            let bits = rows
+                .iter()
+                .zip(0..)
+                .map(|(&row, bit)| u64::from(events.kind(row) == EventKind::Call) << bit);
             bits.fold(0, |word, bit| word | bit)
         };
-        let shapes: Vec<u32> = rows.par_iter().map(|&row| events.shape_number(row)).collect();
+        let shapes: Vec<u32> = rows
+            .par_iter()
+            .map(|&row| events.shape_number(row))
+            .collect();
         let parts = Arc::new(ShapeParts::new(&events.texts, events.shapes(), &shapes));
-        Contiguous { shapes, calls: rows.par_chunks(64).map(calls).collect(), parts }
+        Contiguous {
+            shapes,
+            calls: rows.par_chunks(64).map(calls).collect(),
+            parts,
+        }
     }
 }
 
@@ -274,7 +295,8 @@ impl Trace {
 
     /// The names of programs. Valid after everything is read.
     pub(crate) fn program_names(&self) -> &ProgramNames {
-        self.program_names.get_or_init(|| ProgramNames::new(&self.events.texts, self.program_index()))
+        self.program_names
+            .get_or_init(|| ProgramNames::new(&self.events.texts, self.program_index()))
     }
 
     /// The tasks of each process id. Valid after everything is read.
@@ -284,7 +306,11 @@ impl Trace {
 
     /// The main task of the process of each task. Valid after everything is read.
     pub fn main_tasks(&self) -> &[u32] {
-        self.mains.get_or_init(|| (0..self.tasks.len() as u32).map(|task| main_task(&self.tasks, task)).collect())
+        self.mains.get_or_init(|| {
+            (0..self.tasks.len() as u32)
+                .map(|task| main_task(&self.tasks, task))
+                .collect()
+        })
     }
 
     /// The chunks of a file, if it was read in chunks.
@@ -301,13 +327,19 @@ impl Trace {
     /// Shape numbers of these rows, in the same order. Most tables need few shapes and find their rows here. Valid after
     /// everything is read.
     pub fn shapes_of(&self, task: u32) -> &[u32] {
-        self.contiguous().shapes.get(self.places_of(task)).unwrap_or(&[])
+        self.contiguous()
+            .shapes
+            .get(self.places_of(task))
+            .unwrap_or(&[])
     }
 
     /// Whether each of these rows is a call, by its index among them. Valid after everything is read.
     pub fn are_calls(&self, task: u32) -> impl Fn(usize) -> bool + use<'_> {
         let (bits, first) = (&self.contiguous().calls, self.places_of(task).start);
-        move |at| bits.get((first + at) / 64).is_some_and(|word| word >> ((first + at) % 64) & 1 == 1)
+        move |at| {
+            bits.get((first + at) / 64)
+                .is_some_and(|word| word >> ((first + at) % 64) & 1 == 1)
+        }
     }
 
     /// The shapes without their targets. Valid after everything is read.
@@ -318,18 +350,23 @@ impl Trace {
     /// The rows of a task that have rare parts, as indexes among its rows, or `None` if the task is short.
     pub(crate) fn rare_places(&self, task: u32) -> Option<impl Iterator<Item = usize> + use<'_>> {
         let range = self.places_of(task);
-        let rows = (range.len() >= MIN_ROWS_TO_SKIP).then(|| self.contiguous().parts.rare_rows(&range))?;
+        let rows =
+            (range.len() >= MIN_ROWS_TO_SKIP).then(|| self.contiguous().parts.rare_rows(&range))?;
         Some(rows.iter().map(move |&row| row as usize - range.start))
     }
 
     fn contiguous(&self) -> &Contiguous {
-        self.contiguous.get_or_init(|| Contiguous::new(&self.events, &self.task_rows))
+        self.contiguous
+            .get_or_init(|| Contiguous::new(&self.events, &self.task_rows))
     }
 
     /// The range of a task's rows in the list of all rows.
     #[inline]
     fn places_of(&self, task: u32) -> Range<usize> {
-        let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));
+        let bounds = self
+            .task_offsets
+            .get(task as usize)
+            .zip(self.task_offsets.get(task as usize + 1));
         bounds.map_or(0..0, |(&from, &to)| from as usize..to as usize)
     }
 
@@ -337,7 +374,9 @@ impl Trace {
     pub fn rows_from(&self, task: u32, row: u32) -> &[u32] {
         let rows = self.rows_of(task);
         // Without a clock the rows are in the order of their lines.
-        let at = self.place_of(task, row).unwrap_or_else(|| rows.partition_point(|&other| other < row));
+        let at = self
+            .place_of(task, row)
+            .unwrap_or_else(|| rows.partition_point(|&other| other < row));
         rows.get(at..).unwrap_or(&[])
     }
 
@@ -346,7 +385,10 @@ impl Trace {
         let rows = self.rows_of(task);
         let start_ns = self.events.start_ns(row);
         let from = rows.partition_point(|&other| self.events.start_ns(other) < start_ns);
-        rows[from..].iter().position(|&other| other == row).map(|at| from + at)
+        rows[from..]
+            .iter()
+            .position(|&other| other == row)
+            .map(|at| from + at)
     }
 
     /// Whether a row starts before another one. Without times, or at the same time, the order of the lines decides.

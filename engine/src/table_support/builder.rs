@@ -37,8 +37,18 @@ pub struct TableBuilder<'context> {
 
 impl<'context> TableBuilder<'context> {
     /// Starts the table of this name; see [`crate::store::schema`].
-    pub fn new(context: &'context TableContext<'context>, name: &'static str) -> TableBuilder<'context> {
-        let mut builder = TableBuilder { context, name, columns: Vec::new(), at: 0, members: Vec::new(), wall_ns: 0 };
+    pub fn new(
+        context: &'context TableContext<'context>,
+        name: &'static str,
+    ) -> TableBuilder<'context> {
+        let mut builder = TableBuilder {
+            context,
+            name,
+            columns: Vec::new(),
+            at: 0,
+            members: Vec::new(),
+            wall_ns: 0,
+        };
         for column in schema::COLUMNS.iter().filter(|column| column.table == name) {
             let values = match column.kind {
                 "dict" => ColumnBuilder::Text(TextColumn::default()),
@@ -147,7 +157,9 @@ impl<'context> TableBuilder<'context> {
 
     /// Sets an interned text.
     pub fn text(&mut self, name: &'static str, value: Text) {
-        let text = value.is_some().then(|| self.context.trace.events.texts.string(value));
+        let text = value
+            .is_some()
+            .then(|| self.context.trace.events.texts.string(value));
         if let Some(ColumnBuilder::Text(values)) = self.column(name) {
             values.push(text.as_deref());
         }
@@ -169,7 +181,12 @@ impl<'context> TableBuilder<'context> {
 
     /// Ends the row with the events that it covers.
     pub fn members(&mut self, members: Provenance) {
-        debug_assert_eq!(self.at, self.columns.len(), "{}: a row must set all columns", self.name);
+        debug_assert_eq!(
+            self.at,
+            self.columns.len(),
+            "{}: a row must set all columns",
+            self.name
+        );
         self.at = 0;
         self.members.push(members);
     }
@@ -183,13 +200,24 @@ impl<'context> TableBuilder<'context> {
             ColumnBuilder::Text(values) => values.finish(),
             ColumnBuilder::List(values) => Values::List(values),
         };
-        let columns = self.columns.into_iter().map(|(name, column)| (name, values(column))).collect();
-        BuiltTable { table: Table::new(self.name, columns), members: self.members }
+        let columns = self
+            .columns
+            .into_iter()
+            .map(|(name, column)| (name, values(column)))
+            .collect();
+        BuiltTable {
+            table: Table::new(self.name, columns),
+            members: self.members,
+        }
     }
 
     fn column(&mut self, name: &'static str) -> Option<&mut ColumnBuilder> {
         let (known, column) = self.columns.get_mut(self.at)?;
-        debug_assert_eq!(*known, name, "{}: columns must follow the schema order", self.name);
+        debug_assert_eq!(
+            *known, name,
+            "{}: columns must follow the schema order",
+            self.name
+        );
         self.at += 1;
         Some(column)
     }

@@ -53,7 +53,11 @@ impl CallStats {
         self.last_row = self.last_row.max(row);
         let dur_ns = events.dur_ns(row);
         if dur_ns != NO_NS {
-            self.total_ns = if self.total_ns == NO_NS { dur_ns } else { self.total_ns.saturating_add(dur_ns) };
+            self.total_ns = if self.total_ns == NO_NS {
+                dur_ns
+            } else {
+                self.total_ns.saturating_add(dur_ns)
+            };
             if self.max_ns == NO_NS || dur_ns > self.max_ns {
                 (self.max_ns, self.longest_row) = (dur_ns, row);
             }

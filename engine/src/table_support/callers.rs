@@ -51,8 +51,11 @@ impl Sum {
 
     /// Whether this is most of a whole: of its time, or of its calls if they took none.
     fn is_most_of(&self, whole: Sum) -> bool {
-        let share =
-            if whole.ns > 0 { self.ns as f64 / whole.ns as f64 } else { self.calls as f64 / whole.calls as f64 };
+        let share = if whole.ns > 0 {
+            self.ns as f64 / whole.ns as f64
+        } else {
+            self.calls as f64 / whole.calls as f64
+        };
         share >= MIN_CALLER_SHARE
     }
 }
@@ -63,28 +66,46 @@ pub fn caller(context: &TableContext<'_>, called: &Called) -> Option<Caller> {
     if events.stacks.is_empty() {
         return None;
     }
-    let (mut whole, mut of_frames, mut seen) =
-        (Sum::default(), FxHashMap::<Frame, Sum>::default(), FxHashSet::default());
+    let (mut whole, mut of_frames, mut seen) = (
+        Sum::default(),
+        FxHashMap::<Frame, Sum>::default(),
+        FxHashSet::default(),
+    );
     each_call(context, &called.members, |row| {
         let shape = events.shape(row);
         let is_such = |wanted: Text, text: Text| !wanted.is_some() || wanted == text;
         if is_such(called.name, shape.syscall) && is_such(called.op, shape.op) && seen.insert(row) {
             let ns = context.exclusive_ns(row);
             whole.add(ns);
-            of_frames.entry(events.stacks.user_frame(row)).or_default().add(ns);
+            of_frames
+                .entry(events.stacks.user_frame(row))
+                .or_default()
+                .add(ns);
         }
     });
     let mut of_functions: FxHashMap<(Text, Text), (Sum, Frame, Sum)> = FxHashMap::default();
-    for (&frame, &sum) in of_frames.iter().filter(|(frame, _)| frame.function.is_some()) {
-        let known = of_functions.entry((frame.module, frame.function)).or_insert((Sum::default(), frame, sum));
+    for (&frame, &sum) in of_frames
+        .iter()
+        .filter(|(frame, _)| frame.function.is_some())
+    {
+        let known = of_functions
+            .entry((frame.module, frame.function))
+            .or_insert((Sum::default(), frame, sum));
         (known.0.ns, known.0.calls) = (known.0.ns + sum.ns, known.0.calls + sum.calls);
         if (sum.ns, sum.calls, frame.source) > (known.2.ns, known.2.calls, known.1.source) {
             (known.1, known.2) = (frame, sum);
         }
     }
-    let largest = of_functions.into_values().max_by_key(|(sum, frame, _)| (sum.ns, sum.calls, frame.function))?;
+    let largest = of_functions
+        .into_values()
+        .max_by_key(|(sum, frame, _)| (sum.ns, sum.calls, frame.function))?;
     let (sum, frame, _) = largest;
-    sum.is_most_of(whole).then_some(Caller { frame, calls: sum.calls, ns: sum.ns, all_calls: whole.calls })
+    sum.is_most_of(whole).then_some(Caller {
+        frame,
+        calls: sum.calls,
+        ns: sum.ns,
+        all_calls: whole.calls,
+    })
 }
 
 /// Visit the calls of some members, some of them perhaps several times.
@@ -110,10 +131,19 @@ fn each_of_scope(context: &TableContext<'_>, scope: &Scope, visit: &mut impl FnM
     let filter = ScopeFilter::new(trace, scope);
     for task in (0..trace.tasks.len() as u32).filter(|&task| filter.may_have_task(trace, task)) {
         context.attribution.each(trace, task, |charge| {
-            if charge.is_gap || charge.row == NONE || trace.events.kind(charge.row) != EventKind::Call {
+            if charge.is_gap
+                || charge.row == NONE
+                || trace.events.kind(charge.row) != EventKind::Call
+            {
                 return;
             }
-            let program = program_of(trace, trace.program_index(), context.attribution, task, charge);
+            let program = program_of(
+                trace,
+                trace.program_index(),
+                context.attribution,
+                task,
+                charge,
+            );
             let piece = piece_of(trace, task, program, charge);
             if filter.has(trace, &piece) || filter.has(trace, &piece.of_several_targets(trace)) {
                 visit(charge.row);

@@ -74,23 +74,38 @@ pub struct Claims {
 
 /// Divides the path among claims; earlier claims take precedence. A claim may have several members. `pieces` must hold
 /// the whole path. `limit` is the number of largest unclaimed pieces to return.
-pub fn claims(context: &TableContext<'_>, pieces: &Pieces, claims: &[Vec<Provenance>], limit: usize) -> Claims {
+pub fn claims(
+    context: &TableContext<'_>,
+    pieces: &Pieces,
+    claims: &[Vec<Provenance>],
+    limit: usize,
+) -> Claims {
     let index = ClaimIndex::new(context, pieces, claims);
     let tasks = 0..context.trace.tasks.len() as u32;
     let new = || (Shares::new(claims.len()), Owners::default());
-    let each = tasks.into_par_iter().fold(new, |(mut divided, mut marks), task| {
-        index.divide(task, &mut marks, &mut divided);
-        (divided, marks)
-    });
-    let mut divided = each.map(|(divided, _)| divided).reduce(|| Shares::new(claims.len()), Shares::and);
+    let each = tasks
+        .into_par_iter()
+        .fold(new, |(mut divided, mut marks), task| {
+            index.divide(task, &mut marks, &mut divided);
+            (divided, marks)
+        });
+    let mut divided = each
+        .map(|(divided, _)| divided)
+        .reduce(|| Shares::new(claims.len()), Shares::and);
     let claimed = index.divide_others(&mut divided);
     let unclaimed = Unclaimed::new(&index, std::mem::take(&mut divided.unclaimed), claimed);
     // Only the path can be unexplained. Elapsed times are not parts of it.
-    let is_path = |&(task, _): &(u32, i64)| context.capture_of(task).is_none_or(Capture::has_wall_clock);
+    let is_path =
+        |&(task, _): &(u32, i64)| context.capture_of(task).is_none_or(Capture::has_wall_clock);
     let (path, elapsed): (Vec<_>, Vec<_>) = divided.rest_ns.into_iter().partition(is_path);
     let rest = index.largest(&path, &unclaimed, limit);
     let sum = |rest: &[(u32, i64)]| rest.iter().map(|&(_, ns)| ns).sum();
-    Claims { rest_ns: sum(&path), elapsed_rest_ns: sum(&elapsed), shares: divided.shares, rest }
+    Claims {
+        rest_ns: sum(&path),
+        elapsed_rest_ns: sum(&elapsed),
+        shares: divided.shares,
+        rest,
+    }
 }
 
 /// The sums of some tasks.
@@ -126,7 +141,9 @@ impl Shares {
             share.total_ns += more.total_ns;
             share.own_ns += more.own_ns;
             share.traced.merge(more.traced);
-            more.taken.into_iter().for_each(|(first, ns)| share.add_taken(first, ns));
+            more.taken
+                .into_iter()
+                .for_each(|(first, ns)| share.add_taken(first, ns));
         }
         self.rest_ns.extend(other.rest_ns);
         self.unclaimed.extend(other.unclaimed);
@@ -148,13 +165,23 @@ impl Unclaimed {
     /// `bits` are those of the tasks with claims, in task order.
     fn new(index: &ClaimIndex<'_>, bits: Vec<u64>, spilled: Vec<bool>) -> Unclaimed {
         let trace = index.context.trace;
-        let words = |task: u32| if index.is_free(task) { 0 } else { words_of(trace.rows_of(task).len()) };
+        let words = |task: u32| {
+            if index.is_free(task) {
+                0
+            } else {
+                words_of(trace.rows_of(task).len())
+            }
+        };
         let firsts = (0..trace.tasks.len() as u32).scan(0, |next, task| {
             let first = *next;
             *next += words(task);
             Some(first)
         });
-        Unclaimed { firsts: firsts.collect(), bits, spilled }
+        Unclaimed {
+            firsts: firsts.collect(),
+            bits,
+            spilled,
+        }
     }
 
     /// Whether the part of a call or gap of a task with claims is unclaimed.
@@ -198,18 +225,31 @@ type ShapeClaim = (u32, u32, u32);
 impl Owners {
     fn owner(&self, at: usize, is_gap: bool) -> u32 {
         let owners = if is_gap { &self.gaps } else { &self.calls };
-        owners.get(at).map_or(NONE, |owner| owner.checked_sub(1).unwrap_or(NONE))
+        owners
+            .get(at)
+            .map_or(NONE, |owner| owner.checked_sub(1).unwrap_or(NONE))
     }
 
     /// The smallest number owns the event, in whatever order claims are marked.
     fn mark(&mut self, number: u32, at: usize, is_gap: bool) {
-        let owners = if is_gap { &mut self.gaps } else { &mut self.calls };
-        let Some(owner) = owners.get_mut(at).filter(|owner| **owner != number + 1) else { return };
-        let later = if *owner == 0 { None } else { Some((*owner - 1).max(number)) };
+        let owners = if is_gap {
+            &mut self.gaps
+        } else {
+            &mut self.calls
+        };
+        let Some(owner) = owners.get_mut(at).filter(|owner| **owner != number + 1) else {
+            return;
+        };
+        let later = if *owner == 0 {
+            None
+        } else {
+            Some((*owner - 1).max(number))
+        };
         if *owner == 0 || number < *owner - 1 {
             *owner = number + 1;
         }
-        self.contested.extend(later.map(|later| (later, at as u32, is_gap)));
+        self.contested
+            .extend(later.map(|later| (later, at as u32, is_gap)));
     }
 }
 
@@ -222,14 +262,23 @@ struct ClaimedPlaces<'a> {
 
 impl<'a> ClaimedPlaces<'a> {
     fn new(rows: &'a [u32]) -> ClaimedPlaces<'a> {
-        ClaimedPlaces { rows, is_sorted: rows.is_sorted(), next: 0 }
+        ClaimedPlaces {
+            rows,
+            is_sorted: rows.is_sorted(),
+            next: 0,
+        }
     }
 
     fn of(&mut self, row: u32) -> Option<usize> {
-        let near = (self.next.saturating_sub(1)..=self.next).find(|&at| self.rows.get(at) == Some(&row));
+        let near =
+            (self.next.saturating_sub(1)..=self.next).find(|&at| self.rows.get(at) == Some(&row));
         let place = near.or_else(|| {
             let search = || self.rows.iter().position(|&other| other == row);
-            if self.is_sorted { self.rows.binary_search(&row).ok() } else { search() }
+            if self.is_sorted {
+                self.rows.binary_search(&row).ok()
+            } else {
+                search()
+            }
         });
         self.next = place.map_or(self.next, |at| at + 1);
         place
@@ -248,25 +297,42 @@ struct ClaimIndex<'a> {
 }
 
 impl<'a> ClaimIndex<'a> {
-    fn new(context: &'a TableContext<'a>, pieces: &'a Pieces, claims: &'a [Vec<Provenance>]) -> ClaimIndex<'a> {
+    fn new(
+        context: &'a TableContext<'a>,
+        pieces: &'a Pieces,
+        claims: &'a [Vec<Provenance>],
+    ) -> ClaimIndex<'a> {
         let mut listed = Vec::new();
         for (number, members) in (0u32..).zip(claims) {
             for each in members {
-                each.by_task(context.trace, |task, part| listed.push((task, number, part)));
+                each.by_task(context.trace, |task, part| {
+                    listed.push((task, number, part))
+                });
             }
         }
         listed.par_sort_by_key(|&(task, ..)| task);
         let mut offsets = vec![0; context.trace.tasks.len() + 1];
-        listed.iter().for_each(|&(task, ..)| offsets[task as usize + 1] += 1);
+        listed
+            .iter()
+            .for_each(|&(task, ..)| offsets[task as usize + 1] += 1);
         for at in 1..offsets.len() {
             offsets[at] += offsets[at - 1];
         }
-        ClaimIndex { context, pieces, listed, offsets, scopes: Scopes::new(context.trace, claims) }
+        ClaimIndex {
+            context,
+            pieces,
+            listed,
+            offsets,
+            scopes: Scopes::new(context.trace, claims),
+        }
     }
 
     /// The claims on events of a task.
     fn listed(&self, task: u32) -> &[(u32, u32, TaskEvents<'a>)] {
-        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
+        let bounds = self
+            .offsets
+            .get(task as usize)
+            .zip(self.offsets.get(task as usize + 1));
         bounds.map_or(&[], |(&from, &to)| &self.listed[from as usize..to as usize])
     }
 
@@ -278,7 +344,9 @@ impl<'a> ClaimIndex<'a> {
     /// The task's time on the path without its spilled parts.
     fn packed_ns(&self, task: u32) -> i64 {
         let mut ns = self.pieces.exclusive_by_task()[task as usize];
-        self.context.attribution.each_spilled(self.context.trace, task, |charge| ns -= charge.ns);
+        self.context
+            .attribution
+            .each_spilled(self.context.trace, task, |charge| ns -= charge.ns);
         ns
     }
 
@@ -293,7 +361,11 @@ impl<'a> ClaimIndex<'a> {
         marks.contested.clear();
         marks.scopes.clear();
         let mut places = ClaimedPlaces::new(rows);
-        for &(_, number, part) in self.listed(task).iter().filter(|(.., part)| !part.is_by_shape()) {
+        for &(_, number, part) in self
+            .listed(task)
+            .iter()
+            .filter(|(.., part)| !part.is_by_shape())
+        {
             let on_path = self.context.attribution.places(trace, task);
             part.each(trace, task, on_path, |row, is_gap| {
                 if let Some(at) = places.of(row) {
@@ -318,9 +390,12 @@ impl<'a> ClaimIndex<'a> {
         let (rows, shapes) = (trace.rows_of(task), trace.shapes_of(task));
         for at in self.context.attribution.places(trace, task) {
             let (row, shape) = (rows[at], shapes[at]);
-            let claims = by_shape.entry(shape).or_insert_with(|| claims_on(shape, listed));
-            for &(number, ..) in
-                claims.iter().filter(|&&(_, first_row, last_row)| (first_row..=last_row).contains(&row))
+            let claims = by_shape
+                .entry(shape)
+                .or_insert_with(|| claims_on(shape, listed));
+            for &(number, ..) in claims
+                .iter()
+                .filter(|&&(_, first_row, last_row)| (first_row..=last_row).contains(&row))
             {
                 marks.mark(number, at, false);
             }
@@ -337,18 +412,27 @@ impl<'a> ClaimIndex<'a> {
         self.mark(task, marks);
         let (rows, mut rest_ns, first) = (trace.rows_of(task), 0, divided.unclaimed.len());
         divided.unclaimed.resize(first + words_of(rows.len()), 0);
-        attribution.each_packed(trace, task, attribution.places(trace, task), |at, charge| {
-            let owner = marks.owner(at, charge.is_gap);
-            if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
-                rest_ns += charge.ns;
-                let bit = bit_of(at, charge.is_gap);
-                divided.unclaimed[first + bit / 64] |= 1 << (bit % 64);
-            }
-        });
+        attribution.each_packed(
+            trace,
+            task,
+            attribution.places(trace, task),
+            |at, charge| {
+                let owner = marks.owner(at, charge.is_gap);
+                if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
+                    rest_ns += charge.ns;
+                    let bit = bit_of(at, charge.is_gap);
+                    divided.unclaimed[first + bit / 64] |= 1 << (bit % 64);
+                }
+            },
+        );
         divided.rest_ns.push((task, rest_ns));
         for &(number, at, is_gap) in &marks.contested {
             let row = rows[at as usize];
-            let ns = if is_gap { attribution.gap_after_ns(row) } else { attribution.in_call_ns(row) };
+            let ns = if is_gap {
+                attribution.gap_after_ns(row)
+            } else {
+                attribution.in_call_ns(row)
+            };
             divided.take(number, marks.owner(at as usize, is_gap), ns);
         }
         for (at, row) in attribution.places(trace, task).map(|at| (at, rows[at])) {
@@ -356,7 +440,9 @@ impl<'a> ClaimIndex<'a> {
                 continue;
             }
             let owners = [false, true].map(|is_gap| ((row, is_gap), marks.owner(at, is_gap)));
-            divided.owners.extend(owners.into_iter().filter(|&(_, owner)| owner != NONE));
+            divided
+                .owners
+                .extend(owners.into_iter().filter(|&(_, owner)| owner != NONE));
         }
     }
 
@@ -368,11 +454,18 @@ impl<'a> ClaimIndex<'a> {
         for task in 0..self.context.trace.tasks.len() as u32 {
             known.clear();
             attribution.each_spilled(self.context.trace, task, |charge| {
-                let owner = divided.owners.get(&(charge.row, charge.is_gap)).copied().unwrap_or(NONE);
+                let owner = divided
+                    .owners
+                    .get(&(charge.row, charge.is_gap))
+                    .copied()
+                    .unwrap_or(NONE);
                 let first = self.give(task, charge, owner, &mut known, divided);
                 if first == NONE {
                     divided.rest_ns[task as usize].1 += charge.ns;
-                } else if let Some(claimed) = charge.place.and_then(|place| claimed.get_mut(place as usize)) {
+                } else if let Some(claimed) = charge
+                    .place
+                    .and_then(|place| claimed.get_mut(place as usize))
+                {
                     *claimed = true;
                 }
             });
@@ -392,13 +485,19 @@ impl<'a> ClaimIndex<'a> {
     ) -> u32 {
         let has = self.scopes.of(self.context, task, charge, known);
         let first = has.first().map_or(owner, |&number| number.min(owner));
-        for &number in has.iter().filter(|&&number| number != owner).chain([&owner]) {
+        for &number in has
+            .iter()
+            .filter(|&&number| number != owner)
+            .chain([&owner])
+        {
             divided.take(number, first, charge.ns);
         }
         if let Some(share) = divided.shares.get_mut(first as usize) {
             // What is unlike most is a part of a call, or of no call.
             if charge.place.is_none() {
-                share.traced.add(charge.is_gap, charge.ns, self.context.tracing_cost(task));
+                share
+                    .traced
+                    .add(charge.is_gap, charge.ns, self.context.tracing_cost(task));
             }
         }
         first
@@ -407,19 +506,29 @@ impl<'a> ClaimIndex<'a> {
     /// The largest unclaimed pieces.
     fn largest(&self, rest_ns: &[(u32, i64)], unclaimed: &Unclaimed, limit: usize) -> Pieces {
         let context = self.context;
-        let mut tasks: Vec<(u32, i64)> = rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
+        let mut tasks: Vec<(u32, i64)> =
+            rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
         tasks.par_sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
         let mut each: FxHashMap<u32, Vec<Piece>> = FxHashMap::default();
         let mut largest: Vec<i64> = Vec::new();
         let twins = context.trace.events.twins();
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
             // No piece is larger than its whole task.
-            if largest.len() == limit && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
+            if largest.len() == limit
+                && largest
+                    .last()
+                    .is_some_and(|&least_ns| tasks[0].1 < least_ns)
+            {
                 break;
             }
-            let of_task =
-                |sums: &mut PieceSums<'_>, &(task, _): &(u32, i64)| (task, self.rest_of(task, unclaimed, limit, sums));
-            for (task, pieces) in tasks.par_iter().map_init(|| PieceSums::new(&twins), of_task).collect::<Vec<_>>() {
+            let of_task = |sums: &mut PieceSums<'_>, &(task, _): &(u32, i64)| {
+                (task, self.rest_of(task, unclaimed, limit, sums))
+            };
+            for (task, pieces) in tasks
+                .par_iter()
+                .map_init(|| PieceSums::new(&twins), of_task)
+                .collect::<Vec<_>>()
+            {
                 largest.extend(pieces.iter().map(|piece| piece.exclusive_ns));
                 each.insert(task, pieces);
             }
@@ -427,16 +536,27 @@ impl<'a> ClaimIndex<'a> {
             largest.truncate(limit);
         }
         let tasks = 0..context.trace.tasks.len() as u32;
-        Pieces::of_tasks(tasks.map(|task| each.remove(&task).unwrap_or_default()), context.windows)
+        Pieces::of_tasks(
+            tasks.map(|task| each.remove(&task).unwrap_or_default()),
+            context.windows,
+        )
     }
 
     /// The largest unclaimed pieces of a task, in the order of the task.
-    fn rest_of(&self, task: u32, unclaimed: &Unclaimed, limit: usize, sums: &mut PieceSums<'_>) -> Vec<Piece> {
+    fn rest_of(
+        &self,
+        task: u32,
+        unclaimed: &Unclaimed,
+        limit: usize,
+        sums: &mut PieceSums<'_>,
+    ) -> Vec<Piece> {
         let (trace, attribution) = (self.context.trace, self.context.attribution);
         let is_free = self.is_free(task);
         let mut is_all = is_free;
         attribution.each_spilled(trace, task, |charge| {
-            is_all &= charge.place.is_some_and(|place| unclaimed.has_spilled(place));
+            is_all &= charge
+                .place
+                .is_some_and(|place| unclaimed.has_spilled(place));
         });
         if is_all {
             return largest(pieces::without_targets(trace, self.pieces.of(task)), limit);
@@ -449,7 +569,15 @@ impl<'a> ClaimIndex<'a> {
             None => at.is_some_and(|at| is_unclaimed(at, charge.is_gap)),
         };
         let mut pieces = Vec::new();
-        sums.of_task(trace, trace.program_index(), attribution, task, places, is_rest, &mut pieces);
+        sums.of_task(
+            trace,
+            trace.program_index(),
+            attribution,
+            task,
+            places,
+            is_rest,
+            &mut pieces,
+        );
         largest(pieces::without_targets(trace, &pieces), limit)
     }
 }
@@ -488,14 +616,19 @@ struct Scopes {
 
 impl Scopes {
     fn new(trace: &Trace, claims: &[Vec<Provenance>]) -> Scopes {
-        let each = (0u32..).zip(claims).flat_map(|(number, members)| members.iter().map(move |each| (number, each)));
+        let each = (0u32..)
+            .zip(claims)
+            .flat_map(|(number, members)| members.iter().map(move |each| (number, each)));
         let filter = |(number, each): (u32, &Provenance)| match each {
             Provenance::Pieces(scope) => Some((number, ScopeFilter::new(trace, scope))),
             _ => None,
         };
         let filters: Vec<_> = each.filter_map(filter).collect();
         let has_targets = filters.iter().any(|(_, filter)| filter.needs_targets());
-        Scopes { filters, has_targets }
+        Scopes {
+            filters,
+            has_targets,
+        }
     }
 
     /// The numbers of the claims on pieces that cover a part of the path, in order. `known` memoises the results for
@@ -511,18 +644,35 @@ impl Scopes {
             return &[];
         }
         let trace = context.trace;
-        let program = piece::program_of(trace, trace.program_index(), context.attribution, task, charge);
+        let program = piece::program_of(
+            trace,
+            trace.program_index(),
+            context.attribution,
+            task,
+            charge,
+        );
         let is_call = !charge.is_gap && charge.row != NONE;
-        let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };
-        known.entry((program, charge.shape, target, charge.kind())).or_insert_with(|| {
-            let piece = piece_of(trace, task, program, charge);
-            // Pieces with several targets are listed with the part that these targets share.
-            let common = piece.of_several_targets(trace);
-            let matches = |filter: &ScopeFilter| filter.has(trace, &piece) || filter.has(trace, &common);
-            let mut has: Vec<u32> =
-                self.filters.iter().filter(|(_, filter)| matches(filter)).map(|&(number, _)| number).collect();
-            has.dedup();
-            has
-        })
+        let target = if is_call && self.has_targets {
+            trace.events.target(charge.row)
+        } else {
+            Text::NONE
+        };
+        known
+            .entry((program, charge.shape, target, charge.kind()))
+            .or_insert_with(|| {
+                let piece = piece_of(trace, task, program, charge);
+                // Pieces with several targets are listed with the part that these targets share.
+                let common = piece.of_several_targets(trace);
+                let matches =
+                    |filter: &ScopeFilter| filter.has(trace, &piece) || filter.has(trace, &common);
+                let mut has: Vec<u32> = self
+                    .filters
+                    .iter()
+                    .filter(|(_, filter)| matches(filter))
+                    .map(|&(number, _)| number)
+                    .collect();
+                has.dedup();
+                has
+            })
     }
 }

@@ -77,12 +77,16 @@ impl TableContext<'_> {
 
     /// The logs of the trace, by their stages and items. Two tables share them.
     pub fn logs(&self) -> &[Log] {
-        self.memo.logs.get_or_init(|| logs(self.trace, self.selection))
+        self.memo
+            .logs
+            .get_or_init(|| logs(self.trace, self.selection))
     }
 
     /// Time on the critical path by task, program and kind of call.
     pub fn time_index(&self) -> &TimeIndex {
-        self.memo.time_index.get_or_init(|| TimeIndex::new(self.trace, self.attribution))
+        self.memo
+            .time_index
+            .get_or_init(|| TimeIndex::new(self.trace, self.attribution))
     }
 
     /// The selected tasks by process, in the order of the first task of each.
@@ -91,7 +95,9 @@ impl TableContext<'_> {
             let mains = self.trace.main_tasks();
             let (mut of_mains, mut count) = (vec![NONE; mains.len()], 0);
             let of_tasks = (0..).zip(mains).map(|(task, &main)| {
-                let of_main = of_mains.get_mut(main as usize).filter(|_| self.selection.touches_task(task))?;
+                let of_main = of_mains
+                    .get_mut(main as usize)
+                    .filter(|_| self.selection.touches_task(task))?;
                 if *of_main == NONE {
                     (*of_main, count) = (count, count + 1);
                 }
@@ -104,7 +110,8 @@ impl TableContext<'_> {
 
     /// Whether the task can reach the threshold.
     pub fn matters(&self, task: u32) -> bool {
-        self.matters.is_none_or(|matters| matters.get(task as usize) == Some(&true))
+        self.matters
+            .is_none_or(|matters| matters.get(task as usize) == Some(&true))
     }
 
     /// The selected calls of a task, ordered by start.
@@ -143,31 +150,44 @@ impl TableContext<'_> {
 
     /// Data quality of the capture of a task.
     pub fn trust_of(&self, task: u32) -> Option<&Trust> {
-        self.trace.tasks.get(task as usize).and_then(|task| self.trust_of_capture(task.capture))
+        self.trace
+            .tasks
+            .get(task as usize)
+            .and_then(|task| self.trust_of_capture(task.capture))
     }
 
     /// What tracing adds to a call of a task on average.
     pub(crate) fn tracing_cost(&self, task: u32) -> TracingCost {
-        self.trust_of(task).map_or_else(TracingCost::default, |trust| trust.tracing)
+        self.trust_of(task)
+            .map_or_else(TracingCost::default, |trust| trust.tracing)
     }
 
     /// The path of a task, to estimate what tracing added to it. What is unlike most is a part of a call, or of no call.
     pub(crate) fn traced(&self, task: u32) -> TracedTime {
         let (mut traced, cost) = (TracedTime::default(), self.tracing_cost(task));
         let places = self.attribution.places(self.trace, task);
-        self.attribution.each_packed(self.trace, task, places, |_, charge| traced.add(charge.is_gap, charge.ns, cost));
+        self.attribution
+            .each_packed(self.trace, task, places, |_, charge| {
+                traced.add(charge.is_gap, charge.ns, cost)
+            });
         traced
     }
 
     /// The script that the task interprets during an event.
     pub fn script(&self, task: u32, row: u32) -> Option<String> {
-        let program = self.selection.program_index.at(task, self.trace.events.start_ns(row))?;
+        let program = self
+            .selection
+            .program_index
+            .at(task, self.trace.events.start_ns(row))?;
         script_of(&self.trace.events.texts, program)
     }
 
     /// The program that the task runs during an event.
     pub fn program(&self, task: u32, row: u32) -> Text {
-        let program = self.selection.program_index.at(task, self.trace.events.start_ns(row));
+        let program = self
+            .selection
+            .program_index
+            .at(task, self.trace.events.start_ns(row));
         let program = program.or_else(|| self.selection.program_index.of(task).first().copied());
         program.map_or(Text::NONE, |program| program.path)
     }

@@ -53,11 +53,22 @@ type LoopsOfTask = OnceLock<Arc<Vec<FoundLoop>>>;
 
 impl LoopMemo {
     /// The loops of a task of so many events, searched unless they are known.
-    pub(crate) fn of(&self, task: u32, events: usize, search: impl FnOnce() -> Vec<FoundLoop>) -> Arc<Vec<FoundLoop>> {
+    pub(crate) fn of(
+        &self,
+        task: u32,
+        events: usize,
+        search: impl FnOnce() -> Vec<FoundLoop>,
+    ) -> Arc<Vec<FoundLoop>> {
         if events < MIN_EVENTS {
             return Arc::new(search());
         }
-        let of_task = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(task).or_default());
+        let of_task = Arc::clone(
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(task)
+                .or_default(),
+        );
         // Others wait: a search gives no work to other cores, so it ends without their help.
         Arc::clone(of_task.get_or_init(|| Arc::new(search())))
     }

@@ -28,7 +28,14 @@ pub struct CallGroup<K> {
 impl<K> CallGroup<K> {
     /// A group of calls of one process.
     pub fn of_one(task: u32, program: Text, key: K, rows: Vec<u32>) -> CallGroup<K> {
-        CallGroup { task, program, processes: 1, key, rows, counts: [0; 2] }
+        CallGroup {
+            task,
+            program,
+            processes: 1,
+            key,
+            rows,
+            counts: [0; 2],
+        }
     }
 
     /// Sums over the calls.
@@ -47,14 +54,22 @@ pub struct Grouping<K> {
 
 impl<K> Default for Grouping<K> {
     fn default() -> Grouping<K> {
-        Grouping { groups: Vec::new(), places: FxHashMap::default(), last: 0 }
+        Grouping {
+            groups: Vec::new(),
+            places: FxHashMap::default(),
+            last: 0,
+        }
     }
 }
 
 impl<K: Copy + Eq + Hash> Grouping<K> {
     /// Adds one call. Consecutive calls usually share a key, so the last group is tried first.
     pub fn add(&mut self, key: K, row: u32) {
-        if let Some((_, rows)) = self.groups.get_mut(self.last).filter(|(last, _)| *last == key) {
+        if let Some((_, rows)) = self
+            .groups
+            .get_mut(self.last)
+            .filter(|(last, _)| *last == key)
+        {
             return rows.push(row);
         }
         self.last = *self.places.entry(key).or_insert(self.groups.len());
@@ -91,19 +106,30 @@ fn limit_groups_to<K: Clone + Eq + Hash>(
     if let Some(threshold) = context.threshold {
         groups = reaching(context, threshold, groups);
     }
-    let weight = |group: &CallGroup<K>| std::cmp::Reverse((on_path_ns(context, group), group.rows.len()));
+    let weight =
+        |group: &CallGroup<K>| std::cmp::Reverse((on_path_ns(context, group), group.rows.len()));
     groups.sort_by_cached_key(|group| (weight(group), group.task));
     let rest = groups.split_off(groups.len().min(limit));
     let mut places: FxHashMap<(u32, Text, K), usize> = FxHashMap::default();
     for group in rest {
-        let capture = context.trace.tasks.get(group.task as usize).map_or(0, |task| task.capture);
+        let capture = context
+            .trace
+            .tasks
+            .get(group.task as usize)
+            .map_or(0, |task| task.capture);
         let key = coarse(&group.key);
-        let at = *places.entry((capture, group.program, key.clone())).or_insert(groups.len());
+        let at = *places
+            .entry((capture, group.program, key.clone()))
+            .or_insert(groups.len());
         match groups.get_mut(at) {
             Some(joined) => {
                 joined.processes += group.processes;
                 joined.rows.extend(group.rows);
-                joined.counts.iter_mut().zip(group.counts).for_each(|(sum, count)| *sum += count);
+                joined
+                    .counts
+                    .iter_mut()
+                    .zip(group.counts)
+                    .for_each(|(sum, count)| *sum += count);
             }
             None => groups.push(CallGroup { key, ..group }),
         }
@@ -115,16 +141,37 @@ fn limit_groups_to<K: Clone + Eq + Hash>(
 }
 
 fn on_path_ns<K>(context: &TableContext<'_>, group: &CallGroup<K>) -> i64 {
-    group.rows.iter().map(|&row| context.exclusive_ns(row)).sum()
+    group
+        .rows
+        .iter()
+        .map(|&row| context.exclusive_ns(row))
+        .sum()
 }
 
 /// The groups that reach the threshold, alone or merged with the other groups of their program.
-fn reaching<K>(context: &TableContext<'_>, threshold: &Threshold, groups: Vec<CallGroup<K>>) -> Vec<CallGroup<K>> {
-    let capture = |group: &CallGroup<K>| context.trace.tasks.get(group.task as usize).map_or(0, |task| task.capture);
-    let times: Vec<_> =
-        groups.iter().map(|group| (capture(group), group.program, on_path_ns(context, group))).collect();
+fn reaching<K>(
+    context: &TableContext<'_>,
+    threshold: &Threshold,
+    groups: Vec<CallGroup<K>>,
+) -> Vec<CallGroup<K>> {
+    let capture = |group: &CallGroup<K>| {
+        context
+            .trace
+            .tasks
+            .get(group.task as usize)
+            .map_or(0, |task| task.capture)
+    };
+    let times: Vec<_> = groups
+        .iter()
+        .map(|group| (capture(group), group.program, on_path_ns(context, group)))
+        .collect();
     let reaches = threshold.reaching(&times);
-    groups.into_iter().zip(reaches).filter(|&(_, reaches)| reaches).map(|(group, _)| group).collect()
+    groups
+        .into_iter()
+        .zip(reaches)
+        .filter(|&(_, reaches)| reaches)
+        .map(|(group, _)| group)
+        .collect()
 }
 
 /// The most frequent syscall among these calls; ties go to the lowest name number.
@@ -145,15 +192,23 @@ pub fn commonest(context: &TableContext<'_>, rows: &[u32]) -> Text {
 pub fn costliest(context: &TableContext<'_>, rows: &[u32]) -> Text {
     let mut times: FxHashMap<Text, i64> = FxHashMap::default();
     let name = |row: u32| context.trace.events.shape(row).syscall;
-    rows.iter().for_each(|&row| *times.entry(name(row)).or_insert(0) += context.exclusive_ns(row));
-    times.into_iter().max_by_key(|&(name, ns)| (ns, std::cmp::Reverse(name))).map_or(Text::NONE, |(name, _)| name)
+    rows.iter()
+        .for_each(|&row| *times.entry(name(row)).or_insert(0) += context.exclusive_ns(row));
+    times
+        .into_iter()
+        .max_by_key(|&(name, ns)| (ns, std::cmp::Reverse(name)))
+        .map_or(Text::NONE, |(name, _)| name)
 }
 
 /// The target that all of these calls share; none if they differ.
 pub fn only_target(context: &TableContext<'_>, rows: &[u32]) -> Text {
     let mut targets = rows.iter().map(|&row| context.trace.events.target(row));
     let first = targets.next().unwrap_or(Text::NONE);
-    if targets.all(|target| target == first) { first } else { Text::NONE }
+    if targets.all(|target| target == first) {
+        first
+    } else {
+        Text::NONE
+    }
 }
 
 /// Up to so many texts of a trace for each call, distinct targets are counted by a bit for each text.
@@ -161,7 +216,10 @@ const TEXTS_PER_CALL: usize = 16;
 
 /// Number of distinct known targets of these calls.
 pub fn targets(context: &TableContext<'_>, rows: &[u32]) -> i64 {
-    let known = rows.iter().map(|&row| context.trace.events.target(row)).filter(|target| target.is_some());
+    let known = rows
+        .iter()
+        .map(|&row| context.trace.events.target(row))
+        .filter(|target| target.is_some());
     let texts = context.trace.events.texts.len();
     if texts > TEXTS_PER_CALL * rows.len() {
         return known.collect::<FxHashSet<_>>().len() as i64;
@@ -175,7 +233,11 @@ pub fn targets(context: &TableContext<'_>, rows: &[u32]) -> i64 {
 /// The median, for an even count the lower of the two middle values; 0 without values.
 pub fn median(values: &mut [i64]) -> i64 {
     let middle = values.len().saturating_sub(1) / 2;
-    if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
+    if values.is_empty() {
+        0
+    } else {
+        *values.select_nth_unstable(middle).1
+    }
 }
 
 #[cfg(test)]
@@ -187,7 +249,10 @@ mod tests {
     fn groups_beyond_the_limit_are_merged_by_program() {
         let plans = (1..=5).map(|tid| {
             let at = i64::from(tid) * 10;
-            task(tid).exec(0, 1, if tid == 5 { "/bin/b" } else { "/bin/a" }).call("read", at, at + 1).exit(100)
+            task(tid)
+                .exec(0, 1, if tid == 5 { "/bin/b" } else { "/bin/a" })
+                .call("read", at, at + 1)
+                .exit(100)
         });
         look(&build(plans.collect()), |context| {
             let rows = |task: u32| context.calls_of(task).take(2).collect::<Vec<_>>();
@@ -196,17 +261,32 @@ mod tests {
                 CallGroup::of_one(task, program, ("read", task), rows(task))
             });
             let groups = limit_groups_to(context, groups.collect(), 1, |&(what, _)| (what, 9));
-            let merged: Vec<_> = groups.iter().map(|group| (group.processes, group.key, group.rows.len())).collect();
+            let merged: Vec<_> = groups
+                .iter()
+                .map(|group| (group.processes, group.key, group.rows.len()))
+                .collect();
             assert_eq!(merged.len(), 3);
-            assert_eq!(merged.iter().map(|&(processes, _, _)| processes).sum::<i64>(), 5);
+            assert_eq!(
+                merged
+                    .iter()
+                    .map(|&(processes, _, _)| processes)
+                    .sum::<i64>(),
+                5
+            );
             assert!(
-                merged[1..].iter().all(|&(processes, key, rows)| key == ("read", 9) && rows as i64 == 2 * processes)
+                merged[1..]
+                    .iter()
+                    .all(|&(processes, key, rows)| key == ("read", 9)
+                        && rows as i64 == 2 * processes)
             );
         });
     }
 
     #[test]
     fn median_of_an_even_count_is_one_of_the_values() {
-        assert_eq!([median(&mut [5, 1, 9, 3]), median(&mut [7]), median(&mut [])], [3, 7, 0]);
+        assert_eq!(
+            [median(&mut [5, 1, 9, 3]), median(&mut [7]), median(&mut [])],
+            [3, 7, 0]
+        );
     }
 }

@@ -25,7 +25,9 @@ impl Moved {
 
     /// Whether these tasks read from a pipe that other tasks write to.
     pub(crate) fn is_fed(&self, trace: &Trace) -> bool {
-        self.sources.difference(&self.sinks).any(|&target| is_pipe(trace, target))
+        self.sources
+            .difference(&self.sinks)
+            .any(|&target| is_pipe(trace, target))
     }
 }
 

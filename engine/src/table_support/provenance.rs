@@ -75,25 +75,46 @@ impl Provenance {
 
     /// Calls `visit` with the part of each task. Rows must be sorted by task. Pieces have no events and are skipped.
     pub(crate) fn by_task<'a>(&'a self, trace: &Trace, mut visit: impl FnMut(u32, TaskEvents<'a>)) {
-        let same_task = |one: &u32, other: &u32| trace.events.task(*one) == trace.events.task(*other);
+        let same_task =
+            |one: &u32, other: &u32| trace.events.task(*one) == trace.events.task(*other);
         match self {
             Provenance::Rows(rows) => {
-                rows.chunk_by(same_task).for_each(|rows| visit(trace.events.task(rows[0]), TaskEvents::Rows(rows)));
+                rows.chunk_by(same_task)
+                    .for_each(|rows| visit(trace.events.task(rows[0]), TaskEvents::Rows(rows)));
             }
             Provenance::Gaps(rows) => {
-                rows.chunk_by(same_task).for_each(|rows| visit(trace.events.task(rows[0]), TaskEvents::Gaps(rows)));
+                rows.chunk_by(same_task)
+                    .for_each(|rows| visit(trace.events.task(rows[0]), TaskEvents::Gaps(rows)));
             }
-            Provenance::Shapes { tasks, shapes, first_row, last_row } => {
-                tasks.iter().for_each(|&task| visit(task, TaskEvents::Shapes(shapes, *first_row, *last_row)));
+            Provenance::Shapes {
+                tasks,
+                shapes,
+                first_row,
+                last_row,
+            } => {
+                tasks.iter().for_each(|&task| {
+                    visit(task, TaskEvents::Shapes(shapes, *first_row, *last_row))
+                });
             }
-            &Provenance::Stretch { task, first_row, last_row } => visit(task, TaskEvents::Stretch(first_row, last_row)),
+            &Provenance::Stretch {
+                task,
+                first_row,
+                last_row,
+            } => visit(task, TaskEvents::Stretch(first_row, last_row)),
             Provenance::Stretches(all) => {
-                all.iter()
-                    .for_each(|&(task, first_row, last_row)| visit(task, TaskEvents::Stretch(first_row, last_row)));
+                all.iter().for_each(|&(task, first_row, last_row)| {
+                    visit(task, TaskEvents::Stretch(first_row, last_row))
+                });
             }
             Provenance::Times { capture, times } => {
-                let tasks = trace.captures.get(*capture as usize).map(|capture| capture.tasks.clone());
-                tasks.into_iter().flatten().for_each(|task| visit(task, TaskEvents::Times(times)));
+                let tasks = trace
+                    .captures
+                    .get(*capture as usize)
+                    .map(|capture| capture.tasks.clone());
+                tasks
+                    .into_iter()
+                    .flatten()
+                    .for_each(|task| visit(task, TaskEvents::Times(times)));
             }
             Provenance::Pieces(_) => {}
         }
@@ -124,13 +145,19 @@ impl TaskEvents<'_> {
                 let such = within.filter(|&at| shapes.binary_search(&shape_of[at]).is_ok());
                 such.for_each(|at| visit(rows[at], false));
             }
-            TaskEvents::Stretch(first_row, last_row) => stretch(trace, (task, first_row, last_row), &mut visit),
+            TaskEvents::Stretch(first_row, last_row) => {
+                stretch(trace, (task, first_row, last_row), &mut visit)
+            }
             TaskEvents::Times(times) => within(trace, task, times, places, &mut visit),
         }
     }
 }
 
-fn stretch(trace: &Trace, (task, first_row, last_row): (u32, u32, u32), visit: &mut impl FnMut(u32, bool)) {
+fn stretch(
+    trace: &Trace,
+    (task, first_row, last_row): (u32, u32, u32),
+    visit: &mut impl FnMut(u32, bool),
+) {
     for &row in trace.rows_from(task, first_row) {
         visit(row, false);
         if row == last_row {
@@ -154,13 +181,17 @@ fn within(
     for at in places {
         let (row, start_ns) = (rows[at], events.start_ns(rows[at]));
         times = not_before(times, start_ns);
-        let Some(&(from_ns, _)) = times.first() else { break };
+        let Some(&(from_ns, _)) = times.first() else {
+            break;
+        };
         if from_ns <= start_ns {
             visit(row, false);
         }
         let end_ns = events.end_ns(row).unwrap_or(start_ns);
         // The gap after a call that began before the interval is inside it only if the next call begins there as well.
-        let next_ns = rows.get(at + 1).map_or(i64::MAX, |&next| events.start_ns(next));
+        let next_ns = rows
+            .get(at + 1)
+            .map_or(i64::MAX, |&next| events.start_ns(next));
         let around_end = not_before(times, end_ns).first();
         if around_end.is_some_and(|&(from_ns, _)| from_ns <= end_ns && from_ns <= next_ns) {
             visit(row, true);

@@ -66,8 +66,11 @@ pub enum Pruning {
 /// Computes which part of the table may reach the threshold.
 pub fn prune(context: &TableContext<'_>, cost: &Cost, threshold: &Threshold) -> Pruning {
     let time_index = context.time_index();
-    let is_such: Vec<bool> =
-        time_index.parts().iter().map(|&(name, class)| (cost.calls)(action_of(name), class)).collect();
+    let is_such: Vec<bool> = time_index
+        .parts()
+        .iter()
+        .map(|&(name, class)| (cost.calls)(action_of(name), class))
+        .collect();
     let least_ns = threshold.least().max(1);
     if time_index.max_ns(&is_such, cost.gaps) < least_ns {
         return Pruning::Nothing;
@@ -84,7 +87,11 @@ pub fn prune(context: &TableContext<'_>, cost: &Cost, threshold: &Threshold) -> 
             }
         }
     };
-    if found { Pruning::All } else { Pruning::Nothing }
+    if found {
+        Pruning::All
+    } else {
+        Pruning::Nothing
+    }
 }
 
 /// The scope whose time is compared with the threshold, and whether single tasks may be pruned.
@@ -105,7 +112,12 @@ fn within(
             within = within.max(CostScope::Program);
         }
         Joins::Costliest(rows) => {
-            if max_rows(context, time_index, rows.unwrap_or_else(|| syscalls(time_index, is_such))) > MAX_GROUPS {
+            if max_rows(
+                context,
+                time_index,
+                rows.unwrap_or_else(|| syscalls(time_index, is_such)),
+            ) > MAX_GROUPS
+            {
                 within = within.max(CostScope::Program);
             }
             may_narrow &= within < CostScope::Program;
@@ -119,15 +131,24 @@ fn within(
 
 /// Number of distinct syscalls among these kinds of calls.
 fn syscalls(time_index: &TimeIndex, is_such: &[bool]) -> usize {
-    let such = time_index.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such);
-    such.map(|(part, _)| part.0).collect::<FxHashSet<Text>>().len()
+    let such = time_index
+        .parts()
+        .iter()
+        .zip(is_such)
+        .filter(|&(_, &is_such)| is_such);
+    such.map(|(part, _)| part.0)
+        .collect::<FxHashSet<Text>>()
+        .len()
 }
 
 /// Upper bound of the rows of the costliest processes, with `of_program` rows for each of their programs.
 fn max_rows(context: &TableContext<'_>, time_index: &TimeIndex, of_program: usize) -> usize {
     let pids = context.trace.pids();
     let mut programs = vec![0usize; pids.len()];
-    for pid in time_index.units().filter_map(|unit| pids.number_of(unit.task)) {
+    for pid in time_index
+        .units()
+        .filter_map(|unit| pids.number_of(unit.task))
+    {
         programs[pid as usize] += 1;
     }
     if programs.len() > MAX_PROCESSES {
@@ -144,16 +165,25 @@ fn merged_with<'all>(
     within: CostScope,
 ) -> (Cow<'all, [u32]>, usize) {
     let trace = context.trace;
-    let of_tasks = |number: &dyn Fn(u32) -> u32| time_index.units().map(|unit| number(unit.task)).collect();
+    let of_tasks =
+        |number: &dyn Fn(u32) -> u32| time_index.units().map(|unit| number(unit.task)).collect();
     match within {
-        CostScope::Call | CostScope::Target | CostScope::Task => (of_tasks(&|task| task), trace.tasks.len()),
+        CostScope::Call | CostScope::Target | CostScope::Task => {
+            (of_tasks(&|task| task), trace.tasks.len())
+        }
         // Rules do not distinguish processes that reuse a pid.
-        CostScope::Process => (of_tasks(&|task| trace.pids().number_of(task).unwrap_or(0)), trace.pids().len()),
+        CostScope::Process => (
+            of_tasks(&|task| trace.pids().number_of(task).unwrap_or(0)),
+            trace.pids().len(),
+        ),
         CostScope::Program => {
             let (numbers, count) = time_index.programs(trace);
             (Cow::Borrowed(numbers), count)
         }
-        CostScope::Capture => (of_tasks(&|task| trace.tasks[task as usize].capture), trace.captures.len()),
+        CostScope::Capture => (
+            of_tasks(&|task| trace.tasks[task as usize].capture),
+            trace.captures.len(),
+        ),
     }
 }
 
@@ -173,7 +203,11 @@ fn by_unit(
     }
     let mut tasks = vec![false; context.trace.tasks.len()];
     let captures = 0..context.trace.captures.len() as u32;
-    let lowest_ns = captures.map(|capture| threshold.least_of(capture)).min().unwrap_or(0).max(1);
+    let lowest_ns = captures
+        .map(|capture| threshold.least_of(capture))
+        .min()
+        .unwrap_or(0)
+        .max(1);
     for (unit, &number) in time_index.units().zip(numbers.iter()) {
         let sum_ns = sums_ns[number as usize];
         // Few reach any threshold.
@@ -208,8 +242,14 @@ fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
     let of_core = tasks.len().div_ceil(rayon::current_num_threads()).max(1);
     let sums: Vec<Vec<i64>> = tasks.par_chunks(of_core).map(of_tasks).collect();
     let mut of_target: FxHashMap<Text, i64> = FxHashMap::default();
-    for (shape, ns) in sums.iter().flat_map(|sums| (0u32..).zip(sums)).filter(|&(_, &ns)| ns != 0) {
-        *of_target.entry(events.shapes()[shape as usize].target).or_insert(0) += ns;
+    for (shape, ns) in sums
+        .iter()
+        .flat_map(|sums| (0u32..).zip(sums))
+        .filter(|&(_, &ns)| ns != 0)
+    {
+        *of_target
+            .entry(events.shapes()[shape as usize].target)
+            .or_insert(0) += ns;
     }
     of_target.into_values().max().unwrap_or(0)
 }

@@ -40,11 +40,19 @@ enum Kinds<K> {
 impl<K: Copy + Send + Sync> ShapeIndex<K> {
     /// Classifies each shape by the action of its syscall and by its other properties apart from its target. There may be
     /// very many shapes, but there are few without their targets.
-    pub fn new(context: &TableContext<'_>, classify: impl Fn(Action, &Shape) -> Option<K>) -> ShapeIndex<K> {
+    pub fn new(
+        context: &TableContext<'_>,
+        classify: impl Fn(Action, &Shape) -> Option<K>,
+    ) -> ShapeIndex<K> {
         let parts = Arc::clone(context.trace.shape_parts());
-        let kinds = parts.parts().iter().map(|part| classify(action_of(part.syscall), part));
+        let kinds = parts
+            .parts()
+            .iter()
+            .map(|part| classify(action_of(part.syscall), part));
         let kinds: Vec<Option<K>> = kinds.collect();
-        let relevant: Vec<usize> = (0..kinds.len()).filter(|&part| kinds[part].is_some()).collect();
+        let relevant: Vec<usize> = (0..kinds.len())
+            .filter(|&part| kinds[part].is_some())
+            .collect();
         ShapeIndex::of(Kinds::OfParts(kinds), parts, &relevant)
     }
 
@@ -58,22 +66,38 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         let parts = Arc::clone(context.trace.shape_parts());
         let may_be = |part: &Shape| may_be(action_of(part.syscall), part);
         let may_be: Vec<bool> = parts.parts().iter().map(may_be).collect();
-        let shapes = context.trace.events.shapes().par_iter().zip(parts.of_shapes()).enumerate();
+        let shapes = context
+            .trace
+            .events
+            .shapes()
+            .par_iter()
+            .zip(parts.of_shapes())
+            .enumerate();
         let kinds = shapes.map(|(number, (shape, &part))| match may_be[part as usize] {
             true => classify(number as u32, action_of(shape.syscall), shape),
             false => None,
         });
         let kinds: Vec<Option<K>> = kinds.collect();
         let mut is_relevant = vec![false; may_be.len()];
-        let relevant = kinds.iter().zip(parts.of_shapes()).filter(|(kind, _)| kind.is_some());
+        let relevant = kinds
+            .iter()
+            .zip(parts.of_shapes())
+            .filter(|(kind, _)| kind.is_some());
         relevant.for_each(|(_, &part)| is_relevant[part as usize] = true);
-        let relevant: Vec<usize> = (0..may_be.len()).filter(|&part| is_relevant[part]).collect();
+        let relevant: Vec<usize> = (0..may_be.len())
+            .filter(|&part| is_relevant[part])
+            .collect();
         ShapeIndex::of(Kinds::OfShapes(kinds), parts, &relevant)
     }
 
     fn of(kinds: Kinds<K>, parts: Arc<ShapeParts>, relevant: &[usize]) -> ShapeIndex<K> {
         let is_rare = relevant.iter().all(|&part| parts.is_rare(part));
-        ShapeIndex { kinds, parts, is_empty: relevant.is_empty(), is_rare }
+        ShapeIndex {
+            kinds,
+            parts,
+            is_empty: relevant.is_empty(),
+            is_rare,
+        }
     }
 
     /// Whether the trace has shapes of such a kind.
@@ -92,11 +116,23 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
     }
 
     /// The relevant selected calls of a task, ordered by start.
-    pub fn calls<'a>(&'a self, context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
+    pub fn calls<'a>(
+        &'a self,
+        context: &'a TableContext<'_>,
+        task: u32,
+    ) -> impl Iterator<Item = (u32, K)> + 'a {
         let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
         let is_call = context.trace.are_calls(task);
-        let rare = if self.is_rare && !self.is_empty { context.trace.rare_places(task) } else { None };
-        let all = if self.is_empty || rare.is_some() { 0..0 } else { 0..rows.len() };
+        let rare = if self.is_rare && !self.is_empty {
+            context.trace.rare_places(task)
+        } else {
+            None
+        };
+        let all = if self.is_empty || rare.is_some() {
+            0..0
+        } else {
+            0..rows.len()
+        };
         rare.into_iter().flatten().chain(all).filter_map(move |at| {
             let kind = self.of_shape(shapes[at])?;
             (is_call(at) && context.selection.has(rows[at])).then(|| (rows[at], kind))
@@ -113,7 +149,10 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         let programs = context.selection.program_index.of(task);
         let (mut program, mut next) = (programs.first().map_or(Text::NONE, |first| first.path), 1);
         self.calls(context, task).map(move |(row, kind)| {
-            while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
+            while let Some(later) = programs
+                .get(next)
+                .filter(|later| later.from_ns <= events.start_ns(row))
+            {
                 (program, next) = (later.path, next + 1);
             }
             ClassifiedCall { row, kind, program }
@@ -127,7 +166,9 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         tasks: &[u32],
         matters: impl Fn(u32) -> bool,
     ) -> Vec<ClassifiedCall<K>> {
-        let calls = tasks.iter().flat_map(|&task| self.by_program(context, task));
+        let calls = tasks
+            .iter()
+            .flat_map(|&task| self.by_program(context, task));
         let mut calls: Vec<ClassifiedCall<K>> = calls.filter(|call| matters(call.row)).collect();
         if tasks.len() > 1 {
             // Without timestamps all starts are equal, and the order of the lines decides.
@@ -146,11 +187,18 @@ pub fn processes<'all>(context: &'all TableContext<'_>) -> Vec<ProcessTasks<'all
     if context.matters.is_none() {
         return all.groups().map(Cow::Borrowed).collect();
     }
-    let that_matter = |tasks: &'all [u32]| match tasks.iter().filter(|&&task| context.matters(task)).count() {
-        0 => None,
-        some if some == tasks.len() => Some(Cow::Borrowed(tasks)),
-        _ => Some(tasks.iter().copied().filter(|&task| context.matters(task)).collect()),
-    };
+    let that_matter =
+        |tasks: &'all [u32]| match tasks.iter().filter(|&&task| context.matters(task)).count() {
+            0 => None,
+            some if some == tasks.len() => Some(Cow::Borrowed(tasks)),
+            _ => Some(
+                tasks
+                    .iter()
+                    .copied()
+                    .filter(|&task| context.matters(task))
+                    .collect(),
+            ),
+        };
     let mut some: Vec<ProcessTasks<'all>> = all.groups().filter_map(that_matter).collect();
     some.sort_by_key(|tasks| tasks[0]);
     some
@@ -177,14 +225,23 @@ fn costliest_of<'all, K: Copy + Send + Sync>(
     }
     let weight = |tasks: &ProcessTasks<'_>| {
         let calls = tasks.iter().flat_map(|&task| kinds.calls(context, task));
-        let (ns, calls) = calls.fold((0i64, 0u32), |(ns, calls), (row, _)| (ns + context.exclusive_ns(row), calls + 1));
+        let (ns, calls) = calls.fold((0i64, 0u32), |(ns, calls), (row, _)| {
+            (ns + context.exclusive_ns(row), calls + 1)
+        });
         std::cmp::Reverse((ns, calls))
     };
-    let mut order: Vec<_> = processes.par_iter().map(weight).zip(0..processes.len()).collect();
+    let mut order: Vec<_> = processes
+        .par_iter()
+        .map(weight)
+        .zip(0..processes.len())
+        .collect();
     order.sort_unstable();
     let mut chosen: Vec<usize> = order.into_iter().take(limit).map(|(_, at)| at).collect();
     chosen.sort_unstable();
-    chosen.into_iter().filter_map(|at| processes.get_mut(at).map(std::mem::take)).collect()
+    chosen
+        .into_iter()
+        .filter_map(|at| processes.get_mut(at).map(std::mem::take))
+        .collect()
 }
 
 #[cfg(test)]
@@ -196,11 +253,17 @@ mod tests {
     fn calls_of_covers_all_threads_and_skips_signals() {
         let plans = vec![
             task(1).spawn("clone3", 0, 1, 2).call("read", 5, 6).exit(20),
-            task(2).of_process(1).call("read", 3, 4).signal("read", 4).call("write", 5, 6).exit(9),
+            task(2)
+                .of_process(1)
+                .call("read", 3, 4)
+                .signal("read", 4)
+                .call("write", 5, 6)
+                .exit(9),
             task(3).call("read", 1, 2).exit(9),
         ];
         look(&build(plans), |context| {
-            let reads = ShapeIndex::new(context, |action, _| (action == Action::Reads).then_some(()));
+            let reads =
+                ShapeIndex::new(context, |action, _| (action == Action::Reads).then_some(()));
             let processes = processes(context);
             assert_eq!(processes, [vec![0, 1], vec![2]]);
             let starts = reads

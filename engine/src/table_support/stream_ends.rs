@@ -14,8 +14,12 @@ pub(crate) fn ends(target: &[u8]) -> Option<Ends> {
     let (_, inner) = target.split_at_checked(target.iter().position(|&byte| byte == b'[')? + 1)?;
     let is_numbered_here = inner.first() == Some(&b'#');
     let (one, rest) = parsers::scan::number(inner.strip_prefix(b"#").unwrap_or(inner))?;
-    let other = rest.strip_prefix(b"->").map(|rest| rest.strip_prefix(b"#").unwrap_or(rest));
-    let other = other.and_then(parsers::scan::number).map_or(one, |(other, _)| other);
+    let other = rest
+        .strip_prefix(b"->")
+        .map(|rest| rest.strip_prefix(b"#").unwrap_or(rest));
+    let other = other
+        .and_then(parsers::scan::number)
+        .map_or(one, |(other, _)| other);
     let (one, other) = (u64::try_from(one).ok()?, u64::try_from(other).ok()?);
     Some((is_numbered_here, one.min(other), one.max(other)))
 }

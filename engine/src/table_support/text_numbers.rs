@@ -52,11 +52,27 @@ mod tests {
     fn both_forms_give_the_same_numbers() {
         let mut both = [TextNumbers::new(10, 10), TextNumbers::new(0, 10)];
         assert!(matches!(both, [TextNumbers::Table(_), TextNumbers::Map(_)]));
-        let texts = [Text(2), Text::NONE, Text(2), Text(9), Text(1), Text::NONE, Text(9)];
+        let texts = [
+            Text(2),
+            Text::NONE,
+            Text(2),
+            Text(9),
+            Text(1),
+            Text::NONE,
+            Text(9),
+        ];
         let mut found = Vec::new();
         for numbers in &mut both {
-            found.push((0..).zip(texts).map(|(next, text)| numbers.of(text, next)).collect::<Vec<u32>>());
+            found.push(
+                (0..)
+                    .zip(texts)
+                    .map(|(next, text)| numbers.of(text, next))
+                    .collect::<Vec<u32>>(),
+            );
         }
-        assert_eq!(found, [vec![0, 1, 0, 3, 4, 1, 3], vec![0, 1, 0, 3, 4, 1, 3]]);
+        assert_eq!(
+            found,
+            [vec![0, 1, 0, 3, 4, 1, 3], vec![0, 1, 0, 3, 4, 1, 3]]
+        );
     }
 }

@@ -57,10 +57,23 @@ impl Threshold {
     /// capture, program and time. Scopes smaller than a program are treated as a program.
     pub fn reaching(&self, rows: &[(u32, Text, i64)]) -> Vec<bool> {
         let place = |&(capture, program, _): &(u32, Text, i64)| {
-            (capture, if self.within == CostScope::Capture { Text::NONE } else { program })
+            (
+                capture,
+                if self.within == CostScope::Capture {
+                    Text::NONE
+                } else {
+                    program
+                },
+            )
         };
         let mut sums: FxHashMap<(u32, Text), i64> = FxHashMap::default();
-        rows.iter().for_each(|row| *sums.entry(place(row)).or_insert(0) += row.2);
-        rows.iter().map(|row| sums.get(&place(row)).is_some_and(|&ns| ns >= self.least_of(row.0))).collect()
+        rows.iter()
+            .for_each(|row| *sums.entry(place(row)).or_insert(0) += row.2);
+        rows.iter()
+            .map(|row| {
+                sums.get(&place(row))
+                    .is_some_and(|&ns| ns >= self.least_of(row.0))
+            })
+            .collect()
     }
 }

@@ -91,8 +91,17 @@ fn goes_up(last: &[u8], (path, name): (&[u8], &[u8])) -> bool {
     if !last.ends_with(name) {
         return false;
     }
-    let same = last.iter().rev().zip(path.iter().rev()).take_while(|(one, other)| one == other).count();
-    let from_start = last.iter().zip(path).take_while(|(one, other)| one == other).count();
+    let same = last
+        .iter()
+        .rev()
+        .zip(path.iter().rev())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let from_start = last
+        .iter()
+        .zip(path)
+        .take_while(|(one, other)| one == other)
+        .count();
     // The omitted part must be one whole directory before the name.
     let left_out = last.len() - path.len();
     let mut begins = path.len().saturating_sub(same)..=from_start.min(path.len());
@@ -103,10 +112,17 @@ fn goes_up(last: &[u8], (path, name): (&[u8], &[u8])) -> bool {
 fn is_one_directory(path: &[u8], at: usize, len: usize) -> bool {
     let part = path.get(at..at + len).unwrap_or(b"");
     let slashes = memchr::memchr_iter(b'/', part).count();
-    slashes == 1 && part.len() > 1 && part.first() == Some(&b'/') && path.get(at + len) == Some(&b'/')
+    slashes == 1
+        && part.len() > 1
+        && part.first() == Some(&b'/')
+        && path.get(at + len) == Some(&b'/')
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32]) -> Vec<CallGroup<bool>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<()>,
+    tasks: &[u32],
+) -> Vec<CallGroup<bool>> {
     let events = &context.trace.events;
     let mut walks = Vec::new();
     for &task in tasks {
@@ -124,17 +140,39 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32])
 
 impl<'texts> Recent<'texts> {
     /// Adds a lookup. Returns the walk that is no longer a recent one, if it is long.
-    fn step(&mut self, texts: &'texts Interner, call: &ClassifiedCall<()>, target: Text) -> Option<Walk<'texts>> {
+    fn step(
+        &mut self,
+        texts: &'texts Interner,
+        call: &ClassifiedCall<()>,
+        target: Text,
+    ) -> Option<Walk<'texts>> {
         let (path, step) = (texts.bytes(target), (call.row, target));
-        let new = match self.place(call.program, path).and_then(|(at, up)| Some((self.0.remove(at)?, up))) {
+        let new = match self
+            .place(call.program, path)
+            .and_then(|(at, up)| Some((self.0.remove(at)?, up)))
+        {
             Some((mut walk, up)) => {
                 walk.later.push(step);
-                Walk { up: Some(up), last: path, ..walk }
+                Walk {
+                    up: Some(up),
+                    last: path,
+                    ..walk
+                }
             }
-            None => Walk { program: call.program, up: None, first: step, later: Vec::new(), last: path },
+            None => Walk {
+                program: call.program,
+                up: None,
+                first: step,
+                later: Vec::new(),
+                last: path,
+            },
         };
         self.0.push_front(new);
-        let oldest = if self.0.len() > MAX_RECENT { self.0.pop_back() } else { None };
+        let oldest = if self.0.len() > MAX_RECENT {
+            self.0.pop_back()
+        } else {
+            None
+        };
         oldest.filter(Walk::is_long)
     }
 }
@@ -155,17 +193,25 @@ fn repeated(task: u32, mut walks: Vec<Walk<'_>>) -> Vec<CallGroup<bool>> {
             }
         }
     }
-    let repeated = groups.groups.into_iter().map(|((program, up), rows)| CallGroup {
-        counts: counts.get(&(program, up)).copied().unwrap_or_default(),
-        ..CallGroup::of_one(task, program, up, rows)
-    });
+    let repeated = groups
+        .groups
+        .into_iter()
+        .map(|((program, up), rows)| CallGroup {
+            counts: counts.get(&(program, up)).copied().unwrap_or_default(),
+            ..CallGroup::of_one(task, program, up, rows)
+        });
     repeated.collect()
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<bool>, builder: &mut TableBuilder<'_>) {
     let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
-    group.rows.iter().for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
-    let commonest = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
+    group
+        .rows
+        .iter()
+        .for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
+    let commonest = paths
+        .iter()
+        .max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
     builder.group_columns(group);
     builder.string("way", Some(if group.key { "up" } else { "down" }));
     builder.text("syscall", grouping::commonest(context, &group.rows));
@@ -186,15 +232,28 @@ mod tests {
         let plan = paths
             .iter()
             .zip(1i64..)
-            .fold(task(1), |plan: TaskPlan, (path, at)| plan.call("lstat", at * 10, at * 10 + 4).on(path).returns(0));
-        rows(&build(vec![plan.exit(9999)]), super::build, &["way", "walks", "steps", "calls", "paths"])
+            .fold(task(1), |plan: TaskPlan, (path, at)| {
+                plan.call("lstat", at * 10, at * 10 + 4).on(path).returns(0)
+            });
+        rows(
+            &build(vec![plan.exit(9999)]),
+            super::build,
+            &["way", "walks", "steps", "calls", "paths"],
+        )
     }
 
     #[test]
     fn walking_the_same_ancestors_again_counts_as_repeats() {
         let down = ["/a", "/a/b", "/a/b/c", "/a", "/a/b", "/a/b/d"];
         assert_eq!(lookups(&down), ["down 2 6 2 2"]);
-        let up = ["/a/b/c/.git", "/a/b/.git", "/a/.git", "/a/b/d/.git", "/a/b/.git", "/a/.git"];
+        let up = [
+            "/a/b/c/.git",
+            "/a/b/.git",
+            "/a/.git",
+            "/a/b/d/.git",
+            "/a/b/.git",
+            "/a/.git",
+        ];
         assert_eq!(lookups(&up), ["up 2 6 2 2"]);
         let two = ["/a/b/c/x", "/a/b/c/y", "/a/b/x", "/a/b/y", "/a/x", "/a/y"];
         assert_eq!(lookups(&[two, two].concat()), ["up 4 12 6 6"]);
@@ -204,7 +263,12 @@ mod tests {
 
     #[test]
     fn traversal_and_single_resolution_have_no_repeats() {
-        assert!(lookups(&["/w", "/w/1", "/w/1/x", "/w/1/y", "/w/2", "/w/2/x", "/w/2/x/z"]).is_empty());
+        assert!(
+            lookups(&[
+                "/w", "/w/1", "/w/1/x", "/w/1/y", "/w/2", "/w/2/x", "/w/2/x/z"
+            ])
+            .is_empty()
+        );
         assert!(lookups(&["/a", "/a/b", "/a/b/c", "/a/b/c/d"]).is_empty());
         assert!(lookups(&["/a", "/a", "/a/b", "/a/b"]).is_empty());
     }
@@ -222,7 +286,11 @@ mod tests {
             ("/abc/x", "/ab/x", false),
         ] {
             let path = path.as_bytes();
-            assert_eq!(goes_up(last.as_bytes(), (path, parts(path).1)), expected, "{last} {path:?}");
+            assert_eq!(
+                goes_up(last.as_bytes(), (path, parts(path).1)),
+                expected,
+                "{last} {path:?}"
+            );
         }
     }
 }

@@ -33,35 +33,78 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let moves = matches!(action.transfer(), Some(Transfer::Write | Transfer::Copy));
         (moves && shape.outcome == Outcome::Ok).then_some(())
     });
-    let tasks: Vec<u32> = if writes.any(|()| true) { context.tasks().collect() } else { Vec::new() };
-    let found = parallel::flat_map(&tasks, |&task| Vec::from_iter(of_task(context, &writes, task)));
+    let tasks: Vec<u32> = if writes.any(|()| true) {
+        context.tasks().collect()
+    } else {
+        Vec::new()
+    };
+    let found = parallel::flat_map(&tasks, |&task| {
+        Vec::from_iter(of_task(context, &writes, task))
+    });
     let mut builder = TableBuilder::new(context, "blocked_writers");
-    found.iter().for_each(|blocked| write(context, blocked, &mut builder));
+    found
+        .iter()
+        .for_each(|blocked| write(context, blocked, &mut builder));
     builder.finish()
 }
 
 fn of_task(context: &TableContext<'_>, writes: &ShapeIndex<()>, task: u32) -> Option<Blocked> {
     let (trace, events) = (context.trace, &context.trace.events);
-    let is_slow = |&row: &u32| events.dur_ns(row) != NO_NS && events.dur_ns(row) >= MIN_BLOCKED_WRITE_NS;
-    let to_peer = |&row: &u32| matches!(context.wakers.class(trace, row), Class::Ipc | Class::Network);
-    let slow: Vec<u32> = writes.calls(context, task).map(|(row, ())| row).filter(is_slow).filter(to_peer).collect();
-    let longest = slow.iter().copied().max_by_key(|&row| (events.dur_ns(row), std::cmp::Reverse(row)))?;
+    let is_slow =
+        |&row: &u32| events.dur_ns(row) != NO_NS && events.dur_ns(row) >= MIN_BLOCKED_WRITE_NS;
+    let to_peer = |&row: &u32| {
+        matches!(
+            context.wakers.class(trace, row),
+            Class::Ipc | Class::Network
+        )
+    };
+    let slow: Vec<u32> = writes
+        .calls(context, task)
+        .map(|(row, ())| row)
+        .filter(is_slow)
+        .filter(to_peer)
+        .collect();
+    let longest = slow
+        .iter()
+        .copied()
+        .max_by_key(|&row| (events.dur_ns(row), std::cmp::Reverse(row)))?;
     let target = events.waited_target(longest);
-    let rows: Vec<u32> = slow.into_iter().filter(|&row| events.waited_target(row) == target).collect();
+    let rows: Vec<u32> = slow
+        .into_iter()
+        .filter(|&row| events.waited_target(row) == target)
+        .collect();
     let reader_of = |&row: &u32| {
-        let edge = context.wakers.waker(trace, task, trace.place_of(task, row)?, trace.printed_span(row))?;
+        let edge = context.wakers.waker(
+            trace,
+            task,
+            trace.place_of(task, row)?,
+            trace.printed_span(row),
+        )?;
         (edge.how == WakeKind::Drain).then_some(edge.task)
     };
-    let known = rows.iter().take(MAX_WRITES).filter(|&row| reader_of(row).is_some()).count();
-    let reader = reader_of(&longest).or_else(|| rows.iter().take(MAX_WRITES).find_map(reader_of))?;
+    let known = rows
+        .iter()
+        .take(MAX_WRITES)
+        .filter(|&row| reader_of(row).is_some())
+        .count();
+    let reader =
+        reader_of(&longest).or_else(|| rows.iter().take(MAX_WRITES).find_map(reader_of))?;
     let total_ns: i64 = rows.iter().map(|&row| events.dur_ns(row)).sum();
     // Most of them have to be known.
-    (2 * known > rows.len().min(MAX_WRITES)).then_some(Blocked { task, reader, target, rows, total_ns })
+    (2 * known > rows.len().min(MAX_WRITES)).then_some(Blocked {
+        task,
+        reader,
+        target,
+        rows,
+        total_ns,
+    })
 }
 
 fn write(context: &TableContext<'_>, blocked: &Blocked, builder: &mut TableBuilder<'_>) {
     let trace = context.trace;
-    let (Some(&first_row), Some(&last_row)) = (blocked.rows.first(), blocked.rows.last()) else { return };
+    let (Some(&first_row), Some(&last_row)) = (blocked.rows.first(), blocked.rows.last()) else {
+        return;
+    };
     let known = &trace.tasks[blocked.task as usize];
     let lifetime_ns = known.end_ns().saturating_sub(known.birth_ns);
     builder.task_columns(blocked.task, first_row);
@@ -70,8 +113,17 @@ fn write(context: &TableContext<'_>, blocked: &Blocked, builder: &mut TableBuild
     builder.text("reader_program", context.program(blocked.reader, last_row));
     builder.int("calls", blocked.rows.len() as i64);
     builder.int("blocked_ns", blocked.total_ns);
-    builder.float("blocked_share", (lifetime_ns > 0).then(|| blocked.total_ns as f64 / lifetime_ns as f64));
-    builder.path_ns(blocked.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.float(
+        "blocked_share",
+        (lifetime_ns > 0).then(|| blocked.total_ns as f64 / lifetime_ns as f64),
+    );
+    builder.path_ns(
+        blocked
+            .rows
+            .iter()
+            .map(|&row| context.exclusive_ns(row))
+            .sum(),
+    );
     builder.lines(first_row, last_row);
     builder.members(Provenance::Rows(Vec::new()));
 }

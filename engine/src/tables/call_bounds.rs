@@ -31,9 +31,15 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Kind>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    tasks: &[u32],
+) -> Vec<CallGroup<Kind>> {
     let mut groups: Grouping<(Text, Kind)> = Grouping::default();
-    let calls = tasks.iter().flat_map(|&task| kinds.by_program(context, task));
+    let calls = tasks
+        .iter()
+        .flat_map(|&task| kinds.by_program(context, task));
     for call in calls.filter(|call| context.exclusive_ns(call.row) > 0) {
         groups.add((call.program, call.kind), call.row);
     }
@@ -44,14 +50,23 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
 fn write(context: &TableContext<'_>, group: &CallGroup<Kind>, builder: &mut TableBuilder<'_>) {
     let ((syscall, op), events) = (group.key, &context.trace.events);
     let on_path = |&row: &u32| context.exclusive_ns(row);
-    let outside = group.rows.iter().filter(|&&row| may_be_outside(context, row));
+    let outside = group
+        .rows
+        .iter()
+        .filter(|&&row| may_be_outside(context, row));
     builder.group_columns(group);
     builder.text("syscall", syscall);
     builder.text("op", op);
     builder.int("unproven_ns", outside.map(on_path).sum());
-    let refused = group.rows.iter().filter(|&&row| may_be_outside(context, row) && failed_at_once(events, row));
+    let refused = group
+        .rows
+        .iter()
+        .filter(|&&row| may_be_outside(context, row) && failed_at_once(events, row));
     builder.int("refused_ns", refused.map(on_path).sum());
-    builder.int("longest_ns", group.rows.iter().map(on_path).max().unwrap_or(0));
+    builder.int(
+        "longest_ns",
+        group.rows.iter().map(on_path).max().unwrap_or(0),
+    );
     builder.sum(&group.sum(context));
     builder.members(Provenance::Rows(group.rows.clone()));
 }

@@ -84,7 +84,10 @@ impl CallKey {
 
     /// Looks up a key by name.
     pub fn by_name(name: &str) -> Option<CallKey> {
-        CallKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+        CallKey::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, key)| key)
     }
 
     /// The value of this key for all calls of a shape, or `None` if the shape does not determine it.
@@ -95,7 +98,9 @@ impl CallKey {
             CallKey::Shape => Some(number),
             CallKey::Errno => Some(shape.errno.0),
             CallKey::NormalizedTarget => Some(shape.target.0),
-            CallKey::TargetKind => Some(TargetKind::of(trace.events.texts.bytes(shape.target)) as u32),
+            CallKey::TargetKind => {
+                Some(TargetKind::of(trace.events.texts.bytes(shape.target)) as u32)
+            }
             _ => None,
         }
     }
@@ -144,7 +149,10 @@ impl CallOrder {
 
     /// Looks up an order by the name of its column.
     pub fn by_name(name: &str) -> Option<CallOrder> {
-        CallOrder::ALL.iter().find(|(known, _)| *known == name).map(|&(_, order)| order)
+        CallOrder::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, order)| order)
     }
 
     fn of(self, sums: &Sums) -> i64 {
@@ -268,7 +276,10 @@ impl Sums {
     }
 
     fn quantile_ns(&self, share: f64) -> i64 {
-        let quantile_ns = self.durations.as_ref().map_or(0, |durations| durations.quantile(share));
+        let quantile_ns = self
+            .durations
+            .as_ref()
+            .map_or(0, |durations| durations.quantile(share));
         quantile_ns.clamp(self.min_ns.min(self.max_ns), self.max_ns)
     }
 }
@@ -284,8 +295,18 @@ pub(crate) fn sum_of_known(one_ns: i64, other_ns: i64) -> i64 {
 /// Groups calls, the largest first; ties by number of calls, total and first call.
 ///
 /// Totals are sums over tasks, so they may exceed the wall time.
-pub fn calls(trace: &Trace, query: &CallQuery, selection: &Selection<'_>, attribution: &Attribution) -> Table {
-    table(trace, query.keys(), &sorted(trace, query, selection, attribution), query.quantiles)
+pub fn calls(
+    trace: &Trace,
+    query: &CallQuery,
+    selection: &Selection<'_>,
+    attribution: &Attribution,
+) -> Table {
+    table(
+        trace,
+        query.keys(),
+        &sorted(trace, query, selection, attribution),
+        query.quantiles,
+    )
 }
 
 /// The counted durations of the groups that [`calls`] has, in the same order: bucket and number.
@@ -295,8 +316,16 @@ pub fn histograms(
     selection: &Selection<'_>,
     attribution: &Attribution,
 ) -> Vec<Vec<(u16, u64)>> {
-    let counts = |(_, sums): &(Group, Sums)| sums.durations.iter().flat_map(|durations| durations.counts()).collect();
-    sorted(trace, query, selection, attribution).iter().map(counts).collect()
+    let counts = |(_, sums): &(Group, Sums)| {
+        sums.durations
+            .iter()
+            .flat_map(|durations| durations.counts())
+            .collect()
+    };
+    sorted(trace, query, selection, attribution)
+        .iter()
+        .map(counts)
+        .collect()
 }
 
 fn sorted(
@@ -306,14 +335,28 @@ fn sorted(
     attribution: &Attribution,
 ) -> Vec<(Group, Sums)> {
     let keys = query.keys();
-    let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
+    let moves: Vec<bool> = trace
+        .events
+        .shapes()
+        .iter()
+        .map(|shape| action_of(shape.syscall).returns_bytes())
+        .collect();
     let add = |sums: &mut Sums, row: u32| {
-        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize]);
+        sums.add(
+            &trace.events,
+            row,
+            moves[trace.events.shape_number(row) as usize],
+        );
         sums.exclusive_ns += within_call_ns(trace, attribution, row);
     };
     let order = |(_, sums): &(Group, Sums)| {
         let first = Reverse(query.order.of(sums));
-        (first, Reverse(sums.calls), Reverse(sums.total_ns), sums.first_row)
+        (
+            first,
+            Reverse(sums.calls),
+            Reverse(sums.total_ns),
+            sums.first_row,
+        )
     };
     let most = query.most.unwrap_or(usize::MAX);
     let retained = |mut groups: Vec<(Group, Sums)>| {
@@ -323,7 +366,9 @@ fn sorted(
         }
         groups
     };
-    let grouped = |cells: Option<&Cells>| retained(grouped(trace, query, keys, selection, cells, add, retained));
+    let grouped = |cells: Option<&Cells>| {
+        retained(grouped(trace, query, keys, selection, cells, add, retained))
+    };
     let mut sorted = match query.most {
         Some(most) if most > 0 && largest::may_be_many(trace, keys) => {
             let value = |row: u32| within_call_ns(trace, attribution, row);
@@ -349,10 +394,19 @@ fn of_largest_cells<K: Ord>(
 ) -> Vec<(Group, Sums)> {
     let first = bounds.largest(most);
     let found = grouped(Some(&first));
-    let last = found.iter().max_by_key(|group| order(group)).filter(|_| found.len() >= most);
-    let size = last.map_or((i64::MIN, 0), |(_, sums)| largest::size_of(query.order, sums));
+    let last = found
+        .iter()
+        .max_by_key(|group| order(group))
+        .filter(|_| found.len() >= most);
+    let size = last.map_or((i64::MIN, 0), |(_, sums)| {
+        largest::size_of(query.order, sums)
+    });
     let needed = bounds.reaching(size);
-    if first.contains(&needed) { found } else { grouped(Some(&needed)) }
+    if first.contains(&needed) {
+        found
+    } else {
+        grouped(Some(&needed))
+    }
 }
 
 /// Calls a function with each selected call of some rows and its group.
@@ -364,7 +418,8 @@ fn each_group(
     look: &mut dyn FnMut(u32, &Group),
 ) {
     let (events, keys) = (&trace.events, query.keys());
-    let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
+    let is_chosen =
+        |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     rows.filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row))
         .for_each(|row| look(row, &group_of(trace, keys, selection, row)));
 }
@@ -388,7 +443,9 @@ pub fn has_more_targets(trace: &Trace, selection: &Selection<'_>, most: usize) -
 /// a poll loop checks, and the start of the task that it creates. It is not the call's own.
 pub(super) fn within_call_ns(trace: &Trace, attribution: &Attribution, row: u32) -> i64 {
     let dur_ns = trace.events.dur_ns(row);
-    attribution.in_call_ns(row).min(if dur_ns == NO_NS { i64::MAX } else { dur_ns })
+    attribution
+        .in_call_ns(row)
+        .min(if dur_ns == NO_NS { i64::MAX } else { dur_ns })
 }
 
 /// The groups of all calls, or of those in some cells. Each core groups the calls of a segment at a time; then each merges what segments found of a
@@ -405,7 +462,8 @@ fn grouped(
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
     let new = |row: u32| Sums::new(row, query.quantiles);
-    let is_chosen = |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
+    let is_chosen =
+        |row: u32| selection.has(row) && query.only.as_ref().is_none_or(|only| only.has(row));
     let one = |segment: usize| {
         let mut groups = Numbered::default();
         let mut of_shapes: Vec<Option<Box<Sums>>> = vec![None; known.groups.len()];
@@ -418,7 +476,11 @@ fn grouped(
             if cells.is_some_and(|cells| !cells.has(&group())) {
                 continue;
             }
-            let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
+            let sums = match known
+                .of_shape
+                .get(shape)
+                .and_then(|&at| of_shapes.get_mut(at as usize))
+            {
                 Some(sums) => sums.get_or_insert_with(|| Box::new(new(row))),
                 None => {
                     let number = || groups.number(group(), || new(row));
@@ -428,7 +490,11 @@ fn grouped(
             };
             add(sums, row);
         }
-        let of_shapes = known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?)));
+        let of_shapes = known
+            .groups
+            .iter()
+            .zip(of_shapes)
+            .filter_map(|(&group, sums)| Some((group, *sums?)));
         parted(groups.sums.into_iter().chain(of_shapes))
     };
     let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
@@ -457,7 +523,10 @@ fn parted(groups: impl Iterator<Item = (Group, Sums)>) -> Parts {
 fn transposed(found: Vec<Parts>) -> Vec<Mutex<Parts>> {
     let mut parts: Vec<Parts> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
     for of_segment in found {
-        parts.iter_mut().zip(of_segment).for_each(|(part, groups)| part.push(groups));
+        parts
+            .iter_mut()
+            .zip(of_segment)
+            .for_each(|(part, groups)| part.push(groups));
     }
     parts.into_iter().map(Mutex::new).collect()
 }
@@ -511,7 +580,11 @@ impl Recent {
                     | CallKey::TargetKind
             )
         };
-        let shapes = if keys.iter().all(is_determined) { trace.events.shapes().len() } else { 0 };
+        let shapes = if keys.iter().all(is_determined) {
+            trace.events.shapes().len()
+        } else {
+            0
+        };
         Recent(vec![(Text::NONE, NONE); shapes])
     }
 
@@ -537,7 +610,10 @@ struct KnownGroups {
 impl KnownGroups {
     fn new(trace: &Trace, keys: &[CallKey]) -> KnownGroups {
         const MAX_GROUPS_HELD: usize = 1 << 12;
-        if keys.iter().all(|key| matches!(key, CallKey::Syscall | CallKey::Op | CallKey::Errno)) {
+        if keys
+            .iter()
+            .all(|key| matches!(key, CallKey::Syscall | CallKey::Op | CallKey::Errno))
+        {
             return KnownGroups::of_parts(trace, keys);
         }
         let mut known = KnownGroups::default();
@@ -545,7 +621,9 @@ impl KnownGroups {
         for (number, shape) in (0..).zip(trace.events.shapes()) {
             let mut group = [0; MAX_KEYS];
             for (place, key) in group.iter_mut().zip(keys) {
-                let Some(value) = key.of_shape(trace, number, shape) else { return KnownGroups::default() };
+                let Some(value) = key.of_shape(trace, number, shape) else {
+                    return KnownGroups::default();
+                };
                 *place = value;
             }
             known.of_shape.push(*places.entry(group).or_insert_with(|| {
@@ -575,7 +653,11 @@ impl KnownGroups {
         };
         let parts = trace.shape_parts();
         let of_parts: Vec<u32> = parts.parts().iter().map(of_part).collect();
-        known.of_shape = parts.of_shapes().iter().map(|&part| of_parts[part as usize]).collect();
+        known.of_shape = parts
+            .of_shapes()
+            .iter()
+            .map(|&part| of_parts[part as usize])
+            .collect();
         known
     }
 }
@@ -587,8 +669,12 @@ pub(super) fn last_part(path: &[u8]) -> &[u8] {
 
 fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32) -> Group {
     let events = &trace.events;
-    let program =
-        |task: u32| selection.program_index.at(task, events.start_ns(row)).map_or(Text(0), |program| program.path);
+    let program = |task: u32| {
+        selection
+            .program_index
+            .at(task, events.start_ns(row))
+            .map_or(Text(0), |program| program.path)
+    };
     let mut group = [0; MAX_KEYS];
     for (place, key) in group.iter_mut().zip(keys) {
         let task = events.task(row);
@@ -610,7 +696,8 @@ fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32
             | CallKey::NormalizedTarget
             | CallKey::TargetKind => {
                 let number = events.shape_number(row);
-                key.of_shape(trace, number, &events.shape(row)).unwrap_or(NONE)
+                key.of_shape(trace, number, &events.shape(row))
+                    .unwrap_or(NONE)
             }
         };
     }
@@ -620,20 +707,38 @@ fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32
 fn table(trace: &Trace, keys: &[CallKey], groups: &[(Group, Sums)], quantiles: bool) -> Table {
     let mut columns: Vec<(&str, Values)> = Vec::new();
     for (at, key) in keys.iter().enumerate() {
-        let name = CallKey::ALL.iter().find(|(_, known)| known == key).map_or("", |&(name, _)| name);
-        columns.push((name, key_column(trace, *key, groups.iter().map(|(group, _)| group[at]))));
+        let name = CallKey::ALL
+            .iter()
+            .find(|(_, known)| known == key)
+            .map_or("", |&(name, _)| name);
+        columns.push((
+            name,
+            key_column(trace, *key, groups.iter().map(|(group, _)| group[at])),
+        ));
     }
     let of = |value: fn(&Sums) -> i64| ints(groups.iter().map(move |(_, sums)| value(sums)));
     let timed = |value: fn(&Sums) -> i64| {
-        some_ints(groups.iter().map(move |(_, sums)| if sums.timed == 0 { NO_NS } else { value(sums) }))
+        some_ints(
+            groups
+                .iter()
+                .map(move |(_, sums)| if sums.timed == 0 { NO_NS } else { value(sums) }),
+        )
     };
-    let line =
-        |row: fn(&Sums) -> u32| ints(groups.iter().map(move |(_, sums)| i64::from(trace.events.line(row(sums)))));
+    let line = |row: fn(&Sums) -> u32| {
+        ints(
+            groups
+                .iter()
+                .map(move |(_, sums)| i64::from(trace.events.line(row(sums)))),
+        )
+    };
     columns.extend([
         ("calls", of(|sums| sums.calls as i64)),
         ("failed", of(|sums| sums.failed as i64)),
         ("total_ns", of(|sums| sums.total_ns)),
-        ("cpu_ns", some_ints(groups.iter().map(|(_, sums)| sums.cpu_ns))),
+        (
+            "cpu_ns",
+            some_ints(groups.iter().map(|(_, sums)| sums.cpu_ns)),
+        ),
         ("exclusive_ns", of(|sums| sums.exclusive_ns)),
         ("min_ns", timed(|sums| sums.min_ns)),
         ("mean_ns", timed(Sums::mean_ns)),
@@ -657,17 +762,27 @@ fn table(trace: &Trace, keys: &[CallKey], groups: &[(Group, Sums)], quantiles: b
 fn key_column(trace: &Trace, key: CallKey, values: impl Iterator<Item = u32>) -> Values {
     let events = &trace.events;
     if matches!(key, CallKey::Pid | CallKey::Tid | CallKey::Task) {
-        return Values::Int(values.map(|value| (value != NONE).then_some(i64::from(value))).collect());
+        return Values::Int(
+            values
+                .map(|value| (value != NONE).then_some(i64::from(value)))
+                .collect(),
+        );
     }
     let mut column = TextColumn::default();
     match key {
         CallKey::Shape => values.for_each(|value| column.push(Some(&shape_text(events, value)))),
-        CallKey::TargetKind => values.for_each(|value| column.push(Some(TargetKind::ALL[value as usize].name()))),
+        CallKey::TargetKind => {
+            values.for_each(|value| column.push(Some(TargetKind::ALL[value as usize].name())))
+        }
         CallKey::ProgramName => values.for_each(|value| {
             let name = trace.events.texts.string(Text(value));
-            column.push(Some(name.rsplit('/').next().unwrap_or(&name)).filter(|name| !name.is_empty()));
+            column.push(
+                Some(name.rsplit('/').next().unwrap_or(&name)).filter(|name| !name.is_empty()),
+            );
         }),
-        CallKey::Outcome => values.for_each(|value| column.push(Some(Outcome::ALL[value as usize].name()))),
+        CallKey::Outcome => {
+            values.for_each(|value| column.push(Some(Outcome::ALL[value as usize].name())))
+        }
         _ => return text_column(trace, values.map(Text)),
     }
     column.finish()

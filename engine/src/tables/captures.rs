@@ -24,9 +24,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &mut TableBuilder<'_>) {
-    let (trace, tasks) =
-        (context.trace, context.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
+fn write(
+    context: &TableContext<'_>,
+    number: u32,
+    capture: &Capture,
+    builder: &mut TableBuilder<'_>,
+) {
+    let (trace, tasks) = (
+        context.trace,
+        context
+            .trace
+            .tasks
+            .get(capture.tasks.start as usize..capture.tasks.end as usize),
+    );
     let tasks = tasks.unwrap_or(&[]);
     let first = capture.rows.start;
     let trusted = context.trust_of_capture(number);
@@ -35,11 +45,20 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
     builder.string("format", Some(capture.format));
     builder.int("lines", capture.lines() as i64);
     builder.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
-    builder.int("processes", tasks.iter().filter(|task| !task.is_thread).count() as i64);
+    builder.int(
+        "processes",
+        tasks.iter().filter(|task| !task.is_thread).count() as i64,
+    );
     builder.int("unseen_children", capture.unseen_children as i64);
-    builder.some_int("unseen_threads", (capture.unseen_threads > 0).then_some(capture.unseen_threads as i64));
+    builder.some_int(
+        "unseen_threads",
+        (capture.unseen_threads > 0).then_some(capture.unseen_threads as i64),
+    );
     builder.int("presumed_children", capture.presumed_children as i64);
-    builder.bool("unfollowed", trusted.is_some_and(|trust| trust.has_unfollowed_children));
+    builder.bool(
+        "unfollowed",
+        trusted.is_some_and(|trust| trust.has_unfollowed_children),
+    );
     builder.bool("has_clock", capture.has_wall_clock());
     builder.bool("has_durations", capture.facts.has_durations);
     builder.bool("has_ids", capture.facts.has_ids);
@@ -59,16 +78,36 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
             .map(|(_, cause)| cause.name()),
     );
     builder.int("unused_lines", unused as i64);
-    builder.float("unused_share", (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64));
+    builder.float(
+        "unused_share",
+        (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64),
+    );
     builder.int("backward_steps", capture.backward_steps as i64);
-    builder.ns("overhead_floor_ns", trusted.and_then(|trust| trust.overhead_floor_ns).unwrap_or(NO_NS));
-    builder.float("overhead_share", trusted.and_then(|trust| trust.overhead_share));
-    let wall_ns = context.windows.get(number as usize).map_or(0, Window::wall_ns);
-    let tracing_ns = (wall_ns > 0 && capture.has_wall_clock()).then(|| tracing_ns(context, capture));
+    builder.ns(
+        "overhead_floor_ns",
+        trusted
+            .and_then(|trust| trust.overhead_floor_ns)
+            .unwrap_or(NO_NS),
+    );
+    builder.float(
+        "overhead_share",
+        trusted.and_then(|trust| trust.overhead_share),
+    );
+    let wall_ns = context
+        .windows
+        .get(number as usize)
+        .map_or(0, Window::wall_ns);
+    let tracing_ns =
+        (wall_ns > 0 && capture.has_wall_clock()).then(|| tracing_ns(context, capture));
     builder.some_int("tracing_ns", tracing_ns);
-    builder.float("tracing_share", tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64));
+    builder.float(
+        "tracing_share",
+        tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64),
+    );
     builder.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
-    let families = trusted.map_or_else(Vec::new, |trust| trust.families.iter().map(|&name| name.to_owned()).collect());
+    let families = trusted.map_or_else(Vec::new, |trust| {
+        trust.families.iter().map(|&name| name.to_owned()).collect()
+    });
     builder.list("families", families);
     match loss_lines(capture) {
         Some((first_line, last_line)) if capture.lost_events > 0 => {
@@ -82,18 +121,33 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
 
 /// What tracing is estimated to have added to the path.
 fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
-    capture.tasks.clone().into_par_iter().map(|task| context.traced(task).tracing_ns()).sum()
+    capture
+        .tasks
+        .clone()
+        .into_par_iter()
+        .map(|task| context.traced(task).tracing_ns())
+        .sum()
 }
 
 /// Lines that could not be used, but have a remedy. A report of lost events is a message that was read.
 fn lines_lost(capture: &Capture) -> u64 {
     let is_unused = |kind: &&LineKind| kind.remedy().is_some() && **kind != LineKind::Dropped;
-    LineKind::ALL.iter().filter(is_unused).map(|&kind| capture.lines_of(kind)).sum()
+    LineKind::ALL
+        .iter()
+        .filter(is_unused)
+        .map(|&kind| capture.lines_of(kind))
+        .sum()
 }
 
 /// The first and the last of the lines that are the first to report a loss, one for each cause.
 fn loss_lines(capture: &Capture) -> Option<(u64, u64)> {
-    let lines = || capture.lost_by.iter().map(|&(_, line)| line).filter(|&line| line > 0);
+    let lines = || {
+        capture
+            .lost_by
+            .iter()
+            .map(|&(_, line)| line)
+            .filter(|&line| line > 0)
+    };
     Some((lines().min()?, lines().max()?))
 }
 
@@ -102,7 +156,8 @@ fn ends_open(context: &TableContext<'_>, capture: &Capture) -> bool {
     let events = &context.trace.events;
     let last = capture.rows.clone().next_back().map(|row| events.task(row));
     let open = last.and_then(|task| open_call(context, task));
-    open.filter(|call| call.wait.is_some()).is_some_and(|call| u64::from(events.line(call.row)) >= capture.last_line())
+    open.filter(|call| call.wait.is_some())
+        .is_some_and(|call| u64::from(events.line(call.row)) >= capture.last_line())
 }
 
 /// Calls that were unfinished when the capture ended. Only the last call of a task can be.
@@ -120,8 +175,19 @@ mod tests {
 
     #[test]
     fn build_reports_the_contents_of_a_capture() {
-        let plans = vec![task(1).call("read", 0, 1).open("read", 5), task(2).call("read", 1, 2).exit(3)];
-        let columns = ["format", "calls", "processes", "has_durations", "has_ids", "cut", "open_calls"];
+        let plans = vec![
+            task(1).call("read", 0, 1).open("read", 5),
+            task(2).call("read", 1, 2).exit(3),
+        ];
+        let columns = [
+            "format",
+            "calls",
+            "processes",
+            "has_durations",
+            "has_ids",
+            "cut",
+            "open_calls",
+        ];
         let found = rows(&build(plans), super::build, &columns);
         assert_eq!(found.len(), 1);
         assert!(found[0].ends_with("2 true true false 1"), "{found:?}");

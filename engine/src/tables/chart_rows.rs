@@ -80,51 +80,97 @@ struct Candidate {
 }
 
 /// The rows for a window. `exclusive_ns` is the critical path time charged to each task.
-pub fn chart_rows(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64], query: &ChartQuery) -> ChartRows {
+pub fn chart_rows(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    exclusive_ns: &[i64],
+    query: &ChartQuery,
+) -> ChartRows {
     let (processes, mains) = (gathered(trace, selection, exclusive_ns), trace.main_tasks());
-    let candidates: Vec<Candidate> = processes.iter().map(|process| candidate(trace, mains, process, query)).collect();
+    let candidates: Vec<Candidate> = processes
+        .iter()
+        .map(|process| candidate(trace, mains, process, query))
+        .collect();
     let mut at_of = vec![NONE; trace.tasks.len()];
-    (0..).zip(&candidates).for_each(|(at, each)| at_of[each.task as usize] = at);
-    let parents: Vec<u32> =
-        candidates.iter().map(|each| each.parent.map_or(NONE, |parent| at_of[parent as usize])).collect();
+    (0..)
+        .zip(&candidates)
+        .for_each(|(at, each)| at_of[each.task as usize] = at);
+    let parents: Vec<u32> = candidates
+        .iter()
+        .map(|each| each.parent.map_or(NONE, |parent| at_of[parent as usize]))
+        .collect();
     let kept = kept(&candidates, query);
     let order = tree_order(&candidates, &parents, &kept);
     let mut has_children = vec![false; candidates.len()];
-    parents.iter().filter(|&&up| up != NONE).for_each(|&up| has_children[up as usize] = true);
+    parents
+        .iter()
+        .filter(|&&up| up != NONE)
+        .for_each(|&up| has_children[up as usize] = true);
     let listed = |&(at, depth): &(u32, u32)| {
-        let Candidate { parent, start_ns, end_ns, exclusive_ns, .. } = candidates[at as usize];
-        Listed { depth, parent, is_leaf: !has_children[at as usize], start_ns, end_ns, exclusive_ns }
+        let Candidate {
+            parent,
+            start_ns,
+            end_ns,
+            exclusive_ns,
+            ..
+        } = candidates[at as usize];
+        Listed {
+            depth,
+            parent,
+            is_leaf: !has_children[at as usize],
+            start_ns,
+            end_ns,
+            exclusive_ns,
+        }
     };
-    let shown: Vec<&Process> = order.iter().map(|&(at, _)| &processes[at as usize]).collect();
+    let shown: Vec<&Process> = order
+        .iter()
+        .map(|&(at, _)| &processes[at as usize])
+        .collect();
     let mut row_of = vec![-1; candidates.len()];
-    (0..).zip(&order).for_each(|(row, &(at, _))| row_of[at as usize] = row);
-    let rest: Vec<u32> = (0..candidates.len() as u32).filter(|&at| !kept[at as usize]).collect();
+    (0..)
+        .zip(&order)
+        .for_each(|(row, &(at, _))| row_of[at as usize] = row);
+    let rest: Vec<u32> = (0..candidates.len() as u32)
+        .filter(|&at| !kept[at as usize])
+        .collect();
     let mut groups = Vec::new();
-    for (row, (name, members)) in (order.len() as i64..).zip(by_program(selection, trace, &processes, &rest, query)) {
+    for (row, (name, members)) in
+        (order.len() as i64..).zip(by_program(selection, trace, &processes, &rest, query))
+    {
         members.iter().for_each(|&at| row_of[at as usize] = row);
         groups.push(group(name, &members, &candidates, query.wall_ns));
     }
     let of_task = mains.iter().map(|&main| at_of[main as usize]);
     ChartRows {
-        has_ids: processes.iter().any(|process| trace.tasks[process.main as usize].pid != NO_ID),
+        has_ids: processes
+            .iter()
+            .any(|process| trace.tasks[process.main as usize].pid != NO_ID),
         listed: order.iter().map(listed).collect(),
         table: rows(trace, selection, &shown, &FxHashMap::default()),
         groups,
-        of_task: of_task.map(|at| if at == NONE { -1 } else { row_of[at as usize] }).collect(),
+        of_task: of_task
+            .map(|at| if at == NONE { -1 } else { row_of[at as usize] })
+            .collect(),
     }
 }
 
 fn candidate(trace: &Trace, mains: &[u32], process: &Process, query: &ChartQuery) -> Candidate {
     let within = |at_ns: i64, missing_ns: i64| match at_ns {
         NO_NS => missing_ns,
-        _ => at_ns.saturating_sub(query.zero_ns).clamp(0, query.wall_ns.max(0)),
+        _ => at_ns
+            .saturating_sub(query.zero_ns)
+            .clamp(0, query.wall_ns.max(0)),
     };
     let creator = trace.tasks[process.main as usize].creator;
     Candidate {
         task: process.main,
         parent: mains.get(creator as usize).copied(),
         start_ns: within(process.birth_ns, 0),
-        end_ns: within(if process.dead { process.end_ns } else { NO_NS }, query.wall_ns),
+        end_ns: within(
+            if process.dead { process.end_ns } else { NO_NS },
+            query.wall_ns,
+        ),
         exclusive_ns: process.exclusive_ns,
     }
 }
@@ -135,7 +181,8 @@ fn kept(candidates: &[Candidate], query: &ChartQuery) -> Vec<bool> {
         return vec![true; candidates.len()];
     }
     let is_relevant = |each: &Candidate| {
-        each.exclusive_ns >= query.min_exclusive_ns || each.end_ns - each.start_ns >= query.min_life_ns
+        each.exclusive_ns >= query.min_exclusive_ns
+            || each.end_ns - each.start_ns >= query.min_life_ns
     };
     let mut found: Vec<(Reverse<i64>, usize)> = candidates
         .iter()
@@ -157,13 +204,23 @@ fn kept(candidates: &[Candidate], query: &ChartQuery) -> Vec<bool> {
 /// creators, which only a damaged capture has, come last.
 fn tree_order(candidates: &[Candidate], parents: &[u32], kept: &[bool]) -> Vec<(u32, u32)> {
     let above = nearest(parents, kept);
-    let rank = |at: u32| (candidates[at as usize].start_ns, candidates[at as usize].task);
-    let mut edges: Vec<(u32, u32)> =
-        (0..candidates.len() as u32).filter(|&at| kept[at as usize]).map(|at| (above[at as usize], at)).collect();
+    let rank = |at: u32| {
+        (
+            candidates[at as usize].start_ns,
+            candidates[at as usize].task,
+        )
+    };
+    let mut edges: Vec<(u32, u32)> = (0..candidates.len() as u32)
+        .filter(|&at| kept[at as usize])
+        .map(|at| (above[at as usize], at))
+        .collect();
     edges.sort_unstable_by_key(|&(up, at)| (up, rank(at)));
     let children = |up: u32| {
         let from = edges.partition_point(|&(other, _)| other < up);
-        edges[from..].iter().take_while(move |&&(other, _)| other == up).map(|&(_, at)| at)
+        edges[from..]
+            .iter()
+            .take_while(move |&&(other, _)| other == up)
+            .map(|&(_, at)| at)
     };
     let mut is_done = vec![false; candidates.len()];
     let mut order = Vec::with_capacity(edges.len());
@@ -193,10 +250,17 @@ fn nearest(parents: &[u32], kept: &[bool]) -> Vec<u32> {
             passed.push(at as usize);
             at = parents[at as usize];
         }
-        let found = if at == NONE || kept[at as usize] { at } else { above[at as usize].unwrap_or(NONE) };
+        let found = if at == NONE || kept[at as usize] {
+            at
+        } else {
+            above[at as usize].unwrap_or(NONE)
+        };
         passed.iter().for_each(|&each| above[each] = Some(found));
     }
-    above.into_iter().map(|found| found.unwrap_or(NONE)).collect()
+    above
+        .into_iter()
+        .map(|found| found.unwrap_or(NONE))
+        .collect()
 }
 
 /// Processes by the name of their program, those with most time first; the last group combines all other programs.
@@ -210,19 +274,38 @@ fn by_program(
     let mut of_path: FxHashMap<Text, Vec<u32>> = FxHashMap::default();
     for &at in rest {
         let program = selection.program_index.name_of(processes[at as usize].last);
-        of_path.entry(program.map_or(Text::NONE, |program| program.path)).or_default().push(at);
+        of_path
+            .entry(program.map_or(Text::NONE, |program| program.path))
+            .or_default()
+            .push(at);
     }
     let mut of_name: FxHashMap<String, Vec<u32>> = FxHashMap::default();
     for (path, members) in of_path {
         let path = trace.events.texts.string(path);
-        of_name.entry(path.rsplit('/').next().unwrap_or_default().to_owned()).or_default().extend(members);
+        of_name
+            .entry(path.rsplit('/').next().unwrap_or_default().to_owned())
+            .or_default()
+            .extend(members);
     }
-    let sum_ns = |members: &[u32]| members.iter().map(|&at| processes[at as usize].exclusive_ns).sum::<i64>();
-    let mut ranked: Vec<(i64, String, Vec<u32>)> =
-        of_name.into_iter().map(|(name, members)| (sum_ns(&members), name, members)).collect();
+    let sum_ns = |members: &[u32]| {
+        members
+            .iter()
+            .map(|&at| processes[at as usize].exclusive_ns)
+            .sum::<i64>()
+    };
+    let mut ranked: Vec<(i64, String, Vec<u32>)> = of_name
+        .into_iter()
+        .map(|(name, members)| (sum_ns(&members), name, members))
+        .collect();
     ranked.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let others: Vec<u32> = ranked.drain(query.groups.min(ranked.len())..).flat_map(|(_, _, members)| members).collect();
-    let mut groups: Vec<_> = ranked.into_iter().map(|(_, name, members)| (Some(name), members)).collect();
+    let others: Vec<u32> = ranked
+        .drain(query.groups.min(ranked.len())..)
+        .flat_map(|(_, _, members)| members)
+        .collect();
+    let mut groups: Vec<_> = ranked
+        .into_iter()
+        .map(|(_, name, members)| (Some(name), members))
+        .collect();
     if !others.is_empty() {
         groups.push((None, others));
     }
@@ -231,7 +314,11 @@ fn by_program(
 
 fn group(name: Option<String>, members: &[u32], candidates: &[Candidate], wall_ns: i64) -> Group {
     let of = |&at: &u32| &candidates[at as usize];
-    let mut lives: Vec<(i64, i64)> = members.iter().map(of).map(|each| (each.start_ns, each.end_ns)).collect();
+    let mut lives: Vec<(i64, i64)> = members
+        .iter()
+        .map(of)
+        .map(|each| (each.start_ns, each.end_ns))
+        .collect();
     lives.sort_unstable();
     let mut spans: Vec<(i64, i64)> = Vec::new();
     for (start_ns, end_ns) in lives {
@@ -241,7 +328,12 @@ fn group(name: Option<String>, members: &[u32], candidates: &[Candidate], wall_n
         }
     }
     let exclusive_ns = members.iter().map(of).map(|each| each.exclusive_ns).sum();
-    Group { name, processes: members.len(), exclusive_ns, spans }
+    Group {
+        name,
+        processes: members.len(),
+        exclusive_ns,
+        spans,
+    }
 }
 
 #[cfg(test)]
@@ -250,7 +342,13 @@ mod tests {
 
     fn candidates(parents: &[u32]) -> Vec<Candidate> {
         (0..parents.len() as u32)
-            .map(|task| Candidate { task, parent: None, start_ns: i64::from(task), end_ns: 100, exclusive_ns: 0 })
+            .map(|task| Candidate {
+                task,
+                parent: None,
+                start_ns: i64::from(task),
+                end_ns: 100,
+                exclusive_ns: 0,
+            })
             .collect()
     }
 
@@ -261,8 +359,14 @@ mod tests {
     #[test]
     fn a_process_follows_its_nearest_creator_with_a_row() {
         let parents = [NONE, 0, 1, 0, 2];
-        assert_eq!(ordered(&parents, &[true; 5]), [(0, 0), (1, 1), (2, 2), (4, 3), (3, 1)]);
-        assert_eq!(ordered(&parents, &[true, false, false, true, true]), [(0, 0), (3, 1), (4, 1)]);
+        assert_eq!(
+            ordered(&parents, &[true; 5]),
+            [(0, 0), (1, 1), (2, 2), (4, 3), (3, 1)]
+        );
+        assert_eq!(
+            ordered(&parents, &[true, false, false, true, true]),
+            [(0, 0), (3, 1), (4, 1)]
+        );
     }
 
     #[test]
@@ -278,6 +382,9 @@ mod tests {
             (each.start_ns, each.end_ns, each.exclusive_ns) = (start_ns, end_ns, 7);
         }
         let found = group(Some("sh".to_owned()), &[0, 1, 2], &lives, 100);
-        assert_eq!((found.processes, found.exclusive_ns, found.spans), (3, 21, vec![(0, 20), (50, 60)]));
+        assert_eq!(
+            (found.processes, found.exclusive_ns, found.spans),
+            (3, 21, vec![(0, 20), (50, 60)])
+        );
     }
 }

@@ -30,21 +30,42 @@ struct Waits {
 
 /// Builds the table of waits for children by waiter and child program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |action, _| (action.wait() == Some(Wait::Child)).then_some(()));
+    let kinds = ShapeIndex::new(context, |action, _| {
+        (action.wait() == Some(Wait::Child)).then_some(())
+    });
     let (mut by_pid, mut by_creator) = (ByPid::default(), ByPid::default());
-    for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| !task.is_thread) {
-        by_pid.entry((task.capture, task.pid)).or_default().push(number);
+    for (number, task) in (0u32..)
+        .zip(&context.trace.tasks)
+        .filter(|(_, task)| !task.is_thread)
+    {
+        by_pid
+            .entry((task.capture, task.pid))
+            .or_default()
+            .push(number);
         if let Some(creator) = context.trace.tasks.get(task.creator as usize) {
-            by_creator.entry((task.capture, creator.pid)).or_default().push(number);
+            by_creator
+                .entry((task.capture, creator.pid))
+                .or_default()
+                .push(number);
         }
     }
     let tasks: Vec<u32> = context.tasks().collect();
     let mut all: Vec<(u32, Key, Waits)> = parallel::flat_map(&tasks, |&task| {
-        of_task(context, &kinds, (&by_pid, &by_creator), task).into_iter().map(move |(key, waits)| (task, key, waits))
+        of_task(context, &kinds, (&by_pid, &by_creator), task)
+            .into_iter()
+            .map(move |(key, waits)| (task, key, waits))
     });
-    all.sort_by_key(|(task, key, waits)| (std::cmp::Reverse(waits.sum.exclusive_ns), waits.sum.first_row, *task, *key));
+    all.sort_by_key(|(task, key, waits)| {
+        (
+            std::cmp::Reverse(waits.sum.exclusive_ns),
+            waits.sum.first_row,
+            *task,
+            *key,
+        )
+    });
     let mut builder = TableBuilder::new(context, "children");
-    all.into_iter().for_each(|(task, key, waits)| write(context, task, key, waits, &mut builder));
+    all.into_iter()
+        .for_each(|(task, key, waits)| write(context, task, key, waits, &mut builder));
     builder.finish()
 }
 
@@ -62,23 +83,38 @@ fn of_task(
         }
         let pid = child_of(context, row);
         let span = trace.printed_span(row);
-        let Span { start_ns, end_ns, .. } = span;
+        let Span {
+            start_ns, end_ns, ..
+        } = span;
         let edge = context.wakers.waker(trace, task, at, span);
         let capture = trace.tasks[task as usize].capture;
         let by_id = pid.and_then(|pid| by_pid.get(&(capture, pid)));
-        let born =
-            by_id.and_then(|tasks| tasks.iter().rev().find(|&&task| trace.tasks[task as usize].birth_ns <= end_ns));
+        let born = by_id.and_then(|tasks| {
+            tasks
+                .iter()
+                .rev()
+                .find(|&&task| trace.tasks[task as usize].birth_ns <= end_ns)
+        });
         let child = edge.map(|edge| edge.task).or(born.copied());
-        let program =
-            child.and_then(|child| context.selection.program_index.name_of(child)).map(|program| program.path);
-        let of_waiter = by_creator.get(&(capture, trace.tasks[task as usize].pid)).map_or(&[][..], Vec::as_slice);
+        let program = child
+            .and_then(|child| context.selection.program_index.name_of(child))
+            .map(|program| program.path);
+        let of_waiter = by_creator
+            .get(&(capture, trace.tasks[task as usize].pid))
+            .map_or(&[][..], Vec::as_slice);
         let lived = |&child: &u32| {
             let child = &trace.tasks[child as usize];
             child.birth_ns < end_ns && child.end_ns() > start_ns
         };
         let shown = child.is_some() || of_waiter.iter().rev().take(MAX_TRIES).any(lived);
-        let new = || Waits { sum: CallStats::new(row), rows: Vec::new(), children: FxHashSet::default() };
-        let here = waits.entry((program, edge.is_some(), shown)).or_insert_with(new);
+        let new = || Waits {
+            sum: CallStats::new(row),
+            rows: Vec::new(),
+            children: FxHashSet::default(),
+        };
+        let here = waits
+            .entry((program, edge.is_some(), shown))
+            .or_insert_with(new);
         here.sum.add(context, row);
         here.children.extend(pid);
         // Waits that return immediately are frequent and cost nothing.
@@ -92,8 +128,14 @@ fn of_task(
 /// The child that a wait returned.
 fn child_of(context: &TableContext<'_>, row: u32) -> Option<i32> {
     let events = &context.trace.events;
-    let waited = events.waited.binary_search_by_key(&row, |&(row, _)| row).map(|at| events.waited[at].1).ok();
-    waited.or_else(|| i32::try_from(events.ret(row)).ok()).filter(|&pid| pid > 0 && pid != NO_ID)
+    let waited = events
+        .waited
+        .binary_search_by_key(&row, |&(row, _)| row)
+        .map(|at| events.waited[at].1)
+        .ok();
+    waited
+        .or_else(|| i32::try_from(events.ret(row)).ok())
+        .filter(|&pid| pid > 0 && pid != NO_ID)
 }
 
 fn write(
@@ -104,7 +146,12 @@ fn write(
     builder: &mut TableBuilder<'_>,
 ) {
     let shape = context.trace.events.shape(waits.sum.longest_row);
-    let one = waits.children.iter().copied().next().filter(|_| waits.children.len() == 1);
+    let one = waits
+        .children
+        .iter()
+        .copied()
+        .next()
+        .filter(|_| waits.children.len() == 1);
     builder.task_columns(task, waits.sum.first_row);
     builder.text("syscall", shape.syscall);
     builder.text("child_program", program.unwrap_or(Text::NONE));
@@ -122,9 +169,29 @@ mod tests {
 
     #[test]
     fn time_of_an_untraced_child_is_charged_to_the_waiter() {
-        let shell = task(1).exec(0, 1, "/bin/sh").wait4(2, 50, 7).fork(50, 51, 2).wait4(51, 80, 2).exit(90);
-        let plans = vec![shell, task(2).exec(51, 52, "/bin/ls").call("read", 52, 79).exit(80)];
-        let columns = ["child_program", "child_pid", "resolved", "calls", "exclusive_ns"];
-        assert_eq!(rows(&build(plans), super::build, &columns), ["- 7 false 1 48", "/bin/ls 2 true 1 0"]);
+        let shell = task(1)
+            .exec(0, 1, "/bin/sh")
+            .wait4(2, 50, 7)
+            .fork(50, 51, 2)
+            .wait4(51, 80, 2)
+            .exit(90);
+        let plans = vec![
+            shell,
+            task(2)
+                .exec(51, 52, "/bin/ls")
+                .call("read", 52, 79)
+                .exit(80),
+        ];
+        let columns = [
+            "child_program",
+            "child_pid",
+            "resolved",
+            "calls",
+            "exclusive_ns",
+        ];
+        assert_eq!(
+            rows(&build(plans), super::build, &columns),
+            ["- 7 false 1 48", "/bin/ls 2 true 1 0"]
+        );
     }
 }

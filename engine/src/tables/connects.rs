@@ -38,10 +38,13 @@ struct Pending {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| of_task(context, &sockets, task));
+    let all: Vec<Vec<(Text, Peer)>> =
+        parallel::map(&tasks, |&task| of_task(context, &sockets, task));
     let mut builder = TableBuilder::new(context, "connects");
     for (&task, peers) in tasks.iter().zip(all) {
-        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut builder));
+        peers
+            .into_iter()
+            .for_each(|(name, peer)| write(context, task, name, peer, &mut builder));
     }
     builder.finish()
 }
@@ -54,15 +57,22 @@ fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Tex
         match kind {
             SocketCall::Connects => pending = connect(context, row, &mut peers),
             SocketCall::Waits(Wait::Poll) => {
-                pending = pending.filter(|pending| pending.outcome.is_none_or(|outcome| row < outcome));
-                let Some(Pending { name, since_ns, .. }) = pending else { continue };
-                let Some(peer) = peers.get_mut(&name) else { continue };
+                pending =
+                    pending.filter(|pending| pending.outcome.is_none_or(|outcome| row < outcome));
+                let Some(Pending { name, since_ns, .. }) = pending else {
+                    continue;
+                };
+                let Some(peer) = peers.get_mut(&name) else {
+                    continue;
+                };
                 let expired = timed_out(events, row);
                 peer.expired += i64::from(expired);
                 peer.rows.push(row);
                 let dur_ns = lasted_ns(events, row);
                 peer.waited_ns = peer.waited_ns.saturating_add(dur_ns);
-                let since_ns = events.end_ns(row).map_or(dur_ns, |end_ns| end_ns.saturating_sub(since_ns));
+                let since_ns = events
+                    .end_ns(row)
+                    .map_or(dur_ns, |end_ns| end_ns.saturating_sub(since_ns));
                 peer.max_ns = peer.max_ns.max(since_ns);
                 if !expired {
                     pending = None;
@@ -85,7 +95,11 @@ fn lasted_ns(events: &EventTable, row: u32) -> i64 {
     }
 }
 
-fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Option<Pending> {
+fn connect(
+    context: &TableContext<'_>,
+    row: u32,
+    peers: &mut FxHashMap<Text, Peer>,
+) -> Option<Pending> {
     let events = &context.trace.events;
     let (shape, dur_ns) = (events.shape(row), events.dur_ns(row));
     let new = || Peer {
@@ -99,10 +113,15 @@ fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Pee
         rows: Vec::new(),
     };
     let peer = peers.entry(shape.target).or_insert_with(new);
-    let goes_on = matches!(events.texts.bytes(shape.errno), b"EINPROGRESS" | b"EAGAIN" | b"EINTR");
+    let goes_on = matches!(
+        events.texts.bytes(shape.errno),
+        b"EINPROGRESS" | b"EAGAIN" | b"EINTR"
+    );
     let connected = events.connected(row);
     let errno = connected.map_or(shape.errno, |connected| connected.errno);
-    let failed = connected.map_or(shape.outcome == Outcome::Failed && !goes_on, |connected| connected.errno.is_some());
+    let failed = connected.map_or(shape.outcome == Outcome::Failed && !goes_on, |connected| {
+        connected.errno.is_some()
+    });
     peer.attempts += 1;
     peer.failed += i64::from(failed);
     if failed {
@@ -113,14 +132,29 @@ fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Pee
     peer.max_ns = peer.max_ns.max(dur_ns);
     peer.rows.push(row);
     let outcome = connected.map(|connected| connected.by);
-    goes_on.then(|| Pending { name: shape.target, since_ns: events.start_ns(row), outcome })
+    goes_on.then(|| Pending {
+        name: shape.target,
+        since_ns: events.start_ns(row),
+        outcome,
+    })
 }
 
-fn write(context: &TableContext<'_>, task: u32, name: Text, peer: Peer, builder: &mut TableBuilder<'_>) {
-    let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    name: Text,
+    peer: Peer,
+    builder: &mut TableBuilder<'_>,
+) {
+    let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else {
+        return;
+    };
     builder.task_columns(task, first_row);
     builder.text("peer", name);
-    builder.some_int("port", port(context.trace.events.texts.bytes(peer.first_target)));
+    builder.some_int(
+        "port",
+        port(context.trace.events.texts.bytes(peer.first_target)),
+    );
     builder.int("attempts", peer.attempts);
     builder.int("failed", peer.failed);
     builder.int("expired", peer.expired);

@@ -18,7 +18,13 @@ use rustc_hash::FxHashMap;
 const MIN_BYTES: i64 = 4096;
 
 /// What the time goes to.
-const LIMITS: [&str; 5] = ["reading", "writing", "copying in the kernel", "other calls", "its own code"];
+const LIMITS: [&str; 5] = [
+    "reading",
+    "writing",
+    "copying in the kernel",
+    "other calls",
+    "its own code",
+];
 
 #[derive(Default)]
 struct Copy {
@@ -37,20 +43,30 @@ struct Copy {
 /// Builds the table of moved data by process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
-        action.transfer().filter(|&way| way != Transfer::List && shape.outcome == Outcome::Ok)
+        action
+            .transfer()
+            .filter(|&way| way != Transfer::List && shape.outcome == Outcome::Ok)
     });
-    let copy =
-        |tasks: &ProcessTasks<'_>| Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty());
+    let copy = |tasks: &ProcessTasks<'_>| {
+        Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty())
+    };
     let found = parallel::flat_map(&processes(context), copy);
     let mut builder = TableBuilder::new(context, "copies");
-    found.iter().for_each(|copy| write(context, copy, &mut builder));
+    found
+        .iter()
+        .for_each(|copy| write(context, copy, &mut builder));
     builder.finish()
 }
 
 impl Copy {
     fn new(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, tasks: &[u32]) -> Copy {
-        let mut copy = Copy { task: tasks[0], ..Copy::default() };
-        tasks.iter().for_each(|&task| copy.add(context, kinds, task));
+        let mut copy = Copy {
+            task: tasks[0],
+            ..Copy::default()
+        };
+        tasks
+            .iter()
+            .for_each(|&task| copy.add(context, kinds, task));
         copy
     }
 
@@ -79,11 +95,17 @@ impl Copy {
                 *self.sinks.entry(sink).or_default() += bytes;
             }
         }
-        let Some((first, last)) = first.zip(last) else { return };
+        let Some((first, last)) = first.zip(last) else {
+            return;
+        };
         self.ranges.push((task, first, last));
         let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
         let is_call = context.trace.are_calls(task);
-        for at in context.attribution.places(context.trace, task).filter(|&at| is_call(at)) {
+        for at in context
+            .attribution
+            .places(context.trace, task)
+            .filter(|&at| is_call(at))
+        {
             let row = rows[at];
             if !(first..=last).contains(&row) || !context.selection.has(row) {
                 continue;
@@ -103,8 +125,12 @@ impl Copy {
 
 /// The target with at least half of the bytes: of many files, one does not stand for the others.
 fn most(targets: &FxHashMap<Text, i64>, all_bytes: i64) -> Text {
-    let most = targets.iter().filter(|(target, _)| target.is_some()).max_by_key(|&(&target, &bytes)| (bytes, target));
-    most.filter(|&(_, &bytes)| bytes >= all_bytes / 2).map_or(Text::NONE, |(&target, _)| target)
+    let most = targets
+        .iter()
+        .filter(|(target, _)| target.is_some())
+        .max_by_key(|&(&target, &bytes)| (bytes, target));
+    most.filter(|&(_, &bytes)| bytes >= all_bytes / 2)
+        .map_or(Text::NONE, |(&target, _)| target)
 }
 
 /// The number of known targets.
@@ -117,17 +143,32 @@ fn write(context: &TableContext<'_>, copy: &Copy, builder: &mut TableBuilder<'_>
     let events = &context.trace.events;
     let first_row = copy.ranges.iter().map(|&(_, first, _)| first).min();
     let last_row = copy.ranges.iter().map(|&(_, _, last)| last).max();
-    let Some((first_row, last_row)) = first_row.zip(last_row) else { return };
-    let ends = copy.ranges.iter().filter_map(|&(_, _, last)| events.end_ns(last));
-    let elapsed_ns = ends.max().map(|end_ns| end_ns.saturating_sub(events.start_ns(first_row))).filter(|&ns| ns > 0);
+    let Some((first_row, last_row)) = first_row.zip(last_row) else {
+        return;
+    };
+    let ends = copy
+        .ranges
+        .iter()
+        .filter_map(|&(_, _, last)| events.end_ns(last));
+    let elapsed_ns = ends
+        .max()
+        .map(|end_ns| end_ns.saturating_sub(events.start_ns(first_row)))
+        .filter(|&ns| ns > 0);
     let bytes = copy.read_bytes.max(copy.written_bytes);
-    let (limit, limit_ns) = LIMITS.iter().zip(copy.times_ns).max_by_key(|&(_, ns)| ns).unwrap_or((&LIMITS[0], 0));
+    let (limit, limit_ns) = LIMITS
+        .iter()
+        .zip(copy.times_ns)
+        .max_by_key(|&(_, ns)| ns)
+        .unwrap_or((&LIMITS[0], 0));
     builder.task_columns(copy.task, first_row);
     builder.int("read_bytes", copy.read_bytes);
     builder.int("written_bytes", copy.written_bytes);
     builder.int("bytes", bytes);
     builder.some_int("elapsed_ns", elapsed_ns);
-    builder.some_int("per_second_bytes", elapsed_ns.map(|ns| (bytes as f64 * 1e9 / ns as f64) as i64));
+    builder.some_int(
+        "per_second_bytes",
+        elapsed_ns.map(|ns| (bytes as f64 * 1e9 / ns as f64) as i64),
+    );
     builder.text("source", most(&copy.sources, copy.read_bytes));
     builder.some_int("sources", named(&copy.sources));
     builder.text("sink", most(&copy.sinks, copy.written_bytes));
@@ -146,11 +187,20 @@ mod tests {
 
     fn copied(sources: i64) -> Vec<String> {
         let copy = |plan: TaskPlan, at: i64| {
-            let plan = plan.call("read", at * 10, at * 10 + 4).on(&format!("/file{}", at % sources)).returns(8192);
-            plan.call("write", at * 10 + 5, at * 10 + 9).on("/archive").returns(8192)
+            let plan = plan
+                .call("read", at * 10, at * 10 + 4)
+                .on(&format!("/file{}", at % sources))
+                .returns(8192);
+            plan.call("write", at * 10 + 5, at * 10 + 9)
+                .on("/archive")
+                .returns(8192)
         };
         let plan = (0..12).fold(task(1), copy).exit(200);
-        rows(&build(vec![plan]), super::build, &["bytes", "source", "sources", "sink", "sinks"])
+        rows(
+            &build(vec![plan]),
+            super::build,
+            &["bytes", "source", "sources", "sink", "sinks"],
+        )
     }
 
     #[test]

@@ -7,11 +7,22 @@ use crate::table_support::threshold::CostScope;
 use parsers::syscalls::{Action, Class, Transfer, Wait};
 
 /// One row per process and program.
-const OF_PROCESS: Cost =
-    Cost { calls: |_, _| true, gaps: false, of: CostScope::Process, joins: Joins::Few, of_program: true, apart: true };
+const OF_PROCESS: Cost = Cost {
+    calls: |_, _| true,
+    gaps: false,
+    of: CostScope::Process,
+    joins: Joins::Few,
+    of_program: true,
+    apart: true,
+};
 
 /// One row per task, with the time of all programs that it ran.
-const OF_TASK: Cost = Cost { of: CostScope::Task, joins: Joins::Never, of_program: false, ..OF_PROCESS };
+const OF_TASK: Cost = Cost {
+    of: CostScope::Task,
+    joins: Joins::Never,
+    of_program: false,
+    ..OF_PROCESS
+};
 
 /// Sorted by table name.
 #[rustfmt::skip]

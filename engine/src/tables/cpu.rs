@@ -37,13 +37,18 @@ struct Own {
 
 /// Builds the table of user time by process and program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut own: Vec<Own> = parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
+    let mut own: Vec<Own> =
+        parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
     let mut builder = TableBuilder::new(context, "cpu");
     let opens = ShapeIndex::new(context, |action, _| (action == Action::Opens).then_some(()));
     for (at, own) in own.iter().enumerate() {
-        let input = if at < MAX_WITH_INPUT { input_of(context, &opens, own) } else { Text::NONE };
+        let input = if at < MAX_WITH_INPUT {
+            input_of(context, &opens, own)
+        } else {
+            Text::NONE
+        };
         write(context, own, input, &mut builder);
     }
     builder.finish()
@@ -63,7 +68,11 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
             // Calls of a task are printed in order. If the call that starts next was printed earlier, the clock was set
             // back, and the gap between the two is not real.
             let is_out_of_order = calls.peek().is_some_and(|&(_, next)| next < row);
-            let gap_after_ns = if is_out_of_order || !on_path.has(at) { 0 } else { running_ns(context, row) };
+            let gap_after_ns = if is_out_of_order || !on_path.has(at) {
+                0
+            } else {
+                running_ns(context, row)
+            };
             // An execve ends in the new program, so the gap after it belongs to that program.
             let end_ns = || events.end_ns(row).unwrap_or(events.start_ns(row));
             let has_begun = |program: &Program| {
@@ -74,7 +83,9 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
                 (next, place) = (next + 1, None);
             }
             let at = *place.get_or_insert_with(|| {
-                let program = programs.get(next.max(1) - 1).map_or(Text::NONE, |program| program.path);
+                let program = programs
+                    .get(next.max(1) - 1)
+                    .map_or(Text::NONE, |program| program.path);
                 place_of(&mut found, tasks[0], program, row)
             });
             found[at].add(row, gap_after_ns, cost);
@@ -85,19 +96,37 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
 
 /// Time between a call and the next one, apart from the time during which the task was stopped.
 fn running_ns(context: &TableContext<'_>, row: u32) -> i64 {
-    let stopped_ns = if context.wakers.may_stop() { context.attribution.stopped_ns(row) } else { 0 };
+    let stopped_ns = if context.wakers.may_stop() {
+        context.attribution.stopped_ns(row)
+    } else {
+        0
+    };
     context.attribution.own_gap_after_ns(row) - stopped_ns
 }
 
 fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
-    found.iter().position(|own| own.program == program).unwrap_or_else(|| {
-        let (longest_row, first_row, last_row) = (row, row, row);
-        let (gaps, calls, exclusive_ns, longest_ns, traced) = (0, 0, 0, 0, TracedTime::default());
-        let own =
-            Own { task, program, gaps, calls, exclusive_ns, traced, longest_ns, longest_row, first_row, last_row };
-        found.push(own);
-        found.len() - 1
-    })
+    found
+        .iter()
+        .position(|own| own.program == program)
+        .unwrap_or_else(|| {
+            let (longest_row, first_row, last_row) = (row, row, row);
+            let (gaps, calls, exclusive_ns, longest_ns, traced) =
+                (0, 0, 0, 0, TracedTime::default());
+            let own = Own {
+                task,
+                program,
+                gaps,
+                calls,
+                exclusive_ns,
+                traced,
+                longest_ns,
+                longest_row,
+                first_row,
+                last_row,
+            };
+            found.push(own);
+            found.len() - 1
+        })
 }
 
 impl Own {
@@ -119,7 +148,9 @@ impl Own {
 fn may_hide_a_call(context: &TableContext<'_>, own: &Own) -> bool {
     let (trace, row) = (context.trace, own.longest_row);
     let task = trace.events.task(row);
-    let prints_returns = context.capture_of(task).is_some_and(|capture| capture.facts.stamp == StampMoment::End);
+    let prints_returns = context
+        .capture_of(task)
+        .is_some_and(|capture| capture.facts.stamp == StampMoment::End);
     let next = trace.rows_from(task, row).get(1);
     prints_returns && next.is_some_and(|&next| trace.events.kind(next) == EventKind::Signal)
 }
@@ -127,13 +158,29 @@ fn may_hide_a_call(context: &TableContext<'_>, own: &Own) -> bool {
 /// The file on the command line of a program that it opened for reading first: the source that a compiler works on.
 fn input_of(context: &TableContext<'_>, opens: &ShapeIndex<()>, own: &Own) -> Text {
     let (events, texts) = (&context.trace.events, &context.trace.events.texts);
-    let program = context.selection.program_index.of(own.task).iter().find(|program| program.path == own.program);
-    let Some(argv) = program.map(|program| texts.bytes(program.argv)) else { return Text::NONE };
+    let program = context
+        .selection
+        .program_index
+        .of(own.task)
+        .iter()
+        .find(|program| program.path == own.program);
+    let Some(argv) = program.map(|program| texts.bytes(program.argv)) else {
+        return Text::NONE;
+    };
     let words = words(argv);
-    let words: Vec<&[u8]> = words.iter().skip(1).map(|word| relative(word)).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&[u8]> = words
+        .iter()
+        .skip(1)
+        .map(|word| relative(word))
+        .filter(|word| !word.is_empty())
+        .collect();
     let reads = |row: &u32| {
-        let is_named = words.iter().any(|word| is_path_of(texts.bytes(events.target(*row)), word));
-        is_named && events.outcome(*row) == Outcome::Ok && events.accesses.binary_search_by_key(row, |a| a.0).is_err()
+        let is_named = words
+            .iter()
+            .any(|word| is_path_of(texts.bytes(events.target(*row)), word));
+        is_named
+            && events.outcome(*row) == Outcome::Ok
+            && events.accesses.binary_search_by_key(row, |a| a.0).is_err()
     };
     let mut rows = opens.calls(context, own.task).map(|(row, ())| row);
     let input = rows.find(|row| (own.first_row..=own.last_row).contains(row) && reads(row));
@@ -147,24 +194,34 @@ fn relative(word: &[u8]) -> &[u8] {
 /// Whether a word of a command line names this path, which may be printed with the directory of the process.
 fn is_path_of(path: &[u8], word: &[u8]) -> bool {
     let path = relative(path);
-    path.strip_suffix(word).is_some_and(|directory| directory.is_empty() || directory.ends_with(b"/"))
+    path.strip_suffix(word)
+        .is_some_and(|directory| directory.is_empty() || directory.ends_with(b"/"))
 }
 
 fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut TableBuilder<'_>) {
     let (trace, events) = (context.trace, &context.trace.events);
     let known = &trace.tasks[own.task as usize];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
-    let lasts_ns = to_ns.filter(|_| from_ns != NO_NS).map(|to_ns| to_ns - from_ns).filter(|&ns| ns > 0);
+    let lasts_ns = to_ns
+        .filter(|_| from_ns != NO_NS)
+        .map(|to_ns| to_ns - from_ns)
+        .filter(|&ns| ns > 0);
     // The last call certainly belongs to the program. The first may be the execve, which started in the previous
     // program.
     builder.task_columns(own.task, own.last_row);
     builder.text("target", input);
     builder.int("gaps", own.gaps);
     builder.int("calls", own.calls);
-    builder.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
+    builder.float(
+        "calls_per_s",
+        lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64),
+    );
     builder.path_ns(own.exclusive_ns);
     builder.int("tracing_ns", own.traced.tracing_ns());
-    builder.bool("waits_traced", context.trust_of(own.task).is_none_or(Trust::has_waits));
+    builder.bool(
+        "waits_traced",
+        context.trust_of(own.task).is_none_or(Trust::has_waits),
+    );
     builder.bool("before_signal", may_hide_a_call(context, own));
     builder.int("max_ns", own.longest_ns);
     builder.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
@@ -174,14 +231,24 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
     } else {
         KeyValue::None
     };
-    let pid = if known.has_id() { KeyValue::Int(i64::from(known.pid)) } else { KeyValue::None };
+    let pid = if known.has_id() {
+        KeyValue::Int(i64::from(known.pid))
+    } else {
+        KeyValue::None
+    };
     let only = vec![
-        (GroupKey::Capture, vec![KeyValue::Int(i64::from(known.capture))]),
+        (
+            GroupKey::Capture,
+            vec![KeyValue::Int(i64::from(known.capture))],
+        ),
         (GroupKey::Pid, vec![pid]),
         (GroupKey::Program, vec![program]),
         (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]),
     ];
-    builder.members(Provenance::Pieces(Scope { only, without: Vec::new() }));
+    builder.members(Provenance::Pieces(Scope {
+        only,
+        without: Vec::new(),
+    }));
 }
 
 #[cfg(test)]
@@ -190,9 +257,17 @@ mod tests {
 
     #[test]
     fn time_between_calls_is_reported_by_program() {
-        let plan =
-            task(1).exec(0, 1, "/bin/sh").call("read", 10, 11).exec(12, 13, "/bin/gzip").call("read", 50, 51).exit(60);
-        let found = rows(&build(vec![plan]), super::build, &["program", "gaps", "calls", "exclusive_ns", "max_ns"]);
+        let plan = task(1)
+            .exec(0, 1, "/bin/sh")
+            .call("read", 10, 11)
+            .exec(12, 13, "/bin/gzip")
+            .call("read", 50, 51)
+            .exit(60);
+        let found = rows(
+            &build(vec![plan]),
+            super::build,
+            &["program", "gaps", "calls", "exclusive_ns", "max_ns"],
+        );
         assert_eq!(found, ["/bin/gzip 2 3 46 37", "/bin/sh 2 2 10 9"]);
     }
 }

@@ -30,14 +30,25 @@ const BLOCKING_FILES: &[&[u8]] = &[b"/dev/random", b"/dev/hwrng"];
 /// Builds the table of waits for random numbers, by process, call and target, or by message.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
-    let known = |names: &[&[u8]]| names.iter().filter_map(|name| texts.find(name)).collect::<Vec<Text>>();
+    let known = |names: &[&[u8]]| {
+        names
+            .iter()
+            .filter_map(|name| texts.find(name))
+            .collect::<Vec<Text>>()
+    };
     let (calls, files) = (known(CALLS), known(FILES));
     let kinds = ShapeIndex::by_target(
         context,
         |_, part| !files.is_empty() || calls.contains(&part.syscall),
-        |_, _, shape| (calls.contains(&shape.syscall) || files.contains(&shape.target)).then_some(()),
+        |_, _, shape| {
+            (calls.contains(&shape.syscall) || files.contains(&shape.target)).then_some(())
+        },
     );
-    let processes = if kinds.any(|()| true) { processes(context) } else { Vec::new() };
+    let processes = if kinds.any(|()| true) {
+        processes(context)
+    } else {
+        Vec::new()
+    };
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "entropy_waits");
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
@@ -66,9 +77,10 @@ pub(super) fn awaited_source(context: &TableContext<'_>, row: u32) -> Option<Tex
     match polled {
         [] => Some(events.target(row)).filter(|&target| delivers(target)),
         // Descriptors without a known name may be what it waits for.
-        &[first, ..] if polled.len() == fds(context, row) => {
-            polled.iter().all(|&target| delivers(target)).then_some(first)
-        }
+        &[first, ..] if polled.len() == fds(context, row) => polled
+            .iter()
+            .all(|&target| delivers(target))
+            .then_some(first),
         _ => None,
     }
 }
@@ -76,21 +88,37 @@ pub(super) fn awaited_source(context: &TableContext<'_>, row: u32) -> Option<Tex
 /// The number of descriptors that a poll waits for.
 fn fds(context: &TableContext<'_>, row: u32) -> usize {
     let fds = &context.trace.events.fds;
-    fds.binary_search_by_key(&row, |&(row, _)| row).map_or(0, |at| fds[at].1.len())
+    fds.binary_search_by_key(&row, |&(row, _)| row)
+        .map_or(0, |at| fds[at].1.len())
 }
 
 /// The calls of a process that delayed the end of the window.
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32]) -> Vec<CallGroup<(Text, Text)>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<()>,
+    tasks: &[u32],
+) -> Vec<CallGroup<(Text, Text)>> {
     let events = &context.trace.events;
     let mut groups: Grouping<(Text, (Text, Text))> = Grouping::default();
     for call in kinds.calls_of(context, tasks, |row| context.exclusive_ns(row) > 0) {
-        groups.add((call.program, (events.shape(call.row).syscall, events.target(call.row))), call.row);
+        groups.add(
+            (
+                call.program,
+                (events.shape(call.row).syscall, events.target(call.row)),
+            ),
+            call.row,
+        );
     }
     for (program, row) in tasks.iter().flat_map(|&task| polls(context, kinds, task)) {
-        groups.add((program, (events.shape(row).syscall, events.target(row))), row);
+        groups.add(
+            (program, (events.shape(row).syscall, events.target(row))),
+            row,
+        );
     }
     let groups = groups.groups.into_iter();
-    groups.map(|((program, key), rows)| CallGroup::of_one(tasks[0], program, key, rows)).collect()
+    groups
+        .map(|((program, key), rows)| CallGroup::of_one(tasks[0], program, key, rows))
+        .collect()
 }
 
 /// Polls that found one descriptor ready, which the next call reads random numbers from. Few tracers print the descriptor.
@@ -99,13 +127,19 @@ fn polls(context: &TableContext<'_>, kinds: &ShapeIndex<()>, task: u32) -> Vec<(
     let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
     let is_source = |shape: u32| kinds.of_shape(shape).is_some();
     let is_poll = |row: u32| {
-        let waits = events.action(row) == Action::Polls && events.ret(row) == 1 && context.exclusive_ns(row) > 0;
+        let waits = events.action(row) == Action::Polls
+            && events.ret(row) == 1
+            && context.exclusive_ns(row) > 0;
         waits && context.selection.has(row)
     };
     let pairs = rows.windows(2).zip(shapes.windows(2));
-    let pairs = pairs.filter(|(_, shapes)| is_source(shapes[1]) && !is_source(shapes[0])).map(|(rows, _)| rows);
+    let pairs = pairs
+        .filter(|(_, shapes)| is_source(shapes[1]) && !is_source(shapes[0]))
+        .map(|(rows, _)| rows);
     let waits = pairs.filter(|pair| events.action(pair[1]) == Action::Reads && is_poll(pair[0]));
-    waits.map(|pair| (context.program(task, pair[0]), pair[0])).collect()
+    waits
+        .map(|pair| (context.program(task, pair[0]), pair[0]))
+        .collect()
 }
 
 /// A wait in a log: the message of a lack, the one that ends it, and the messages before its silences.
@@ -123,10 +157,17 @@ fn waits(context: &TableContext<'_>, rows: &[u32]) -> Vec<Wait> {
     let (mut waits, mut lack): (Vec<Wait>, Option<usize>) = (Vec::new(), None);
     for (at, &row) in rows.iter().enumerate() {
         let text = events.target(row);
-        match *known.entry(text).or_insert_with(|| entropy(&events.texts.string(text))) {
+        match *known
+            .entry(text)
+            .or_insert_with(|| entropy(&events.texts.string(text)))
+        {
             Some(Entropy::Lacks) => {
                 lack = Some(at);
-                waits.push(Wait { lack: Some(row), ready: None, rows: vec![row] });
+                waits.push(Wait {
+                    lack: Some(row),
+                    ready: None,
+                    rows: vec![row],
+                });
             }
             Some(Entropy::Ready) => {
                 let begin = lack.take().filter(|begin| at - begin <= MAX_BYSTANDERS + 1);
@@ -136,7 +177,11 @@ fn waits(context: &TableContext<'_>, rows: &[u32]) -> Vec<Wait> {
                         waits.pop();
                     }
                     let lack = begin.map(|begin| rows[begin]);
-                    waits.push(Wait { lack, ready: Some(row), rows: rows[first..at].to_vec() });
+                    waits.push(Wait {
+                        lack,
+                        ready: Some(row),
+                        rows: rows[first..at].to_vec(),
+                    });
                 }
             }
             None => {}
@@ -148,15 +193,21 @@ fn waits(context: &TableContext<'_>, rows: &[u32]) -> Vec<Wait> {
 /// Whether work continues soon after the first of these messages: what waited for it goes on.
 fn resumes(context: &TableContext<'_>, rows: &[u32]) -> bool {
     let events = &context.trace.events;
-    let Some((&ready, later)) = rows.split_first() else { return false };
+    let Some((&ready, later)) = rows.split_first() else {
+        return false;
+    };
     let end_ns = events.start_ns(ready).saturating_add(MAX_RESUME_NS);
-    let mut soon = later.iter().take_while(|&&row| events.start_ns(row) <= end_ns);
+    let mut soon = later
+        .iter()
+        .take_while(|&&row| events.start_ns(row) <= end_ns);
     soon.any(|&row| continues(&events.texts.string(events.target(row))))
 }
 
 fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
-    let Some((&first, &last)) = wait.rows.first().zip(wait.rows.last()) else { return };
+    let Some((&first, &last)) = wait.rows.first().zip(wait.rows.last()) else {
+        return;
+    };
     let message = |row: Option<u32>| row.map_or(Text::NONE, |row| events.target(row));
     let sum: CallStats = grouping::sum(context, &wait.rows);
     builder.capture(capture);
@@ -168,6 +219,10 @@ fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut Tab
     builder.text("syscall", Text::NONE);
     builder.text("target", message(wait.lack));
     builder.text("until", message(wait.ready));
-    builder.sum(&CallStats { first_row: wait.lack.unwrap_or(first), last_row: wait.ready.unwrap_or(last), ..sum });
+    builder.sum(&CallStats {
+        first_row: wait.lack.unwrap_or(first),
+        last_row: wait.ready.unwrap_or(last),
+        ..sum
+    });
     builder.members(Provenance::Rows(wait.rows));
 }

@@ -63,7 +63,9 @@ fn excerpt(context: &TableContext<'_>, tasks: &[u32]) -> Option<Excerpt> {
         left_out_ns: 0,
         first_row,
         last_row,
-        is_late: tasks.iter().any(|&task| left_out.of(task).iter().any(|range| range.row == NONE)),
+        is_late: tasks
+            .iter()
+            .any(|&task| left_out.of(task).iter().any(|range| range.row == NONE)),
         quoted: None,
         quoted_ns: 0,
     };
@@ -78,12 +80,20 @@ fn excerpt(context: &TableContext<'_>, tasks: &[u32]) -> Option<Excerpt> {
     for row in rows().filter(|&row| context.wakers.class(context.trace, row) != Class::Process) {
         let (shape, dur_ns) = (events.shape(row), events.dur_ns(row));
         let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
-        let none = Quoted { syscall: shape.syscall, op: shape.op, calls: 0, total_ns: 0 };
+        let none = Quoted {
+            syscall: shape.syscall,
+            op: shape.op,
+            calls: 0,
+            total_ns: 0,
+        };
         let sum = sums.entry((shape.syscall, shape.op)).or_insert(none);
         (sum.calls, sum.total_ns) = (sum.calls + 1, sum.total_ns + dur_ns);
         one.quoted_ns += dur_ns;
     }
-    one.quoted = sums.into_values().filter(|sum| sum.total_ns > 0).max_by_key(|sum| (sum.total_ns, sum.syscall.0));
+    one.quoted = sums
+        .into_values()
+        .filter(|sum| sum.total_ns > 0)
+        .max_by_key(|sum| (sum.total_ns, sum.syscall.0));
     Some(one)
 }
 
@@ -93,19 +103,41 @@ fn write(context: &TableContext<'_>, one: &Excerpt, builder: &mut TableBuilder<'
     let quoted = one.quoted;
     builder.task_columns(one.task, one.last_row);
     builder.ns("lifetime_ns", if one.is_late { NO_NS } else { lifetime_ns });
-    builder.text("syscall", quoted.map_or(Text::NONE, |quoted| quoted.syscall));
+    builder.text(
+        "syscall",
+        quoted.map_or(Text::NONE, |quoted| quoted.syscall),
+    );
     builder.text("op", quoted.map_or(Text::NONE, |quoted| quoted.op));
     builder.int("calls", quoted.map_or(0, |quoted| quoted.calls));
     builder.ns("total_ns", quoted.map_or(NO_NS, |quoted| quoted.total_ns));
-    builder.ns("mean_ns", quoted.map_or(NO_NS, |quoted| quoted.total_ns / quoted.calls.max(1)));
-    builder.float("quoted_share", quoted.map(|quoted| quoted.total_ns as f64 / one.quoted_ns as f64));
+    builder.ns(
+        "mean_ns",
+        quoted.map_or(NO_NS, |quoted| quoted.total_ns / quoted.calls.max(1)),
+    );
+    builder.float(
+        "quoted_share",
+        quoted.map(|quoted| quoted.total_ns as f64 / one.quoted_ns as f64),
+    );
     builder.path_ns(one.left_out_ns);
     builder.lines(one.first_row, one.last_row);
-    let pid = if known.has_id() { KeyValue::Int(i64::from(known.pid)) } else { KeyValue::None };
+    let pid = if known.has_id() {
+        KeyValue::Int(i64::from(known.pid))
+    } else {
+        KeyValue::None
+    };
     let only = vec![
-        (GroupKey::Capture, vec![KeyValue::Int(i64::from(known.capture))]),
+        (
+            GroupKey::Capture,
+            vec![KeyValue::Int(i64::from(known.capture))],
+        ),
         (GroupKey::Pid, vec![pid]),
-        (GroupKey::Class, vec![KeyValue::Text(Class::Gap.name().to_owned())]),
+        (
+            GroupKey::Class,
+            vec![KeyValue::Text(Class::Gap.name().to_owned())],
+        ),
     ];
-    builder.members(Provenance::Pieces(Scope { only, without: Vec::new() }));
+    builder.members(Provenance::Pieces(Scope {
+        only,
+        without: Vec::new(),
+    }));
 }

@@ -26,16 +26,25 @@ impl PathTimes {
                 inclusive_ns[above as usize] += ns;
             }
         }
-        PathTimes { own_ns, inclusive_ns }
+        PathTimes {
+            own_ns,
+            inclusive_ns,
+        }
     }
 }
 
 /// A task, its creator, and so on.
 fn ancestors(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
     let up = move |&at: &u32| {
-        let creator = trace.tasks.get(at as usize).map_or(NONE, |task| task.creator);
-        (creator != NONE && creator != task && creator != at && (creator as usize) < trace.tasks.len())
-            .then_some(creator)
+        let creator = trace
+            .tasks
+            .get(at as usize)
+            .map_or(NONE, |task| task.creator);
+        (creator != NONE
+            && creator != task
+            && creator != at
+            && (creator as usize) < trace.tasks.len())
+        .then_some(creator)
     };
     std::iter::successors(Some(task), up).take(MAX_GENERATIONS)
 }
@@ -47,12 +56,17 @@ pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
 
 /// Time on the critical path in these events of a task and in the gaps after them.
 pub(super) fn path_ns(context: &TableContext<'_>, rows: impl Iterator<Item = u32>) -> i64 {
-    rows.map(|row| context.attribution.of_row(row)).map(|(in_call_ns, gap_after_ns)| in_call_ns + gap_after_ns).sum()
+    rows.map(|row| context.attribution.of_row(row))
+        .map(|(in_call_ns, gap_after_ns)| in_call_ns + gap_after_ns)
+        .sum()
 }
 
 /// The lifetime of a task as far as it was captured.
 pub(super) fn life(trace: &Trace, task: u32) -> Option<(i64, i64)> {
-    let known = trace.tasks.get(task as usize).filter(|task| task.birth_ns != NO_NS)?;
+    let known = trace
+        .tasks
+        .get(task as usize)
+        .filter(|task| task.birth_ns != NO_NS)?;
     Some((known.birth_ns, known.end_ns().max(known.birth_ns)))
 }
 
@@ -60,7 +74,10 @@ pub(super) fn life(trace: &Trace, task: u32) -> Option<(i64, i64)> {
 pub(super) fn ends(trace: &Trace, task: u32) -> Option<(u32, u32)> {
     let is_call = |row: &&u32| trace.events.kind(**row) == EventKind::Call;
     let rows = trace.rows_of(task);
-    Some((*rows.iter().find(is_call)?, *rows.iter().rev().find(is_call)?))
+    Some((
+        *rows.iter().find(is_call)?,
+        *rows.iter().rev().find(is_call)?,
+    ))
 }
 
 /// The overlap of several lifetimes.
@@ -78,10 +95,21 @@ pub(super) struct Overlap {
 
 /// Computes the overlap of lifetimes. Intervals that only touch do not overlap.
 pub(super) fn overlap(lives: &[(i64, i64)]) -> Overlap {
-    let mut steps: Vec<(i64, i64)> = lives.iter().flat_map(|&(from, to)| [(from, 1), (to, -1)]).collect();
+    let mut steps: Vec<(i64, i64)> = lives
+        .iter()
+        .flat_map(|&(from, to)| [(from, 1), (to, -1)])
+        .collect();
     steps.sort_unstable();
-    let wall_ns = steps.last().zip(steps.first()).map_or(0, |(last, first)| last.0 - first.0);
-    let mut found = Overlap { wall_ns, any_ns: 0, one_ns: 0, most: 0 };
+    let wall_ns = steps
+        .last()
+        .zip(steps.first())
+        .map_or(0, |(last, first)| last.0 - first.0);
+    let mut found = Overlap {
+        wall_ns,
+        any_ns: 0,
+        one_ns: 0,
+        most: 0,
+    };
     let (mut alive, mut since_ns) = (0i64, 0i64);
     for (at_ns, step) in steps {
         let ns = at_ns - since_ns;
@@ -100,7 +128,23 @@ mod tests {
 
     #[test]
     fn consecutive_lifetimes_do_not_overlap() {
-        assert_eq!(overlap(&[(0, 10), (10, 20)]), Overlap { wall_ns: 20, any_ns: 20, one_ns: 20, most: 1 });
-        assert_eq!(overlap(&[(0, 10), (5, 15), (30, 31)]), Overlap { wall_ns: 31, any_ns: 16, one_ns: 11, most: 2 });
+        assert_eq!(
+            overlap(&[(0, 10), (10, 20)]),
+            Overlap {
+                wall_ns: 20,
+                any_ns: 20,
+                one_ns: 20,
+                most: 1
+            }
+        );
+        assert_eq!(
+            overlap(&[(0, 10), (5, 15), (30, 31)]),
+            Overlap {
+                wall_ns: 31,
+                any_ns: 16,
+                one_ns: 11,
+                most: 2
+            }
+        );
     }
 }

@@ -32,14 +32,17 @@ pub(super) fn sweeps(action: Action) -> bool {
 /// Builds the table of sweeps by process and syscall.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
-        let bad = shape.outcome == Outcome::Failed && context.trace.events.texts.bytes(shape.errno) == b"EBADF";
+        let bad = shape.outcome == Outcome::Failed
+            && context.trace.events.texts.bytes(shape.errno) == b"EBADF";
         Some(match (sweeps(action), bad) {
             (true, true) => Kind::Unopened,
             (true, false) => Kind::Done,
             _ => Kind::Other,
         })
     });
-    let groups = parallel::flat_map(&processes(context), |tasks| of_process(context, &kinds, tasks));
+    let groups = parallel::flat_map(&processes(context), |tasks| {
+        of_process(context, &kinds, tasks)
+    });
     let mut builder = TableBuilder::new(context, "fd_sweeps");
     for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
         write(context, &group, &mut builder);
@@ -58,12 +61,28 @@ struct Run {
     min_calls: usize,
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Text>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    tasks: &[u32],
+) -> Vec<CallGroup<Text>> {
     let mut groups: FxHashMap<(Text, Text), CallGroup<Text>> = FxHashMap::default();
     for &task in tasks {
-        let is_high = context.trace.events.high_fds.get(&task).is_some_and(|high| high.highest > 0);
-        let min_calls = if is_high { MIN_HIGH_FDS as usize } else { MIN_SWEEP_CALLS };
-        let mut run = Run { min_calls, ..Run::default() };
+        let is_high = context
+            .trace
+            .events
+            .high_fds
+            .get(&task)
+            .is_some_and(|high| high.highest > 0);
+        let min_calls = if is_high {
+            MIN_HIGH_FDS as usize
+        } else {
+            MIN_SWEEP_CALLS
+        };
+        let mut run = Run {
+            min_calls,
+            ..Run::default()
+        };
         for (row, kind) in kinds.calls(context, task) {
             if kind == Kind::Other {
                 end(context, tasks[0], &mut run, &mut groups);
@@ -83,14 +102,28 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
 }
 
 /// Ends a run. It is a sweep if most of its calls failed.
-fn end(context: &TableContext<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>) {
+fn end(
+    context: &TableContext<'_>,
+    task: u32,
+    run: &mut Run,
+    groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>,
+) {
     if run.unopened >= run.min_calls && run.unopened * 2 > run.rows.len() {
-        let owner = run.rows.first().map_or(task, |&row| context.trace.events.task(row));
-        run.program = run.rows.first().map_or(Text::NONE, |&row| context.program(owner, row));
+        let owner = run
+            .rows
+            .first()
+            .map_or(task, |&row| context.trace.events.task(row));
+        run.program = run
+            .rows
+            .first()
+            .map_or(Text::NONE, |&row| context.program(owner, row));
         let new = || CallGroup::of_one(task, run.program, run.syscall, Vec::new());
         let group = groups.entry((run.program, run.syscall)).or_insert_with(new);
         group.rows.extend(&run.rows);
-        group.counts = [group.counts[0] + 1, group.counts[1].max(run.rows.len() as i64)];
+        group.counts = [
+            group.counts[0] + 1,
+            group.counts[1].max(run.rows.len() as i64),
+        ];
     }
     run.rows.clear();
     (run.unopened, run.syscall) = (0, Text::NONE);
@@ -100,10 +133,25 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut Tabl
     builder.group_columns(group);
     builder.text("syscall", group.key);
     builder.int("sweeps", group.counts[0]);
-    builder.int("longest", if group.processes == 1 { group.counts[1] } else { group.counts[1] / group.processes });
+    builder.int(
+        "longest",
+        if group.processes == 1 {
+            group.counts[1]
+        } else {
+            group.counts[1] / group.processes
+        },
+    );
     let highest = highest(context, group);
-    builder.some_int("highest", highest.filter(|&highest| highest > 2 * group.rows.len() as i64));
-    builder.int("implied", highest.map_or(0, |highest| highest + 1).max(group.rows.len() as i64));
+    builder.some_int(
+        "highest",
+        highest.filter(|&highest| highest > 2 * group.rows.len() as i64),
+    );
+    builder.int(
+        "implied",
+        highest
+            .map_or(0, |highest| highest + 1)
+            .max(group.rows.len() as i64),
+    );
     builder.sum(&group.sum(context));
     builder.members(Provenance::Rows(group.rows.clone()));
 }
@@ -112,7 +160,10 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut Tabl
 fn highest(context: &TableContext<'_>, group: &CallGroup<Text>) -> Option<i64> {
     let events = &context.trace.events;
     let tasks: FxHashSet<u32> = group.rows.iter().map(|&row| events.task(row)).collect();
-    let highest = tasks.iter().filter_map(|task| events.high_fds.get(task)).map(|high| i64::from(high.highest));
+    let highest = tasks
+        .iter()
+        .filter_map(|task| events.high_fds.get(task))
+        .map(|high| i64::from(high.highest));
     highest.filter(|&highest| highest > 0).max()
 }
 
@@ -123,7 +174,11 @@ mod tests {
     fn closes(plan: TaskPlan, from: i64, count: i64, open_every: i64) -> TaskPlan {
         (0..count).fold(plan, |plan, number| {
             let plan = plan.call("close", from + number * 3, from + number * 3 + 1);
-            if number % open_every == 0 { plan.returns(0) } else { plan.fails("EBADF") }
+            if number % open_every == 0 {
+                plan.returns(0)
+            } else {
+                plan.fails("EBADF")
+            }
         })
     }
 
@@ -132,7 +187,10 @@ mod tests {
         let plan = closes(task(1), 0, 100, 10).call("getpid", 400, 401);
         let plan = closes(plan, 500, 50, 25).exit(9999);
         let columns = ["syscall", "sweeps", "longest", "calls", "failed"];
-        assert_eq!(rows(&build(vec![plan]), super::build, &columns), ["close 2 100 150 138"]);
+        assert_eq!(
+            rows(&build(vec![plan]), super::build, &columns),
+            ["close 2 100 150 138"]
+        );
     }
 
     #[test]
@@ -154,7 +212,9 @@ mod tests {
         let open = closes(task(1), 0, 100, 1).exit(9999);
         assert!(rows(&build(vec![open]), super::build, &["calls"]).is_empty());
         let slips = (0..50i64).fold(task(1), |plan, at| {
-            plan.call("read", at * 10, at * 10 + 1).call("close", at * 10 + 2, at * 10 + 3).fails("EBADF")
+            plan.call("read", at * 10, at * 10 + 1)
+                .call("close", at * 10 + 2, at * 10 + 3)
+                .fails("EBADF")
         });
         assert!(rows(&build(vec![slips.exit(9999)]), super::build, &["calls"]).is_empty());
     }

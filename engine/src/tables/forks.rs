@@ -32,24 +32,44 @@ struct Created<'all> {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut creators = vec![NONE; context.trace.tasks.len()];
     for process in &processes(context) {
-        process.iter().for_each(|&task| creators[task as usize] = process[0]);
+        process
+            .iter()
+            .for_each(|&task| creators[task as usize] = process[0]);
     }
     // Processes have even keys, threads odd ones.
     let key = |task: &Task| {
-        let creator = creators.get(task.creator as usize).filter(|&&creator| creator != NONE && !task.adopted)?;
+        let creator = creators
+            .get(task.creator as usize)
+            .filter(|&&creator| creator != NONE && !task.adopted)?;
         Some(2 * creator + u32::from(task.is_thread))
     };
     let created = Grouped::new(2 * creators.len(), context.trace.tasks.iter().map(key));
     let mut builder = TableBuilder::new(context, "forks");
-    let times = if created.members().is_empty() { None } else { Some(PathTimes::new(context)) };
-    for (key, tasks) in (0..).zip(created.groups()).filter(|(_, tasks)| !tasks.is_empty()) {
-        let calls = tasks.iter().map(|&task| context.trace.tasks[task as usize].created_by);
-        let mut calls: Vec<u32> =
-            calls.filter(|&row| row < context.trace.events.len() && context.selection.has(row)).collect();
+    let times = if created.members().is_empty() {
+        None
+    } else {
+        Some(PathTimes::new(context))
+    };
+    for (key, tasks) in (0..)
+        .zip(created.groups())
+        .filter(|(_, tasks)| !tasks.is_empty())
+    {
+        let calls = tasks
+            .iter()
+            .map(|&task| context.trace.tasks[task as usize].created_by);
+        let mut calls: Vec<u32> = calls
+            .filter(|&row| row < context.trace.events.len() && context.selection.has(row))
+            .collect();
         calls.sort_unstable();
         calls.dedup();
         if let Some(times) = times.as_ref().filter(|_| !calls.is_empty()) {
-            write(context, times, (key / 2, key % 2 == 1), &Created { tasks, calls }, &mut builder);
+            write(
+                context,
+                times,
+                (key / 2, key % 2 == 1),
+                &Created { tasks, calls },
+                &mut builder,
+            );
         }
     }
     builder.finish()
@@ -68,45 +88,87 @@ fn write(
     let durations = created.calls.iter().map(|&row| trace.events.dur_ns(row));
     let mut durations: Vec<i64> = durations.filter(|&dur_ns| dur_ns != NO_NS).collect();
     let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
-    let exited = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS);
+    let exited = created
+        .tasks
+        .iter()
+        .filter(|&number| task(number).death_ns != NO_NS);
     let lives: Vec<(i64, i64)> = exited.filter_map(|&number| life(trace, number)).collect();
     let mut lengths: Vec<i64> = lives.iter().map(|(from, to)| to - from).collect();
     lengths.sort_unstable();
-    let all_lives: Vec<(i64, i64)> = created.tasks.iter().filter_map(|&number| life(trace, number)).collect();
-    let ran = created.tasks.iter().filter(|&number| !task(number).programs.is_empty()).count();
-    let children_ns: i64 = created.tasks.iter().map(|&number| times.own_ns[number as usize]).sum();
-    let stretches =
-        created.tasks.iter().filter_map(|&number| ends(trace, number).map(|(first, last)| (number, first, last)));
-    let calls = created.calls.iter().map(|&row| (trace.events.task(row), row, row));
+    let all_lives: Vec<(i64, i64)> = created
+        .tasks
+        .iter()
+        .filter_map(|&number| life(trace, number))
+        .collect();
+    let ran = created
+        .tasks
+        .iter()
+        .filter(|&number| !task(number).programs.is_empty())
+        .count();
+    let children_ns: i64 = created
+        .tasks
+        .iter()
+        .map(|&number| times.own_ns[number as usize])
+        .sum();
+    let stretches = created
+        .tasks
+        .iter()
+        .filter_map(|&number| ends(trace, number).map(|(first, last)| (number, first, last)));
+    let calls = created
+        .calls
+        .iter()
+        .map(|&row| (trace.events.task(row), row, row));
     let shape = trace.events.shape(sum.longest_row);
     builder.task_columns(creator, sum.first_row);
     builder.string("kind", Some(if threads { "threads" } else { "processes" }));
     builder.text("syscall", shape.syscall);
     builder.int("created", created.tasks.len() as i64);
     // Without timestamps, only the lines show which tasks ended.
-    let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
+    let gone = created
+        .tasks
+        .iter()
+        .filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
     builder.int("gone", gone.count() as i64);
     let reaps = reaps(trace, created.tasks);
     builder.int("reaped", reaps.len() as i64);
     builder.int("programs", ran as i64);
     builder.int("at_once", overlap(&all_lives).most);
-    builder.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
+    builder.some_int(
+        "mean_life_ns",
+        (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64),
+    );
     builder.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
-    let made: u64 = created.tasks.iter().map(|number| u64::from(task(number).calls)).sum();
-    builder.int("mean_calls", made as i64 / created.tasks.len().max(1) as i64);
+    let made: u64 = created
+        .tasks
+        .iter()
+        .map(|number| u64::from(task(number).calls))
+        .sum();
+    builder.int(
+        "mean_calls",
+        made as i64 / created.tasks.len().max(1) as i64,
+    );
     builder.int("calls", sum.calls);
     builder.ns("total_ns", sum.total_ns);
-    builder.some_int("p50_ns", (!durations.is_empty()).then(|| median(&mut durations)));
+    builder.some_int(
+        "p50_ns",
+        (!durations.is_empty()).then(|| median(&mut durations)),
+    );
     builder.ns("max_ns", sum.max_ns);
     builder.int("calls_exclusive_ns", sum.exclusive_ns);
     // Without a clock, the waits for the children show how long they took; these waits contain the children's own calls.
-    let has_clock = context.capture_of(creator).is_some_and(Capture::has_wall_clock);
+    let has_clock = context
+        .capture_of(creator)
+        .is_some_and(Capture::has_wall_clock);
     let waits = if has_clock { Vec::new() } else { reaps };
     let waits_ns: i64 = waits.iter().map(|&row| context.exclusive_ns(row)).sum();
     builder.path_ns(sum.exclusive_ns + children_ns.max(waits_ns));
     builder.lines(sum.first_row, sum.last_row);
-    let waits = waits.into_iter().map(|row| (trace.events.task(row), row, row));
-    builder.members(Provenance::Stretches(calls.chain(stretches).chain(waits).collect()));
+    let waits = waits
+        .into_iter()
+        .map(|row| (trace.events.task(row), row, row));
+    builder.members(Provenance::Stretches(
+        calls.chain(stretches).chain(waits).collect(),
+    ));
 }
 
 /// The waits of their creator's process that returned tasks. Where no end is printed, this shows it.
@@ -117,11 +179,21 @@ fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
         let process = mains.get(task.creator as usize)?;
         after = first_from(waited, after, task.created_by);
         let is_child = |id: i32| id == task.tid || id == task.pid;
-        let is_wait =
-            |&(row, id): &(u32, i32)| is_child(id) && mains.get(trace.events.task(row) as usize) == Some(process);
-        waited[after..].iter().take(MAX_WAITS_AFTER).copied().find(is_wait).map(|(row, _)| row)
+        let is_wait = |&(row, id): &(u32, i32)| {
+            is_child(id) && mains.get(trace.events.task(row) as usize) == Some(process)
+        };
+        waited[after..]
+            .iter()
+            .take(MAX_WAITS_AFTER)
+            .copied()
+            .find(is_wait)
+            .map(|(row, _)| row)
     };
-    tasks.iter().map(|&number| &trace.tasks[number as usize]).filter_map(by_creator).collect()
+    tasks
+        .iter()
+        .map(|&number| &trace.tasks[number as usize])
+        .filter_map(by_creator)
+        .collect()
 }
 
 /// The place of the first wait from a row on. It is searched near this place first: the next child was mostly created soon after
@@ -145,12 +217,37 @@ mod tests {
 
     #[test]
     fn processes_and_threads_have_separate_rows() {
-        let main = task(1).fork(0, 2, 2).wait4(2, 10, 2).fork(10, 11, 3).wait4(11, 30, 3).spawn("clone3", 30, 31, 4);
+        let main = task(1)
+            .fork(0, 2, 2)
+            .wait4(2, 10, 2)
+            .fork(10, 11, 3)
+            .wait4(11, 30, 3)
+            .spawn("clone3", 30, 31, 4);
         let thread = task(4).of_process(1).call("read", 32, 40).exit(41);
-        let plans =
-            vec![main.exit(50), task(2).call("read", 2, 9).exit(10), task(3).call("read", 11, 29).exit(30), thread];
-        let columns = ["kind", "created", "gone", "at_once", "mean_life_ns", "mean_calls", "total_ns", "p50_ns"];
-        let found = rows(&build(plans), super::build, &[&columns[..], &["exclusive_ns"]].concat());
-        assert_eq!(found, ["processes 2 2 1 13 2 3 1 30", "threads 1 1 1 9 2 1 1 1"]);
+        let plans = vec![
+            main.exit(50),
+            task(2).call("read", 2, 9).exit(10),
+            task(3).call("read", 11, 29).exit(30),
+            thread,
+        ];
+        let columns = [
+            "kind",
+            "created",
+            "gone",
+            "at_once",
+            "mean_life_ns",
+            "mean_calls",
+            "total_ns",
+            "p50_ns",
+        ];
+        let found = rows(
+            &build(plans),
+            super::build,
+            &[&columns[..], &["exclusive_ns"]].concat(),
+        );
+        assert_eq!(
+            found,
+            ["processes 2 2 1 13 2 3 1 30", "threads 1 1 1 9 2 1 1 1"]
+        );
     }
 }

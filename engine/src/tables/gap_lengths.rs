@@ -33,15 +33,28 @@ type Gap = (u32, i64, i64);
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let events = &context.trace.events;
     let mut groups: BTreeMap<(u32, i64), Group> = BTreeMap::new();
-    let gaps = context.attribution.long_gaps(MIN_CHOSEN_NS).into_iter().filter_map(|row| gap(context, row));
+    let gaps = context
+        .attribution
+        .long_gaps(MIN_CHOSEN_NS)
+        .into_iter()
+        .filter_map(|row| gap(context, row));
     for (row, dur_ns, exclusive_ns) in gaps.chain(silences(context)) {
         let task = events.task(row);
-        let tick_ns = context.capture_of(task).map_or(1, |capture| capture.facts.tick_ns);
-        let Some(round_ns) = chosen_ns(dur_ns, tick_ns).filter(|_| context.selection.has(row)) else {
+        let tick_ns = context
+            .capture_of(task)
+            .map_or(1, |capture| capture.facts.tick_ns);
+        let Some(round_ns) = chosen_ns(dur_ns, tick_ns).filter(|_| context.selection.has(row))
+        else {
             continue;
         };
         let is_log = events.kind(row) == EventKind::Log;
-        let new = || Group { rows: Vec::new(), total_ns: 0, exclusive_ns: 0, longest: (0, row), is_log };
+        let new = || Group {
+            rows: Vec::new(),
+            total_ns: 0,
+            exclusive_ns: 0,
+            longest: (0, row),
+            is_log,
+        };
         let group = groups.entry((task, round_ns)).or_insert_with(new);
         group.rows.push(row);
         group.total_ns += dur_ns;
@@ -59,13 +72,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn gap(context: &TableContext<'_>, row: u32) -> Option<Gap> {
     let events = &context.trace.events;
     let later = context.trace.rows_from(events.task(row), row).get(1..)?;
-    let next = later.iter().find(|&&row| matches!(events.kind(row), EventKind::Call | EventKind::Exit))?;
+    let next = later
+        .iter()
+        .find(|&&row| matches!(events.kind(row), EventKind::Call | EventKind::Exit))?;
     let start_ns = events.end_ns(row)?;
     let next_ns = events.start_ns(*next);
     let dur_ns = next_ns.saturating_sub(start_ns);
     // If the next event was printed earlier, the clock was set back.
     let is_in_order = *next > row;
-    (next_ns != NO_NS && dur_ns > 0 && is_in_order).then(|| (row, dur_ns, context.attribution.own_gap_after_ns(row)))
+    (next_ns != NO_NS && dur_ns > 0 && is_in_order)
+        .then(|| (row, dur_ns, context.attribution.own_gap_after_ns(row)))
 }
 
 /// The silences of logs.
@@ -76,12 +92,20 @@ fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a
         let is_log = capture.facts.dur_kind == parsers::DurKind::Gap;
         is_log && !is_part_of_stated(context, *number, &messages(context, capture))
     });
-    let rows = logs.flat_map(|(_, capture)| capture.rows.clone()).filter(|&row| events.kind(row) == EventKind::Log);
+    let rows = logs
+        .flat_map(|(_, capture)| capture.rows.clone())
+        .filter(|&row| events.kind(row) == EventKind::Log);
     rows.map(|row| (row, events.dur_ns(row), context.exclusive_ns(row)))
         .filter(|&(_, dur_ns, _)| dur_ns >= MIN_CHOSEN_NS)
 }
 
-fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group, builder: &mut TableBuilder<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    round_ns: i64,
+    mut group: Group,
+    builder: &mut TableBuilder<'_>,
+) {
     let events = &context.trace.events;
     let (max_ns, longest) = group.longest;
     let what = |row: u32| match events.kind(row) {
@@ -90,7 +114,9 @@ fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group,
     };
     let next = context.trace.rows_from(task, longest).get(1).copied();
     group.rows.sort_unstable();
-    let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else { return };
+    let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else {
+        return;
+    };
     builder.task_columns(task, first_row);
     builder.int("round_ns", round_ns);
     builder.int("gaps", group.rows.len() as i64);
@@ -101,5 +127,9 @@ fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group,
     builder.string("after", next.map(what).as_deref());
     builder.path_ns(group.exclusive_ns);
     builder.lines(first_row, last_row);
-    builder.members(if group.is_log { Provenance::Rows(group.rows) } else { Provenance::Gaps(group.rows) });
+    builder.members(if group.is_log {
+        Provenance::Rows(group.rows)
+    } else {
+        Provenance::Gaps(group.rows)
+    });
 }

@@ -33,9 +33,17 @@ pub fn gaps(trace: &Trace, selection: &Selection<'_>, at_least_ns: i64) -> Table
 fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
     let mut before: Option<Span> = None;
     for span in trace.spans(task) {
-        if let Some(before) = before.filter(|before| span.start_ns - before.end_ns >= at_least_ns.max(1)) {
+        if let Some(before) =
+            before.filter(|before| span.start_ns - before.end_ns >= at_least_ns.max(1))
+        {
             let dur_ns = span.start_ns - before.end_ns;
-            found.push(Gap { task, start_ns: before.end_ns, dur_ns, before: before.row, after: Some(span.row) });
+            found.push(Gap {
+                task,
+                start_ns: before.end_ns,
+                dur_ns,
+                before: before.row,
+                after: Some(span.row),
+            });
         }
         before = Some(span);
     }
@@ -45,34 +53,56 @@ fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap
 fn silences(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
     let events = &trace.events;
     let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
-    let mut rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_dated).collect();
+    let mut rows: Vec<u32> = trace
+        .rows_of(task)
+        .iter()
+        .copied()
+        .filter(is_dated)
+        .collect();
     rows.sort_by_key(|&row| events.start_ns(row));
     for pair in rows.windows(2) {
         let start_ns = events.start_ns(pair[0]);
         let dur_ns = events.start_ns(pair[1]) - start_ns;
         if dur_ns >= at_least_ns.max(1) && !events.is_repeat(pair[1]) {
-            found.push(Gap { task, start_ns, dur_ns, before: pair[0], after: Some(pair[1]) });
+            found.push(Gap {
+                task,
+                start_ns,
+                dur_ns,
+                before: pair[0],
+                after: Some(pair[1]),
+            });
         }
     }
 }
 
 fn table(trace: &Trace, selection: &Selection<'_>, found: &[Gap]) -> Table {
     let events = &trace.events;
-    let (mut programs, mut before, mut after) = (TextColumn::default(), TextColumn::default(), TextColumn::default());
+    let (mut programs, mut before, mut after) = (
+        TextColumn::default(),
+        TextColumn::default(),
+        TextColumn::default(),
+    );
     let what = |row: u32| match events.kind(row) {
         EventKind::Log => events.texts.string(events.target(row)).into_owned(),
         _ => text_columns::shape_text(events, events.shape_number(row)),
     };
     for gap in found {
         let program = selection.program_index.at(gap.task, gap.start_ns);
-        push_text(&mut programs, events, program.map_or(Text::NONE, |program| program.path));
+        push_text(
+            &mut programs,
+            events,
+            program.map_or(Text::NONE, |program| program.path),
+        );
         before.push(Some(&what(gap.before)));
         after.push(gap.after.map(&what).as_deref());
     }
     let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
     let task = |gap: &Gap| &trace.tasks[gap.task as usize];
     let columns = vec![
-        ("capture", ints(found.iter().map(|gap| i64::from(task(gap).capture)))),
+        (
+            "capture",
+            ints(found.iter().map(|gap| i64::from(task(gap).capture))),
+        ),
         ("task", ints(found.iter().map(|gap| i64::from(gap.task)))),
         ("pid", some_ints(found.iter().map(|gap| id(task(gap).pid)))),
         ("tid", some_ints(found.iter().map(|gap| id(task(gap).tid)))),
@@ -81,8 +111,18 @@ fn table(trace: &Trace, selection: &Selection<'_>, found: &[Gap]) -> Table {
         ("dur_ns", ints(found.iter().map(|gap| gap.dur_ns))),
         ("before", before.finish()),
         ("after", after.finish()),
-        ("line", ints(found.iter().map(|gap| i64::from(events.line(gap.before))))),
-        ("next_line", some_ints(found.iter().map(|gap| gap.after.map_or(NO_NS, |row| i64::from(events.line(row)))))),
+        (
+            "line",
+            ints(found.iter().map(|gap| i64::from(events.line(gap.before)))),
+        ),
+        (
+            "next_line",
+            some_ints(
+                found
+                    .iter()
+                    .map(|gap| gap.after.map_or(NO_NS, |row| i64::from(events.line(row)))),
+            ),
+        ),
     ];
     Table::new("gaps", columns)
 }

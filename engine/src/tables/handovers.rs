@@ -27,7 +27,13 @@ const MAX_WAITS: usize = 1024;
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut pairs: Vec<((u32, u32), u64)> = Vec::new();
     for (&(waiter, waker), &count) in context.attribution.walk_stats().handovers() {
-        let opposite = context.attribution.walk_stats().handovers().get(&(waker, waiter)).copied().unwrap_or(0);
+        let opposite = context
+            .attribution
+            .walk_stats()
+            .handovers()
+            .get(&(waker, waiter))
+            .copied()
+            .unwrap_or(0);
         // The path may pass through the waits of one of the two only.
         if count + opposite >= MIN_HANDOVERS && (count, waiter) > (opposite, waker) {
             pairs.push(((waiter, waker), count + opposite));
@@ -54,7 +60,8 @@ fn counted_pairs(context: &TableContext<'_>) -> Vec<((u32, u32), u64)> {
     let counts = by_order(context);
     let pair = |(&(waiter, waker), &count): (&(u32, u32), &u64)| {
         let opposite = counts.get(&(waker, waiter)).copied().unwrap_or(0);
-        let is_mutual = 100 * count.min(opposite) >= MIN_MUTUAL_PERCENT as u64 * count.max(opposite);
+        let is_mutual =
+            100 * count.min(opposite) >= MIN_MUTUAL_PERCENT as u64 * count.max(opposite);
         let is_first = (count, waiter) > (opposite, waker);
         (is_first && is_mutual && count >= MIN_QUOTED_HANDOVERS).then_some(((waiter, waker), count))
     };
@@ -70,13 +77,21 @@ fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text,
     let (mut waits, mut ended, mut target) = (0, 0, None);
     for (at, &row) in trace.rows_of(task).iter().enumerate() {
         let is_wait = trace.events.kind(row) == EventKind::Call
-            && matches!(context.wakers.wait(trace, row), Some(Wait::Read | Wait::Lock | Wait::Poll));
+            && matches!(
+                context.wakers.wait(trace, row),
+                Some(Wait::Read | Wait::Lock | Wait::Poll)
+            );
         if is_wait && context.wakers.needs_waker(trace, row) {
-            let edge = context.wakers.waker(trace, task, at, trace.printed_span(row));
+            let edge = context
+                .wakers
+                .waker(trace, task, at, trace.printed_span(row));
             waits += 1;
             if edge.is_some_and(|edge| edge.task == other) {
                 ended += 1;
-                target = target.or(Some((trace.events.waited_target(row), context.wakers.class(trace, row))));
+                target = target.or(Some((
+                    trace.events.waited_target(row),
+                    context.wakers.class(trace, row),
+                )));
             }
         }
         if waits == MAX_WAITS {
@@ -94,11 +109,21 @@ fn write(
     builder: &mut TableBuilder<'_>,
 ) {
     let (trace, events) = (context.trace, &context.trace.events);
-    let hands_over = |&row: &u32| matches!(context.wakers.class(trace, row), Class::Ipc | Class::Lock | Class::Poll);
-    let mut rows: Vec<u32> =
-        [waiter, waker].iter().flat_map(|&task| context.calls_of(task)).filter(hands_over).collect();
+    let hands_over = |&row: &u32| {
+        matches!(
+            context.wakers.class(trace, row),
+            Class::Ipc | Class::Lock | Class::Poll
+        )
+    };
+    let mut rows: Vec<u32> = [waiter, waker]
+        .iter()
+        .flat_map(|&task| context.calls_of(task))
+        .filter(hands_over)
+        .collect();
     rows.sort_unstable();
-    let (Some(&first_row), Some(&last_row)) = (rows.first(), rows.last()) else { return };
+    let (Some(&first_row), Some(&last_row)) = (rows.first(), rows.last()) else {
+        return;
+    };
     let bytes: i64 = rows.iter().map(|&row| events.bytes(row).unwrap_or(0)).sum();
     let in_calls_ns: i64 = rows.iter().map(|&row| context.exclusive_ns(row)).sum();
     let (target, class) = awaited.unwrap_or((Text::NONE, Class::Ipc));

@@ -19,12 +19,19 @@ const MAX_ROWS_AFTER: usize = 32;
 /// it does nothing more.
 pub(super) fn waits_after(context: &TableContext<'_>, task: u32, sleep: u32) -> Option<bool> {
     let events = &context.trace.events;
-    let later = context.trace.rows_from(task, sleep).iter().copied().skip(1).take(MAX_ROWS_AFTER);
+    let later = context
+        .trace
+        .rows_from(task, sleep)
+        .iter()
+        .copied()
+        .skip(1)
+        .take(MAX_ROWS_AFTER);
     let mut closes = false;
     for row in later.filter(|&row| events.kind(row) == EventKind::Call) {
         match wait_of_row(events, row) {
             Some(Wait::Sleep) => {}
-            Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
+            Some(Wait::Poll | Wait::Peer)
+                if timed_out(events, row) || failed_at_once(events, row) => {}
             Some(wait) => return Some(!closes && waits(context, row, wait)),
             // A close before exit is part of the exit.
             None if events.action(row) == Action::Closes => closes = true,
@@ -48,15 +55,21 @@ fn waits(context: &TableContext<'_>, row: u32, wait: Wait) -> bool {
 
 /// Whether a read gets its data from a peer, not from a disk.
 fn reads_from_peer(context: &TableContext<'_>, row: u32) -> bool {
-    matches!(context.wakers.class(context.trace, row), Class::Network | Class::Ipc | Class::Terminal | Class::External)
+    matches!(
+        context.wakers.class(context.trace, row),
+        Class::Network | Class::Ipc | Class::Terminal | Class::External
+    )
 }
 
 /// Taking or releasing a lock is observable, unlike other uses of fcntl.
 fn is_unobservable(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let shape = events.shape(row);
-    let Some(call) = syscalls::by_text(shape.syscall) else { return false };
+    let Some(call) = syscalls::by_text(shape.syscall) else {
+        return false;
+    };
     let locks = memchr::memmem::find(events.texts.bytes(shape.op), b"SETLK").is_some();
-    let is_quiet = call.effort <= Effort::Light || matches!(call.action, Action::ReadsClock | Action::NamesSocket);
+    let is_quiet = call.effort <= Effort::Light
+        || matches!(call.action, Action::ReadsClock | Action::NamesSocket);
     call.class == Class::Memory || call.action.keeps_signals() || (is_quiet && !locks)
 }

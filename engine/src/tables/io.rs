@@ -57,14 +57,30 @@ struct Moved {
     calls: u32,
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    tasks: &[u32],
+) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
-    let rows = tasks.iter().map(|&task| context.trace.rows_of(task).len()).sum();
-    let mut seeks = Seeks { numbers: TextNumbers::new(rows, events.texts.len()), counts: Vec::new() };
-    let mut moves = Moves { calls: Vec::new(), groups: Vec::new() };
+    let rows = tasks
+        .iter()
+        .map(|&task| context.trace.rows_of(task).len())
+        .sum();
+    let mut seeks = Seeks {
+        numbers: TextNumbers::new(rows, events.texts.len()),
+        counts: Vec::new(),
+    };
+    let mut moves = Moves {
+        calls: Vec::new(),
+        groups: Vec::new(),
+    };
     let mut numbers: FxHashMap<(Text, Transfer), TextNumbers> = FxHashMap::default();
     let mut last: Option<((Text, Key), u32)> = None;
-    for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
+    for call in tasks
+        .iter()
+        .flat_map(|&task| kinds.by_program(context, task))
+    {
         let target = events.target(call.row);
         let Kind::Moves(way) = call.kind else {
             seeks.add(target);
@@ -75,7 +91,10 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
             Some((same, number)) if same == group => number,
             _ => {
                 let of_way = || TextNumbers::new(rows, events.texts.len());
-                numbers.entry((call.program, way)).or_insert_with(of_way).of(target, moves.groups.len() as u32)
+                numbers
+                    .entry((call.program, way))
+                    .or_insert_with(of_way)
+                    .of(target, moves.groups.len() as u32)
             }
         };
         last = Some((group, number));
@@ -101,7 +120,9 @@ impl Seeks {
     }
 
     fn of(&self, target: Text) -> i64 {
-        self.numbers.get(target).map_or(0, |number| self.counts[number as usize])
+        self.numbers
+            .get(target)
+            .map_or(0, |number| self.counts[number as usize])
     }
 }
 
@@ -109,7 +130,11 @@ impl Moves {
     /// Add a call. Its group may be new.
     fn add(&mut self, row: u32, group: u32, (program, key): (Text, Key)) {
         if group as usize == self.groups.len() {
-            self.groups.push(Moved { program, key, calls: 0 });
+            self.groups.push(Moved {
+                program,
+                key,
+                calls: 0,
+            });
         }
         self.groups[group as usize].calls += 1;
         self.calls.push((row, group));
@@ -124,7 +149,11 @@ impl Moves {
             let seek_count = seeks.of(target);
             let is_large = group.calls as usize >= MIN_TARGET_CALLS && target.is_some();
             let next = found.len() as u32;
-            let place = if is_large { next } else { *rest.entry((program, way)).or_insert(next) };
+            let place = if is_large {
+                next
+            } else {
+                *rest.entry((program, way)).or_insert(next)
+            };
             if place == next {
                 let key = (way, if is_large { target } else { Text::NONE });
                 found.push(CallGroup::of_one(task, program, key, Vec::new()));
@@ -136,7 +165,10 @@ impl Moves {
         for &(row, group) in &self.calls {
             found[places[group as usize] as usize].rows.push(row);
         }
-        found.iter_mut().filter(|group| !group.key.1.is_some()).for_each(|group| group.rows.sort_unstable());
+        found
+            .iter_mut()
+            .filter(|group| !group.key.1.is_some())
+            .for_each(|group| group.rows.sort_unstable());
         // Merged groups go last.
         found.sort_by_key(|group| !group.key.1.is_some());
         found
@@ -145,14 +177,31 @@ impl Moves {
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
-    let moved = group.rows.iter().filter(|&&row| events.outcome(row) == Outcome::Ok);
-    let mut sizes: Vec<i64> = moved.filter_map(|&row| events.bytes(row)).filter(|&bytes| bytes > 0).collect();
-    let mut durs: Vec<i64> = group.rows.iter().map(|&row| events.dur_ns(row)).filter(|&ns| ns != NO_NS).collect();
+    let moved = group
+        .rows
+        .iter()
+        .filter(|&&row| events.outcome(row) == Outcome::Ok);
+    let mut sizes: Vec<i64> = moved
+        .filter_map(|&row| events.bytes(row))
+        .filter(|&bytes| bytes > 0)
+        .collect();
+    let mut durs: Vec<i64> = group
+        .rows
+        .iter()
+        .map(|&row| events.dur_ns(row))
+        .filter(|&ns| ns != NO_NS)
+        .collect();
     let way = group.key.0;
     let target = grouping::only_target(context, &group.rows);
-    let (sum, syscall) = (group.sum(context), grouping::commonest(context, &group.rows));
+    let (sum, syscall) = (
+        group.sum(context),
+        grouping::commonest(context, &group.rows),
+    );
     let any = |value: i64| (!sizes.is_empty()).then_some(value);
-    let (least, most) = (any(sizes.iter().copied().min().unwrap_or(0)), any(sizes.iter().copied().max().unwrap_or(0)));
+    let (least, most) = (
+        any(sizes.iter().copied().min().unwrap_or(0)),
+        any(sizes.iter().copied().max().unwrap_or(0)),
+    );
     let mean = any(sum.bytes / (sizes.len() as i64).max(1));
     builder.group_columns(group);
     builder.string("way", Some(way.name()));
@@ -179,25 +228,63 @@ mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
     fn reads(plan: TaskPlan, target: &str, count: i64, bytes: i64) -> TaskPlan {
-        let read = |plan: TaskPlan, at: i64| plan.call("read", at * 10, at * 10 + 4).on(target).returns(bytes);
+        let read = |plan: TaskPlan, at: i64| {
+            plan.call("read", at * 10, at * 10 + 4)
+                .on(target)
+                .returns(bytes)
+        };
         (0..count).fold(plan, read)
     }
 
     #[test]
     fn sizes_cover_only_calls_that_transferred_data() {
-        let many = reads(task(1), "/a", 900, 1).call("read", 9000, 9001).on("/a").returns(0);
-        let many = many.call("read", 9002, 9003).on("/a").fails("EAGAIN").call("lseek", 9004, 9005).on("/a").returns(0);
-        let columns =
-            ["way", "target", "calls", "failed", "moved", "bytes", "p50_bytes", "max_bytes", "seeks", "p50_ns"];
-        assert_eq!(rows(&build(vec![many.exit(9100)]), super::build, &columns), ["read /a 902 1 900 900 1 1 1 4"]);
+        let many = reads(task(1), "/a", 900, 1)
+            .call("read", 9000, 9001)
+            .on("/a")
+            .returns(0);
+        let many = many
+            .call("read", 9002, 9003)
+            .on("/a")
+            .fails("EAGAIN")
+            .call("lseek", 9004, 9005)
+            .on("/a")
+            .returns(0);
+        let columns = [
+            "way",
+            "target",
+            "calls",
+            "failed",
+            "moved",
+            "bytes",
+            "p50_bytes",
+            "max_bytes",
+            "seeks",
+            "p50_ns",
+        ];
+        assert_eq!(
+            rows(&build(vec![many.exit(9100)]), super::build, &columns),
+            ["read /a 902 1 900 900 1 1 1 4"]
+        );
     }
 
     #[test]
     fn targets_with_few_calls_and_threads_of_a_process_share_a_row() {
-        let plan = task(1).spawn("clone3", 0, 1, 2).call("write", 1, 2).on("/c").returns(7);
+        let plan = task(1)
+            .spawn("clone3", 0, 1, 2)
+            .call("write", 1, 2)
+            .on("/c")
+            .returns(7);
         let plan = reads(reads(plan, "/a", 3, 100), "/b", 3, 300).exit(90);
         let thread = reads(task(2).of_process(1), "/a", 3, 100).exit(80);
-        let columns = ["pid", "way", "target", "targets", "calls", "mean_bytes", "min_bytes"];
+        let columns = [
+            "pid",
+            "way",
+            "target",
+            "targets",
+            "calls",
+            "mean_bytes",
+            "min_bytes",
+        ];
         let found = rows(&build(vec![plan, thread]), super::build, &columns);
         assert_eq!(found, ["1 read - 2 9 166 100", "1 write /c 1 1 7 7"]);
     }

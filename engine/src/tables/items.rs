@@ -11,7 +11,9 @@ use crate::table_support::provenance::Provenance;
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "items");
     for log in context.logs() {
-        log.kinds.iter().for_each(|kind| write(context, log, kind, &mut builder));
+        log.kinds
+            .iter()
+            .for_each(|kind| write(context, log, kind, &mut builder));
     }
     builder.finish()
 }
@@ -35,16 +37,25 @@ fn times(kind: &ItemKind) -> Option<Times> {
     let own = (first.own_ns(), own_ns.clone().sum(), own_ns.max()?);
     let last_ns = last.end_ns();
     let own = Some(own).filter(|_| kind.stages.len() > 1);
-    Some(Times { start_ns, first_ns: first.end_ns(), last_ns, elapsed_ns: last_ns - start_ns, own })
+    Some(Times {
+        start_ns,
+        first_ns: first.end_ns(),
+        last_ns,
+        elapsed_ns: last_ns - start_ns,
+        own,
+    })
 }
 
 fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, builder: &mut TableBuilder<'_>) {
     let Some(times) = times(kind) else { return };
     let rows = rows(kind, times.last_ns);
-    let (Some(&first_row), Some(&last_row)) = (rows.iter().min(), rows.iter().max()) else { return };
+    let (Some(&first_row), Some(&last_row)) = (rows.iter().min(), rows.iter().max()) else {
+        return;
+    };
     let tick_ns = context.trace.captures[log.capture as usize].facts.tick_ns;
     let done = kind.completed as i64;
-    let over_elapsed = |ns: i64| (times.elapsed_ns > 0).then(|| ns as f64 / times.elapsed_ns as f64);
+    let over_elapsed =
+        |ns: i64| (times.elapsed_ns > 0).then(|| ns as f64 / times.elapsed_ns as f64);
     let is_known = |ns: &i64| *ns >= MIN_DIVISOR_TICKS * tick_ns;
     let own = |of: fn((i64, i64, i64)) -> i64| times.own.map(of);
     let shape = |stage: Option<&usize>| stage.map(|&stage| log.stages[stage].shape.as_str());
@@ -63,12 +74,23 @@ fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, builder: &mut T
     builder.some_int("first_own_ns", own(|(first, ..)| first));
     builder.int("marginal_ns", kind.fit.marginal_ns);
     builder.int("residual_ns", kind.fit.residual_ns);
-    builder.float("marginal_share", over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)));
+    builder.float(
+        "marginal_share",
+        over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)),
+    );
     builder.some_int("own_ns", own_ns);
     builder.some_int("longest_ns", own(|(.., longest)| longest));
-    builder.float("parallel", own_ns.filter(|&ns| is_known(&(ns / done))).and_then(over_elapsed));
+    builder.float(
+        "parallel",
+        own_ns
+            .filter(|&ns| is_known(&(ns / done)))
+            .and_then(over_elapsed),
+    );
     let first = own(|(first, ..)| first).filter(is_known);
-    builder.float("effective", first.and_then(|ns| over_elapsed(ns.saturating_mul(done))));
+    builder.float(
+        "effective",
+        first.and_then(|ns| over_elapsed(ns.saturating_mul(done))),
+    );
     let longest_step_ns = kind.steps().max().unwrap_or(0);
     let could_free_ns = (times.elapsed_ns - longest_step_ns).max(0);
     builder.some_int("could_free_ns", times.own.map(|_| could_free_ns));
@@ -79,6 +101,13 @@ fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, builder: &mut T
 
 /// The messages about completed items, up to the last completion.
 fn rows(kind: &ItemKind, last_ns: i64) -> Vec<u32> {
-    let messages = kind.done().iter().flat_map(|item| &item.said).map(|(message, _)| message);
-    messages.filter(|message| message.at_ns < last_ns).map(|message| message.row).collect()
+    let messages = kind
+        .done()
+        .iter()
+        .flat_map(|item| &item.said)
+        .map(|(message, _)| message);
+    messages
+        .filter(|message| message.at_ns < last_ns)
+        .map(|message| message.row)
+        .collect()
 }

@@ -14,7 +14,10 @@ pub(super) struct Victims<'all> {
 
 impl<'all> Victims<'all> {
     pub(super) fn new(context: &'all TableContext<'all>) -> Victims<'all> {
-        Victims { context, by_id: OnceCell::new() }
+        Victims {
+            context,
+            by_id: OnceCell::new(),
+        }
     }
 
     /// The task that had the id when a call of `task` sent the signal.
@@ -27,14 +30,21 @@ impl<'all> Victims<'all> {
             let known = &trace.tasks[number as usize];
             known.birth_ns <= sent_ns && (known.death_ns == NO_NS || known.death_ns >= sent_ns)
         };
-        self.by_id().get(&(capture, i32::try_from(id).ok()?))?.iter().find(lived).copied()
+        self.by_id()
+            .get(&(capture, i32::try_from(id).ok()?))?
+            .iter()
+            .find(lived)
+            .copied()
     }
 
     fn by_id(&self) -> &FxHashMap<(u32, i32), Vec<u32>> {
         self.by_id.get_or_init(|| {
             let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
             for (number, task) in (0..).zip(&self.context.trace.tasks) {
-                by_id.entry((task.capture, task.tid)).or_default().push(number);
+                by_id
+                    .entry((task.capture, task.tid))
+                    .or_default()
+                    .push(number);
             }
             by_id
         })

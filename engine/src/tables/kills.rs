@@ -55,13 +55,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     }
     let looked = looked_after(context);
     for (task, pauses) in pauses(context) {
-        let Some(kills) = kills.get(&task) else { continue };
+        let Some(kills) = kills.get(&task) else {
+            continue;
+        };
         let mut before: Vec<Before> = pauses.iter().map(|_| Before::default()).collect();
         for &kill in kills {
             let next = pauses.partition_point(|pause| pause.at < kill.at);
             let is_last = is_kill(context, kill.row);
             for earlier in before.iter_mut().take(next).filter(|_| is_last) {
-                if earlier.kills.iter().any(|known| is_same_victim(context, known, &kill)) {
+                if earlier
+                    .kills
+                    .iter()
+                    .any(|known| is_same_victim(context, known, &kill))
+                {
                     (earlier.then_killed, earlier.deaf) = (true, kill.victim);
                 }
             }
@@ -70,8 +76,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             }
         }
         for (pause, before) in pauses.iter().zip(&mut before) {
-            before.kills.retain(|kill| !observed_exit(context, task, kill, pause));
-            let Some(kill) = before.kills.last().filter(|_| !pause.is_wait) else { continue };
+            before
+                .kills
+                .retain(|kill| !observed_exit(context, task, kill, pause));
+            let Some(kill) = before.kills.last().filter(|_| !pause.is_wait) else {
+                continue;
+            };
             if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
                 write(context, task, pause, before, &mut builder);
             }
@@ -83,7 +93,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// Whether two signals were sent to the same process. Of one that is not in the capture, the id is known.
 fn is_same_victim(context: &TableContext<'_>, one: &Kill, other: &Kill) -> bool {
     let id = |kill: &Kill| context.trace.events.target(kill.row);
-    one.victim == other.victim && (one.victim.is_some() || id(one).is_some() && id(one) == id(other))
+    one.victim == other.victim
+        && (one.victim.is_some() || id(one).is_some() && id(one) == id(other))
 }
 
 /// Signals that request a process to end, by the task that may pause after them.
@@ -91,72 +102,149 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
     let trace = context.trace;
     let texts = &trace.events.texts;
     let kinds = ShapeIndex::new(context, |action, shape| {
-        (action == Action::Signals && shape.outcome == Outcome::Ok && requests_end(texts.bytes(shape.op))).then_some(())
+        (action == Action::Signals
+            && shape.outcome == Outcome::Ok
+            && requests_end(texts.bytes(shape.op)))
+        .then_some(())
     });
     let victims = Victims::new(context);
     let mut found: FxHashMap<u32, Vec<Kill>> = FxHashMap::default();
     for task in context.tasks() {
         for (row, ()) in kinds.calls(context, task) {
             let victim = victims.of(task, row);
-            if victim.is_some_and(|victim| trace.tasks[victim as usize].pid == trace.tasks[task as usize].pid) {
+            if victim.is_some_and(|victim| {
+                trace.tasks[victim as usize].pid == trace.tasks[task as usize].pid
+            }) {
                 continue;
             }
-            found.entry(task).or_default().push(Kill { row, at: row, victim });
+            found.entry(task).or_default().push(Kill {
+                row,
+                at: row,
+                victim,
+            });
             // If a command sends the signal, its creator pauses.
             let known = &trace.tasks[task as usize];
             if known.creator != NONE && known.created_by != NONE && !known.is_thread {
-                found.entry(known.creator).or_default().push(Kill { row, at: known.created_by, victim });
+                found.entry(known.creator).or_default().push(Kill {
+                    row,
+                    at: known.created_by,
+                    victim,
+                });
             }
         }
     }
-    found.values_mut().for_each(|kills| kills.sort_by_key(|kill| kill.at));
+    found
+        .values_mut()
+        .for_each(|kills| kills.sort_by_key(|kill| kill.at));
     found
 }
 
 fn requests_end(op: &[u8]) -> bool {
-    matches!(op, b"SIGTERM" | b"SIGKILL" | b"SIGINT" | b"SIGHUP" | b"SIGQUIT" | b"SIGABRT" | b"15" | b"9" | b"2" | b"1")
+    matches!(
+        op,
+        b"SIGTERM"
+            | b"SIGKILL"
+            | b"SIGINT"
+            | b"SIGHUP"
+            | b"SIGQUIT"
+            | b"SIGABRT"
+            | b"15"
+            | b"9"
+            | b"2"
+            | b"1"
+    )
 }
 
 fn is_kill(context: &TableContext<'_>, row: u32) -> bool {
-    matches!(context.trace.events.texts.bytes(context.trace.events.shape(row).op), b"SIGKILL" | b"9")
+    matches!(
+        context
+            .trace
+            .events
+            .texts
+            .bytes(context.trace.events.shape(row).op),
+        b"SIGKILL" | b"9"
+    )
 }
 
 /// Maps pauses of polling loops whose probe result changed to the probes before them. A task that polls after the kill
 /// waits only until it notices the exit.
 fn looked_after(context: &TableContext<'_>) -> FxHashMap<u32, u32> {
-    let of = all_series(context).into_iter().filter(|series| series.changed && series.kind != ProbeKind::Attempt);
-    of.flat_map(|series| series.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
+    let of = all_series(context)
+        .into_iter()
+        .filter(|series| series.changed && series.kind != ProbeKind::Attempt);
+    of.flat_map(|series| {
+        series
+            .pauses
+            .into_iter()
+            .map(|(look, pause)| (pause.row, look))
+    })
+    .collect()
 }
 
 /// Whether a wait before the pause already reported the victim's exit. If so, the pause has another reason.
 fn observed_exit(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
     let events = &context.trace.events;
-    let Some(victim) = kill.victim.and_then(|victim| context.trace.tasks.get(victim as usize)) else { return false };
+    let Some(victim) = kill
+        .victim
+        .and_then(|victim| context.trace.tasks.get(victim as usize))
+    else {
+        return false;
+    };
     let from = events.waited.partition_point(|&(row, _)| row <= kill.at);
-    let waits = events.waited[from..].iter().take_while(|&&(row, _)| row < pause.at).take(MAX_WAITS_AFTER);
-    waits.into_iter().any(|&(row, pid)| pid == victim.tid && events.task(row) == task)
+    let waits = events.waited[from..]
+        .iter()
+        .take_while(|&&(row, _)| row < pause.at)
+        .take(MAX_WAITS_AFTER);
+    waits
+        .into_iter()
+        .any(|&(row, pid)| pid == victim.tid && events.task(row) == task)
 }
 
 /// The wait after a pause that returned a victim which had exited during the pause. From the exit on, the time is
 /// charged to this wait.
 fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
     let events = &context.trace.events;
-    let from = events.waited.partition_point(|&(row, _)| row <= pause.last_row);
-    let is_victim = |pid: i32| victims.iter().any(|&victim| context.trace.tasks[victim as usize].tid == pid);
-    let here = events.waited[from..].iter().take(64).filter(|&&(row, pid)| events.task(row) == task && pid != 0);
-    here.take(1).find(|&&(_, pid)| is_victim(pid)).map(|&(row, _)| row)
+    let from = events
+        .waited
+        .partition_point(|&(row, _)| row <= pause.last_row);
+    let is_victim = |pid: i32| {
+        victims
+            .iter()
+            .any(|&victim| context.trace.tasks[victim as usize].tid == pid)
+    };
+    let here = events.waited[from..]
+        .iter()
+        .take(64)
+        .filter(|&&(row, pid)| events.task(row) == task && pid != 0);
+    here.take(1)
+        .find(|&&(_, pid)| is_victim(pid))
+        .map(|&(row, _)| row)
 }
 
 /// What the signals before a pause were sent to: names of programs, or ids of processes that are not in the capture.
 fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
     let texts = &context.trace.events.texts;
     let name = |kill: &Kill| {
-        if let Some(script) = kill.victim.and_then(|victim| context.script(victim, kill.row)) {
+        if let Some(script) = kill
+            .victim
+            .and_then(|victim| context.script(victim, kill.row))
+        {
             return script;
         }
-        let program = kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row));
-        let known = if program.is_some() { program } else { context.trace.events.target(kill.row) };
-        texts.string(known).rsplit('/').next().unwrap_or_default().to_owned()
+        let program = kill
+            .victim
+            .map_or(Text::NONE, |victim| context.program(victim, kill.row));
+        let known = if program.is_some() {
+            program
+        } else {
+            context.trace.events.target(kill.row)
+        };
+        texts
+            .string(known)
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     };
     let mut names: Vec<String> = Vec::new();
     for name in kills.iter().map(name).filter(|name| !name.is_empty()) {
@@ -167,17 +255,32 @@ fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
     names
 }
 
-fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, builder: &mut TableBuilder<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    pause: &Pause,
+    before: &Before,
+    builder: &mut TableBuilder<'_>,
+) {
     let (trace, events) = (context.trace, &context.trace.events);
     let start_ns = events.start_ns(pause.row);
-    let end_ns = events.end_ns(pause.last_row).unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
-    let Some(kill) = before.kills.last() else { return };
+    let end_ns = events
+        .end_ns(pause.last_row)
+        .unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
+    let Some(kill) = before.kills.last() else {
+        return;
+    };
     let mut victims: Vec<u32> = before.kills.iter().filter_map(|kill| kill.victim).collect();
     victims.sort_unstable();
     victims.dedup();
     let unknown = before.kills.iter().any(|kill| kill.victim.is_none());
-    let deaths = victims.iter().map(|&victim| trace.tasks[victim as usize].death_ns);
-    let survivors = deaths.clone().filter(|&death_ns| death_ns == NO_NS || death_ns >= end_ns).count();
+    let deaths = victims
+        .iter()
+        .map(|&victim| trace.tasks[victim as usize].death_ns);
+    let survivors = deaths
+        .clone()
+        .filter(|&death_ns| death_ns == NO_NS || death_ns >= end_ns)
+        .count();
     let all_gone = !unknown && survivors == 0 && !victims.is_empty();
     let gone_ns = deaths.max().filter(|_| all_gone);
     let mut rows = pause.rows(context);
@@ -185,19 +288,38 @@ fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, 
     builder.task_columns(task, pause.at);
     builder.text("signal", events.shape(kill.row).op);
     builder.text("target", events.target(kill.row));
-    builder.text("victim", kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row)));
+    builder.text(
+        "victim",
+        kill.victim
+            .map_or(Text::NONE, |victim| context.program(victim, kill.row)),
+    );
     let script = |task: Option<u32>| task.and_then(|task| context.script(task, kill.row));
     builder.string("victim_script", script(kill.victim).as_deref());
     builder.list("names", names(context, &before.kills));
     builder.int("victims", victims.len() as i64);
     builder.int("survivors", survivors as i64);
-    builder.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
+    builder.some_int(
+        "gone_ns",
+        gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)),
+    );
     builder.int("slept_ns", pause.dur_ns);
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     builder.int("needless_ns", needless_ns);
-    builder.int("freeable_ns", if before.then_killed { pause.dur_ns } else { needless_ns });
+    builder.int(
+        "freeable_ns",
+        if before.then_killed {
+            pause.dur_ns
+        } else {
+            needless_ns
+        },
+    );
     builder.bool("then_killed", before.then_killed);
-    builder.text("deaf", before.deaf.map_or(Text::NONE, |deaf| context.program(deaf, kill.row)));
+    builder.text(
+        "deaf",
+        before
+            .deaf
+            .map_or(Text::NONE, |deaf| context.program(deaf, kill.row)),
+    );
     builder.string("deaf_script", script(before.deaf).as_deref());
     builder.int("pauses", 1);
     builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());

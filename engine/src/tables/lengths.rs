@@ -1,6 +1,8 @@
 //! Durations that people typically choose: round values, and values that count as equal.
 
-use crate::store::heuristics::{CHOSEN_NS, CHOSEN_PRECISION_RATIO, FINE_TICK_NS, MAX_TIMER_DELAY_NS};
+use crate::store::heuristics::{
+    CHOSEN_NS, CHOSEN_PRECISION_RATIO, FINE_TICK_NS, MAX_TIMER_DELAY_NS,
+};
 
 /// The chosen duration that matches this one, exactly or up to 1 % and 20 ms above it, because a delay never ends too early.
 ///
@@ -52,13 +54,17 @@ mod tests {
 
     #[test]
     fn a_clock_of_whole_seconds_matches_only_long_lengths() {
-        let of = [2, 3, 5, 60, 119, 120, 130].map(|seconds| chosen_ns(seconds * S, S).map(|ns| ns / S));
+        let of =
+            [2, 3, 5, 60, 119, 120, 130].map(|seconds| chosen_ns(seconds * S, S).map(|ns| ns / S));
         assert_eq!(of, [None, None, None, None, Some(120), Some(120), None]);
         assert_eq!(chosen_ns(S, 10 * MS), Some(S));
     }
 
     #[test]
     fn two_digits_ignores_the_third_digit() {
-        assert_eq!([4_999, 5_000, 104, 99, 7, 0].map(two_digits), [5_000, 5_000, 100, 99, 7, 0]);
+        assert_eq!(
+            [4_999, 5_000, 104, 99, 7, 0].map(two_digits),
+            [5_000, 5_000, 100, 99, 7, 0]
+        );
     }
 }

@@ -47,7 +47,9 @@ type Key = (Kind, u32);
 
 /// Builds the table of misses by process and search list.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |action, shape| action.lookup().map(|_| answer(context, shape)));
+    let kinds = ShapeIndex::new(context, |action, shape| {
+        action.lookup().map(|_| answer(context, shape))
+    });
     if !search::reach_threshold(context, &kinds) {
         return TableBuilder::new(context, "lookups").finish();
     }
@@ -104,9 +106,17 @@ struct Searched {
     loose: Vec<(Text, u32, u32, u32)>,
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Answer>,
+    tasks: &[u32],
+) -> Vec<CallGroup<Key>> {
     let texts = &context.trace.events.texts;
-    let mut names = Names { texts, numbers: FxHashMap::default(), parts: FxHashMap::default() };
+    let mut names = Names {
+        texts,
+        numbers: FxHashMap::default(),
+        parts: FxHashMap::default(),
+    };
     let mut searched = Searched::default();
     for &task in tasks {
         let (mut search, mut tries) = (DirectorySearch::default(), Tries::default());
@@ -130,7 +140,12 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, tasks: &[u
 
 impl Tries {
     /// Adds a lookup, by stem and directory.
-    fn add(&mut self, call: &ClassifiedCall<Answer>, part: PathPart, names: impl FnOnce() -> (u32, u32)) {
+    fn add(
+        &mut self,
+        call: &ClassifiedCall<Answer>,
+        part: PathPart,
+        names: impl FnOnce() -> (u32, u32),
+    ) {
         if part == PathPart::Directory {
             return self.rows.push(call.row);
         }
@@ -156,7 +171,10 @@ impl Searched {
         match search.directories.as_slice() {
             [] => {}
             [directory] => {
-                let loose = search.rows.iter().map(|&row| (search.program, search.stem, *directory, row));
+                let loose = search
+                    .rows
+                    .iter()
+                    .map(|&row| (search.program, search.stem, *directory, row));
                 self.loose.extend(loose);
             }
             _ => self.searches.push(search),
@@ -166,17 +184,32 @@ impl Searched {
     /// Merges searches that have directories in common.
     fn groups(self, task: u32) -> Vec<CallGroup<Key>> {
         let mut lists = Lists::default();
-        self.searches.iter().for_each(|search| lists.join(&search.directories));
+        self.searches
+            .iter()
+            .for_each(|search| lists.join(&search.directories));
         let mut groups: FxHashMap<(Text, Key), CallGroup<Key>> = FxHashMap::default();
         let mut add = |program: Text, key: Key, rows: &[u32], counts: [i64; 2]| {
-            let group =
-                groups.entry((program, key)).or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
+            let group = groups
+                .entry((program, key))
+                .or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
             group.rows.extend(rows);
-            group.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            group
+                .counts
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
         };
         for search in &self.searches {
-            let list = search.directories.first().map_or(0, |&directory| lists.root(directory));
-            add(search.program, (Kind::Search, list), &search.rows, [1, i64::from(search.found_in.is_some())]);
+            let list = search
+                .directories
+                .first()
+                .map_or(0, |&directory| lists.root(directory));
+            add(
+                search.program,
+                (Kind::Search, list),
+                &search.rows,
+                [1, i64::from(search.found_in.is_some())],
+            );
         }
         let mut places: FxHashMap<(Text, u32), (u32, bool)> = FxHashMap::default();
         for &(program, stem, directory, _) in &self.loose {
@@ -184,8 +217,14 @@ impl Searched {
             place.1 |= place.0 != directory;
         }
         for (program, stem, _, row) in self.loose {
-            let several = places.get(&(program, stem)).is_some_and(|&(_, several)| several);
-            let key = if several { (Kind::Marker, stem) } else { (Kind::Probe, 0) };
+            let several = places
+                .get(&(program, stem))
+                .is_some_and(|&(_, several)| several);
+            let key = if several {
+                (Kind::Marker, stem)
+            } else {
+                (Kind::Probe, 0)
+            };
             add(program, key, &[row], [1, 0]);
         }
         groups.into_values().collect()
@@ -208,7 +247,9 @@ impl Lists {
     }
 
     fn join(&mut self, directories: &[u32]) {
-        let Some(&first) = directories.first() else { return };
+        let Some(&first) = directories.first() else {
+            return;
+        };
         let root = self.root(first);
         for &other in directories {
             let other = self.root(other);
@@ -220,24 +261,41 @@ impl Lists {
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (events, sum) = (&context.trace.events, group.sum(context));
     let missing = |row: &&u32| answer(context, &events.shape(**row)) == Answer::Missing;
-    let missed: Vec<Text> = group.rows.iter().filter(missing).map(|&row| events.target(row)).collect();
-    let places: FxHashSet<&[u8]> = missed.iter().map(|&target| parts(events.texts.bytes(target)).0).collect();
+    let missed: Vec<Text> = group
+        .rows
+        .iter()
+        .filter(missing)
+        .map(|&row| events.target(row))
+        .collect();
+    let places: FxHashSet<&[u8]> = missed
+        .iter()
+        .map(|&target| parts(events.texts.bytes(target)).0)
+        .collect();
     let (mut stems, mut endings) = (FxHashSet::default(), FxHashMap::default());
     let mut directories: FxHashMap<&[u8], u32> = FxHashMap::default();
     // A lookup of a searched directory itself is not a lookup of a name.
-    for path in missed.iter().map(|&target| events.texts.bytes(target)).filter(|path| !places.contains(path)) {
+    for path in missed
+        .iter()
+        .map(|&target| events.texts.bytes(target))
+        .filter(|path| !places.contains(path))
+    {
         let (directory, name) = parts(path);
         stems.insert(stem(name));
         *endings.entry(ending(name)).or_insert(0u32) += 1;
         *directories.entry(directory).or_insert(0) += 1;
     }
-    let ending =
-        endings.into_iter().max_by_key(|&(ending, count)| (count, ending)).map_or(&b""[..], |(ending, _)| ending);
+    let ending = endings
+        .into_iter()
+        .max_by_key(|&(ending, count)| (count, ending))
+        .map_or(&b""[..], |(ending, _)| ending);
     builder.group_columns(group);
     builder.string("kind", Some(group.key.0.name()));
     builder.text("syscall", grouping::commonest(context, &group.rows));
     builder.text("target", commonest(&missed));
-    builder.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
+    builder.string(
+        "ending",
+        Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()),
+    );
     builder.int("searches", group.counts[0]);
     builder.int("found", group.counts[1]);
     builder.int("names", stems.len() as i64);
@@ -254,7 +312,10 @@ fn commonest(missed: &[Text]) -> Text {
     for (at, &target) in missed.iter().enumerate() {
         counts.entry(target).or_insert((0, Reverse(at))).0 += 1;
     }
-    counts.into_iter().max_by_key(|&(_, rank)| rank).map_or(Text::NONE, |(target, _)| target)
+    counts
+        .into_iter()
+        .max_by_key(|&(_, rank)| rank)
+        .map_or(Text::NONE, |(target, _)| target)
 }
 
 /// The directories with the most misses.
@@ -265,30 +326,63 @@ fn largest(directories: FxHashMap<&[u8], u32>) -> Vec<String> {
         b"" => ".".to_owned(),
         named => String::from_utf8_lossy(named).into_owned(),
     };
-    directories.iter().take(MAX_NAMED).map(|&(directory, _)| text(directory)).collect()
+    directories
+        .iter()
+        .take(MAX_NAMED)
+        .map(|&(directory, _)| text(directory))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
-    const COLUMNS: [&str; 8] = ["kind", "searches", "found", "names", "directories", "misses", "calls", "searched"];
+    const COLUMNS: [&str; 8] = [
+        "kind",
+        "searches",
+        "found",
+        "names",
+        "directories",
+        "misses",
+        "calls",
+        "searched",
+    ];
 
     /// Opens at 10, 20, … ns. Paths that start with `!` do not exist.
     fn opens(plan: TaskPlan, paths: &[&str]) -> TaskPlan {
-        paths.iter().zip(1i64..).fold(plan, |plan, (path, at)| match path.strip_prefix('!') {
-            Some(missing) => plan.call("openat", at * 10, at * 10 + 4).on(missing).fails("ENOENT"),
-            None => plan.call("openat", at * 10, at * 10 + 4).on(path).returns(3),
-        })
+        paths
+            .iter()
+            .zip(1i64..)
+            .fold(plan, |plan, (path, at)| match path.strip_prefix('!') {
+                Some(missing) => plan
+                    .call("openat", at * 10, at * 10 + 4)
+                    .on(missing)
+                    .fails("ENOENT"),
+                None => plan
+                    .call("openat", at * 10, at * 10 + 4)
+                    .on(path)
+                    .returns(3),
+            })
     }
 
     fn found_in(paths: &[&str]) -> Vec<String> {
-        rows(&build(vec![opens(task(1), paths).exit(9999)]), super::build, &COLUMNS)
+        rows(
+            &build(vec![opens(task(1), paths).exit(9999)]),
+            super::build,
+            &COLUMNS,
+        )
     }
 
     #[test]
     fn names_searched_in_the_same_directories_are_one_row() {
-        let loader = ["!/a/libx.so.1", "!/b/libx.so.1", "/c/libx.so.1", "!/a/liby.so", "/b/liby.so", "/etc/conf"];
+        let loader = [
+            "!/a/libx.so.1",
+            "!/b/libx.so.1",
+            "/c/libx.so.1",
+            "!/a/liby.so",
+            "/b/liby.so",
+            "/etc/conf",
+        ];
         assert_eq!(found_in(&loader), ["search 2 2 2 2 3 3 /a,/b"]);
         let python = ["!/p/mod.so", "!/p/mod.py", "!/q/mod.so", "/q/mod.py"];
         assert_eq!(found_in(&python), ["search 1 1 1 2 3 3 /p,/q"]);
@@ -302,13 +396,22 @@ mod tests {
 
     #[test]
     fn one_name_in_many_directories_with_other_work_is_a_marker() {
-        let walk = ["!/w/1/.keep", "/w/1/data", "!/w/2/.keep", "/w/2/data", "!/w/3/.keep"];
+        let walk = [
+            "!/w/1/.keep",
+            "/w/1/data",
+            "!/w/2/.keep",
+            "/w/2/data",
+            "!/w/3/.keep",
+        ];
         assert_eq!(found_in(&walk), ["marker 3 0 1 3 3 3 /w/1,/w/2,/w/3"]);
     }
 
     #[test]
     fn different_missing_names_in_one_directory_are_probes() {
-        assert_eq!(found_in(&["!/etc/a.conf", "/etc/b", "!/etc/c.conf"]), ["probe 2 0 2 1 2 2 /etc"]);
+        assert_eq!(
+            found_in(&["!/etc/a.conf", "/etc/b", "!/etc/c.conf"]),
+            ["probe 2 0 2 1 2 2 /etc"]
+        );
         assert!(found_in(&["/etc/a", "/etc/b", "/usr/a"]).is_empty());
         assert_eq!(found_in(&["!x.h"]), ["probe 1 0 1 1 1 1 ."]);
     }

@@ -79,11 +79,20 @@ impl LoopShapes {
     /// Numbers the shapes of a trace.
     pub fn new(trace: &Trace) -> LoopShapes {
         let of_shape = Arc::clone(trace.shape_parts());
-        let parts = of_shape.parts().iter().map(|part| (part.syscall, part.op, part.errno, part.outcome));
+        let parts = of_shape
+            .parts()
+            .iter()
+            .map(|part| (part.syscall, part.op, part.errno, part.outcome));
         let parts: Vec<(Text, Text, Text, Outcome)> = parts.collect();
-        let is_moving = |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && action_of(part.0).returns_bytes();
+        let is_moving = |part: &(Text, Text, Text, Outcome)| {
+            part.3 == Outcome::Ok && action_of(part.0).returns_bytes()
+        };
         let moves = parts.iter().map(is_moving).collect();
-        LoopShapes { of_shape, parts, moves }
+        LoopShapes {
+            of_shape,
+            parts,
+            moves,
+        }
     }
 
     /// Those of the events of a task, in order.
@@ -121,7 +130,10 @@ impl LoopShapes {
     }
 
     fn texts(&self, events: &EventTable, numbers: &[u32]) -> Vec<String> {
-        numbers.iter().map(|&number| self.text(events, number)).collect()
+        numbers
+            .iter()
+            .map(|&number| self.text(events, number))
+            .collect()
     }
 }
 
@@ -133,7 +145,10 @@ fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, us
     let tasks: Vec<u32> = context.tasks().collect();
     let search = |task: u32| found_loops(trace, selection, &shapes, task);
     let of_task = |&task: &u32| {
-        let found = context.memo.loops.of(task, trace.rows_of(task).len(), || search(task));
+        let found = context
+            .memo
+            .loops
+            .of(task, trace.rows_of(task).len(), || search(task));
         Arc::unwrap_or_clone(found)
     };
     let found = parallel::flat_map(&tasks, of_task);
@@ -145,25 +160,60 @@ fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, us
 }
 
 /// The longest loops of a task.
-fn found_loops(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<FoundLoop> {
+fn found_loops(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    shapes: &LoopShapes,
+    task: u32,
+) -> Vec<FoundLoop> {
     let events = &trace.events;
-    let (is_call, rows, shape_at) = (trace.are_calls(task), trace.rows_of(task), shapes.of_task(trace, task));
+    let (is_call, rows, shape_at) = (
+        trace.are_calls(task),
+        trace.rows_of(task),
+        shapes.of_task(trace, task),
+    );
     let mut places: Vec<u32> = Vec::with_capacity(rows.len());
-    places.extend((0..rows.len()).filter(|&at| is_call(at) && selection.has(rows[at])).map(|at| at as u32));
+    places.extend(
+        (0..rows.len())
+            .filter(|&at| is_call(at) && selection.has(rows[at]))
+            .map(|at| at as u32),
+    );
     let of_calls: Vec<u32> = places.iter().map(|&at| shape_at(at as usize)).collect();
     if places.len() < MIN_ITERATIONS {
         return Vec::new();
     }
-    let calls = Calls { events, task, rows, places: &places };
-    let (cost_ns, time_ns) = (|at: usize| events.dur_ns(calls.row(at)).max(0), |range| calls.time_ns(range));
+    let calls = Calls {
+        events,
+        task,
+        rows,
+        places: &places,
+    };
+    let (cost_ns, time_ns) = (
+        |at: usize| events.dur_ns(calls.row(at)).max(0),
+        |range| calls.time_ns(range),
+    );
     let (of_calls, kinds) = (&of_calls[..], shapes.parts.len());
-    let found = nests::nests(&nests::NestInput { shapes: of_calls, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
-    longest(found.into_iter().map(|nest| calls.found(nest)).collect(), MAX_LOOPS.0)
+    let found = nests::nests(&nests::NestInput {
+        shapes: of_calls,
+        kinds,
+        cost_ns: &cost_ns,
+        time_ns: &time_ns,
+    });
+    longest(
+        found.into_iter().map(|nest| calls.found(nest)).collect(),
+        MAX_LOOPS.0,
+    )
 }
 
 /// The `limit` longest loops, the longest first.
 fn longest(mut found: Vec<FoundLoop>, limit: usize) -> Vec<FoundLoop> {
-    found.sort_by_key(|one| (Reverse(one.total_ns), Reverse(one.iterations), one.first_row));
+    found.sort_by_key(|one| {
+        (
+            Reverse(one.total_ns),
+            Reverse(one.iterations),
+            one.first_row,
+        )
+    });
     found.truncate(limit);
     found
 }
@@ -187,13 +237,27 @@ impl Calls<'_> {
     /// call. Without a clock, the sum of the durations.
     fn time_ns(&self, range: Range<usize>) -> i64 {
         let count = self.places.len();
-        let start_ns = |at: usize| (at < count).then(|| self.events.start_ns(self.row(at))).filter(|&ns| ns != NO_NS);
+        let start_ns = |at: usize| {
+            (at < count)
+                .then(|| self.events.start_ns(self.row(at)))
+                .filter(|&ns| ns != NO_NS)
+        };
         let last = self.row(count - 1);
-        let last_ns = || self.events.end_ns(last).or(Some(self.events.start_ns(last)));
-        let end_ns = if range.end < count { start_ns(range.end) } else { last_ns() };
+        let last_ns = || {
+            self.events
+                .end_ns(last)
+                .or(Some(self.events.start_ns(last)))
+        };
+        let end_ns = if range.end < count {
+            start_ns(range.end)
+        } else {
+            last_ns()
+        };
         match start_ns(range.start).zip(end_ns) {
             Some((start_ns, end_ns)) => (end_ns - start_ns).max(0),
-            None => range.map(|at| self.events.dur_ns(self.row(at)).max(0)).sum(),
+            None => range
+                .map(|at| self.events.dur_ns(self.row(at)).max(0))
+                .sum(),
         }
     }
 
@@ -203,38 +267,88 @@ impl Calls<'_> {
         let (first, last) = (self.places[calls.start], self.places[nest.last]);
         let (first_row, last_row) = (row(&first), row(&last));
         let events = self.events;
-        let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
-        let in_calls_ns = || self.places[calls].iter().map(|at| events.dur_ns(row(at)).max(0));
+        let wall_ns = events
+            .end_ns(last_row)
+            .filter(|_| events.start_ns(first_row) != NO_NS);
+        let in_calls_ns = || {
+            self.places[calls]
+                .iter()
+                .map(|at| events.dur_ns(row(at)).max(0))
+        };
         let total_ns = match wall_ns {
             Some(end_ns) => end_ns - events.start_ns(first_row),
             None => in_calls_ns().fold(0, i64::saturating_add),
         };
-        let Nest { iterations, body, trend, around, .. } = nest;
+        let Nest {
+            iterations,
+            body,
+            trend,
+            around,
+            ..
+        } = nest;
         let places = first as usize..last as usize + 1;
-        FoundLoop { task: self.task, places, first_row, total_ns, iterations, body, trend, around }
+        FoundLoop {
+            task: self.task,
+            places,
+            first_row,
+            total_ns,
+            iterations,
+            body,
+            trend,
+            around,
+        }
     }
 }
 
-fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: &FoundLoop) -> Loop {
-    let &FoundLoop { task, ref places, first_row, total_ns, iterations, ref body, trend, ref around } = one;
+fn measured(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    shapes: &LoopShapes,
+    one: &FoundLoop,
+) -> Loop {
+    let &FoundLoop {
+        task,
+        ref places,
+        first_row,
+        total_ns,
+        iterations,
+        ref body,
+        trend,
+        ref around,
+    } = one;
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let (is_call, shape_at) = (trace.are_calls(task), shapes.of_task(trace, task));
     let is_chosen = |at: &usize| is_call(*at) && selection.has(rows[*at]);
-    let calls = || places.clone().filter(is_chosen).map(|at| (rows[at], shape_at(at)));
+    let calls = || {
+        places
+            .clone()
+            .filter(is_chosen)
+            .map(|at| (rows[at], shape_at(at)))
+    };
     let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
     for (row, shape) in calls() {
         let sum = sums.entry(shape).or_default();
         *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
     }
-    let of_body = body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, Reverse(shape))));
+    let of_body = body
+        .iter()
+        .filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, Reverse(shape))));
     let dominant = of_body.max().map_or(0, |(_, Reverse(shape))| shape);
-    let dominant_rows: Vec<u32> = calls().filter(|&(_, shape)| shape == dominant).map(|(row, _)| row).collect();
-    let mut targets: Vec<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
+    let dominant_rows: Vec<u32> = calls()
+        .filter(|&(_, shape)| shape == dominant)
+        .map(|(row, _)| row)
+        .collect();
+    let mut targets: Vec<Text> = dominant_rows
+        .iter()
+        .map(|&row| events.target(row))
+        .collect();
     // Calls on a target often follow one another.
     targets.dedup();
     let targets: FxHashSet<Text> = targets.into_iter().collect();
     let moving = calls().filter(|&(_, shape)| shapes.moves[shape as usize]);
-    let bytes = moving.map(|(row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
+    let bytes = moving
+        .map(|(row, _)| events.ret(row).max(0))
+        .fold(0, i64::saturating_add);
     Loop {
         task,
         iterations,
@@ -244,7 +358,10 @@ fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: 
         dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
         dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
         dominant_p50_ns: median(dominant_rows.iter().map(|&row| events.dur_ns(row))),
-        failing: body.iter().copied().find(|&shape| shapes.never_succeeds(shape, sums.keys())),
+        failing: body
+            .iter()
+            .copied()
+            .find(|&shape| shapes.never_succeeds(shape, sums.keys())),
         trend,
         around: around.clone(),
         distinct_targets: targets.len() as u64,
@@ -257,7 +374,11 @@ fn measured(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, one: 
 
 fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
     let mut durs_ns: Vec<i64> = durs_ns.filter(|&ns| ns != NO_NS).collect();
-    if durs_ns.is_empty() { NO_NS } else { grouping::median(&mut durs_ns) }
+    if durs_ns.is_empty() {
+        NO_NS
+    } else {
+        grouping::median(&mut durs_ns)
+    }
 }
 
 /// Up to this multiple of its median, the mean duration of a call is ordinary: it is 1.4 of an exponential distribution,
@@ -284,7 +405,11 @@ pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, us
         builder.int("period", one.body.len() as i64);
         builder.list("body", shapes.texts(events, &one.body));
         builder.ns("total_ns", one.total_ns);
-        let per_iteration_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.iterations.max(1) as i64 };
+        let per_iteration_ns = if one.total_ns == NO_NS {
+            NO_NS
+        } else {
+            one.total_ns / one.iterations.max(1) as i64
+        };
         builder.ns("per_turn_ns", per_iteration_ns);
         builder.string("dominant", Some(&shapes.text(events, one.dominant)));
         let call = shapes.call(one.dominant);
@@ -293,14 +418,22 @@ pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, us
         builder.ns("dominant_ns", one.dominant_ns);
         builder.int("dominant_calls", one.dominant_calls as i64);
         builder.ns("dominant_p50_ns", one.dominant_p50_ns);
-        builder.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
+        builder.string(
+            "failing",
+            one.failing
+                .map(|shape| shapes.text(events, shape))
+                .as_deref(),
+        );
         builder.int("distinct_targets", one.distinct_targets as i64);
         builder.int("bytes", one.bytes);
         builder.float("trend", one.trend.time);
         builder.float("calls_trend", one.trend.calls);
         let around = one.around.as_ref();
         builder.some_int("outer_turns", around.map(|around| around.iterations as i64));
-        builder.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
+        builder.list(
+            "outer_body",
+            around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)),
+        );
         let outer = around.map(|around| around.trend).unwrap_or_default();
         builder.float("outer_trend", outer.time);
         builder.float("outer_calls_trend", outer.calls);
@@ -308,8 +441,17 @@ pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, us
         builder.int("dominant_exclusive_ns", cost.dominant_ns);
         builder.int("freeable_ns", cost.freeable_ns);
         builder.lines(one.first_row, one.last_row);
-        let Loop { task, first_row, last_row, .. } = *one;
-        builder.members(Provenance::Stretch { task, first_row, last_row });
+        let Loop {
+            task,
+            first_row,
+            last_row,
+            ..
+        } = *one;
+        builder.members(Provenance::Stretch {
+            task,
+            first_row,
+            last_row,
+        });
     }
     (builder.finish(), number)
 }
@@ -329,18 +471,37 @@ impl LoopCost {
     fn new(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> LoopCost {
         let (trace, shape_at) = (context.trace, shapes.of_task(context.trace, one.task));
         let rows = trace.rows_of(one.task);
-        let dominant: Vec<u32> =
-            one.places.clone().filter(|&at| shape_at(at) == one.dominant).map(|at| rows[at]).collect();
-        let class = dominant.first().map_or(Class::Other, |&row| context.wakers.class(trace, row));
+        let dominant: Vec<u32> = one
+            .places
+            .clone()
+            .filter(|&at| shape_at(at) == one.dominant)
+            .map(|at| rows[at])
+            .collect();
+        let class = dominant
+            .first()
+            .map_or(Class::Other, |&row| context.wakers.class(trace, row));
         let dominant_ns = dominant.iter().map(|&row| context.exclusive_ns(row)).sum();
         let in_loop = &rows[one.places.clone()];
-        let gaps_ns = in_loop.iter().rev().skip(1).map(|&row| context.attribution.own_gap_after_ns(row));
-        let path_ns = in_loop.iter().map(|&row| context.exclusive_ns(row)).chain(gaps_ns).sum();
+        let gaps_ns = in_loop
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|&row| context.attribution.own_gap_after_ns(row));
+        let path_ns = in_loop
+            .iter()
+            .map(|&row| context.exclusive_ns(row))
+            .chain(gaps_ns)
+            .sum();
         let freeable_ns = match changes_entries(context, one, &dominant) {
             true => 0,
             false => freeable_ns(context, one, (path_ns, dominant_ns)),
         };
-        LoopCost { class, path_ns, dominant_ns, freeable_ns }
+        LoopCost {
+            class,
+            path_ns,
+            dominant_ns,
+            freeable_ns,
+        }
     }
 }
 
@@ -352,9 +513,16 @@ fn freeable_ns(context: &TableContext<'_>, one: &Loop, (all_ns, dominant_ns): (i
     if one.dominant_p50_ns <= 0 {
         return all_ns;
     }
-    let usual_ns = one.dominant_p50_ns.saturating_mul(one.dominant_calls as i64).saturating_mul(MAX_MEAN_TO_MEDIAN);
+    let usual_ns = one
+        .dominant_p50_ns
+        .saturating_mul(one.dominant_calls as i64)
+        .saturating_mul(MAX_MEAN_TO_MEDIAN);
     let all_ns = all_ns - (dominant_ns - usual_ns).max(0);
-    let stop_ns = if quick_ns > 0 { quick_ns.max(usual_gap_ns(context, one)) } else { 0 };
+    let stop_ns = if quick_ns > 0 {
+        quick_ns.max(usual_gap_ns(context, one))
+    } else {
+        0
+    };
     let tracers = i128::from(all_ns) * i128::from(stop_ns) / i128::from(one.dominant_p50_ns);
     all_ns - (tracers.min(i128::from(all_ns)) as i64)
 }
@@ -367,7 +535,11 @@ fn usual_gap_ns(context: &TableContext<'_>, one: &Loop) -> i64 {
     let gaps = pairs.filter_map(|pair| Some(events.start_ns(pair[1]) - events.end_ns(pair[0])?));
     let mut gaps: Vec<i64> = gaps.map(|ns| ns.max(0)).collect();
     let quarter = gaps.len() / 4;
-    if gaps.is_empty() { 0 } else { *gaps.select_nth_unstable(quarter).1 }
+    if gaps.is_empty() {
+        0
+    } else {
+        *gaps.select_nth_unstable(quarter).1
+    }
 }
 
 /// Whether nearly each dominant call creates, renames or removes a file of its own. Unpacking an archive takes one such
@@ -376,8 +548,15 @@ fn changes_entries(context: &TableContext<'_>, one: &Loop, dominant: &[u32]) -> 
     let events = &context.trace.events;
     let changes = |row: u32| {
         let action = events.action(row);
-        let removes = matches!(action, Action::Removes | Action::RemovesDirectory | Action::Makes | Action::MakesNode);
-        removes || events.made.binary_search_by_key(&row, |&(row, _)| row).is_ok()
+        let removes = matches!(
+            action,
+            Action::Removes | Action::RemovesDirectory | Action::Makes | Action::MakesNode
+        );
+        removes
+            || events
+                .made
+                .binary_search_by_key(&row, |&(row, _)| row)
+                .is_ok()
     };
     let changed = dominant.iter().filter(|&&row| changes(row)).count();
     let nearly_all = one.dominant_calls as usize * OWN_ENTRIES.0 / OWN_ENTRIES.1;

@@ -9,7 +9,12 @@ use parsers::NO_NS;
 pub(super) fn messages(context: &TableContext<'_>, capture: &Capture) -> Vec<u32> {
     let events = &context.trace.events;
     let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
-    let mut rows: Vec<u32> = capture.rows.clone().filter(is_dated).filter(|&row| context.selection.has(row)).collect();
+    let mut rows: Vec<u32> = capture
+        .rows
+        .clone()
+        .filter(is_dated)
+        .filter(|&row| context.selection.has(row))
+        .collect();
     rows.sort_by_key(|&row| events.start_ns(row));
     rows
 }

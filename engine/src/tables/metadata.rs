@@ -28,10 +28,16 @@ fn kind(action: Action) -> Option<Kind> {
     match action {
         // A query of a file right after it was opened is expected. It uses the descriptor, but may be printed with the
         // path.
-        Action::Opens | Action::Creates | Action::Writes | Action::WritesAt | Action::Resizes => Some(Kind::Changes),
+        Action::Opens | Action::Creates | Action::Writes | Action::WritesAt | Action::Resizes => {
+            Some(Kind::Changes)
+        }
         Action::Makes | Action::MakesNode | Action::Links | Action::Renames => Some(Kind::Changes),
-        Action::Removes | Action::RemovesDirectory | Action::ChangesAttributes => Some(Kind::Changes),
-        Action::Stats | Action::Accesses | Action::ReadsLink | Action::ReturnsDirectory => Some(Kind::Queries),
+        Action::Removes | Action::RemovesDirectory | Action::ChangesAttributes => {
+            Some(Kind::Changes)
+        }
+        Action::Stats | Action::Accesses | Action::ReadsLink | Action::ReturnsDirectory => {
+            Some(Kind::Queries)
+        }
         Action::ChangesDirectory => Some(Kind::Moves),
         _ => None,
     }
@@ -54,13 +60,21 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Text>> {
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    tasks: &[u32],
+) -> Vec<CallGroup<Text>> {
     let events = &context.trace.events;
     let mut answers: FxHashMap<(Text, Text), u32> = FxHashMap::default();
     let mut queried: FxHashMap<(Text, Text), i64> = FxHashMap::default();
     let mut repeats: Grouping<(Text, Text)> = Grouping::default();
     let mut changed: FxHashMap<Text, u32> = FxHashMap::default();
-    for (call, number) in kinds.calls_of(context, tasks, |_| true).into_iter().zip(1u32..) {
+    for (call, number) in kinds
+        .calls_of(context, tasks, |_| true)
+        .into_iter()
+        .zip(1u32..)
+    {
         let (target, shape) = (events.target(call.row), events.shape(call.row));
         match call.kind {
             // A relative path has another meaning now, and getcwd another result.
@@ -78,17 +92,25 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
             }
         }
     }
-    let groups = repeats.groups.into_iter().map(|((program, syscall), rows)| CallGroup {
-        counts: [queried.get(&(program, syscall)).copied().unwrap_or(0), 0],
-        ..CallGroup::of_one(tasks[0], program, syscall, rows)
-    });
+    let groups = repeats
+        .groups
+        .into_iter()
+        .map(|((program, syscall), rows)| CallGroup {
+            counts: [queried.get(&(program, syscall)).copied().unwrap_or(0), 0],
+            ..CallGroup::of_one(tasks[0], program, syscall, rows)
+        });
     groups.collect()
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut TableBuilder<'_>) {
     let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
-    group.rows.iter().for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
-    let commonest = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
+    group
+        .rows
+        .iter()
+        .for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
+    let commonest = paths
+        .iter()
+        .max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
     let (target, most) = commonest.map_or((Text::NONE, 0), |(&path, &count)| (path, count));
     builder.group_columns(group);
     builder.text("syscall", group.key);
@@ -106,20 +128,39 @@ mod tests {
 
     /// Calls given as `name path` or `name path ERRNO`, 10 ns apart.
     fn calls(calls: &[&str]) -> Vec<String> {
-        let plan = calls.iter().zip(1i64..).fold(task(1), |plan: TaskPlan, (call, at)| {
-            let mut words = call.split(' ');
-            let plan = plan.call(words.next().unwrap_or(""), at * 10, at * 10 + 4).on(words.next().unwrap_or(""));
-            words.next().map_or_else(|| plan.clone().returns(0), |errno| plan.clone().fails(errno))
-        });
-        let columns = ["syscall", "target", "most", "paths", "asked", "calls", "failed"];
+        let plan = calls
+            .iter()
+            .zip(1i64..)
+            .fold(task(1), |plan: TaskPlan, (call, at)| {
+                let mut words = call.split(' ');
+                let plan = plan
+                    .call(words.next().unwrap_or(""), at * 10, at * 10 + 4)
+                    .on(words.next().unwrap_or(""));
+                words.next().map_or_else(
+                    || plan.clone().returns(0),
+                    |errno| plan.clone().fails(errno),
+                )
+            });
+        let columns = [
+            "syscall", "target", "most", "paths", "asked", "calls", "failed",
+        ];
         rows(&build(vec![plan.exit(9999)]), super::build, &columns)
     }
 
     #[test]
     fn the_same_query_with_the_same_result_is_a_repeat() {
-        assert_eq!(calls(&["stat /a", "stat /b", "stat /a", "stat /a"]), ["stat /a 2 1 4 2 0"]);
-        assert_eq!(calls(&["access /x ENOENT", "access /x ENOENT", "lstat /x ENOENT"]), ["access /x 1 1 2 1 1"]);
-        assert_eq!(calls(&["getcwd", "getcwd", "getcwd"]), ["getcwd - 2 1 3 2 0"]);
+        assert_eq!(
+            calls(&["stat /a", "stat /b", "stat /a", "stat /a"]),
+            ["stat /a 2 1 4 2 0"]
+        );
+        assert_eq!(
+            calls(&["access /x ENOENT", "access /x ENOENT", "lstat /x ENOENT"]),
+            ["access /x 1 1 2 1 1"]
+        );
+        assert_eq!(
+            calls(&["getcwd", "getcwd", "getcwd"]),
+            ["getcwd - 2 1 3 2 0"]
+        );
     }
 
     #[test]
@@ -132,6 +173,8 @@ mod tests {
             &["stat /a", "access /a", "stat /b"],
             &["openat /a", "newfstatat /a", "openat /a", "newfstatat /a"],
         ];
-        cases.iter().for_each(|case| assert!(calls(case).is_empty(), "{case:?}"));
+        cases
+            .iter()
+            .for_each(|case| assert!(calls(case).is_empty(), "{case:?}"));
     }
 }

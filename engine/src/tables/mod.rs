@@ -132,12 +132,22 @@ pub fn made(
     (name, make): (&'static str, Make),
     threshold: Option<&Threshold>,
 ) -> BuiltTable {
-    let Some(threshold) = threshold else { return make(context) };
-    let context = &TableContext { threshold: Some(threshold), ..*context };
-    let Some((_, cost)) = costs::COSTS.iter().find(|(known, _)| *known == name) else { return make(context) };
+    let Some(threshold) = threshold else {
+        return make(context);
+    };
+    let context = &TableContext {
+        threshold: Some(threshold),
+        ..*context
+    };
+    let Some((_, cost)) = costs::COSTS.iter().find(|(known, _)| *known == name) else {
+        return make(context);
+    };
     match prune(context, cost, threshold) {
         Pruning::All => make(context),
         Pruning::Nothing => TableBuilder::new(context, name).finish(),
-        Pruning::Tasks(tasks) => make(&TableContext { matters: Some(&tasks), ..*context }),
+        Pruning::Tasks(tasks) => make(&TableContext {
+            matters: Some(&tasks),
+            ..*context
+        }),
     }
 }

@@ -40,8 +40,10 @@ pub(super) struct OpenCall {
 
 /// Builds the table, one row per task whose last call did not return.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let open: Vec<OpenCall> =
-        context.tasks().filter_map(|task| open_call(context, task).or_else(|| broken_call(context, task))).collect();
+    let open: Vec<OpenCall> = context
+        .tasks()
+        .filter_map(|task| open_call(context, task).or_else(|| broken_call(context, task)))
+        .collect();
     let mut builder = TableBuilder::new(context, "open_calls");
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
@@ -51,7 +53,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 || ends_capture(context, &open, call)
                 || is_seen_open(context, call)
         };
-        open.iter().filter(is_shown).for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
+        open.iter()
+            .filter(is_shown)
+            .for_each(|call| write(context, &enders, &threads, &open, call, &mut builder));
     }
     builder.finish()
 }
@@ -60,7 +64,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
     let events = &context.trace.events;
     let rows = context.trace.rows_of(task);
-    let row = rows.iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
+    let row = rows
+        .iter()
+        .rev()
+        .copied()
+        .find(|&row| events.kind(row) == EventKind::Call)?;
     let known = &context.trace.tasks[task as usize];
     let is_open = match events.outcome(row) {
         Outcome::Open => !events.torn.contains(&row),
@@ -69,15 +77,27 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
         _ => false,
     };
     let is_last = is_open && known.death_ns == NO_NS && known.ended.is_none() && !known.superseded;
-    is_last.then(|| OpenCall { task, row, wait: wait(context, row), killed_by: None })
+    is_last.then(|| OpenCall {
+        task,
+        row,
+        wait: wait(context, row),
+        killed_by: None,
+    })
 }
 
 /// The call in which a signal killed a process. Of several threads, each waits for something else, and the signal ends all.
 fn broken_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
     let (trace, events) = (context.trace, &context.trace.events);
     let known = &trace.tasks[task as usize];
-    let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else { return None };
-    let row = trace.rows_of(task).iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
+    let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else {
+        return None;
+    };
+    let row = trace
+        .rows_of(task)
+        .iter()
+        .rev()
+        .copied()
+        .find(|&row| events.kind(row) == EventKind::Call)?;
     let is_open = never_returned(events.outcome(row)) || was_broken_off(events, row);
     let ends_task = matches!(events.action(row), Action::EndsThread | Action::EndsProcess);
     let is_alone = || threads::is_alone(context, task);
@@ -102,7 +122,10 @@ fn is_seen_open(context: &TableContext<'_>, call: &OpenCall) -> bool {
 /// Whether a call that has not returned could do so: a call that ends its thread cannot.
 fn works(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
-    let ends_task = matches!(events.action(call.row), Action::EndsThread | Action::EndsProcess);
+    let ends_task = matches!(
+        events.action(call.row),
+        Action::EndsThread | Action::EndsProcess
+    );
     (events.outcome(call.row) == Outcome::Open || call.killed_by.is_some()) && !ends_task
 }
 
@@ -119,8 +142,13 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
         && context.capture_of(call.task).is_some_and(|capture| {
             let lives = |task: u32| task != call.task && !has_ended(task);
             let creates = context.trace.events.action(call.row).creates_task();
-            let lacks_lines = capture.cut || capture.lacks_next && (creates || capture.tasks.clone().any(lives));
-            !lacks_lines && capture.tasks.clone().all(|task| is_open(task) || has_ended(task))
+            let lacks_lines =
+                capture.cut || capture.lacks_next && (creates || capture.tasks.clone().any(lives));
+            !lacks_lines
+                && capture
+                    .tasks
+                    .clone()
+                    .all(|task| is_open(task) || has_ended(task))
         })
 }
 
@@ -134,7 +162,9 @@ fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
         Some(Wait::Read) if idle::is_file(context, row) => None,
         None if is_waiting_fcntl(action, op) => Some(Wait::Lock),
         None if action == Action::Connects => Some(Wait::Peer),
-        None if action.transfer() == Some(Transfer::Write) && idle::is_stream(context, row) => Some(Wait::Peer),
+        None if action.transfer() == Some(Transfer::Write) && idle::is_stream(context, row) => {
+            Some(Wait::Peer)
+        }
         wait => wait,
     }
 }
@@ -151,33 +181,60 @@ fn write(
     let (trace, events) = (context.trace, &context.trace.events);
     let ender = enders.of(context, call);
     let pid = |of: fn(&Ender) -> Option<u32>| {
-        ender.as_ref().and_then(of).map(|task| i64::from(trace.tasks[task as usize].pid)).filter(|&pid| pid > 0)
+        ender
+            .as_ref()
+            .and_then(of)
+            .map(|task| i64::from(trace.tasks[task as usize].pid))
+            .filter(|&pid| pid > 0)
     };
     let other = ender.as_ref().and_then(Ender::task);
     let shape = events.shape(row);
     builder.task_columns(task, row);
     let process = threads.of(context, call);
-    builder.some_int("thread", Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1));
+    builder.some_int(
+        "thread",
+        Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1),
+    );
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
     let target = Some(events.target(row)).filter(|target| target.is_some());
-    builder.text("target", target.or_else(|| awaited_source(context, row)).unwrap_or(Text::NONE));
-    let fd = events.open_fds.get(&row).copied().filter(|_| !events.target(row).is_some());
+    builder.text(
+        "target",
+        target
+            .or_else(|| awaited_source(context, row))
+            .unwrap_or(Text::NONE),
+    );
+    let fd = events
+        .open_fds
+        .get(&row)
+        .copied()
+        .filter(|_| !events.target(row).is_some());
     builder.some_int("fd", fd.map(i64::from));
-    builder.string("stream", fd.and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied()));
+    builder.string(
+        "stream",
+        fd.and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied()),
+    );
     builder.string("kind", Some(kind(context, call)));
     builder.ns("seen_ns", threads.seen_ns(context, call));
     builder.bool("first", threads::is_first_of_kind(context, call));
     builder.bool("slept", slept(context, call));
     builder.some_int("holder_pid", pid(Ender::holder));
-    let owner = ender.as_ref().and_then(Ender::owner).map(|task| i64::from(trace.tasks[task as usize].tid));
+    let owner = ender
+        .as_ref()
+        .and_then(Ender::owner)
+        .map(|task| i64::from(trace.tasks[task as usize].tid));
     builder.some_int("holder_tid", owner.filter(|&tid| tid > 0));
     builder.some_int("child_pid", pid(Ender::child));
     builder.some_int("peer_pid", pid(Ender::peer));
     builder.some_int("reader_pid", pid(Ender::reader));
-    builder.text("ender_program", other.map_or(Text::NONE, |other| context.program(other, row)));
-    let killed_with = |_: u32| call.killed_by.is_some() && ender.as_ref().and_then(Ender::child).is_some();
-    let is_explained = other.is_some_and(|other| enders::is_alive(context, call, other) || killed_with(other));
+    builder.text(
+        "ender_program",
+        other.map_or(Text::NONE, |other| context.program(other, row)),
+    );
+    let killed_with =
+        |_: u32| call.killed_by.is_some() && ender.as_ref().and_then(Ender::child).is_some();
+    let is_explained =
+        other.is_some_and(|other| enders::is_alive(context, call, other) || killed_with(other));
     builder.bool("explained", is_explained);
     builder.bool("deadlock", enders.is_circle(context, open, call));
     builder.bool("idle", idle::is_idle(context, open, call));
@@ -198,7 +255,9 @@ fn write(
 fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     match (call.wait, context.trace.events.action(call.row)) {
         (None, _) => "kernel",
-        (Some(Wait::Read | Wait::Poll), _) if awaited_source(context, call.row).is_some() => "random numbers",
+        (Some(Wait::Read | Wait::Poll), _) if awaited_source(context, call.row).is_some() => {
+            "random numbers"
+        }
         (Some(Wait::Child), _) => "child",
         (Some(Wait::Signal), _) => "signal",
         (Some(Wait::Read), _) => "input",
@@ -207,7 +266,9 @@ fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
         (Some(Wait::Peer), Action::Connects) => "connection",
         (Some(Wait::Peer), action) if action.transfer() == Some(Transfer::Write) => "reader",
         (Some(Wait::Peer), _) => "peer",
-        (Some(Wait::Lock), Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file lock",
+        (Some(Wait::Lock), Action::LocksFile | Action::LocksRange | Action::ControlsFile) => {
+            "file lock"
+        }
         (Some(Wait::Lock), _) => "thread",
         (Some(Wait::Message), _) => "message",
         (Some(Wait::Sleep), _) => "time",
@@ -217,7 +278,9 @@ fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
 /// From the start of the call to the death of the process, or to the last timestamp of the capture.
 fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
     let start_ns = context.trace.events.start_ns(call.row);
-    let capture = context.capture_of(call.task).filter(|capture| capture.has_wall_clock());
+    let capture = context
+        .capture_of(call.task)
+        .filter(|capture| capture.has_wall_clock());
     let end_ns = capture.map(|capture| match call.killed_by {
         Some(_) => context.trace.tasks[call.task as usize].end_ns(),
         None => capture.last_ns,
@@ -239,6 +302,9 @@ mod tests {
             task(2).open("read", 2).exit(3),
             task(3).call("read", 1, 9),
         ];
-        assert_eq!(rows(&build(plans), super::build, &["pid", "kind", "seen_ns"]), ["1 child 4"]);
+        assert_eq!(
+            rows(&build(plans), super::build, &["pid", "kind", "seen_ns"]),
+            ["1 child 4"]
+        );
     }
 }

@@ -54,7 +54,11 @@ impl Seen {
     fn merge(&mut self, other: &Seen) {
         self.calls += other.calls;
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
-        other.longest.iter().flatten().for_each(|&longest| self.insert(longest));
+        other
+            .longest
+            .iter()
+            .flatten()
+            .for_each(|&longest| self.insert(longest));
     }
 
     /// Time on the critical path of its longest call.
@@ -65,7 +69,8 @@ impl Seen {
     /// Whether the longest call exceeds the mean duration. If all are equal, there is no outlier.
     fn stands_out(&self, context: &TableContext<'_>) -> bool {
         let dur_ns = |row: u32| context.trace.events.dur_ns(row);
-        self.longest[0].is_some_and(|(_, row)| self.calls > 1 && dur_ns(row) > self.total_ns / self.calls)
+        self.longest[0]
+            .is_some_and(|(_, row)| self.calls > 1 && dur_ns(row) > self.total_ns / self.calls)
     }
 }
 
@@ -73,16 +78,25 @@ impl Seen {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let events = &context.trace.events;
     let names = Names::new(context);
-    let kinds = ShapeIndex::new(context, |_, shape| names.number_of.get(&(shape.syscall, shape.op)).copied());
+    let kinds = ShapeIndex::new(context, |_, shape| {
+        names.number_of.get(&(shape.syscall, shape.op)).copied()
+    });
     let tasks: Vec<u32> = context.tasks().collect();
     let of_tasks: Vec<(Key, Seen)> = tasks
         .par_iter()
-        .map_init(Scratch::default, |scratch, &task| scratch.of_task(context, &kinds, &names, task))
+        .map_init(Scratch::default, |scratch, &task| {
+            scratch.of_task(context, &kinds, &names, task)
+        })
         .flatten_iter()
         .collect();
     let mut seen: FxHashMap<Key, Seen> = FxHashMap::default();
-    of_tasks.iter().for_each(|(key, of_task)| seen.entry(*key).or_default().merge(of_task));
-    let mut chosen: Vec<(Key, Seen)> = seen.into_iter().filter(|(_, seen)| seen.stands_out(context)).collect();
+    of_tasks
+        .iter()
+        .for_each(|(key, of_task)| seen.entry(*key).or_default().merge(of_task));
+    let mut chosen: Vec<(Key, Seen)> = seen
+        .into_iter()
+        .filter(|(_, seen)| seen.stands_out(context))
+        .collect();
     chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
     chosen.truncate(MAX_KINDS);
     let mut durs = durations(context, &kinds, &names, &chosen);
@@ -90,7 +104,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for (key, seen) in &chosen {
         let mut durs = durs.remove(key).unwrap_or_default();
         let p50_ns = median(&mut durs);
-        for &(_, row) in seen.longest.iter().flatten().filter(|&&(_, row)| events.dur_ns(row) > p50_ns) {
+        for &(_, row) in seen
+            .longest
+            .iter()
+            .flatten()
+            .filter(|&&(_, row)| events.dur_ns(row) > p50_ns)
+        {
             write(context, key, row, (&durs, p50_ns), &mut builder);
         }
     }
@@ -104,15 +123,29 @@ fn durations(
     names: &Names,
     chosen: &[(Key, Seen)],
 ) -> FxHashMap<Key, Vec<i64>> {
-    let wanted: FxHashSet<(Text, Text)> = chosen.iter().map(|&((_, _, syscall, op), _)| (syscall, op)).collect();
-    let is_wanted: Vec<bool> = names.names.iter().map(|name| wanted.contains(name)).collect();
-    let mut durs: FxHashMap<Key, Vec<i64>> = chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
+    let wanted: FxHashSet<(Text, Text)> = chosen
+        .iter()
+        .map(|&((_, _, syscall, op), _)| (syscall, op))
+        .collect();
+    let is_wanted: Vec<bool> = names
+        .names
+        .iter()
+        .map(|name| wanted.contains(name))
+        .collect();
+    let mut durs: FxHashMap<Key, Vec<i64>> =
+        chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
     for task in context.tasks().filter(|_| !chosen.is_empty()) {
         let capture = context.trace.tasks[task as usize].capture;
-        for call in kinds.by_program(context, task).filter(|call| is_wanted[call.kind as usize]) {
+        for call in kinds
+            .by_program(context, task)
+            .filter(|call| is_wanted[call.kind as usize])
+        {
             let (syscall, op) = names.of(call.kind);
             let dur_ns = context.trace.events.dur_ns(call.row);
-            if let Some(durs) = durs.get_mut(&(capture, call.program, syscall, op)).filter(|_| dur_ns != NO_NS) {
+            if let Some(durs) = durs
+                .get_mut(&(capture, call.program, syscall, op))
+                .filter(|_| dur_ns != NO_NS)
+            {
                 durs.push(dur_ns);
             }
         }
@@ -170,7 +203,11 @@ impl Scratch {
                 self.flush(names, (capture, program), &mut found);
                 program = call.program;
             }
-            if let Some(seen) = self.seen.get_mut(call.kind as usize).filter(|_| dur_ns != NO_NS) {
+            if let Some(seen) = self
+                .seen
+                .get_mut(call.kind as usize)
+                .filter(|_| dur_ns != NO_NS)
+            {
                 if seen.calls == 0 {
                     self.used.push(call.kind);
                 }
@@ -181,10 +218,18 @@ impl Scratch {
         found
     }
 
-    fn flush(&mut self, names: &Names, (capture, program): (u32, Text), found: &mut Vec<(Key, Seen)>) {
+    fn flush(
+        &mut self,
+        names: &Names,
+        (capture, program): (u32, Text),
+        found: &mut Vec<(Key, Seen)>,
+    ) {
         for kind in self.used.drain(..) {
             let (syscall, op) = names.of(kind);
-            found.push(((capture, program, syscall, op), std::mem::take(&mut self.seen[kind as usize])));
+            found.push((
+                (capture, program, syscall, op),
+                std::mem::take(&mut self.seen[kind as usize]),
+            ));
         }
     }
 }
@@ -204,7 +249,10 @@ fn write(
     builder.text("op", op);
     builder.text("target", events.target(row));
     builder.text("errno", events.shape(row).errno);
-    builder.string("class", Some(context.wakers.class(context.trace, row).name()));
+    builder.string(
+        "class",
+        Some(context.wakers.class(context.trace, row).name()),
+    );
     builder.int("dur_ns", dur_ns);
     builder.string("dur_kind", Some(events.dur_kind(row).name()));
     builder.int("others", durs.len() as i64 - 1);
@@ -223,16 +271,30 @@ mod tests {
 
     fn syncs(durs: &[i64]) -> TaskPlan {
         let plan = task(1).exec(0, 1, "/bin/db");
-        durs.iter()
-            .zip(1..)
-            .fold(plan, |plan, (dur, at)| plan.call("fsync", at * 1000, at * 1000 + dur).on("/db").returns(0))
+        durs.iter().zip(1..).fold(plan, |plan, (dur, at)| {
+            plan.call("fsync", at * 1000, at * 1000 + dur)
+                .on("/db")
+                .returns(0)
+        })
     }
 
     #[test]
     fn a_call_much_longer_than_its_kind_is_an_outlier() {
-        let columns = ["syscall", "target", "dur_ns", "others", "p50_ns", "factor", "as_long", "exclusive_ns"];
+        let columns = [
+            "syscall",
+            "target",
+            "dur_ns",
+            "others",
+            "p50_ns",
+            "factor",
+            "as_long",
+            "exclusive_ns",
+        ];
         let trace = build(vec![syncs(&[2, 1, 900, 2, 2]).exit(9000)]);
-        assert_eq!(rows(&trace, super::build, &columns), ["fsync /db 900 4 2 450 0 900"]);
+        assert_eq!(
+            rows(&trace, super::build, &columns),
+            ["fsync /db 900 4 2 450 0 900"]
+        );
         let trace = build(vec![syncs(&[2, 500, 900, 2, 2]).exit(9000)]);
         let long = ["fsync /db 900 4 2 450 1 900", "fsync /db 500 4 2 250 1 500"];
         assert_eq!(rows(&trace, super::build, &columns), long);
@@ -241,7 +303,15 @@ mod tests {
     #[test]
     fn equal_or_single_calls_are_not_outliers() {
         for durs in [&[5, 5, 5][..], &[900], &[]] {
-            assert!(rows(&build(vec![syncs(durs).exit(9000)]), super::build, &["dur_ns"]).is_empty(), "{durs:?}");
+            assert!(
+                rows(
+                    &build(vec![syncs(durs).exit(9000)]),
+                    super::build,
+                    &["dur_ns"]
+                )
+                .is_empty(),
+                "{durs:?}"
+            );
         }
     }
 }

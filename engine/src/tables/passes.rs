@@ -32,11 +32,14 @@ pub(crate) enum PassKind {
 pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
     ShapeIndex::new(context, |action, shape| {
         if action == Action::ControlsDevice {
-            return shape.op.is_some().then_some(if shape.outcome == Outcome::Ok {
-                PassKind::Requests
-            } else {
-                PassKind::RequestsWithoutSuccess
-            });
+            return shape
+                .op
+                .is_some()
+                .then_some(if shape.outcome == Outcome::Ok {
+                    PassKind::Requests
+                } else {
+                    PassKind::RequestsWithoutSuccess
+                });
         }
         if shape.outcome != Outcome::Ok {
             return None;
@@ -58,21 +61,36 @@ pub(crate) const MAX_TARGETS: usize = 256;
 
 /// Marks the targets that are started over, by text number, up to `limit` targets with the most time on the critical
 /// path. `None` if all marked targets together stay below the caller's threshold.
-pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>, limit: usize) -> Option<Vec<bool>> {
-    let costliest = context.memo.begun_again.get_or_init(|| costliest_begun_again(context, kinds));
+pub(crate) fn begun_again(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<PassKind>,
+    limit: usize,
+) -> Option<Vec<bool>> {
+    let costliest = context
+        .memo
+        .begun_again
+        .get_or_init(|| costliest_begun_again(context, kinds));
     let costliest = &costliest[..limit.min(costliest.len())];
     // No row or group of merged rows has more time than all of them.
     let ns: i64 = costliest.iter().map(|&(_, ns)| ns).sum();
-    if context.threshold.is_some_and(|threshold| ns < threshold.least()) {
+    if context
+        .threshold
+        .is_some_and(|threshold| ns < threshold.least())
+    {
         return None;
     }
     let mut chosen = vec![false; context.trace.events.texts.len()];
-    costliest.iter().for_each(|&(target, _)| chosen[target.0 as usize] = true);
+    costliest
+        .iter()
+        .for_each(|&(target, _)| chosen[target.0 as usize] = true);
     Some(chosen)
 }
 
 /// The costliest of these targets with their time, in this order.
-fn costliest_begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>) -> Vec<(Text, i64)> {
+fn costliest_begun_again(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<PassKind>,
+) -> Vec<(Text, i64)> {
     let events = &context.trace.events;
     let mut targets: Vec<(u8, i64)> = vec![(0, 0); events.texts.len()];
     for (row, kind) in context.tasks().flat_map(|task| kinds.calls(context, task)) {
@@ -86,7 +104,9 @@ fn costliest_begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind
             *ns += context.exclusive_ns(row);
         }
     }
-    let again = (1u32..).zip(&targets[1..]).filter(|(_, (starts, _))| *starts > 1);
+    let again = (1u32..)
+        .zip(&targets[1..])
+        .filter(|(_, (starts, _))| *starts > 1);
     let mut again: Vec<(Text, i64)> = again.map(|(number, &(_, ns))| (Text(number), ns)).collect();
     let order = |&(target, ns): &(Text, i64)| (std::cmp::Reverse(ns), target);
     if again.len() > MAX_TARGETS {
@@ -172,7 +192,12 @@ pub(crate) fn of_process(
     let found = things.into_iter().map(|((program, thing), mut passes)| {
         passes.end();
         passes.written = starts.get(&thing.0).is_some_and(|start| start.written);
-        ProcessPasses { task: tasks[0], program, thing, passes }
+        ProcessPasses {
+            task: tasks[0],
+            program,
+            thing,
+            passes,
+        }
     });
     found.filter(|found| found.passes.passes > 0).collect()
 }
@@ -195,12 +220,18 @@ impl Walker {
             PassKind::Seeks => start.elsewhere |= !start.used,
             PassKind::Writes => start.written = true,
             PassKind::Reads(way) => {
-                let passes = self.things.entry((call.program, (target, Text::NONE))).or_default();
+                let passes = self
+                    .things
+                    .entry((call.program, (target, Text::NONE)))
+                    .or_default();
                 passes.is_list = way == Transfer::List;
                 passes.entry(start, row, events.bytes(row).unwrap_or(0), false);
             }
             PassKind::Requests | PassKind::RequestsWithoutSuccess => {
-                let passes = self.things.entry((call.program, (target, events.shape(row).op))).or_default();
+                let passes = self
+                    .things
+                    .entry((call.program, (target, events.shape(row).op)))
+                    .or_default();
                 passes.entry(start, row, i64::from(call.kind == PassKind::Requests), true);
             }
         }
@@ -229,7 +260,13 @@ impl Passes {
             self.end();
             let rows = std::mem::take(&mut start.rows);
             let (opened, elsewhere) = (start.opened && !start.used, start.elsewhere);
-            self.current = Pass { start: start.number, opened, elsewhere, rows, ..Pass::default() };
+            self.current = Pass {
+                start: start.number,
+                opened,
+                elsewhere,
+                rows,
+                ..Pass::default()
+            };
         }
         start.used = true;
         self.current.rows.push(row);

@@ -29,14 +29,20 @@ pub(crate) fn answer(context: &TableContext<'_>, shape: &Shape) -> Answer {
 
 /// Directory and name of a path: `/a/b` → `/a`, `b`; `b` → empty, `b`.
 pub(crate) fn parts(path: &[u8]) -> (&[u8], &[u8]) {
-    let path = if path.len() > 1 { path.strip_suffix(b"/").unwrap_or(path) } else { path };
+    let path = if path.len() > 1 {
+        path.strip_suffix(b"/").unwrap_or(path)
+    } else {
+        path
+    };
     paths::split(path)
 }
 
 /// A name without its extensions: `libc.so.6` → `libc`, `os.py` → `os`, `.git` → `.git`.
 pub(crate) fn stem(name: &[u8]) -> &[u8] {
     let hidden = usize::from(name.first() == Some(&b'.'));
-    let dot = name.get(hidden..).and_then(|rest| memchr::memchr(b'.', rest));
+    let dot = name
+        .get(hidden..)
+        .and_then(|rest| memchr::memchr(b'.', rest));
     dot.map_or(name, |at| &name[..hidden + at])
 }
 
@@ -49,7 +55,8 @@ pub(crate) fn ending(name: &[u8]) -> &[u8] {
 /// Whether `directory` is an ancestor of a path.
 pub(crate) fn is_above(directory: &[u8], path: &[u8]) -> bool {
     let inside = path.strip_prefix(directory);
-    !directory.is_empty() && inside.is_some_and(|rest| rest.first() == Some(&b'/') && rest.len() > 1)
+    !directory.is_empty()
+        && inside.is_some_and(|rest| rest.first() == Some(&b'/') && rest.len() > 1)
 }
 
 #[cfg(test)]
@@ -67,8 +74,16 @@ mod tests {
             ("/", "/", "", "", ""),
         ];
         for (path, directory, name, short, end) in cases {
-            assert_eq!(parts(path.as_bytes()), (directory.as_bytes(), name.as_bytes()), "{path}");
-            assert_eq!((stem(name.as_bytes()), ending(name.as_bytes())), (short.as_bytes(), end.as_bytes()), "{path}");
+            assert_eq!(
+                parts(path.as_bytes()),
+                (directory.as_bytes(), name.as_bytes()),
+                "{path}"
+            );
+            assert_eq!(
+                (stem(name.as_bytes()), ending(name.as_bytes())),
+                (short.as_bytes(), end.as_bytes()),
+                "{path}"
+            );
         }
         assert!(is_above(b"/a", b"/a/b") && !is_above(b"/a", b"/ab") && !is_above(b"/a/b", b"/a"));
     }

@@ -19,7 +19,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             write(context, series, &mut builder);
         }
     }
-    spins(context).iter().for_each(|spin| write_spin(context, spin, &mut builder));
+    spins(context)
+        .iter()
+        .for_each(|spin| write_spin(context, spin, &mut builder));
     builder.finish()
 }
 
@@ -45,24 +47,42 @@ fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBui
 /// Whether the trace shows why the last probe succeeded: a call that failed before no longer fails, or the task that
 /// made the change is known. A command may report success by its exit status alone.
 fn is_explained(context: &TableContext<'_>, series: &ProbeSeries) -> bool {
-    let Some((first, last)) = series.children.filter(|(first, last)| first != last) else { return true };
+    let Some((first, last)) = series.children.filter(|(first, last)| first != last) else {
+        return true;
+    };
     let (trace, events) = (context.trace, &context.trace.events);
     let query = |row: u32| (events.shape(row).syscall, events.target(row));
     let with = |task: u32, outcome: Outcome| {
-        context.calls_of(task).filter(move |&row| events.outcome(row) == outcome).map(query)
+        context
+            .calls_of(task)
+            .filter(move |&row| events.outcome(row) == outcome)
+            .map(query)
     };
     let failed: FxHashSet<(Text, Text)> = with(first, Outcome::Failed).collect();
     if with(last, Outcome::Ok).any(|query| failed.contains(&query)) {
         return true;
     }
     let mut spans = trace.spans_of(last, 0..usize::MAX, trace.tasks[last as usize].birth_ns);
-    spans.any(|(at, span)| context.wakers.poll(trace, last, at, span, Some(series.task)).is_some())
+    spans.any(|(at, span)| {
+        context
+            .wakers
+            .poll(trace, last, at, span, Some(series.task))
+            .is_some()
+    })
 }
 
 fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilder<'_>) {
-    let Spin { task, first_row, last_row, .. } = *spin;
+    let Spin {
+        task,
+        first_row,
+        last_row,
+        ..
+    } = *spin;
     let events = &context.trace.events;
-    let total_ns = events.start_ns(last_row).saturating_sub(events.start_ns(first_row)).max(0);
+    let total_ns = events
+        .start_ns(last_row)
+        .saturating_sub(events.start_ns(first_row))
+        .max(0);
     let checks = spin.probes + i64::from(spin.changed);
     write_key(context, task, spin.key, first_row, builder);
     builder.text("errno", events.shape(first_row).errno);
@@ -77,23 +97,44 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
     builder.int("total_ns", total_ns);
     builder.path_ns(stretch_ns(context, task, first_row, last_row));
     builder.lines(first_row, last_row);
-    builder.members(Provenance::Stretch { task, first_row, last_row });
+    builder.members(Provenance::Stretch {
+        task,
+        first_row,
+        last_row,
+    });
 }
 
 /// Time on the critical path from one call of a task to another, including the gaps between calls.
-pub(super) fn stretch_ns(context: &TableContext<'_>, task: u32, first_row: u32, last_row: u32) -> i64 {
+pub(super) fn stretch_ns(
+    context: &TableContext<'_>,
+    task: u32,
+    first_row: u32,
+    last_row: u32,
+) -> i64 {
     let rows = context.trace.rows_from(task, first_row).iter();
     let before = rows.take_while(|&&row| row != last_row);
-    let before_ns: i64 = before.map(|&row| context.exclusive_ns(row) + context.attribution.own_gap_after_ns(row)).sum();
+    let before_ns: i64 = before
+        .map(|&row| context.exclusive_ns(row) + context.attribution.own_gap_after_ns(row))
+        .sum();
     before_ns + context.exclusive_ns(last_row)
 }
 
-fn write_key(context: &TableContext<'_>, task: u32, key: ProbeKey, first_row: u32, builder: &mut TableBuilder<'_>) {
+fn write_key(
+    context: &TableContext<'_>,
+    task: u32,
+    key: ProbeKey,
+    first_row: u32,
+    builder: &mut TableBuilder<'_>,
+) {
     let (syscall, target, command) = match key {
         ProbeKey::Call(syscall, target) => (syscall, target, Text::NONE),
         ProbeKey::Command(command) => (Text::NONE, Text::NONE, command),
     };
-    let op = if syscall.is_some() { context.trace.events.shape(first_row).op } else { Text::NONE };
+    let op = if syscall.is_some() {
+        context.trace.events.shape(first_row).op
+    } else {
+        Text::NONE
+    };
     builder.task_columns(task, first_row);
     builder.text("syscall", syscall);
     builder.text("op", op);
@@ -103,6 +144,11 @@ fn write_key(context: &TableContext<'_>, task: u32, key: ProbeKey, first_row: u3
 
 /// Mean requested duration of the pauses.
 pub(super) fn asked_ns(series: &ProbeSeries) -> Option<i64> {
-    let asked: Vec<i64> = series.pauses.iter().filter_map(|(_, pause)| pause.asked_ns).collect();
-    (!asked.is_empty()).then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64)
+    let asked: Vec<i64> = series
+        .pauses
+        .iter()
+        .filter_map(|(_, pause)| pause.asked_ns)
+        .collect();
+    (!asked.is_empty())
+        .then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64)
 }

@@ -65,7 +65,10 @@ pub(super) fn all_series(context: &TableContext<'_>) -> Vec<ProbeSeries> {
 }
 
 /// All series between these pauses.
-pub(super) fn series_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Vec<ProbeSeries> {
+pub(super) fn series_between(
+    context: &TableContext<'_>,
+    all_pauses: &[(u32, Vec<Pause>)],
+) -> Vec<ProbeSeries> {
     if all_pauses.is_empty() {
         return Vec::new();
     }
@@ -86,7 +89,12 @@ pub(super) struct Probe {
     pub child: u32,
 }
 
-fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32, pauses: &[Pause]) -> Vec<ProbeSeries> {
+fn of_task(
+    context: &TableContext<'_>,
+    probes: &ProbeIndex,
+    task: u32,
+    pauses: &[Pause],
+) -> Vec<ProbeSeries> {
     let between: Vec<Vec<Probe>> = (0..=pauses.len())
         .map(|at| {
             let before = at.checked_sub(1).and_then(|at| pauses.get(at));
@@ -101,13 +109,26 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32, pauses: &
             continue;
         };
         let has = |probe: &&Probe| probe.key == key;
-        let run: Vec<Probe> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
+        let run: Vec<Probe> = between[first..]
+            .iter()
+            .map_while(|here| here.iter().rev().find(has))
+            .copied()
+            .collect();
         let last = first + run.len() - 1;
         // A task that gives up after one more pause also waited through that pause without success.
-        let failed = run.last().is_some_and(|last| last.failed && last.kind == ProbeKind::Attempt);
-        let is_last = between.get(last + 1).is_some_and(|next| common(&between[last], next).is_none());
+        let failed = run
+            .last()
+            .is_some_and(|last| last.failed && last.kind == ProbeKind::Attempt);
+        let is_last = between
+            .get(last + 1)
+            .is_some_and(|next| common(&between[last], next).is_none());
         let gives_up = failed && is_last && pauses.get(last).is_some_and(|pause| !pause.is_wait);
-        found.extend(of_run(context, task, &run, &pauses[first..last + usize::from(gives_up)]));
+        found.extend(of_run(
+            context,
+            task,
+            &run,
+            &pauses[first..last + usize::from(gives_up)],
+        ));
         first = last;
     }
     found
@@ -116,7 +137,9 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32, pauses: &
 /// The probe that two consecutive stretches share. Commands come first, then failed attempts, failed queries of a state,
 /// and probes that succeeded.
 fn common(here: &[Probe], next: &[Probe]) -> Option<ProbeKey> {
-    let both = here.iter().filter(|probe| next.iter().any(|other| other.key == probe.key));
+    let both = here
+        .iter()
+        .filter(|probe| next.iter().any(|other| other.key == probe.key));
     let rank = |probe: &Probe| match (probe.kind, probe.failed) {
         (ProbeKind::Command, _) => 4,
         (ProbeKind::Attempt, true) => 3,
@@ -127,7 +150,12 @@ fn common(here: &[Probe], next: &[Probe]) -> Option<ProbeKey> {
     both.max_by_key(|probe| rank(probe)).map(|probe| probe.key)
 }
 
-fn of_run(context: &TableContext<'_>, task: u32, run: &[Probe], pauses: &[Pause]) -> Option<ProbeSeries> {
+fn of_run(
+    context: &TableContext<'_>,
+    task: u32,
+    run: &[Probe],
+    pauses: &[Pause],
+) -> Option<ProbeSeries> {
     let (first, last) = (run.first()?, run.last()?);
     // A wait that timed out is a pause only between failed probes. An event loop with periodic work is idle.
     let all_failed = run[..run.len() - 1].iter().all(|probe| probe.failed);
@@ -142,7 +170,11 @@ fn of_run(context: &TableContext<'_>, task: u32, run: &[Probe], pauses: &[Pause]
     if pauses.iter().any(|pause| pause.is_wait) && (looks || !all_failed) {
         return None;
     }
-    if first.child == NONE && pauses.iter().any(|pause| pause.is_work_beside(context, first.row)) {
+    if first.child == NONE
+        && pauses
+            .iter()
+            .any(|pause| pause.is_work_beside(context, first.row))
+    {
         return None;
     }
     let mut rows: Vec<u32> = Vec::new();
@@ -162,9 +194,17 @@ fn of_run(context: &TableContext<'_>, task: u32, run: &[Probe], pauses: &[Pause]
         failed: run.iter().filter(|probe| probe.failed).count() as i64,
         changed: last.failed != first.failed,
         ends_failed: last.failed,
-        errno: run.iter().rev().find(|probe| probe.failed).map_or(Text::NONE, |probe| probe.errno),
+        errno: run
+            .iter()
+            .rev()
+            .find(|probe| probe.failed)
+            .map_or(Text::NONE, |probe| probe.errno),
         total_ns: starts.1.saturating_sub(starts.0),
-        pauses: run.iter().map(|probe| probe.row).zip(pauses.iter().copied()).collect(),
+        pauses: run
+            .iter()
+            .map(|probe| probe.row)
+            .zip(pauses.iter().copied())
+            .collect(),
         exclusive_ns: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
         rows,
         first_row: first.row,

@@ -29,12 +29,21 @@ impl ProcessEnds {
             return ProcessEnds { told };
         }
         for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.signals > 0) {
-            let signals = trace.rows_of(number).iter().copied().filter(|&row| events.kind(row) == EventKind::Signal);
+            let signals = trace
+                .rows_of(number)
+                .iter()
+                .copied()
+                .filter(|&row| events.kind(row) == EventKind::Signal);
             // A process may also end itself with one.
-            let from_others = |&row: &u32| is_told(&events.shape(row)) && events.sender(row) != task.pid;
+            let from_others =
+                |&row: &u32| is_told(&events.shape(row)) && events.sender(row) != task.pid;
             for row in signals.filter(from_others) {
                 let known = told.entry((task.capture, task.pid)).or_insert(row);
-                *known = if goes_before(context, row, *known) { row } else { *known };
+                *known = if goes_before(context, row, *known) {
+                    row
+                } else {
+                    *known
+                };
             }
         }
         ProcessEnds { told }
@@ -50,10 +59,13 @@ impl ProcessEnds {
     pub(super) fn was_told_before(&self, context: &TableContext<'_>, task: u32, row: u32) -> bool {
         let events = &context.trace.events;
         let has_order = |told: u32| {
-            let one_file = context.capture_of(task).is_some_and(|capture| capture.files.len() <= 1);
+            let one_file = context
+                .capture_of(task)
+                .is_some_and(|capture| capture.files.len() <= 1);
             events.task(told) == task || events.start_ns(row) != NO_NS || one_file
         };
-        self.told(context, task).is_some_and(|told| has_order(told) && context.trace.starts_before(told, row))
+        self.told(context, task)
+            .is_some_and(|told| has_order(told) && context.trace.starts_before(told, row))
     }
 
     /// Whether the signal that told the process of a task to end broke off its call: what it does then is not what it
@@ -63,7 +75,8 @@ impl ProcessEnds {
         let next = || trace.rows_from(task, row).get(1).copied();
         was_broken_off(&trace.events, row)
             && self.told(context, task).is_some_and(|told| {
-                trace.starts_before(row, told) && next().is_none_or(|next| !trace.starts_before(next, told))
+                trace.starts_before(row, told)
+                    && next().is_none_or(|next| !trace.starts_before(next, told))
             })
     }
 

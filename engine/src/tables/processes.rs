@@ -32,17 +32,32 @@ pub fn lives(trace: &Trace, tasks: &[u32]) -> Vec<Life> {
     let life = |number: u32| {
         let task = &trace.tasks[number as usize];
         if task.birth_ns == NO_NS {
-            let durations = trace.rows_of(number).iter().map(|&row| trace.events.dur_ns(row));
+            let durations = trace
+                .rows_of(number)
+                .iter()
+                .map(|&row| trace.events.dur_ns(row));
             let in_call_ns = durations.filter(|&dur_ns| dur_ns != NO_NS).sum();
-            return Life { in_call_ns, gap_ns: NO_NS, stopped_ns: NO_NS };
+            return Life {
+                in_call_ns,
+                gap_ns: NO_NS,
+                stopped_ns: NO_NS,
+            };
         }
         let mut in_call_ns = 0;
         trace
             .spans_of(number, 0..usize::MAX, task.birth_ns)
             .each(|_, span, _| in_call_ns += span.end_ns - span.start_ns);
         let gap_ns = (task.end_ns() - task.birth_ns - in_call_ns).max(0);
-        let stopped_ns = if may_stop { stopped_ns(trace, number).clamp(0, gap_ns) } else { 0 };
-        Life { in_call_ns, gap_ns, stopped_ns }
+        let stopped_ns = if may_stop {
+            stopped_ns(trace, number).clamp(0, gap_ns)
+        } else {
+            0
+        };
+        Life {
+            in_call_ns,
+            gap_ns,
+            stopped_ns,
+        }
     };
     parallel::map(tasks, |&task| life(task))
 }
@@ -67,15 +82,28 @@ fn exit_signal(task: &Task) -> Text {
 
 /// Builds the table with one row per task. `exclusive_ns` is the critical path time charged to each task.
 pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
-    let chosen: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
+    let chosen: Vec<u32> = (0..trace.tasks.len() as u32)
+        .filter(|&task| selection.touches_task(task))
+        .collect();
     let lives = lives(trace, &chosen);
     let events = &trace.events;
     let task = |number: u32| &trace.tasks[number as usize];
-    let of = |value: &dyn Fn(u32) -> i64| some_ints(chosen.iter().map(|&number| value(number)).collect::<Vec<_>>());
-    let flag = |value: &dyn Fn(u32) -> bool| Values::Bool(chosen.iter().map(|&number| Some(value(number))).collect());
+    let of = |value: &dyn Fn(u32) -> i64| {
+        some_ints(
+            chosen
+                .iter()
+                .map(|&number| value(number))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let flag = |value: &dyn Fn(u32) -> bool| {
+        Values::Bool(chosen.iter().map(|&number| Some(value(number))).collect())
+    };
     let column = |text: &dyn Fn(u32) -> Text| {
         let mut column = TextColumn::default();
-        chosen.iter().for_each(|&number| push_text(&mut column, events, text(number)));
+        chosen
+            .iter()
+            .for_each(|&number| push_text(&mut column, events, text(number)));
         column.finish()
     };
     let creator = |number: u32| trace.tasks.get(task(number).creator as usize);
@@ -85,32 +113,63 @@ pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> 
         ("capture", of(&|number| i64::from(task(number).capture))),
         ("tid", of(&|number| id(task(number).tid))),
         ("pid", of(&|number| id(task(number).pid))),
-        ("creator", of(&|number| creator(number).map_or(NO_NS, |_| i64::from(task(number).creator)))),
-        ("creator_pid", of(&|number| creator(number).map_or(NO_NS, |creator| id(creator.pid)))),
-        ("created_by", column(&|number| created_by(trace, task(number)))),
+        (
+            "creator",
+            of(&|number| creator(number).map_or(NO_NS, |_| i64::from(task(number).creator))),
+        ),
+        (
+            "creator_pid",
+            of(&|number| creator(number).map_or(NO_NS, |creator| id(creator.pid))),
+        ),
+        (
+            "created_by",
+            column(&|number| created_by(trace, task(number))),
+        ),
         ("is_thread", flag(&|number| task(number).is_thread)),
         ("birth_ns", of(&|number| task(number).birth_ns)),
         ("death_ns", of(&|number| task(number).death_ns)),
         ("exit_code", of(&|number| exit_code(task(number)))),
         ("exit_signal", column(&|number| exit_signal(task(number)))),
         ("superseded", flag(&|number| task(number).superseded)),
-        ("program", column(&|number| program(number).map_or(Text::NONE, |program| program.path))),
-        ("argv", column(&|number| program(number).map_or(Text::NONE, |program| program.argv))),
+        (
+            "program",
+            column(&|number| program(number).map_or(Text::NONE, |program| program.path)),
+        ),
+        (
+            "argv",
+            column(&|number| program(number).map_or(Text::NONE, |program| program.argv)),
+        ),
         ("calls", of(&|number| task(number).calls as i64)),
         ("failed", of(&|number| task(number).failed as i64)),
         ("signals", of(&|number| task(number).signals as i64)),
-        ("in_call_ns", some_ints(lives.iter().map(|life| life.in_call_ns))),
+        (
+            "in_call_ns",
+            some_ints(lives.iter().map(|life| life.in_call_ns)),
+        ),
         ("gap_ns", some_ints(lives.iter().map(|life| life.gap_ns))),
-        ("stopped_ns", some_ints(lives.iter().map(|life| life.stopped_ns))),
-        ("exclusive_ns", of(&|number| exclusive_ns.get(number as usize).copied().unwrap_or(0))),
-        ("first_line", of(&|number| i64::from(task(number).first_line))),
+        (
+            "stopped_ns",
+            some_ints(lives.iter().map(|life| life.stopped_ns)),
+        ),
+        (
+            "exclusive_ns",
+            of(&|number| exclusive_ns.get(number as usize).copied().unwrap_or(0)),
+        ),
+        (
+            "first_line",
+            of(&|number| i64::from(task(number).first_line)),
+        ),
         ("last_line", of(&|number| i64::from(task(number).last_line))),
     ];
     Table::new("tasks", columns)
 }
 
 fn created_by(trace: &Trace, task: &Task) -> Text {
-    if task.created_by == NONE { Text::NONE } else { trace.events.shape(task.created_by).syscall }
+    if task.created_by == NONE {
+        Text::NONE
+    } else {
+        trace.events.shape(task.created_by).syscall
+    }
 }
 
 /// A process: its main task, and sums over all its tasks.
@@ -148,7 +207,9 @@ struct ByProcess<'trace> {
 impl<'trace> ByProcess<'trace> {
     fn new(trace: &'trace Trace, selection: &Selection<'_>) -> ByProcess<'trace> {
         let mains = trace.main_tasks();
-        let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&number| selection.touches_task(number)).collect();
+        let tasks: Vec<u32> = (0..trace.tasks.len() as u32)
+            .filter(|&number| selection.touches_task(number))
+            .collect();
         let (mut threads, mut processes) = (vec![0; trace.tasks.len()], Vec::new());
         for &task in &tasks {
             let main = mains[task as usize];
@@ -157,7 +218,12 @@ impl<'trace> ByProcess<'trace> {
             }
             threads[main as usize] += 1;
         }
-        ByProcess { tasks, mains, processes, threads }
+        ByProcess {
+            tasks,
+            mains,
+            processes,
+            threads,
+        }
     }
 
     /// Only the `most` processes with the most time on the critical path; ties by order.
@@ -167,27 +233,42 @@ impl<'trace> ByProcess<'trace> {
         }
         let mut of_mains_ns = vec![0; self.mains.len()];
         for &task in &self.tasks {
-            of_mains_ns[self.mains[task as usize] as usize] += exclusive_ns.get(task as usize).copied().unwrap_or(0);
+            of_mains_ns[self.mains[task as usize] as usize] +=
+                exclusive_ns.get(task as usize).copied().unwrap_or(0);
         }
         let time = |&main: &u32| Reverse(of_mains_ns[main as usize]);
-        let mut order: Vec<(Reverse<i64>, usize)> = self.processes.iter().map(time).zip(0..).collect();
+        let mut order: Vec<(Reverse<i64>, usize)> =
+            self.processes.iter().map(time).zip(0..).collect();
         order.select_nth_unstable(most);
         let mut is_chosen = vec![false; self.mains.len()];
-        order[..most].iter().for_each(|&(_, at)| is_chosen[self.processes[at] as usize] = true);
+        order[..most]
+            .iter()
+            .for_each(|&(_, at)| is_chosen[self.processes[at] as usize] = true);
         self.processes.retain(|&main| is_chosen[main as usize]);
-        self.tasks.retain(|&task| is_chosen[self.mains[task as usize] as usize]);
+        self.tasks
+            .retain(|&task| is_chosen[self.mains[task as usize] as usize]);
     }
 }
 
 /// All processes.
-pub(crate) fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
+pub(crate) fn gathered(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    exclusive_ns: &[i64],
+) -> Vec<Process> {
     gathered_of(trace, &ByProcess::new(trace, selection), exclusive_ns)
 }
 
 fn gathered_of(trace: &Trace, chosen: &ByProcess<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
     let mut places = vec![NONE; trace.tasks.len()];
-    (0..).zip(&chosen.processes).for_each(|(place, &main)| places[main as usize] = place);
-    let mut processes: Vec<Process> = chosen.processes.iter().map(|&main| Process::new(main)).collect();
+    (0..)
+        .zip(&chosen.processes)
+        .for_each(|(place, &main)| places[main as usize] = place);
+    let mut processes: Vec<Process> = chosen
+        .processes
+        .iter()
+        .map(|&main| Process::new(main))
+        .collect();
     for (&number, life) in chosen.tasks.iter().zip(lives(trace, &chosen.tasks)) {
         let process = &mut processes[places[chosen.mains[number as usize] as usize] as usize];
         process.add(number, &trace.tasks[number as usize], life);
@@ -203,10 +284,19 @@ pub fn threaded(trace: &Trace, selection: &Selection<'_>) -> Vec<(u32, u32)> {
     let by_process = ByProcess::new(trace, selection);
     let several = |main: u32| by_process.threads[main as usize] > 1;
     let mut last: Vec<u32> = (0..trace.tasks.len() as u32).collect();
-    for &task in by_process.tasks.iter().filter(|&&task| takes_over(&trace.tasks[task as usize])) {
+    for &task in by_process
+        .tasks
+        .iter()
+        .filter(|&&task| takes_over(&trace.tasks[task as usize]))
+    {
         last[by_process.mains[task as usize] as usize] = task;
     }
-    by_process.processes.iter().filter(|&&main| several(main)).map(|&main| (main, last[main as usize])).collect()
+    by_process
+        .processes
+        .iter()
+        .filter(|&&main| several(main))
+        .map(|&main| (main, last[main as usize]))
+        .collect()
 }
 
 /// The CPU time of a task, or of its calls if the tracer prints no more.
@@ -218,14 +308,18 @@ fn cpu_ns(trace: &Trace, task: u32) -> i64 {
 }
 
 fn in_calls_cpu_ns(trace: &Trace, task: u32) -> i64 {
-    trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| sum_of_known(sum_ns, trace.events.cpu_ns(row)))
+    trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| {
+        sum_of_known(sum_ns, trace.events.cpu_ns(row))
+    })
 }
 
 /// The CPU time of a task outside its calls, if the tracer prints its whole CPU time.
 fn own_cpu_ns(trace: &Trace, task: u32) -> i64 {
     match trace.tasks[task as usize].cpu_ns() {
         NO_NS => NO_NS,
-        cpu_ns => cpu_ns.saturating_sub(in_calls_cpu_ns(trace, task).max(0)).max(0),
+        cpu_ns => cpu_ns
+            .saturating_sub(in_calls_cpu_ns(trace, task).max(0))
+            .max(0),
     }
 }
 
@@ -259,7 +353,11 @@ impl Process {
         self.gap_ns += life.gap_ns.max(0);
         self.stopped_ns += life.stopped_ns.max(0);
         if task.birth_ns != NO_NS {
-            self.birth_ns = if self.birth_ns == NO_NS { task.birth_ns } else { self.birth_ns.min(task.birth_ns) };
+            self.birth_ns = if self.birth_ns == NO_NS {
+                task.birth_ns
+            } else {
+                self.birth_ns.min(task.birth_ns)
+            };
             self.end_ns = self.end_ns.max(task.end_ns());
         }
         if takes_over(task) {
@@ -275,15 +373,26 @@ fn takes_over(task: &Task) -> bool {
 }
 
 fn line_of(trace: &Trace, row: u32) -> i64 {
-    if row == NONE { NO_NS } else { i64::from(trace.events.line(row)) }
+    if row == NONE {
+        NO_NS
+    } else {
+        i64::from(trace.events.line(row))
+    }
 }
 
 /// Number of processes that outlive a window.
 pub fn outliving(trace: &Trace, window: &window::Window) -> usize {
     let lives_on = |task: &&Task| {
-        task.capture == window.capture && !task.is_thread && task.birth_ns != NO_NS && task.end_ns() > window.end_ns
+        task.capture == window.capture
+            && !task.is_thread
+            && task.birth_ns != NO_NS
+            && task.end_ns() > window.end_ns
     };
-    if window.end_ns == NO_NS { 0 } else { trace.tasks.iter().filter(lives_on).count() }
+    if window.end_ns == NO_NS {
+        0
+    } else {
+        trace.tasks.iter().filter(lives_on).count()
+    }
 }
 
 /// Builds the table with one row per process; see [`tasks`]. `slack_ns` maps main tasks to their slack where it is
@@ -300,7 +409,15 @@ pub fn processes(
     let number = chosen.processes.len();
     chosen.retain_largest(exclusive_ns, most.unwrap_or(usize::MAX));
     let processes = gathered_of(trace, &chosen, exclusive_ns);
-    (rows(trace, selection, &processes.iter().collect::<Vec<_>>(), slack_ns), number)
+    (
+        rows(
+            trace,
+            selection,
+            &processes.iter().collect::<Vec<_>>(),
+            slack_ns,
+        ),
+        number,
+    )
 }
 
 /// These processes as rows.
@@ -313,10 +430,14 @@ pub(crate) fn rows(
     let events = &trace.events;
     let task = |process: &Process| &trace.tasks[process.main as usize];
     let last = |process: &Process| &trace.tasks[process.last as usize];
-    let of = |value: &dyn Fn(&Process) -> i64| some_ints(processes.iter().copied().map(value).collect::<Vec<_>>());
+    let of = |value: &dyn Fn(&Process) -> i64| {
+        some_ints(processes.iter().copied().map(value).collect::<Vec<_>>())
+    };
     let column = |text: &dyn Fn(&Process) -> Text| {
         let mut column = TextColumn::default();
-        processes.iter().for_each(|process| push_text(&mut column, events, text(process)));
+        processes
+            .iter()
+            .for_each(|process| push_text(&mut column, events, text(process)));
         column.finish()
     };
     let program = |process: &Process| selection.program_index.name_of(process.last);
@@ -325,31 +446,70 @@ pub(crate) fn rows(
         ("capture", of(&|process| i64::from(task(process).capture))),
         ("task", of(&|process| i64::from(process.main))),
         ("pid", of(&|process| id(task(process).pid))),
-        ("parent_task", of(&|process| parent(process).map_or(NO_NS, |_| i64::from(task(process).creator)))),
-        ("parent_pid", of(&|process| parent(process).map_or(NO_NS, |parent| id(parent.pid)))),
-        ("program", column(&|process| program(process).map_or(Text::NONE, |program| program.path))),
-        ("argv", column(&|process| program(process).map_or(Text::NONE, |program| program.argv))),
+        (
+            "parent_task",
+            of(&|process| parent(process).map_or(NO_NS, |_| i64::from(task(process).creator))),
+        ),
+        (
+            "parent_pid",
+            of(&|process| parent(process).map_or(NO_NS, |parent| id(parent.pid))),
+        ),
+        (
+            "program",
+            column(&|process| program(process).map_or(Text::NONE, |program| program.path)),
+        ),
+        (
+            "argv",
+            column(&|process| program(process).map_or(Text::NONE, |program| program.argv)),
+        ),
         ("birth_ns", of(&|process| process.birth_ns)),
-        ("death_ns", of(&|process| if process.dead { process.end_ns } else { NO_NS })),
+        (
+            "death_ns",
+            of(&|process| if process.dead { process.end_ns } else { NO_NS }),
+        ),
         ("exit_code", of(&|process| exit_code(last(process)))),
         ("exit_signal", column(&|process| exit_signal(last(process)))),
-        ("wall_ns", of(&|process| if process.birth_ns == NO_NS { NO_NS } else { process.end_ns - process.birth_ns })),
+        (
+            "wall_ns",
+            of(&|process| {
+                if process.birth_ns == NO_NS {
+                    NO_NS
+                } else {
+                    process.end_ns - process.birth_ns
+                }
+            }),
+        ),
         ("exclusive_ns", of(&|process| process.exclusive_ns)),
         ("in_call_ns", of(&|process| process.in_call_ns)),
         ("cpu_ns", of(&|process| process.cpu_ns)),
         ("own_cpu_ns", of(&|process| process.own_cpu_ns)),
         (
             "max_own_cpu_ns",
-            of(&|process| if process.longest_own_cpu.0 > 0 { process.longest_own_cpu.0 } else { NO_NS }),
+            of(&|process| {
+                if process.longest_own_cpu.0 > 0 {
+                    process.longest_own_cpu.0
+                } else {
+                    NO_NS
+                }
+            }),
         ),
-        ("max_own_cpu_line", of(&|process| line_of(trace, process.longest_own_cpu.1))),
+        (
+            "max_own_cpu_line",
+            of(&|process| line_of(trace, process.longest_own_cpu.1)),
+        ),
         ("gap_ns", of(&|process| process.gap_ns)),
         ("stopped_ns", of(&|process| process.stopped_ns)),
-        ("slack_ns", of(&|process| slack_ns.get(&process.main).copied().unwrap_or(NO_NS))),
+        (
+            "slack_ns",
+            of(&|process| slack_ns.get(&process.main).copied().unwrap_or(NO_NS)),
+        ),
         ("calls", of(&|process| process.calls as i64)),
         ("failed", of(&|process| process.failed as i64)),
         ("threads", of(&|process| process.threads)),
-        ("first_line", of(&|process| i64::from(task(process).first_line))),
+        (
+            "first_line",
+            of(&|process| i64::from(task(process).first_line)),
+        ),
     ];
     Table::new("processes", columns)
 }

@@ -61,9 +61,18 @@ struct Series {
 /// Builds the table, one row per task and object.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
-        kind(action, shape.syscall, shape.outcome, context.trace.events.texts.bytes(shape.errno))
+        kind(
+            action,
+            shape.syscall,
+            shape.outcome,
+            context.trace.events.texts.bytes(shape.errno),
+        )
     });
-    let tasks: Vec<u32> = if kinds.any(|kind| kind == Kind::Poll) { context.tasks().collect() } else { Vec::new() };
+    let tasks: Vec<u32> = if kinds.any(|kind| kind == Kind::Poll) {
+        context.tasks().collect()
+    } else {
+        Vec::new()
+    };
     let found = parallel::flat_map(&tasks, |&task| of_task(context, &kinds, task));
     let mut builder = TableBuilder::new(context, "ready_spins");
     for series in without_consumers(context, &kinds, found) {
@@ -89,7 +98,9 @@ fn kind(action: Action, syscall: Text, outcome: Outcome, errno: &[u8]) -> Option
         Outcome::Ok if is_move => Some(Kind::Move),
         Outcome::Failed if is_move && is_lasting(errno) => Some(Kind::Attempt),
         // The poll said that there is something.
-        Outcome::Failed if takes(action) && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK") => Some(Kind::Attempt),
+        Outcome::Failed if takes(action) && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK") => {
+            Some(Kind::Attempt)
+        }
         Outcome::Ok | Outcome::Failed if is_harmless(action, syscall) => None,
         Outcome::Interrupted if action.wait() == Some(Wait::Poll) => None,
         _ => Some(Kind::Other),
@@ -98,13 +109,25 @@ fn kind(action: Action, syscall: Text, outcome: Outcome, errno: &[u8]) -> Option
 
 /// Whether a call takes data, which other processes rarely take first. Clients may be accepted by another process.
 fn takes(action: Action) -> bool {
-    matches!(action, Action::Reads | Action::Receives | Action::ReceivesMany)
+    matches!(
+        action,
+        Action::Reads | Action::Receives | Action::ReceivesMany
+    )
 }
 
 /// Whether a call with this error leaves things as they were, so that the next one fails, too.
 fn is_lasting(errno: &[u8]) -> bool {
-    const LASTING: [&[u8]; 9] =
-        [b"EMFILE", b"ENFILE", b"ENOBUFS", b"ENOMEM", b"EPERM", b"EBADF", b"EINVAL", b"ENOTCONN", b"EPIPE"];
+    const LASTING: [&[u8]; 9] = [
+        b"EMFILE",
+        b"ENFILE",
+        b"ENOBUFS",
+        b"ENOMEM",
+        b"EPERM",
+        b"EBADF",
+        b"EINVAL",
+        b"ENOTCONN",
+        b"EPIPE",
+    ];
     LASTING.contains(&errno)
 }
 
@@ -162,14 +185,26 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> V
 }
 
 /// Adds a poll to the series of its descriptor, or starts a new one.
-fn polled(events: &EventTable, task: u32, row: u32, now: Option<Series>, found: &mut Vec<Series>) -> Option<Series> {
+fn polled(
+    events: &EventTable,
+    task: u32,
+    row: u32,
+    now: Option<Series>,
+    found: &mut Vec<Series>,
+) -> Option<Series> {
     let is_wakeup = events.ret(row) > 0 && may_sleep(events, row) && !events.edges.contains(&row);
     let object = ReadyObject::of(events, row);
     let shape = events.shape_number(row);
     if let Some(mut series) = now {
-        let is_same = series.shape == shape && series.object == object && polls_same(events, series.last_row, row);
+        let is_same = series.shape == shape
+            && series.object == object
+            && polls_same(events, series.last_row, row);
         let is_exact = events.dur_kind(row) != DurKind::UpperBound;
-        let max_ns = if is_exact { MAX_READY_POLL_NS } else { MAX_READY_GAP_NS };
+        let max_ns = if is_exact {
+            MAX_READY_POLL_NS
+        } else {
+            MAX_READY_GAP_NS
+        };
         let slow = series.slow + usize::from(events.dur_ns(row) > max_ns);
         // On a busy machine, a ready poll may wait for the processor now and then.
         if is_wakeup && is_same && slow * 100 <= series.polls * MAX_SLOW_POLLS_PERCENT {
@@ -178,8 +213,17 @@ fn polled(events: &EventTable, task: u32, row: u32, now: Option<Series>, found: 
         }
         keep(Some(series), found);
     }
-    let new =
-        Series { task, object, polls: 1, slow: 0, attempts: 0, attempt: None, first_row: row, last_row: row, shape };
+    let new = Series {
+        task,
+        object,
+        polls: 1,
+        slow: 0,
+        attempts: 0,
+        attempt: None,
+        first_row: row,
+        last_row: row,
+        shape,
+    };
     is_wakeup.then_some(new)
 }
 
@@ -192,7 +236,13 @@ fn may_sleep(events: &EventTable, row: u32) -> bool {
 
 /// Whether two polls wait for the same descriptors.
 fn polls_same(events: &EventTable, one: u32, other: u32) -> bool {
-    let fds = |row: u32| events.fds.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| &events.fds[at].1);
+    let fds = |row: u32| {
+        events
+            .fds
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .ok()
+            .map(|at| &events.fds[at].1)
+    };
     fds(one) == fds(other)
 }
 
@@ -208,14 +258,26 @@ fn is_attempt_on(events: &EventTable, object: &ReadyObject, row: u32) -> bool {
 }
 
 fn may_take(events: &EventTable, object: &ReadyObject, row: u32) -> bool {
-    let (ready, target) = (events.texts.bytes(object.target), events.texts.bytes(events.target(row)));
-    !is_other_kind(ready, target, events.action(row).transfer() == Some(Transfer::Write))
+    let (ready, target) = (
+        events.texts.bytes(object.target),
+        events.texts.bytes(events.target(row)),
+    );
+    !is_other_kind(
+        ready,
+        target,
+        events.action(row).transfer() == Some(Transfer::Write),
+    )
 }
 
 /// Ends a series. Of those on one object, the longest is retained.
 fn keep(series: Option<Series>, found: &mut Vec<Series>) {
-    let Some(series) = series.filter(|series| series.polls >= MIN_READY_POLLS) else { return };
-    match found.iter_mut().find(|known| known.object == series.object && known.shape == series.shape) {
+    let Some(series) = series.filter(|series| series.polls >= MIN_READY_POLLS) else {
+        return;
+    };
+    match found
+        .iter_mut()
+        .find(|known| known.object == series.object && known.shape == series.shape)
+    {
         Some(known) if known.polls >= series.polls => {}
         Some(known) => *known = series,
         None => found.push(series),
@@ -223,7 +285,11 @@ fn keep(series: Option<Series>, found: &mut Vec<Series>) {
 }
 
 /// The series in which no other task takes what is ready.
-fn without_consumers(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, mut found: Vec<Series>) -> Vec<Series> {
+fn without_consumers(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    mut found: Vec<Series>,
+) -> Vec<Series> {
     if found.is_empty() {
         return found;
     }
@@ -233,19 +299,29 @@ fn without_consumers(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, mut f
     let events = &context.trace.events;
     let tasks: Vec<u32> = (0..context.trace.tasks.len() as u32).collect();
     let of_tasks: FxHashSet<u32> = found.iter().map(|series| series.task).collect();
-    let targets = found.iter().map(|series| series.object.target).filter(|target| target.is_some());
+    let targets = found
+        .iter()
+        .map(|series| series.object.target)
+        .filter(|target| target.is_some());
     let targets: FxHashSet<Text> = targets.collect();
     let mut moves: Vec<(u32, u32)> = parallel::flat_map(&tasks, |&task| {
-        let may_share = of_tasks.iter().any(|&other| may_share(context, task, other));
-        let moves = kinds.calls(context, task).filter(|&(_, kind)| matches!(kind, Kind::Move | Kind::Other));
+        let may_share = of_tasks
+            .iter()
+            .any(|&other| may_share(context, task, other));
+        let moves = kinds
+            .calls(context, task)
+            .filter(|&(_, kind)| matches!(kind, Kind::Move | Kind::Other));
         let wanted = moves.filter(|&(row, _)| may_share || targets.contains(&events.target(row)));
         wanted.map(|(row, _)| (row, task)).collect::<Vec<_>>()
     });
     moves.sort_unstable();
     found.retain(|series| {
         let from = moves.partition_point(|&(row, _)| row < series.first_row);
-        let within = moves[from..].iter().take_while(|&&(row, _)| row <= series.last_row);
-        let others = within.filter(|&&(row, task)| task != series.task && is_consumer(context, series, row, task));
+        let within = moves[from..]
+            .iter()
+            .take_while(|&&(row, _)| row <= series.last_row);
+        let others = within
+            .filter(|&&(row, task)| task != series.task && is_consumer(context, series, row, task));
         let limit = series.polls * MAX_TAKEN_PERCENT / 100;
         others.take(limit + 1).count() <= limit
     });
@@ -258,7 +334,8 @@ fn may_share(context: &TableContext<'_>, one: u32, other: u32) -> bool {
         let known = context.trace.tasks.get(task as usize)?;
         (known.creator == NONE && !known.born).then_some(known.capture)
     };
-    same_process(context.trace, one, other) || attached(one).is_some_and(|capture| attached(other) == Some(capture))
+    same_process(context.trace, one, other)
+        || attached(one).is_some_and(|capture| attached(other) == Some(capture))
 }
 
 /// Whether a call of another task may take what is ready, or makes it ready again.
@@ -274,32 +351,59 @@ fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: u32)
 /// Whether the task makes no other call from the first poll to the last, apart from those that read a clock.
 fn is_bare(context: &TableContext<'_>, series: &Series) -> bool {
     let counts = |row: u32| context.trace.events.action(row) != Action::ReadsClock;
-    let within =
-        context.calls_of(series.task).filter(|&row| (series.first_row..=series.last_row).contains(&row) && counts(row));
+    let within = context
+        .calls_of(series.task)
+        .filter(|&row| (series.first_row..=series.last_row).contains(&row) && counts(row));
     within.take(series.polls + 1).count() == series.polls
 }
 
 fn write(context: &TableContext<'_>, series: &Series, builder: &mut TableBuilder<'_>) {
-    let (events, &Series { task, first_row, last_row, .. }) = (&context.trace.events, series);
-    let attempt = series.attempt.filter(|_| series.attempts * 10 >= series.polls * 9);
+    let (
+        events,
+        &Series {
+            task,
+            first_row,
+            last_row,
+            ..
+        },
+    ) = (&context.trace.events, series);
+    let attempt = series
+        .attempt
+        .filter(|_| series.attempts * 10 >= series.polls * 9);
     let shape = attempt.map(|row| events.shape(row));
     let name = |failed: bool| shape.filter(|shape| (shape.outcome == Outcome::Failed) == failed);
-    let total_ns = events.start_ns(last_row).saturating_sub(events.start_ns(first_row)).max(0);
+    let total_ns = events
+        .start_ns(last_row)
+        .saturating_sub(events.start_ns(first_row))
+        .max(0);
     builder.task_columns(task, first_row);
     builder.text("syscall", events.shape(first_row).syscall);
     builder.text("target", series.object.target);
     builder.some_int("fd", series.object.fd.map(i64::from));
-    builder.text("attempt", name(true).map_or(Text::NONE, |shape| shape.syscall));
+    builder.text(
+        "attempt",
+        name(true).map_or(Text::NONE, |shape| shape.syscall),
+    );
     builder.text("errno", name(true).map_or(Text::NONE, |shape| shape.errno));
-    builder.text("empty", name(false).map_or(Text::NONE, |shape| shape.syscall));
+    builder.text(
+        "empty",
+        name(false).map_or(Text::NONE, |shape| shape.syscall),
+    );
     builder.bool("bare", is_bare(context, series));
-    builder.bool("proven", attempt.is_some() || stays_ready(events.texts.bytes(series.object.target)));
+    builder.bool(
+        "proven",
+        attempt.is_some() || stays_ready(events.texts.bytes(series.object.target)),
+    );
     builder.int("polls", series.polls as i64);
     builder.int("interval_ns", total_ns / (series.polls as i64 - 1).max(1));
     builder.int("total_ns", total_ns);
     builder.path_ns(stretch_ns(context, task, first_row, last_row));
     builder.lines(first_row, last_row);
-    builder.members(Provenance::Stretch { task, first_row, last_row });
+    builder.members(Provenance::Stretch {
+        task,
+        first_row,
+        last_row,
+    });
 }
 
 #[cfg(test)]
@@ -314,19 +418,30 @@ mod tests {
     }
 
     fn poll(plan: TaskPlan, at: i64) -> TaskPlan {
-        plan.call("poll", at, at + 5).on("anon_inode:[eventfd]").asks(NO_NS)
+        plan.call("poll", at, at + 5)
+            .on("anon_inode:[eventfd]")
+            .asks(NO_NS)
     }
 
     #[test]
     fn polls_of_a_ready_eventfd_are_a_spin() {
-        let plan = repeated(20, |plan, at| poll(plan, at).call("gettid", at + 10, at + 11));
+        let plan = repeated(20, |plan, at| {
+            poll(plan, at).call("gettid", at + 10, at + 11)
+        });
         let expected = ["poll anon_inode:[eventfd] true 20"];
-        assert_eq!(rows(&build(vec![plan.exit(9999)]), super::build, &COLUMNS), expected);
+        assert_eq!(
+            rows(&build(vec![plan.exit(9999)]), super::build, &COLUMNS),
+            expected
+        );
     }
 
     #[test]
     fn an_eventfd_that_is_read_each_time_is_no_spin() {
-        let plan = repeated(20, |plan, at| poll(plan, at).call("read", at + 10, at + 11).on("anon_inode:[eventfd]"));
+        let plan = repeated(20, |plan, at| {
+            poll(plan, at)
+                .call("read", at + 10, at + 11)
+                .on("anon_inode:[eventfd]")
+        });
         assert!(rows(&build(vec![plan.exit(9999)]), super::build, &COLUMNS).is_empty());
         let unnamed = repeated(20, |plan, at| poll(plan, at).call("read", at + 10, at + 11));
         assert!(rows(&build(vec![unnamed.exit(9999)]), super::build, &COLUMNS).is_empty());
@@ -334,7 +449,9 @@ mod tests {
 
     #[test]
     fn what_another_thread_reads_is_consumed() {
-        let reader = (0..20).fold(task(2).of_process(1), |plan, at| plan.call("read", at * 100 + 50, at * 100 + 51));
+        let reader = (0..20).fold(task(2).of_process(1), |plan, at| {
+            plan.call("read", at * 100 + 50, at * 100 + 51)
+        });
         let plans = vec![repeated(20, poll).exit(9999), reader.exit(9999)];
         // Neither shows who created it, as where the tracer attached.
         assert!(rows(&build(plans), super::build, &COLUMNS).is_empty());
@@ -349,7 +466,9 @@ mod tests {
     #[test]
     fn polls_that_last_or_time_out_are_no_spin() {
         let slow = repeated(20, |plan, at| {
-            plan.call("poll", at * 100_000, at * 100_000 + 2_000_000).on("pipe:[7]").asks(NO_NS)
+            plan.call("poll", at * 100_000, at * 100_000 + 2_000_000)
+                .on("pipe:[7]")
+                .asks(NO_NS)
         });
         assert!(rows(&build(vec![slow.exit(999_999_999)]), super::build, &COLUMNS).is_empty());
         let timed_out = repeated(20, |plan, at| poll(plan, at).returns(0));
@@ -360,18 +479,25 @@ mod tests {
     fn failing_accepts_leave_the_listener_ready() {
         let plan = repeated(20, |plan, at| {
             let plan = plan.call("poll", at, at + 5).on("socket:[7]").asks(NO_NS);
-            plan.call("accept", at + 10, at + 11).on("socket:[7]").fails("EMFILE")
+            plan.call("accept", at + 10, at + 11)
+                .on("socket:[7]")
+                .fails("EMFILE")
         });
         let columns = ["target", "attempt", "errno", "proven", "polls"];
         let expected = ["socket:[7] accept EMFILE true 20"];
-        assert_eq!(rows(&build(vec![plan.exit(9999)]), super::build, &columns), expected);
+        assert_eq!(
+            rows(&build(vec![plan.exit(9999)]), super::build, &columns),
+            expected
+        );
     }
 
     #[test]
     fn connections_that_others_accept_are_no_spin() {
         let plan = repeated(20, |plan, at| {
             let plan = plan.call("poll", at, at + 5).on("socket:[7]").asks(NO_NS);
-            plan.call("accept", at + 10, at + 11).on("socket:[7]").fails("EAGAIN")
+            plan.call("accept", at + 10, at + 11)
+                .on("socket:[7]")
+                .fails("EAGAIN")
         });
         assert!(rows(&build(vec![plan.exit(9999)]), super::build, &COLUMNS).is_empty());
     }

@@ -58,10 +58,14 @@ struct Open {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| OfTask::new(context, &sockets, task).finish());
+    let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| {
+        OfTask::new(context, &sockets, task).finish()
+    });
     let mut builder = TableBuilder::new(context, "requests");
     for (&task, peers) in tasks.iter().zip(all) {
-        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut builder));
+        peers
+            .into_iter()
+            .for_each(|(name, peer)| write(context, task, name, peer, &mut builder));
     }
     builder.finish()
 }
@@ -83,8 +87,13 @@ impl OfTask {
         let events = &context.trace.events;
         let mut here = OfTask::default();
         // Threads that wait for one another do so very often.
-        let is_other_wait = |kind: SocketCall| matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll);
-        for (row, kind) in sockets.deeds.calls(context, task).filter(|&(_, kind)| !is_other_wait(kind)) {
+        let is_other_wait =
+            |kind: SocketCall| matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll);
+        for (row, kind) in sockets
+            .deeds
+            .calls(context, task)
+            .filter(|&(_, kind)| !is_other_wait(kind))
+        {
             let target = events.target(row);
             match kind {
                 SocketCall::Accepts | SocketCall::Listens => {}
@@ -92,7 +101,8 @@ impl OfTask {
                     here.served.remove(&target);
                 }
                 SocketCall::Sends if sent_nothing(context, row) => {}
-                SocketCall::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
+                SocketCall::Sends
+                    if here.served.contains(&target) || sockets.is_accepted(target) => {}
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
                 SocketCall::Waits(_) => here.waits(context, row),
@@ -104,7 +114,10 @@ impl OfTask {
     fn peer(&mut self, context: &TableContext<'_>, row: u32, target: Text) -> &mut Peer {
         let normal = context.trace.events.shape(row).target;
         self.normal.insert(target, normal);
-        let peer = self.peers.entry(normal).or_insert_with(|| Peer::new(target));
+        let peer = self
+            .peers
+            .entry(normal)
+            .or_insert_with(|| Peer::new(target));
         peer.connections.insert(target);
         peer
     }
@@ -134,23 +147,46 @@ impl OfTask {
         let events = &context.trace.events;
         let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
-        let only = if self.open.len() == 1 { self.open.keys().next().copied() } else { None };
-        let named = named.into_iter().find(|target| self.open.contains_key(target));
+        let only = if self.open.len() == 1 {
+            self.open.keys().next().copied()
+        } else {
+            None
+        };
+        let named = named
+            .into_iter()
+            .find(|target| self.open.contains_key(target));
         if let Some(open) = named.or(only).and_then(|target| self.open.get_mut(&target)) {
             open.expired |= timed_out(events, row) && events.requested_ns(row) != Some(0);
             let is_for_other = named.is_none() && open.answers > 0;
-            if is_for_other { &mut open.unnamed_waits } else { &mut open.rows }.push(row);
+            if is_for_other {
+                &mut open.unnamed_waits
+            } else {
+                &mut open.rows
+            }
+            .push(row);
         }
     }
 
     fn receives(&mut self, context: &TableContext<'_>, sockets: &Sockets, row: u32) {
         let events = &context.trace.events;
-        let bare = !events.target(row).is_some() || events.texts.bytes(events.target(row)).starts_with(b"socket:[");
-        let only = if bare && self.open.len() == 1 { self.open.keys().next().copied() } else { None };
+        let bare = !events.target(row).is_some()
+            || events
+                .texts
+                .bytes(events.target(row))
+                .starts_with(b"socket:[");
+        let only = if bare && self.open.len() == 1 {
+            self.open.keys().next().copied()
+        } else {
+            None
+        };
         let target = only.unwrap_or(events.target(row));
         let bytes = events.bytes(row).unwrap_or(0);
         let Some(mut open) = self.open.remove(&target) else {
-            match self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {
+            match self
+                .normal
+                .get(&target)
+                .and_then(|normal| self.peers.get_mut(normal))
+            {
                 Some(peer) => {
                     peer.received_bytes += bytes;
                     peer.rows.push(row);
@@ -161,8 +197,16 @@ impl OfTask {
             }
             return;
         };
-        let response_ns = events.end_ns(row).map_or(0, |end_ns| end_ns.saturating_sub(open.sent_ns).max(0));
-        let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) else { return };
+        let response_ns = events
+            .end_ns(row)
+            .map_or(0, |end_ns| end_ns.saturating_sub(open.sent_ns).max(0));
+        let Some(peer) = self
+            .normal
+            .get(&target)
+            .and_then(|normal| self.peers.get_mut(normal))
+        else {
+            return;
+        };
         open.rows.push(row);
         peer.rows.extend(&open.rows);
         peer.received_bytes += bytes;
@@ -181,7 +225,13 @@ impl OfTask {
             peer.held_back.extend(waits);
         }
         if answers < open.messages && is_query(context, row, target) {
-            let left = Open { answers, rows: Vec::new(), expired: false, unnamed_waits: Vec::new(), ..open };
+            let left = Open {
+                answers,
+                rows: Vec::new(),
+                expired: false,
+                unnamed_waits: Vec::new(),
+                ..open
+            };
             self.open.insert(target, left);
         }
     }
@@ -189,8 +239,16 @@ impl OfTask {
     /// Counts the open requests as unanswered, and returns the peers.
     fn finish(mut self) -> Vec<(Text, Peer)> {
         // A task that did not wait for the other answers does not need them.
-        for (target, open) in self.open.into_iter().filter(|(_, open)| open.answers == 0 || open.expired) {
-            if let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {
+        for (target, open) in self
+            .open
+            .into_iter()
+            .filter(|(_, open)| open.answers == 0 || open.expired)
+        {
+            if let Some(peer) = self
+                .normal
+                .get(&target)
+                .and_then(|normal| self.peers.get_mut(normal))
+            {
                 peer.unanswered += 1;
                 peer.rows.extend(open.rows);
             }
@@ -221,7 +279,9 @@ fn is_query(context: &TableContext<'_>, row: u32, target: Text) -> bool {
     const LENGTH_BYTES: i64 = 2;
     let events = &context.trace.events;
     let name = events.texts.bytes(target);
-    port(name) == Some(NAME_SERVER_PORT) && !name.starts_with(b"TCP") && events.ret(row) > LENGTH_BYTES
+    port(name) == Some(NAME_SERVER_PORT)
+        && !name.starts_with(b"TCP")
+        && events.ret(row) > LENGTH_BYTES
 }
 
 impl Peer {
@@ -248,13 +308,23 @@ impl Peer {
 fn address(name: &str) -> &str {
     let of_internet = name.starts_with("TCP") || name.starts_with("UDP");
     let connected = name.split_once("->").filter(|_| of_internet);
-    connected.and_then(|(_, peer)| peer.strip_suffix(']')).unwrap_or(name)
+    connected
+        .and_then(|(_, peer)| peer.strip_suffix(']'))
+        .unwrap_or(name)
 }
 
-fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, builder: &mut TableBuilder<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    name: Text,
+    mut peer: Peer,
+    builder: &mut TableBuilder<'_>,
+) {
     let texts = &context.trace.events.texts;
     peer.rows.sort_unstable();
-    let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
+    let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else {
+        return;
+    };
     let answered = peer.round_trips > 0;
     builder.task_columns(task, first_row);
     let path = context.trace.events.socket_paths.get(&peer.first_target);
@@ -263,8 +333,14 @@ fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, buil
     builder.some_int("port", port(texts.bytes(peer.first_target)));
     builder.int("round_trips", peer.round_trips);
     builder.int("response_ns", peer.response_ns);
-    builder.some_int("mean_ns", answered.then(|| peer.response_ns / peer.round_trips.max(1)));
-    builder.some_int("typical_ns", answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)));
+    builder.some_int(
+        "mean_ns",
+        answered.then(|| peer.response_ns / peer.round_trips.max(1)),
+    );
+    builder.some_int(
+        "typical_ns",
+        answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
+    );
     builder.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
     builder.some_int("max_ns", answered.then_some(peer.max_ns));
     builder.int("sends", peer.sent.0);

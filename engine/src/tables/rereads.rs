@@ -28,17 +28,28 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         return TableBuilder::new(context, "rereads").finish();
     };
     let processes = processes(context);
-    let read = |found: &ProcessPasses| found.thing.1 == Text::NONE && !found.passes.is_list && found.passes.opens > 0;
+    let read = |found: &ProcessPasses| {
+        found.thing.1 == Text::NONE && !found.passes.is_list && found.passes.opens > 0
+    };
     let of_process = |tasks: &ProcessTasks<'_>| {
-        passes::of_process(context, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
+        passes::of_process(context, &kinds, &chosen, tasks)
+            .into_iter()
+            .filter(read)
+            .collect::<Vec<_>>()
     };
     let found: Vec<ProcessPasses> = parallel::flat_map(&processes, of_process);
     let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();
     for found in found {
         let capture = context.trace.tasks[found.task as usize].capture;
-        files.entry((capture, found.thing.0)).or_default().add(found);
+        files
+            .entry((capture, found.thing.0))
+            .or_default()
+            .add(found);
     }
-    let groups = files.into_iter().filter(|(_, file)| file.opens > 1).map(|((_, target), file)| file.group(target));
+    let groups = files
+        .into_iter()
+        .filter(|(_, file)| file.opens > 1)
+        .map(|((_, target), file)| file.group(target));
     let mut builder = TableBuilder::new(context, "rereads");
     for group in grouping::limit_groups(context, groups.collect(), |_| (Text::NONE, 0)) {
         write(context, &group, &mut builder);
@@ -87,7 +98,12 @@ impl File {
         CallGroup {
             processes: self.tasks.len() as i64,
             counts: [self.opens, i64::from(self.written)],
-            ..CallGroup::of_one(self.task, self.program.unwrap_or(Text::NONE), (target, self.largest_bytes), self.again)
+            ..CallGroup::of_one(
+                self.task,
+                self.program.unwrap_or(Text::NONE),
+                (target, self.largest_bytes),
+                self.again,
+            )
         }
     }
 }
@@ -108,27 +124,67 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
 mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
-    const COLUMNS: [&str; 8] = ["pid", "processes", "target", "opens", "size_bytes", "bytes", "calls", "written"];
+    const COLUMNS: [&str; 8] = [
+        "pid",
+        "processes",
+        "target",
+        "opens",
+        "size_bytes",
+        "bytes",
+        "calls",
+        "written",
+    ];
 
     fn reads(plan: TaskPlan, at: i64, bytes: i64) -> TaskPlan {
-        let plan =
-            plan.call("openat", at, at + 1).on("/c").returns(3).call("read", at + 2, at + 3).on("/c").returns(bytes);
-        plan.call("read", at + 4, at + 5).on("/c").returns(0).call("close", at + 6, at + 7).on("/c").returns(0)
+        let plan = plan
+            .call("openat", at, at + 1)
+            .on("/c")
+            .returns(3)
+            .call("read", at + 2, at + 3)
+            .on("/c")
+            .returns(bytes);
+        plan.call("read", at + 4, at + 5)
+            .on("/c")
+            .returns(0)
+            .call("close", at + 6, at + 7)
+            .on("/c")
+            .returns(0)
     }
 
     #[test]
     fn rereads_are_found_within_and_across_processes() {
         let one = reads(reads(task(1), 0, 500), 10, 500).exit(99);
-        assert_eq!(rows(&build(vec![one]), super::build, &COLUMNS), ["1 1 /c 2 500 500 3 false"]);
-        let many = (1..=3).map(|tid| reads(task(tid), i64::from(tid) * 10, 500).exit(99)).collect();
-        assert_eq!(rows(&build(many), super::build, &COLUMNS), ["- 3 /c 3 500 1000 6 false"]);
+        assert_eq!(
+            rows(&build(vec![one]), super::build, &COLUMNS),
+            ["1 1 /c 2 500 500 3 false"]
+        );
+        let many = (1..=3)
+            .map(|tid| reads(task(tid), i64::from(tid) * 10, 500).exit(99))
+            .collect();
+        assert_eq!(
+            rows(&build(many), super::build, &COLUMNS),
+            ["- 3 /c 3 500 1000 6 false"]
+        );
     }
 
     #[test]
     fn single_reads_do_not_count_and_writes_are_reported() {
-        assert!(rows(&build(vec![reads(task(1), 0, 500).exit(99)]), super::build, &COLUMNS).is_empty());
-        let log = reads(task(1), 0, 500).call("write", 20, 21).on("/c").returns(9);
+        assert!(
+            rows(
+                &build(vec![reads(task(1), 0, 500).exit(99)]),
+                super::build,
+                &COLUMNS
+            )
+            .is_empty()
+        );
+        let log = reads(task(1), 0, 500)
+            .call("write", 20, 21)
+            .on("/c")
+            .returns(9);
         let log = reads(log, 30, 509).exit(99);
-        assert_eq!(rows(&build(vec![log]), super::build, &COLUMNS), ["1 1 /c 2 509 509 3 true"]);
+        assert_eq!(
+            rows(&build(vec![log]), super::build, &COLUMNS),
+            ["1 1 /c 2 509 509 3 true"]
+        );
     }
 }

@@ -26,11 +26,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let processes = costliest(context, &kinds);
     let of_process = |tasks: &ProcessTasks<'_>| {
         let found = passes::of_process(context, &kinds, &chosen, tasks).into_iter();
-        found.filter(|found| found.passes.passes > 1).map(group).collect::<Vec<_>>()
+        found
+            .filter(|found| found.passes.passes > 1)
+            .map(group)
+            .collect::<Vec<_>>()
     };
     let groups = parallel::flat_map(&processes, of_process);
     let mut builder = TableBuilder::new(context, "rescans");
-    for group in grouping::limit_groups(context, groups, |&(_, kind, _)| ((Text::NONE, Text::NONE), kind, false)) {
+    for group in grouping::limit_groups(context, groups, |&(_, kind, _)| {
+        ((Text::NONE, Text::NONE), kind, false)
+    }) {
         write(context, &group, &mut builder);
     }
     builder.finish()
@@ -60,7 +65,10 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
     builder.text("target", target);
     builder.int("scans", scans);
     builder.int("entries", entries);
-    builder.float("entries_per_scan", Some(entries as f64 / scans.max(1) as f64));
+    builder.float(
+        "entries_per_scan",
+        Some(entries as f64 / scans.max(1) as f64),
+    );
     builder.bool("written", written);
     builder.sum(&group.sum(context));
     builder.members(Provenance::Rows(group.rows.clone()));
@@ -74,26 +82,55 @@ mod tests {
 
     /// Calls given as `name target ret`, 10 ns apart.
     fn calls(calls: &[(&str, &str, i64)]) -> Vec<String> {
-        let plan = calls.iter().zip(1i64..).fold(task(1), |plan: TaskPlan, ((name, target, ret), at)| {
-            let plan = plan.call(name.split(' ').next().unwrap_or(name), at * 10, at * 10 + 4).on(target);
-            let plan = name.split_once(' ').map_or_else(|| plan.clone(), |(_, op)| plan.clone().op(op));
-            if *ret < 0 { plan.fails("ESRCH") } else { plan.returns(*ret) }
-        });
+        let plan =
+            calls
+                .iter()
+                .zip(1i64..)
+                .fold(task(1), |plan: TaskPlan, ((name, target, ret), at)| {
+                    let plan = plan
+                        .call(name.split(' ').next().unwrap_or(name), at * 10, at * 10 + 4)
+                        .on(target);
+                    let plan = name
+                        .split_once(' ')
+                        .map_or_else(|| plan.clone(), |(_, op)| plan.clone().op(op));
+                    if *ret < 0 {
+                        plan.fails("ESRCH")
+                    } else {
+                        plan.returns(*ret)
+                    }
+                });
         rows(&build(vec![plan.exit(99_999)]), super::build, &COLUMNS)
     }
 
     #[test]
     fn reopening_and_seeking_to_the_start_are_scans() {
-        let open = [("openat", "/p", 3), ("read", "/p", 90), ("read", "/p", 0), ("close", "/p", 0)];
+        let open = [
+            ("openat", "/p", 3),
+            ("read", "/p", 90),
+            ("read", "/p", 0),
+            ("close", "/p", 0),
+        ];
         assert_eq!(calls(&[open, open, open].concat()), ["file /p - 3 3 6 180"]);
-        let back = [("getdents64", "/d", 40), ("getdents64", "/d", 40), ("getdents64", "/d", 0), ("lseek", "/d", 0)];
+        let back = [
+            ("getdents64", "/d", 40),
+            ("getdents64", "/d", 40),
+            ("getdents64", "/d", 0),
+            ("lseek", "/d", 0),
+        ];
         assert_eq!(calls(&[back, back].concat()), ["directory /d - 2 4 4 80"]);
     }
 
     #[test]
     fn requests_start_over_after_the_last_entry() {
-        let list = [("ioctl NEXT", "/dev/x", 0), ("ioctl NEXT", "/dev/x", 0), ("ioctl NEXT", "/dev/x", -1)];
-        assert_eq!(calls(&[list, list, list].concat()), ["requests /dev/x NEXT 3 6 6 0"]);
+        let list = [
+            ("ioctl NEXT", "/dev/x", 0),
+            ("ioctl NEXT", "/dev/x", 0),
+            ("ioctl NEXT", "/dev/x", -1),
+        ];
+        assert_eq!(
+            calls(&[list, list, list].concat()),
+            ["requests /dev/x NEXT 3 6 6 0"]
+        );
         // A request that always fails has no entries, and one that never fails has no end.
         let turn = [("ioctl STATS", "/dev/x", 0), ("ioctl ONE", "/dev/x", -1)];
         assert!(calls(&[turn, turn, turn].concat()).is_empty());
@@ -101,11 +138,28 @@ mod tests {
 
     #[test]
     fn single_passes_growing_files_and_other_offsets_do_not_count() {
-        let once = [("openat", "/p", 3), ("lseek", "/p", 0), ("read", "/p", 90), ("read", "/p", 9), ("read", "/p", 0)];
+        let once = [
+            ("openat", "/p", 3),
+            ("lseek", "/p", 0),
+            ("read", "/p", 90),
+            ("read", "/p", 9),
+            ("read", "/p", 0),
+        ];
         assert!(calls(&once).is_empty());
-        let grows = [("openat", "/p", 3), ("read", "/p", 90), ("read", "/p", 0), ("read", "/p", 9), ("read", "/p", 0)];
+        let grows = [
+            ("openat", "/p", 3),
+            ("read", "/p", 90),
+            ("read", "/p", 0),
+            ("read", "/p", 9),
+            ("read", "/p", 0),
+        ];
         assert!(calls(&grows).is_empty());
-        let tail = [("openat", "/p", 3), ("lseek", "/p", 500), ("read", "/p", 90), ("close", "/p", 0)];
+        let tail = [
+            ("openat", "/p", 3),
+            ("lseek", "/p", 500),
+            ("read", "/p", 90),
+            ("close", "/p", 0),
+        ];
         assert!(calls(&[tail, tail].concat()).is_empty());
     }
 }

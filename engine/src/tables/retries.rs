@@ -19,14 +19,23 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "retries");
     let pauses = pauses(context);
     let of_processes = by_process::series(context, &pauses);
-    let taken: FxHashSet<u32> = of_processes.iter().flat_map(|series| &series.attempts).map(|one| one.row).collect();
+    let taken: FxHashSet<u32> = of_processes
+        .iter()
+        .flat_map(|series| &series.attempts)
+        .map(|one| one.row)
+        .collect();
     for series in series_between(context, &pauses) {
-        let (ProbeKind::Attempt, ProbeKey::Call(syscall, target)) = (series.kind, series.key) else { continue };
+        let (ProbeKind::Attempt, ProbeKey::Call(syscall, target)) = (series.kind, series.key)
+        else {
+            continue;
+        };
         if !taken.contains(&series.first_row) {
             write_probes(context, series, (syscall, target), &mut builder);
         }
     }
-    of_processes.into_iter().for_each(|series| write_series(context, series, &mut builder));
+    of_processes
+        .into_iter()
+        .for_each(|series| write_series(context, series, &mut builder));
     builder.finish()
 }
 
@@ -45,7 +54,11 @@ fn write_probes(
     builder.int("failed", series.failed);
     builder.bool("succeeded", !series.ends_failed);
     builder.some_int("asked_ns", asked_ns(&series));
-    let pauses_ns: Vec<i64> = series.pauses.iter().map(|(_, pause)| pause.dur_ns).collect();
+    let pauses_ns: Vec<i64> = series
+        .pauses
+        .iter()
+        .map(|(_, pause)| pause.dur_ns)
+        .collect();
     write_pauses(&pauses_ns, !series.ends_failed, builder);
     builder.int("total_ns", series.total_ns);
     builder.path_ns(series.exclusive_ns);
@@ -54,14 +67,25 @@ fn write_probes(
 }
 
 fn write_series(context: &TableContext<'_>, series: Series, builder: &mut TableBuilder<'_>) {
-    let Some((first, last)) = series.attempts.first().zip(series.attempts.last()) else { return };
+    let Some((first, last)) = series.attempts.first().zip(series.attempts.last()) else {
+        return;
+    };
     let shape = context.trace.events.shape(first.row);
-    let failed = series.attempts.iter().filter(|attempt| attempt.errno.is_some());
+    let failed = series
+        .attempts
+        .iter()
+        .filter(|attempt| attempt.errno.is_some());
     builder.task_columns(first.task, first.row);
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
     builder.text("target", context.trace.events.target(first.row));
-    builder.text("errno", failed.clone().next_back().map_or(Text::NONE, |attempt| attempt.errno));
+    builder.text(
+        "errno",
+        failed
+            .clone()
+            .next_back()
+            .map_or(Text::NONE, |attempt| attempt.errno),
+    );
     builder.int("attempts", series.attempts.len() as i64);
     builder.int("failed", failed.count() as i64);
     builder.bool("succeeded", !last.errno.is_some());
@@ -76,7 +100,10 @@ fn write_series(context: &TableContext<'_>, series: Series, builder: &mut TableB
 /// How long the pauses took, and how much of that could be saved.
 fn write_pauses(pauses_ns: &[i64], succeeded: bool, builder: &mut TableBuilder<'_>) {
     let pause_ns = pauses_ns.iter().sum();
-    let (first_ns, last_ns) = (pauses_ns.first().copied().unwrap_or(0), pauses_ns.last().copied().unwrap_or(0));
+    let (first_ns, last_ns) = (
+        pauses_ns.first().copied().unwrap_or(0),
+        pauses_ns.last().copied().unwrap_or(0),
+    );
     builder.int("pause_ns", pause_ns);
     builder.int("freeable_ns", if succeeded { last_ns } else { pause_ns });
     builder.int("first_pause_ns", first_ns);

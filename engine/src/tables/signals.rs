@@ -31,9 +31,16 @@ struct Signal {
 
 /// Builds the table of signals by task and name.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let timers = ShapeIndex::new(context, |action, _| (action == Action::SetsTimer).then_some(()));
-    let tasks: Vec<u32> = context.tasks().filter(|&task| context.trace.tasks[task as usize].signals > 0).collect();
-    let all: Vec<_> = parallel::map(&tasks, |&task| (timers.calls(context, task).count(), of_task(context, task)));
+    let timers = ShapeIndex::new(context, |action, _| {
+        (action == Action::SetsTimer).then_some(())
+    });
+    let tasks: Vec<u32> = context
+        .tasks()
+        .filter(|&task| context.trace.tasks[task as usize].signals > 0)
+        .collect();
+    let all: Vec<_> = parallel::map(&tasks, |&task| {
+        (timers.calls(context, task).count(), of_task(context, task))
+    });
     let mut builder = TableBuilder::new(context, "signals");
     for (&task, (timers, signals)) in tasks.iter().zip(all) {
         for (name, signal) in signals {
@@ -65,7 +72,8 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
         signal.last_row = row;
         let before = at.checked_sub(1).and_then(|at| rows.get(at)).copied();
         // The time of an interrupted call before the signal is not charged to the signal.
-        let broken = before.is_some_and(|row| events.kind(row) == EventKind::Call && was_broken_off(events, row));
+        let broken = before
+            .is_some_and(|row| events.kind(row) == EventKind::Call && was_broken_off(events, row));
         signal.interrupted += i64::from(broken);
         handler(context, row, rows.get(at + 1..).unwrap_or(&[]), signal);
     }
@@ -78,9 +86,14 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
 fn handler(context: &TableContext<'_>, row: u32, after: &[u32], signal: &mut Signal) {
     let events = &context.trace.events;
     let returns = |&row: &u32| events.action(row).ends_handler();
-    let own = after.iter().take(MAX_HANDLER_CALLS).take_while(|&&row| events.kind(row) == EventKind::Call);
+    let own = after
+        .iter()
+        .take(MAX_HANDLER_CALLS)
+        .take_while(|&&row| events.kind(row) == EventKind::Call);
     let calls: Vec<u32> = own.copied().collect();
-    let Some(end) = calls.iter().position(returns) else { return };
+    let Some(end) = calls.iter().position(returns) else {
+        return;
+    };
     let calls = &calls[..=end];
     signal.handled += 1;
     let end_ns = calls.last().and_then(|&last| events.end_ns(last));
@@ -99,7 +112,9 @@ fn write(
     builder: &mut TableBuilder<'_>,
 ) {
     let events = &context.trace.events;
-    let length_ns = events.start_ns(signal.last_row).saturating_sub(events.start_ns(signal.first_row));
+    let length_ns = events
+        .start_ns(signal.last_row)
+        .saturating_sub(events.start_ns(signal.first_row));
     signal.rows.sort_unstable();
     signal.rows.dedup();
     builder.task_columns(task, signal.first_row);
@@ -109,8 +124,17 @@ fn write(
     builder.int("handled", signal.handled);
     builder.int("handler_ns", signal.handler_ns);
     builder.int("timers", timers);
-    builder.some_int("interval_ns", (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)));
-    builder.path_ns(signal.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.some_int(
+        "interval_ns",
+        (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)),
+    );
+    builder.path_ns(
+        signal
+            .rows
+            .iter()
+            .map(|&row| context.exclusive_ns(row))
+            .sum(),
+    );
     builder.lines(signal.first_row, signal.last_row);
     builder.members(Provenance::Rows(signal.rows));
 }

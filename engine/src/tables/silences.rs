@@ -9,8 +9,8 @@ use super::stated_durations::is_part_of_stated;
 use crate::logs::pairs::{begins, pairs};
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::store::heuristics::{
-    MAX_BYSTANDERS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO,
-    MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
+    MAX_BYSTANDERS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS,
+    MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -19,7 +19,15 @@ use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
 
 /// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
-const WAITS: [&str; 7] = ["retry", "wait", "attempt", "timeout", "timed out", "trying", "failed"];
+const WAITS: [&str; 7] = [
+    "retry",
+    "wait",
+    "attempt",
+    "timeout",
+    "timed out",
+    "trying",
+    "failed",
+];
 
 /// Silences with one owner.
 struct Group {
@@ -46,7 +54,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn log(context: &TableContext<'_>, (capture, is_part): (u32, bool), rows: &[u32], builder: &mut TableBuilder<'_>) {
+fn log(
+    context: &TableContext<'_>,
+    (capture, is_part): (u32, bool),
+    rows: &[u32],
+    builder: &mut TableBuilder<'_>,
+) {
     let events = &context.trace.events;
     let owners = owners(context, rows);
     let mut groups: Vec<Group> = Vec::new();
@@ -57,11 +70,20 @@ fn log(context: &TableContext<'_>, (capture, is_part): (u32, bool), rows: &[u32]
         if dur_ns <= 0 || events.is_repeat(pair[1]) {
             continue;
         }
-        let group = *by_owner.entry((events.target(owner), until)).or_insert_with(|| {
-            let longest = (0, pair[0]);
-            groups.push(Group { owner, until, rows: Vec::new(), total_ns: 0, exclusive_ns: 0, longest });
-            groups.len() - 1
-        });
+        let group = *by_owner
+            .entry((events.target(owner), until))
+            .or_insert_with(|| {
+                let longest = (0, pair[0]);
+                groups.push(Group {
+                    owner,
+                    until,
+                    rows: Vec::new(),
+                    total_ns: 0,
+                    exclusive_ns: 0,
+                    longest,
+                });
+                groups.len() - 1
+            });
         lengths_ns.push((dur_ns, group));
         let group = &mut groups[group];
         group.rows.push(pair[0]);
@@ -72,9 +94,20 @@ fn log(context: &TableContext<'_>, (capture, is_part): (u32, bool), rows: &[u32]
     // The longest ones are the measure of the usual.
     lengths_ns.sort_unstable_by_key(|&(dur_ns, _)| std::cmp::Reverse(dur_ns));
     for (number, group) in groups.into_iter().enumerate() {
-        let others = || lengths_ns.iter().filter(|&&(_, other)| other != number).map(|&(dur_ns, _)| dur_ns);
+        let others = || {
+            lengths_ns
+                .iter()
+                .filter(|&&(_, other)| other != number)
+                .map(|&(dur_ns, _)| dur_ns)
+        };
         let usual_ns = others().nth(USUAL_SILENCE_RANK - 1).unwrap_or(0);
-        write(context, (capture, rows), group, (usual_ns, is_part), builder);
+        write(
+            context,
+            (capture, rows),
+            group,
+            (usual_ns, is_part),
+            builder,
+        );
     }
 }
 
@@ -83,10 +116,24 @@ fn owners(context: &TableContext<'_>, rows: &[u32]) -> Vec<(u32, Option<u32>)> {
     let events = &context.trace.events;
     let texts: Vec<_> = rows
         .iter()
-        .map(|&row| (events.texts.string(events.shape(row).syscall), events.texts.string(events.target(row))))
+        .map(|&row| {
+            (
+                events.texts.string(events.shape(row).syscall),
+                events.texts.string(events.target(row)),
+            )
+        })
         .collect();
-    let mut activities = pairs(texts.iter().map(|(sender, text)| (sender.as_ref(), text.as_ref())));
-    activities.sort_by_key(|&(begin, end)| (events.start_ns(rows[end]) - events.start_ns(rows[begin]), begin));
+    let mut activities = pairs(
+        texts
+            .iter()
+            .map(|(sender, text)| (sender.as_ref(), text.as_ref())),
+    );
+    activities.sort_by_key(|&(begin, end)| {
+        (
+            events.start_ns(rows[end]) - events.start_ns(rows[begin]),
+            begin,
+        )
+    });
     let mut owners: Vec<(u32, Option<u32>)> = rows.iter().map(|&row| (row, None)).collect();
     // The next message without an activity, with shortcuts over those that have one.
     let mut next: Vec<usize> = (0..=rows.len()).collect();
@@ -104,7 +151,11 @@ fn owners(context: &TableContext<'_>, rows: &[u32]) -> Vec<(u32, Option<u32>)> {
 
 /// Gives silences after a bystander to the activity around it: a sender begins something, another one logs in between,
 /// and the next message is of the first sender.
-fn give_back(texts: &[(impl AsRef<str>, impl AsRef<str>)], rows: &[u32], owners: &mut [(u32, Option<u32>)]) {
+fn give_back(
+    texts: &[(impl AsRef<str>, impl AsRef<str>)],
+    rows: &[u32],
+    owners: &mut [(u32, Option<u32>)],
+) {
     let begins_at = |at: usize| begins(texts[at].0.as_ref(), texts[at].1.as_ref());
     for at in 1..rows.len().saturating_sub(1) {
         let (sender, after) = (texts[at].0.as_ref(), texts[at + 1].0.as_ref());
@@ -112,9 +163,16 @@ fn give_back(texts: &[(impl AsRef<str>, impl AsRef<str>)], rows: &[u32], owners:
             continue;
         }
         let earliest = at.saturating_sub(MAX_BYSTANDERS);
-        let begin = (earliest..at).rev().find(|&earlier| texts[earlier].0.as_ref() == after);
-        let Some(begin) = begin.filter(|&begin| begins_at(begin)) else { continue };
-        for owner in owners[begin..=at].iter_mut().filter(|(_, until)| until.is_none()) {
+        let begin = (earliest..at)
+            .rev()
+            .find(|&earlier| texts[earlier].0.as_ref() == after);
+        let Some(begin) = begin.filter(|&begin| begins_at(begin)) else {
+            continue;
+        };
+        for owner in owners[begin..=at]
+            .iter_mut()
+            .filter(|(_, until)| until.is_none())
+        {
             *owner = (rows[begin], Some(rows[at + 1]));
         }
     }
@@ -130,16 +188,28 @@ fn write(
     let events = &context.trace.events;
     let text = |row: u32| events.texts.string(events.target(row)).into_owned();
     let (max_ns, longest) = group.longest;
-    let after = messages.iter().skip_while(|&&row| row != longest).nth(1).copied();
+    let after = messages
+        .iter()
+        .skip_while(|&&row| row != longest)
+        .nth(1)
+        .copied();
     let (owner, silences) = (text(group.owner), group.rows.len() as i64);
     let wall_ns = context.wall_ns(capture);
     let spans_days = wall_ns >= SEVERAL_DAYS_NS;
     let said = owner.to_lowercase();
-    let is_rhythm =
-        silences >= MIN_RHYTHM_WAITS && group.until.is_none() && !WAITS.iter().any(|word| said.contains(word));
-    let ratio = if spans_days { MIN_UNUSUAL_OF_DAYS_RATIO } else { MIN_UNUSUAL_SILENCE_RATIO };
-    let is_usual = is_part || wall_ns >= MIN_RUNNING_LOG_NS && max_ns < usual_ns.saturating_mul(ratio);
-    let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else { return };
+    let is_rhythm = silences >= MIN_RHYTHM_WAITS
+        && group.until.is_none()
+        && !WAITS.iter().any(|word| said.contains(word));
+    let ratio = if spans_days {
+        MIN_UNUSUAL_OF_DAYS_RATIO
+    } else {
+        MIN_UNUSUAL_SILENCE_RATIO
+    };
+    let is_usual =
+        is_part || wall_ns >= MIN_RUNNING_LOG_NS && max_ns < usual_ns.saturating_mul(ratio);
+    let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else {
+        return;
+    };
     builder.capture(capture);
     builder.string("target", Some(&owner));
     builder.string("until", group.until.map(text).as_deref());
@@ -152,10 +222,18 @@ fn write(
     builder.bool("is_usual", is_usual);
     // A message that something long has ended begins nothing.
     let has_ended = |stated: Stated| {
-        stated.meaning == Meaning::Took && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) >= max_ns
+        stated.meaning == Meaning::Took
+            && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) >= max_ns
     };
     let follows_end = group.until.is_none() && stated(&owner).is_some_and(has_ended);
-    builder.int("could_free_ns", if spans_days || follows_end { 0 } else { group.exclusive_ns });
+    builder.int(
+        "could_free_ns",
+        if spans_days || follows_end {
+            0
+        } else {
+            group.exclusive_ns
+        },
+    );
     builder.path_ns(group.exclusive_ns);
     let (from, to) = match (group.until, after) {
         (Some(until), _) => (group.owner, until),

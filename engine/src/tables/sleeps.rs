@@ -12,7 +12,9 @@ use super::process_ends::ProcessEnds;
 use crate::parallel;
 use crate::store::event::{NONE, Shape};
 use crate::store::events::EventTable;
-use crate::store::heuristics::{MIN_HARMLESS_SLEEPS_RATIO, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS};
+use crate::store::heuristics::{
+    MIN_HARMLESS_SLEEPS_RATIO, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
+};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -42,7 +44,9 @@ pub(super) fn sleeping(context: &TableContext<'_>) -> ShapeIndex<Sleeps> {
     };
     ShapeIndex::by_target(context, may_sleep, |_, _, shape| match wait(shape)? {
         Wait::Sleep => Some(Sleeps::Always),
-        Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
+        Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => {
+            Some(Sleeps::Always)
+        }
         Wait::Poll => Some(Sleeps::WithoutDescriptors),
         _ => None,
     })
@@ -55,10 +59,12 @@ pub(super) fn sleeps_of<'a>(
     task: u32,
 ) -> impl Iterator<Item = u32> + 'a {
     let events = &context.trace.events;
-    kinds.calls(context, task).filter_map(move |(row, kind)| match kind {
-        Sleeps::Always => Some(row),
-        Sleeps::WithoutDescriptors => events.only_sleeps(row).then_some(row),
-    })
+    kinds
+        .calls(context, task)
+        .filter_map(move |(row, kind)| match kind {
+            Sleeps::Always => Some(row),
+            Sleeps::WithoutDescriptors => events.only_sleeps(row).then_some(row),
+        })
 }
 
 /// Similar sleeps of a task.
@@ -97,9 +103,14 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
             let owner = owner(context, task, &group);
-            let calls = rhythms.get(&(owner, key.of_rhythm(context, task))).copied().unwrap_or(0);
+            let calls = rhythms
+                .get(&(owner, key.of_rhythm(context, task)))
+                .copied()
+                .unwrap_or(0);
             let again = calls >= MIN_RHYTHM_WAITS && !key.delays_end;
-            let paces = again && !ends.ends_by_itself(context, owner) && !is_awaited(context, owner, &group)
+            let paces = again
+                && !ends.ends_by_itself(context, owner)
+                && !is_awaited(context, owner, &group)
                 || delays_nothing(context, task, &group);
             write(context, task, key, group, paces, &mut builder);
         }
@@ -110,13 +121,18 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// Whether other processes waited on the critical path for the sleeping one, for at least half of the time that it
 /// slept there.
 fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
-    group.sum.exclusive_ns > 0 && context.attribution.walk_stats().awaited_ns(owner) >= group.sum.exclusive_ns / 2
+    group.sum.exclusive_ns > 0
+        && context.attribution.walk_stats().awaited_ns(owner) >= group.sum.exclusive_ns / 2
 }
 
 /// Whether the task waits for external input after nearly all of these sleeps anyway.
 fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
     let (mut idle, mut busy) = (0, 0);
-    for waits in group.rows.iter().filter_map(|&row| idle::waits_after(context, task, row)) {
+    for waits in group
+        .rows
+        .iter()
+        .filter_map(|&row| idle::waits_after(context, task, row))
+    {
         *if waits { &mut idle } else { &mut busy } += 1;
     }
     idle > MIN_HARMLESS_SLEEPS_RATIO * busy
@@ -124,7 +140,14 @@ fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool 
 
 /// The task that a sleep is charged to: the creator if the child does hardly anything else.
 fn owner(context: &TableContext<'_>, task: u32, group: &Group) -> u32 {
-    let Some(known) = context.trace.tasks.get(task as usize).filter(|known| known.creator != NONE) else { return task };
+    let Some(known) = context
+        .trace
+        .tasks
+        .get(task as usize)
+        .filter(|known| known.creator != NONE)
+    else {
+        return task;
+    };
     let life_ns = known.end_ns().saturating_sub(known.birth_ns);
     let fills = known.birth_ns == NO_NS || group.sum.total_ns.saturating_mul(2) >= life_ns;
     let is_all = !known.is_thread && !known.programs.is_empty() && fills;
@@ -145,25 +168,44 @@ struct Key {
 impl Key {
     /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do.
     fn of_rhythm(self, context: &TableContext<'_>, task: u32) -> Key {
-        let helps = context.trace.tasks.get(task as usize).is_some_and(|task| task.is_thread);
-        Key { alike_ns: if helps { NO_NS } else { self.alike_ns }, ..self }
+        let helps = context
+            .trace
+            .tasks
+            .get(task as usize)
+            .is_some_and(|task| task.is_thread);
+        Key {
+            alike_ns: if helps { NO_NS } else { self.alike_ns },
+            ..self
+        }
     }
 }
 
-fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, ends: &ProcessEnds, task: u32) -> Vec<(Key, Group)> {
+fn of_task(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Sleeps>,
+    ends: &ProcessEnds,
+    task: u32,
+) -> Vec<(Key, Group)> {
     let events = &context.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
     let mut broken_off: Option<(u32, Key)> = None;
     for row in sleeps_of(context, kinds, task) {
-        let before = broken_off.take().filter(|&(before, _)| is_rest(events, before, row));
+        let before = broken_off
+            .take()
+            .filter(|&(before, _)| is_rest(events, before, row));
         if let Some((key, group)) = before.and_then(|(_, key)| Some((key, groups.get_mut(&key)?))) {
             group.continue_with(context, row);
             broken_off = was_broken_off(events, row).then_some((row, key));
             continue;
         }
         let requested_ns = events.requested_ns(row);
-        let new =
-            || Group { sum: CallStats::new(row), interrupted: 0, requested_ns: 0, requested: 0, rows: Vec::new() };
+        let new = || Group {
+            sum: CallStats::new(row),
+            interrupted: 0,
+            requested_ns: 0,
+            requested: 0,
+            rows: Vec::new(),
+        };
         let key = Key {
             program: context.program(task, row),
             syscall: events.shape(row).syscall,
@@ -187,10 +229,23 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, ends: &Proces
 /// Where a tracer attached during a sleep, that sleep is printed with the time that was left of it. It belongs to those
 /// after it.
 fn join_rest(context: &TableContext<'_>, task: u32, groups: &mut Vec<(Key, Group)>) {
-    let is_cut = context.trace.tasks.get(task as usize).is_some_and(|task| !task.born);
-    let [(rest, one), (key, _), ..] = &groups[..] else { return };
+    let is_cut = context
+        .trace
+        .tasks
+        .get(task as usize)
+        .is_some_and(|task| !task.born);
+    let [(rest, one), (key, _), ..] = &groups[..] else {
+        return;
+    };
     let is_first = context.calls_of(task).next() == Some(one.sum.first_row) && one.sum.calls == 1;
-    if is_cut && is_first && rest.alike_ns < key.alike_ns && (Key { alike_ns: key.alike_ns, ..*rest }) == *key {
+    if is_cut
+        && is_first
+        && rest.alike_ns < key.alike_ns
+        && (Key {
+            alike_ns: key.alike_ns,
+            ..*rest
+        }) == *key
+    {
         let (_, one) = groups.remove(0);
         let joined = &mut groups[0].1;
         joined.sum.add(context, one.sum.first_row);
@@ -207,25 +262,57 @@ fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
     if events.action(row) == Action::Restarts {
         return true;
     }
-    let Some((requested_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };
-    let left_ns = |at_ns: i64| requested_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
+    let Some((requested_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row))
+    else {
+        return false;
+    };
+    let left_ns =
+        |at_ns: i64| requested_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
     let from_ns = left_ns(events.start_ns(row)).saturating_sub(RESUMED_SLEEP_TOLERANCE_NS);
-    let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(RESUMED_SLEEP_TOLERANCE_NS);
-    events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
+    let to_ns =
+        left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(RESUMED_SLEEP_TOLERANCE_NS);
+    events.shape(row).syscall == events.shape(broken).syscall
+        && (from_ns..=to_ns).contains(&rest_ns)
 }
 
-fn write(context: &TableContext<'_>, task: u32, key: Key, group: Group, paces: bool, builder: &mut TableBuilder<'_>) {
-    let Group { sum, interrupted, requested_ns, requested, rows } = group;
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    key: Key,
+    group: Group,
+    paces: bool,
+    builder: &mut TableBuilder<'_>,
+) {
+    let Group {
+        sum,
+        interrupted,
+        requested_ns,
+        requested,
+        rows,
+    } = group;
     builder.task_columns(task, sum.first_row);
     builder.text("syscall", key.syscall);
-    builder.some_int("asked_ns", (requested > 0).then(|| requested_ns / requested.max(1)));
+    builder.some_int(
+        "asked_ns",
+        (requested > 0).then(|| requested_ns / requested.max(1)),
+    );
     builder.int("calls", sum.calls);
     builder.int("interrupted", interrupted);
     // Without durations, complete sleeps took at least the requested time.
     let is_bound = sum.total_ns == NO_NS && sum.exclusive_ns > 0;
-    builder.ns("ran_ns", if is_bound { sum.exclusive_ns } else { sum.total_ns });
+    builder.ns(
+        "ran_ns",
+        if is_bound {
+            sum.exclusive_ns
+        } else {
+            sum.total_ns
+        },
+    );
     builder.ns("max_ns", sum.max_ns);
-    builder.text("waited_by", waiter(context, task, sum.longest_row).unwrap_or(Text::NONE));
+    builder.text(
+        "waited_by",
+        waiter(context, task, sum.longest_row).unwrap_or(Text::NONE),
+    );
     builder.bool("paces", paces);
     builder.path_ns(sum.exclusive_ns);
     builder.lines(sum.first_row, sum.last_row);
@@ -235,12 +322,19 @@ fn write(context: &TableContext<'_>, task: u32, key: Key, group: Group, paces: b
 /// The program of the process that waited for this one during the sleep.
 fn waiter(context: &TableContext<'_>, task: u32, row: u32) -> Option<Text> {
     let trace = context.trace;
-    let creator = trace.tasks.get(task as usize).map(|task| task.creator).filter(|&creator| creator != NONE)?;
+    let creator = trace
+        .tasks
+        .get(task as usize)
+        .map(|task| task.creator)
+        .filter(|&creator| creator != NONE)?;
     let end_ns = trace.events.end_ns(row)?;
     let rows = trace.rows_of(creator);
     let before = rows.partition_point(|&other| trace.events.start_ns(other) < end_ns);
     let last = *rows.get(before.checked_sub(1)?)?;
-    let waits = matches!(wait_of_row(&trace.events, last), Some(Wait::Child | Wait::Signal));
+    let waits = matches!(
+        wait_of_row(&trace.events, last),
+        Some(Wait::Child | Wait::Signal)
+    );
     waits.then(|| context.program(creator, last))
 }
 
@@ -248,32 +342,71 @@ fn waiter(context: &TableContext<'_>, task: u32, row: u32) -> Option<Text> {
 mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
-    const COLUMNS: &[&str] = &["pid", "syscall", "calls", "interrupted", "ran_ns", "waited_by", "exclusive_ns"];
+    const COLUMNS: &[&str] = &[
+        "pid",
+        "syscall",
+        "calls",
+        "interrupted",
+        "ran_ns",
+        "waited_by",
+        "exclusive_ns",
+    ];
 
     #[test]
     fn a_sleep_reports_the_sleeper_and_the_waiting_parent() {
         let trace = build(vec![
-            task(1).exec(0, 1, "/bin/sh").fork(2, 3, 2).wait4(4, 90, 2).exit(100),
-            task(2).exec(10, 11, "/bin/sleep").call("nanosleep", 20, 80).exit(90),
+            task(1)
+                .exec(0, 1, "/bin/sh")
+                .fork(2, 3, 2)
+                .wait4(4, 90, 2)
+                .exit(100),
+            task(2)
+                .exec(10, 11, "/bin/sleep")
+                .call("nanosleep", 20, 80)
+                .exit(90),
         ]);
-        assert_eq!(rows(&trace, super::build, COLUMNS), ["2 nanosleep 1 0 60 /bin/sh 60"]);
+        assert_eq!(
+            rows(&trace, super::build, COLUMNS),
+            ["2 nanosleep 1 0 60 /bin/sh 60"]
+        );
     }
 
     #[test]
     fn interrupted_sleeps_are_counted() {
         let trace = build(vec![
-            task(1).exec(0, 1, "/x").call("nanosleep", 2, 12).fails("EINTR").call("nanosleep", 20, 30).exit(40),
+            task(1)
+                .exec(0, 1, "/x")
+                .call("nanosleep", 2, 12)
+                .fails("EINTR")
+                .call("nanosleep", 20, 30)
+                .exit(40),
         ]);
-        assert_eq!(rows(&trace, super::build, COLUMNS), ["1 nanosleep 2 1 20 - 20"]);
+        assert_eq!(
+            rows(&trace, super::build, COLUMNS),
+            ["1 nanosleep 2 1 20 - 20"]
+        );
     }
 
     #[test]
     fn a_sleep_resumed_for_the_rest_counts_once() {
         const MS: i64 = 1_000_000;
-        let whole = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).fails("EINTR").asks(200 * MS);
-        let rest = whole.call("nanosleep", 60 * MS, 120 * MS).fails("EINTR").asks(150 * MS);
-        let last = rest.call("nanosleep", 121 * MS, 211 * MS).asks(90 * MS).exit(220 * MS);
-        assert_eq!(rows(&build(vec![last]), super::build, COLUMNS), ["1 nanosleep 1 0 199999998 - 199999998"]);
+        let whole = task(1)
+            .exec(0, 1, "/x")
+            .call("nanosleep", 2, 50 * MS)
+            .fails("EINTR")
+            .asks(200 * MS);
+        let rest = whole
+            .call("nanosleep", 60 * MS, 120 * MS)
+            .fails("EINTR")
+            .asks(150 * MS);
+        let last = rest
+            .call("nanosleep", 121 * MS, 211 * MS)
+            .asks(90 * MS)
+            .exit(220 * MS);
+        assert_eq!(
+            rows(&build(vec![last]), super::build, COLUMNS),
+            ["1 nanosleep 1 0 199999998 - 199999998"]
+        );
     }
 
     #[test]
@@ -281,30 +414,60 @@ mod tests {
         const MS: i64 = 1_000_000;
         let iteration = |plan: TaskPlan, at_ms: i64, waits_ms: i64| {
             let (slept, came) = (at_ms + 50, at_ms + 50 + waits_ms);
-            let plan = plan.call("nanosleep", at_ms * MS, slept * MS).call("accept", slept * MS, came * MS);
+            let plan = plan.call("nanosleep", at_ms * MS, slept * MS).call(
+                "accept",
+                slept * MS,
+                came * MS,
+            );
             plan.call("close", came * MS, came * MS + 1)
         };
         let paces = |waits_ms: [i64; 2]| {
-            let plan = iteration(iteration(task(1).exec(0, 1, "/x"), 10, waits_ms[0]), 100, waits_ms[1]);
-            rows(&build(vec![plan.exit(260 * MS)]), super::build, &["calls", "paces"])
+            let plan = iteration(
+                iteration(task(1).exec(0, 1, "/x"), 10, waits_ms[0]),
+                100,
+                waits_ms[1],
+            );
+            rows(
+                &build(vec![plan.exit(260 * MS)]),
+                super::build,
+                &["calls", "paces"],
+            )
         };
         assert_eq!(paces([20, 20]), ["2 true"]);
         // The client was already waiting.
         assert_eq!(paces([20, 0]), ["2 false"]);
-        let closes = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).call("close", 50 * MS, 51 * MS);
+        let closes =
+            task(1)
+                .exec(0, 1, "/x")
+                .call("nanosleep", 2, 50 * MS)
+                .call("close", 50 * MS, 51 * MS);
         let closes = closes.call("accept", 51 * MS, 99 * MS).exit(100 * MS);
-        assert_eq!(rows(&build(vec![closes]), super::build, &["calls", "paces"]), ["1 false"]);
+        assert_eq!(
+            rows(&build(vec![closes]), super::build, &["calls", "paces"]),
+            ["1 false"]
+        );
         // The last sleep, before the exit.
-        let ends = iteration(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
-        let ends = ends.call("close", 250 * MS, 251 * MS).open("exit_group", 251 * MS).exit(252 * MS);
-        assert_eq!(rows(&build(vec![ends]), super::build, &["calls", "paces"]), ["2 true"]);
+        let ends =
+            iteration(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
+        let ends = ends
+            .call("close", 250 * MS, 251 * MS)
+            .open("exit_group", 251 * MS)
+            .exit(252 * MS);
+        assert_eq!(
+            rows(&build(vec![ends]), super::build, &["calls", "paces"]),
+            ["2 true"]
+        );
     }
 
     #[test]
     fn a_sleeping_server_delays_its_clients() {
         let server = (0..4).fold(task(2), |plan, iteration| {
             let at = 10 + 100 * iteration;
-            plan.call("nanosleep", at, at + 80).asks(80).call("write", at + 81, at + 82).on("pipe:[7]").returns(1)
+            plan.call("nanosleep", at, at + 80)
+                .asks(80)
+                .call("write", at + 81, at + 82)
+                .on("pipe:[7]")
+                .returns(1)
         });
         let client = |reads: bool| {
             (0..4).fold(task(1).exec(0, 1, "/x").fork(2, 3, 2), |plan, iteration| {
@@ -316,7 +479,10 @@ mod tests {
             let trace = build(vec![client(reads).exit(400), server.clone()]);
             rows(&trace, super::build, &["calls", "paces", "exclusive_ns"])
         };
-        assert_eq!((paces(true), paces(false)), (vec!["4 false 320".to_owned()], vec!["4 true 0".to_owned()]));
+        assert_eq!(
+            (paces(true), paces(false)),
+            (vec!["4 false 320".to_owned()], vec!["4 true 0".to_owned()])
+        );
     }
 
     #[test]

@@ -42,11 +42,17 @@ struct Took {
 
 impl Took {
     fn add(&mut self, other: Took) {
-        *self = Took { calls: self.calls + other.calls, ns: self.ns.saturating_add(other.ns) };
+        *self = Took {
+            calls: self.calls + other.calls,
+            ns: self.ns.saturating_add(other.ns),
+        };
     }
 
     fn without(self, other: Took) -> Took {
-        Took { calls: self.calls - other.calls, ns: self.ns - other.ns }
+        Took {
+            calls: self.calls - other.calls,
+            ns: self.ns - other.ns,
+        }
     }
 }
 
@@ -60,7 +66,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut places = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     // Rows may be merged only if there are too many.
     if let Some(threshold) = context.threshold.filter(|_| places.len() <= MAX_GROUPS) {
-        places.retain(|place| threshold.within != CostScope::Call || place.max_ns >= threshold.least_of(place.capture));
+        places.retain(|place| {
+            threshold.within != CostScope::Call || place.max_ns >= threshold.least_of(place.capture)
+        });
     }
     let groups = parallel::map(&places, |place| of_place(context, &kinds, place));
     let mut builder = TableBuilder::new(context, "slow_targets");
@@ -83,7 +91,10 @@ fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
         let class = parts.class_of(number);
         let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
         let is_of_peer = is_of_peer(context.wakers.class_of(number));
-        works.then(|| Kind { number: of_parts[parts.of_shape(number) as usize], is_of_peer })
+        works.then(|| Kind {
+            number: of_parts[parts.of_shape(number) as usize],
+            is_of_peer,
+        })
     })
 }
 
@@ -123,7 +134,10 @@ impl Calls {
             self.of_kind.resize(number as usize + 1, Took::default());
         }
         self.of_kind[number as usize].add(took);
-        let is_last = self.lasts.get(self.last as usize).is_some_and(|(last, _)| *last == target);
+        let is_last = self
+            .lasts
+            .get(self.last as usize)
+            .is_some_and(|(last, _)| *last == target);
         if !is_last {
             let next = self.lasts.len() as u32;
             self.last = self.places.of(target, next);
@@ -146,13 +160,17 @@ impl Calls {
     /// The calls of a target by kind, given the place of its last kind.
     fn of_target(&self, last: u32) -> impl Iterator<Item = (u32, Took)> + Clone {
         let sum = |place: u32| self.sums.get(place as usize);
-        std::iter::successors(sum(last), move |(_, _, before)| sum(*before)).map(|&(kind, took, _)| (kind, took))
+        std::iter::successors(sum(last), move |(_, _, before)| sum(*before))
+            .map(|&(kind, took, _)| (kind, took))
     }
 
     /// The place of a target in `lasts`.
     fn place_of(&self, target: Text) -> Option<usize> {
         let place = self.places.get(target)? as usize;
-        self.lasts.get(place).is_some_and(|(known, _)| *known == target).then_some(place)
+        self.lasts
+            .get(place)
+            .is_some_and(|(known, _)| *known == target)
+            .then_some(place)
     }
 }
 
@@ -170,12 +188,21 @@ fn of_process<'tasks>(
     tasks: &'tasks [u32],
 ) -> Vec<Place<'tasks>> {
     let events = &context.trace.events;
-    let count = tasks.iter().map(|&task| context.trace.rows_of(task).len()).sum();
+    let count = tasks
+        .iter()
+        .map(|&task| context.trace.rows_of(task).len())
+        .sum();
     // A process runs few programs, one after the other.
     let mut programs: Vec<Calls> = Vec::new();
     let (mut now, mut other_ns) = (0, 0i64);
-    for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
-        let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
+    for call in tasks
+        .iter()
+        .flat_map(|&task| kinds.by_program(context, task))
+    {
+        let took = Took {
+            calls: 1,
+            ns: context.exclusive_ns(call.row),
+        };
         let is_of_peer = match events.filled_from_pipe(call.row) {
             Some(_) => is_of_peer(context.wakers.class(context.trace, call.row)),
             None => call.kind.is_of_peer,
@@ -185,11 +212,17 @@ fn of_process<'tasks>(
             other_ns += took.ns;
             continue;
         }
-        if programs.get(now).is_none_or(|calls| calls.program != call.program) {
-            now = programs.iter().position(|calls| calls.program == call.program).unwrap_or_else(|| {
-                programs.push(Calls::new(call.program, count, events.texts.len()));
-                programs.len() - 1
-            });
+        if programs
+            .get(now)
+            .is_none_or(|calls| calls.program != call.program)
+        {
+            now = programs
+                .iter()
+                .position(|calls| calls.program == call.program)
+                .unwrap_or_else(|| {
+                    programs.push(Calls::new(call.program, count, events.texts.len()));
+                    programs.len() - 1
+                });
         }
         programs[now].add(call.kind.number, events.target(call.row), took);
     }
@@ -197,7 +230,13 @@ fn of_process<'tasks>(
     let slowest = |calls: Calls| {
         let (found, program) = (calls.slowest(&events.texts)?, calls.program);
         let max_ns = found.took_ns.saturating_add(other_ns);
-        Some(Place { tasks, capture, program, max_ns, found })
+        Some(Place {
+            tasks,
+            capture,
+            program,
+            max_ns,
+            found,
+        })
     };
     programs.into_iter().filter_map(slowest).collect()
 }
@@ -254,29 +293,46 @@ impl Calls {
     fn slowest(&self, texts: &Interner) -> Option<Slowest> {
         let (directories, own) = self.directories(texts);
         let known = self.places(texts, &directories, &own);
-        let max_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
+        let max_ns = known
+            .iter()
+            .map(|((excess_ns, _, _), _)| *excess_ns)
+            .max()?;
         // Of the places with nearly all of the maximum, the most specific has the longest name.
-        let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= nearly_all_of(max_ns));
+        let near = known
+            .into_iter()
+            .filter(|((excess_ns, _, _), _)| *excess_ns >= nearly_all_of(max_ns));
         let ((_, usual_ns, others), name) =
             near.max_by_key(|&((excess_ns, _, _), name)| (name.len(), excess_ns, name))?;
         let target = texts.find(name).and_then(|target| self.place_of(target));
         let directory = directories.numbers.get(name);
         let is_path = name.starts_with(b"/");
         let is_directory = (!is_path || directory.is_some())
-            && self.lasts.iter().any(|&(target, _)| is_above(name, texts.bytes(target)));
+            && self
+                .lasts
+                .iter()
+                .any(|&(target, _)| is_above(name, texts.bytes(target)));
         let scope = match (is_path, is_directory) {
             (_, true) => "directory",
             (true, false) => "file",
             _ if target.is_some() => "target",
             _ => "host",
         };
-        let sum_ns = |calls: &mut dyn Iterator<Item = (u32, Took)>| calls.map(|(_, took)| took.ns).sum();
+        let sum_ns =
+            |calls: &mut dyn Iterator<Item = (u32, Took)>| calls.map(|(_, took)| took.ns).sum();
         let took_ns = match (directory, target) {
-            (Some(&number), _) => sum_ns(&mut directories.list[number as usize].calls.iter().copied()),
+            (Some(&number), _) => {
+                sum_ns(&mut directories.list[number as usize].calls.iter().copied())
+            }
             (None, Some(at)) => sum_ns(&mut self.of_target(self.lasts[at].1)),
             (None, None) => 0,
         };
-        Some(Slowest { name: name.to_vec(), scope, took_ns, usual_ns, others })
+        Some(Slowest {
+            name: name.to_vec(),
+            scope,
+            took_ns,
+            usual_ns,
+            others,
+        })
     }
 
     /// The directories and hosts of all targets with their calls, and the number of the directory that each target itself
@@ -284,10 +340,17 @@ impl Calls {
     fn directories<'texts>(&self, texts: &'texts Interner) -> (Directories<'texts>, Vec<u32>) {
         let mut above = Directories::default();
         let none = |number: Option<u32>| number.unwrap_or(NONE);
-        let parents: Vec<u32> = self.lasts.iter().map(|&(target, _)| none(above.above(texts.bytes(target)))).collect();
+        let parents: Vec<u32> = self
+            .lasts
+            .iter()
+            .map(|&(target, _)| none(above.above(texts.bytes(target))))
+            .collect();
         let mut own = vec![NONE; self.lasts.len()];
         for (number, directory) in (0u32..).zip(&above.list) {
-            if let Some(at) = texts.find(directory.name).and_then(|target| self.place_of(target)) {
+            if let Some(at) = texts
+                .find(directory.name)
+                .and_then(|target| self.place_of(target))
+            {
                 own[at] = number;
             }
         }
@@ -322,7 +385,9 @@ impl Calls {
         }
         for (&(target, last), _) in self.lasts.iter().zip(own).filter(|&(_, &own)| own == NONE) {
             let calls = self.of_target(last);
-            let took_ns = calls.clone().fold(0i64, |sum_ns, (_, took)| sum_ns.saturating_add(took.ns));
+            let took_ns = calls
+                .clone()
+                .fold(0i64, |sum_ns, (_, took)| sum_ns.saturating_add(took.ns));
             if took_ns >= min_ns {
                 min_ns = add(self.excess(calls), texts.bytes(target));
             }
@@ -367,7 +432,11 @@ impl<'texts> Directories<'texts> {
         match self.last.filter(|(last, _)| *last == name) {
             Some((_, number)) => Some(number),
             None => {
-                let number = self.numbers.get(name).copied().or_else(|| self.with_those_above(name))?;
+                let number = self
+                    .numbers
+                    .get(name)
+                    .copied()
+                    .or_else(|| self.with_those_above(name))?;
                 self.last = Some((name, number));
                 Some(number)
             }
@@ -380,11 +449,18 @@ impl<'texts> Directories<'texts> {
         let missing: Vec<&[u8]> = std::iter::successors(Some(name), |name| above(name))
             .take_while(|name| !self.numbers.contains_key(name))
             .collect();
-        let top = missing.last().and_then(|name| above(name)).and_then(|name| self.numbers.get(name).copied());
+        let top = missing
+            .last()
+            .and_then(|name| above(name))
+            .and_then(|name| self.numbers.get(name).copied());
         missing.into_iter().rev().fold(top, |above, name| {
             let number = self.list.len() as u32;
             self.numbers.insert(name, number);
-            self.list.push(Directory { name, above, calls: Vec::new() });
+            self.list.push(Directory {
+                name,
+                above,
+                calls: Vec::new(),
+            });
             Some(number)
         })
     }
@@ -421,25 +497,46 @@ fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(target), |name| above(name))
 }
 
-fn of_place(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, place: &Place<'_>) -> CallGroup<Key> {
+fn of_place(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    place: &Place<'_>,
+) -> CallGroup<Key> {
     let events = &context.trace.events;
-    let Place { tasks, program, ref found, .. } = *place;
+    let Place {
+        tasks,
+        program,
+        ref found,
+        ..
+    } = *place;
     let is_inside = |target: Text| {
         let path = events.texts.bytes(target);
         path.starts_with(&found.name) && names(path).any(|name| name == found.name)
     };
     // That of the last call: calls on a target often follow one another.
     let mut last = (Text::NONE, is_inside(Text::NONE));
-    let calls = tasks.iter().flat_map(|&task| kinds.by_program(context, task)).filter(|call| call.program == program);
-    let rows = calls.map(|call| call.row).filter(|&row| is_comparable(context, row)).filter(|&row| {
-        let target = events.target(row);
-        if last.0 != target {
-            last = (target, is_inside(target));
-        }
-        last.1
-    });
+    let calls = tasks
+        .iter()
+        .flat_map(|&task| kinds.by_program(context, task))
+        .filter(|call| call.program == program);
+    let rows = calls
+        .map(|call| call.row)
+        .filter(|&row| is_comparable(context, row))
+        .filter(|&row| {
+            let target = events.target(row);
+            if last.0 != target {
+                last = (target, is_inside(target));
+            }
+            last.1
+        });
     let rows: Vec<u32> = rows.collect();
-    let key = (Text::NONE, found.name.clone(), found.scope, found.usual_ns, found.others);
+    let key = (
+        Text::NONE,
+        found.name.clone(),
+        found.scope,
+        found.usual_ns,
+        found.others,
+    );
     CallGroup::of_one(tasks[0], program, key, rows)
 }
 
@@ -453,10 +550,19 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
     builder.int("targets", targets(context, &group.rows));
     builder.int("others", *others);
     builder.int("usual_ns", *usual_ns);
-    builder.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
+    builder.float(
+        "factor",
+        Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64),
+    );
     builder.int("half_calls", half_calls(context, &group.rows));
-    let outside = group.rows.iter().filter(|&&row| may_be_outside(context, row));
-    builder.int("unproven_ns", outside.map(|&row| context.exclusive_ns(row)).sum());
+    let outside = group
+        .rows
+        .iter()
+        .filter(|&&row| may_be_outside(context, row));
+    builder.int(
+        "unproven_ns",
+        outside.map(|&row| context.exclusive_ns(row)).sum(),
+    );
     builder.sum(&sum);
     builder.members(Provenance::Rows(group.rows.clone()));
 }
@@ -477,22 +583,45 @@ fn half_calls(context: &TableContext<'_>, rows: &[u32]) -> i64 {
 mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
-    const COLUMNS: [&str; 6] = ["target", "scope", "calls", "exclusive_ns", "usual_ns", "others"];
+    const COLUMNS: [&str; 6] = [
+        "target",
+        "scope",
+        "calls",
+        "exclusive_ns",
+        "usual_ns",
+        "others",
+    ];
 
     fn stats(stats: &[(&str, i64)]) -> Vec<String> {
-        let plan = stats.iter().zip(1i64..).fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, ((path, dur), at)| {
-            plan.call("stat", at * 1000, at * 1000 + dur).on(path).returns(0)
-        });
+        let plan = stats.iter().zip(1i64..).fold(
+            task(1).exec(0, 1, "/bin/x"),
+            |plan: TaskPlan, ((path, dur), at)| {
+                plan.call("stat", at * 1000, at * 1000 + dur)
+                    .on(path)
+                    .returns(0)
+            },
+        );
         rows(&build(vec![plan.exit(99_999)]), super::build, &COLUMNS)
     }
 
     #[test]
     fn the_most_specific_slow_place_is_reported() {
-        let mount = [("/a/x", 2), ("/net/home/u", 90), ("/net/home/v", 80), ("/b/y", 2), ("/b/z", 2)];
+        let mount = [
+            ("/a/x", 2),
+            ("/net/home/u", 90),
+            ("/net/home/v", 80),
+            ("/b/y", 2),
+            ("/b/z", 2),
+        ];
         assert_eq!(stats(&mount), ["/net/home directory 2 170 4 3"]);
         let file = [("/a/x", 2), ("/a/y", 900), ("/a/z", 2), ("/a/y", 700)];
         assert_eq!(stats(&file), ["/a/y file 2 1600 4 2"]);
-        let peers = [("10.0.0.1:80", 2), ("10.0.0.9:80", 400), ("10.0.0.9:81", 400), ("10.0.0.2:80", 2)];
+        let peers = [
+            ("10.0.0.1:80", 2),
+            ("10.0.0.9:80", 400),
+            ("10.0.0.9:81", 400),
+            ("10.0.0.2:80", 2),
+        ];
         assert_eq!(stats(&peers), ["10.0.0.9 host 2 800 4 2"]);
     }
 
@@ -501,10 +630,19 @@ mod tests {
         let half = |times: [i64; 4]| {
             let slow = times.map(|ns| ("/net/x", ns));
             let plan = [("/a", 2), ("/b", 2)].iter().chain(&slow).zip(1i64..);
-            let plan = plan.fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, ((path, dur), at)| {
-                plan.call("stat", at * 1000, at * 1000 + dur).on(path).returns(0)
-            });
-            rows(&build(vec![plan.exit(99_999)]), super::build, &["half_calls"])
+            let plan = plan.fold(
+                task(1).exec(0, 1, "/bin/x"),
+                |plan: TaskPlan, ((path, dur), at)| {
+                    plan.call("stat", at * 1000, at * 1000 + dur)
+                        .on(path)
+                        .returns(0)
+                },
+            );
+            rows(
+                &build(vec![plan.exit(99_999)]),
+                super::build,
+                &["half_calls"],
+            )
         };
         assert_eq!(half([90, 80, 90, 80]), ["2"]);
         assert_eq!(half([900, 2, 2, 3]), ["1"]);

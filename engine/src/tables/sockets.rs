@@ -40,14 +40,22 @@ impl Sockets {
         let is_connect = |shape: &&Shape| action_of(shape.syscall) == Action::Connects;
         let parts = context.trace.shape_parts();
         let connects = parts.parts().iter().any(|part| is_connect(&part));
-        let connects = events.shapes().iter().filter(|shape| connects && is_connect(shape));
+        let connects = events
+            .shapes()
+            .iter()
+            .filter(|shape| connects && is_connect(shape));
         let connected: FxHashSet<Text> = connects.map(|shape| shape.target).collect();
         let kinds = ShapeIndex::by_target(context, may_be_on_socket, |number, action, shape| {
             let is_socket = || is_socket(parts.class_of(number), events.texts.bytes(shape.target));
-            kind(action, shape, || connected.contains(&shape.target) || is_socket())
+            kind(action, shape, || {
+                connected.contains(&shape.target) || is_socket()
+            })
         });
         let accepted = accepted(context, &kinds);
-        Sockets { deeds: kinds, accepted }
+        Sockets {
+            deeds: kinds,
+            accepted,
+        }
     }
 
     /// Whether the target is a peer that connected to this side. Data sent to it are answers.
@@ -78,7 +86,10 @@ fn kind(action: Action, shape: &Shape, is_socket: impl Fn() -> bool) -> Option<S
         Action::Writes if is_socket() => Some(SocketCall::Sends),
         Action::Receives | Action::ReceivesMany => received(),
         Action::Reads if is_socket() => received(),
-        _ => action.wait().filter(|&wait| wait != Wait::Sleep).map(SocketCall::Waits),
+        _ => action
+            .wait()
+            .filter(|&wait| wait != Wait::Sleep)
+            .map(SocketCall::Waits),
     }
 }
 
@@ -86,7 +97,9 @@ fn is_socket(class: Class, target: &[u8]) -> bool {
     match class {
         Class::Network => true,
         Class::Ipc => {
-            !target.starts_with(b"pipe:") && !target.starts_with(b"anon_inode") && !target.starts_with(b"{eventfd")
+            !target.starts_with(b"pipe:")
+                && !target.starts_with(b"anon_inode")
+                && !target.starts_with(b"{eventfd")
         }
         _ => false,
     }
@@ -97,14 +110,21 @@ fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHas
         return FxHashSet::default();
     }
     let of = |&task: &u32| -> Vec<Text> {
-        let accepts = kinds.calls(context, task).filter(|&(_, kind)| kind == SocketCall::Accepts);
+        let accepts = kinds
+            .calls(context, task)
+            .filter(|&(_, kind)| kind == SocketCall::Accepts);
         let peer = |row: u32| {
             let target = context.trace.events.target(row);
             accepted_at(context.trace, target).unwrap_or(target)
         };
-        accepts.map(|(row, _)| peer(row)).filter(|target| target.is_some()).collect()
+        accepts
+            .map(|(row, _)| peer(row))
+            .filter(|target| target.is_some())
+            .collect()
     };
-    parallel::flat_map(&context.tasks().collect::<Vec<_>>(), of).into_iter().collect()
+    parallel::flat_map(&context.tasks().collect::<Vec<_>>(), of)
+        .into_iter()
+        .collect()
 }
 
 /// The peer of a socket as a connect names it: `10.0.0.2:53` for `TCP:[10.0.0.7:42238->10.0.0.2:53]`, if it is known so.
@@ -113,23 +133,39 @@ pub(super) fn peer(texts: &Interner, target: Text) -> Text {
     let of_internet = bytes.starts_with(b"TCP") || bytes.starts_with(b"UDP");
     let arrow = memchr::memmem::find(bytes, b"->").filter(|_| of_internet);
     let address = arrow.and_then(|arrow| bytes[arrow + 2..].strip_suffix(b"]"));
-    address.and_then(|address| texts.find(address)).unwrap_or(target)
+    address
+        .and_then(|address| texts.find(address))
+        .unwrap_or(target)
 }
 
 /// The address of a socket without a peer as a bind names it: `0.0.0.0:80` for `TCP:[0.0.0.0:80]`, `/run/x` for
 /// `UNIX-STREAM:[7,"/run/x"]`, if it is known so.
 pub(super) fn bound(texts: &Interner, target: Text) -> Text {
     let bytes = texts.bytes(target);
-    let inner = memchr::memmem::find(bytes, b":[").and_then(|at| bytes[at + 2..].strip_suffix(b"]"));
-    let quoted = || bytes.split(|&byte| byte == b'"').nth(1).filter(|_| bytes.starts_with(b"UNIX"));
-    inner.and_then(|inner| texts.find(quoted().unwrap_or(inner))).unwrap_or(target)
+    let inner =
+        memchr::memmem::find(bytes, b":[").and_then(|at| bytes[at + 2..].strip_suffix(b"]"));
+    let quoted = || {
+        bytes
+            .split(|&byte| byte == b'"')
+            .nth(1)
+            .filter(|_| bytes.starts_with(b"UNIX"))
+    };
+    inner
+        .and_then(|inner| texts.find(quoted().unwrap_or(inner)))
+        .unwrap_or(target)
 }
 
 /// The port of a peer, given as `10.0.0.2:53` or `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
 pub(super) fn port(target: &[u8]) -> Option<i64> {
-    let target = target.strip_suffix(b"]").filter(|_| target.contains(&b'>')).unwrap_or(target);
+    let target = target
+        .strip_suffix(b"]")
+        .filter(|_| target.contains(&b'>'))
+        .unwrap_or(target);
     let colon = target.iter().rposition(|&byte| byte == b':')?;
-    std::str::from_utf8(target.get(colon + 1..)?).ok()?.parse().ok()
+    std::str::from_utf8(target.get(colon + 1..)?)
+        .ok()?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -140,7 +176,10 @@ mod tests {
     fn bound_returns_the_address_that_other_calls_name() {
         let mut texts = Interner::default();
         let known = [texts.add(b"0.0.0.0:80"), texts.add(b"/run/x")];
-        let cases: [(&str, Text); 2] = [("TCP:[0.0.0.0:80]", known[0]), ("UNIX-STREAM:[7,\"/run/x\"]", known[1])];
+        let cases: [(&str, Text); 2] = [
+            ("TCP:[0.0.0.0:80]", known[0]),
+            ("UNIX-STREAM:[7,\"/run/x\"]", known[1]),
+        ];
         for (target, expected) in cases {
             let target = texts.add(target.as_bytes());
             assert!(bound(&texts, target) == expected);

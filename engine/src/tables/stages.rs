@@ -25,7 +25,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for log in context.logs() {
         let (stays, kinds) = (stays(log), kind_of_stages(log));
         for (number, stage) in log.stages.iter().enumerate() {
-            write(context, log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut builder);
+            write(
+                context,
+                log,
+                stage,
+                kinds[number].map(|kind| (kind, &stays[number])),
+                &mut builder,
+            );
         }
     }
     builder.finish()
@@ -35,7 +41,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn kind_of_stages(log: &Log) -> Vec<Option<&ItemKind>> {
     let mut kinds = vec![None; log.stages.len()];
     for kind in &log.kinds {
-        kind.stages.iter().for_each(|&stage| kinds[stage] = Some(kind));
+        kind.stages
+            .iter()
+            .for_each(|&stage| kinds[stage] = Some(kind));
     }
     kinds
 }
@@ -60,10 +68,14 @@ fn write(
     of: Option<(&ItemKind, &StageTimes)>,
     builder: &mut TableBuilder<'_>,
 ) {
-    let (Some(first), Some(last)) = (stage.said.first(), stage.said.last()) else { return };
+    let (Some(first), Some(last)) = (stage.said.first(), stage.said.last()) else {
+        return;
+    };
     let rows: Vec<u32> = stage.said.iter().map(|message| message.row).collect();
     let stays = of.map(|(_, stays)| stays).filter(|stays| stays.stays > 0);
-    let own_ns: i64 = of.map_or(0, |(kind, _)| kind.items.iter().map(|item| item.own_ns()).sum());
+    let own_ns: i64 = of.map_or(0, |(kind, _)| {
+        kind.items.iter().map(|item| item.own_ns()).sum()
+    });
     builder.capture(log.capture);
     builder.string("message", Some(&stage.shape));
     builder.string("item", of.map(|(kind, _)| kind.name.as_str()));
@@ -73,8 +85,16 @@ fn write(
     builder.some_int("total_ns", stays.map(|stays| stays.total_ns));
     builder.some_int("mean_ns", stays.map(|stays| stays.total_ns / stays.stays));
     builder.some_int("max_ns", stays.map(|stays| stays.max_ns));
-    builder.float("item_share", stays.filter(|_| own_ns > 0).map(|stays| stays.total_ns as f64 / own_ns as f64));
+    builder.float(
+        "item_share",
+        stays
+            .filter(|_| own_ns > 0)
+            .map(|stays| stays.total_ns as f64 / own_ns as f64),
+    );
     builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(*rows.iter().min().unwrap_or(&first.row), *rows.iter().max().unwrap_or(&last.row));
+    builder.lines(
+        *rows.iter().min().unwrap_or(&first.row),
+        *rows.iter().max().unwrap_or(&last.row),
+    );
     builder.members(Provenance::Rows(rows));
 }

@@ -50,10 +50,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             charge(context, number, &rows, &mut events, &mut groups);
             let mut order: Vec<usize> = (0..groups.len()).collect();
             order.sort_by_key(|&group| {
-                std::cmp::Reverse((groups[group].exclusive_ns, longest(&events, &groups[group]).0))
+                std::cmp::Reverse((
+                    groups[group].exclusive_ns,
+                    longest(&events, &groups[group]).0,
+                ))
             });
             for (rank, &group) in (1..).zip(&order) {
-                write(context, (number, rank), &events, std::mem::take(&mut groups[group]), &mut builder);
+                write(
+                    context,
+                    (number, rank),
+                    &events,
+                    std::mem::take(&mut groups[group]),
+                    &mut builder,
+                );
             }
         }
     }
@@ -63,11 +72,18 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// Whether a log is a short part of what it states, so that its silences are not what took the time.
 pub(super) fn is_part_of_stated(context: &TableContext<'_>, number: u32, rows: &[u32]) -> bool {
     let wall_ns = context.wall_ns(number);
-    let Some(capture) = context.trace.captures.get(number as usize).filter(|_| wall_ns < MIN_RUNNING_LOG_NS) else {
+    let Some(capture) = context
+        .trace
+        .captures
+        .get(number as usize)
+        .filter(|_| wall_ns < MIN_RUNNING_LOG_NS)
+    else {
         return false;
     };
     let (events, _) = events(context, capture, rows);
-    events.iter().any(|event| event.is_outside && event.stated.dur_ns >= wall_ns)
+    events
+        .iter()
+        .any(|event| event.is_outside && event.stated.dur_ns >= wall_ns)
 }
 
 /// A duration as the message prints it, with its name if that contains the unit.
@@ -76,30 +92,60 @@ fn as_printed<'text>(message: &'text str, at: &Range<usize>) -> &'text str {
     let has_unit = printed.ends_with(char::is_alphabetic) || printed.contains(':');
     let before = message.get(..at.start).filter(|_| !has_unit).unwrap_or("");
     let name = before.trim_end_matches(['"', ' ', '=', ':']);
-    let name = name.trim_end_matches(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
-    if before.is_empty() { printed } else { message.get(name.len()..at.end).unwrap_or(printed) }
+    let name = name.trim_end_matches(|letter: char| {
+        letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.')
+    });
+    if before.is_empty() {
+        printed
+    } else {
+        message.get(name.len()..at.end).unwrap_or(printed)
+    }
 }
 
 /// Each message of a log with its time. One without a time belongs to the one before it, or to the one after it if it states
 /// more than the log has had until then. In a few quoted lines without any time, all are at one moment.
 fn dated(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> Vec<(u32, i64)> {
     let events = &context.trace.events;
-    let mut all: Vec<(u32, i64)> = rows.iter().map(|&row| (row, events.start_ns(row))).collect();
-    let first_ns = rows.iter().map(|&row| events.start_ns(row)).min().unwrap_or(0);
+    let mut all: Vec<(u32, i64)> = rows
+        .iter()
+        .map(|&row| (row, events.start_ns(row)))
+        .collect();
+    let first_ns = rows
+        .iter()
+        .map(|&row| events.start_ns(row))
+        .min()
+        .unwrap_or(0);
     let next_ns = |row: u32| {
         let later = (row + 1..capture.rows.end).take(MAX_UNDATED_LINES);
-        later.map(|other| events.start_ns(other)).find(|&start_ns| start_ns != NO_NS)
+        later
+            .map(|other| events.start_ns(other))
+            .find(|&start_ns| start_ns != NO_NS)
     };
     let precedes = |row: u32, at_ns: i64| {
         let stated = stated(&events.texts.string(events.target(row)));
-        stated.is_some_and(|stated| stated.meaning != Meaning::Planned && at_ns - stated.dur_ns < first_ns)
+        stated.is_some_and(|stated| {
+            stated.meaning != Meaning::Planned && at_ns - stated.dur_ns < first_ns
+        })
     };
     let mut at_ns = first_ns;
-    for row in capture.rows.clone().filter(|&row| events.kind(row) == EventKind::Log && context.selection.has(row)) {
+    for row in capture
+        .rows
+        .clone()
+        .filter(|&row| events.kind(row) == EventKind::Log && context.selection.has(row))
+    {
         match events.start_ns(row) {
             NO_NS if at_ns != NO_NS => {
-                let later_ns = if precedes(row, at_ns) { next_ns(row) } else { None };
-                all.push((row, later_ns.filter(|&later_ns| later_ns > at_ns).unwrap_or(at_ns)));
+                let later_ns = if precedes(row, at_ns) {
+                    next_ns(row)
+                } else {
+                    None
+                };
+                all.push((
+                    row,
+                    later_ns
+                        .filter(|&later_ns| later_ns > at_ns)
+                        .unwrap_or(at_ns),
+                ));
             }
             NO_NS => {}
             start_ns => at_ns = start_ns,
@@ -115,13 +161,18 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
     let messages = dated(context, capture, rows);
     let first_ns = messages.first().map_or(NO_NS, |&(_, at_ns)| at_ns);
     let mut known: FxHashMap<Text, Option<(Stated, String)>> = FxHashMap::default();
-    let (mut events, mut groups, mut by_key): (Vec<Event>, Vec<Group>, FxHashMap<String, usize>) = Default::default();
+    let (mut events, mut groups, mut by_key): (Vec<Event>, Vec<Group>, FxHashMap<String, usize>) =
+        Default::default();
     for (row, at_ns) in messages {
         let text = table.target(row);
         let read = known.entry(text).or_insert_with(|| {
             let message = table.texts.string(text);
             stated(&message).map(|stated| {
-                let key = format!("{:?} {}", stated.meaning, subject(&message[..stated.at.start]));
+                let key = format!(
+                    "{:?} {}",
+                    stated.meaning,
+                    subject(&message[..stated.at.start])
+                );
                 (stated, key)
             })
         });
@@ -135,12 +186,23 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             _ => (at_ns.saturating_sub(stated.dur_ns), at_ns),
         };
         // In halves, because a sum could overflow.
-        let is_outside = stated.meaning != Meaning::Planned && first_ns - start_ns > stated.dur_ns / 2;
-        let event = Event { row, start_ns, end_ns, stated: stated.clone(), group, is_outside };
+        let is_outside =
+            stated.meaning != Meaning::Planned && first_ns - start_ns > stated.dur_ns / 2;
+        let event = Event {
+            row,
+            start_ns,
+            end_ns,
+            stated: stated.clone(),
+            group,
+            is_outside,
+        };
         let last = groups[group].events.last().map(|&last| &mut events[last]);
         let drift_ns = MAX_PROGRESS_DRIFT_NS.max(capture.facts.tick_ns);
-        let is_near = |last: &Event| rows.is_empty() || (event.start_ns - last.start_ns).abs() <= drift_ns;
-        match last.filter(|last: &&mut Event| event.stated.dur_ns > last.stated.dur_ns && is_near(last)) {
+        let is_near =
+            |last: &Event| rows.is_empty() || (event.start_ns - last.start_ns).abs() <= drift_ns;
+        match last
+            .filter(|last: &&mut Event| event.stated.dur_ns > last.stated.dur_ns && is_near(last))
+        {
             Some(last) => *last = event,
             None => {
                 groups[group].events.push(events.len());
@@ -153,14 +215,22 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
 
 /// The text before a number, without other numbers. A job of systemd goes by its name, not by the bar before it.
 fn subject(before: &str) -> String {
-    let job = ["A start job is", "A stop job is"].iter().find_map(|job| before.find(job));
+    let job = ["A start job is", "A stop job is"]
+        .iter()
+        .find_map(|job| before.find(job));
     let before = job.map_or(before, |at| &before[at..]);
     words::shape(&words::cut(before).frame, &[])
 }
 
 /// Charge each silence to the shortest event around it: to one that covers half of it, or to one that ends it and may have
 /// lasted longer than its message states.
-fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [Event], groups: &mut [Group]) {
+fn charge(
+    context: &TableContext<'_>,
+    capture: u32,
+    rows: &[u32],
+    events: &mut [Event],
+    groups: &mut [Group],
+) {
     let table = &context.trace.events;
     if context.wall_ns(capture) == 0 {
         // Without a window, the durations are all that is known.
@@ -175,14 +245,25 @@ fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [
     let mut next: Vec<usize> = (0..=rows.len()).collect();
     let end_of = |at: usize| starts.get(at + 1).copied().unwrap_or(starts[at]);
     for event in order {
-        let Event { start_ns, end_ns, group, .. } = events[event];
+        let Event {
+            start_ns,
+            end_ns,
+            group,
+            ..
+        } = events[event];
         let is_bound = events[event].stated.meaning == Meaning::AtLeast;
-        let mut at = starts.partition_point(|&start| start <= start_ns).saturating_sub(1);
+        let mut at = starts
+            .partition_point(|&start| start <= start_ns)
+            .saturating_sub(1);
         at = free(&mut next, at);
         while at < rows.len() && starts[at] < end_ns {
             let silent_ns = end_of(at) - starts[at];
             let covered_ns = end_of(at).min(end_ns) - starts[at].max(start_ns);
-            let parts = if is_bound && end_of(at) <= end_ns { MAX_BOUND_PARTS } else { 2 };
+            let parts = if is_bound && end_of(at) <= end_ns {
+                MAX_BOUND_PARTS
+            } else {
+                2
+            };
             if covered_ns.saturating_mul(parts) >= silent_ns && silent_ns > 0 && covered_ns > 0 {
                 groups[group].exclusive_ns += context.exclusive_ns(rows[at]).min(covered_ns);
                 groups[group].rows.push(rows[at]);
@@ -194,7 +275,12 @@ fn charge(context: &TableContext<'_>, capture: u32, rows: &[u32], events: &mut [
 }
 
 fn longest(events: &[Event], group: &Group) -> (i64, usize) {
-    group.events.iter().map(|&event| (events[event].stated.dur_ns, event)).max().unwrap_or((0, 0))
+    group
+        .events
+        .iter()
+        .map(|&event| (events[event].stated.dur_ns, event))
+        .max()
+        .unwrap_or((0, 0))
 }
 
 fn write(
@@ -206,7 +292,11 @@ fn write(
 ) {
     let (max_ns, at) = longest(events, &group);
     let Some(event) = events.get(at) else { return };
-    let message = context.trace.events.texts.string(context.trace.events.target(event.row));
+    let message = context
+        .trace
+        .events
+        .texts
+        .string(context.trace.events.target(event.row));
     let count = group.events.len() as i64;
     let wall_ns = context.wall_ns(capture);
     let outside_ns = Some(max_ns).filter(|&max_ns| event.is_outside && max_ns > group.exclusive_ns);
@@ -219,15 +309,32 @@ fn write(
     builder.string("kind", Some(kind));
     builder.string("target", Some(&message));
     builder.string("stated", Some(as_printed(&message, &event.stated.at)));
-    builder.string("at_least", (event.stated.meaning == Meaning::AtLeast).then_some("at least "));
+    builder.string(
+        "at_least",
+        (event.stated.meaning == Meaning::AtLeast).then_some("at least "),
+    );
     builder.int("calls", count);
     builder.some_int("several", (count > 1).then_some(count));
-    builder.int("total_ns", group.events.iter().map(|&event| events[event].stated.dur_ns).sum());
+    builder.int(
+        "total_ns",
+        group
+            .events
+            .iter()
+            .map(|&event| events[event].stated.dur_ns)
+            .sum(),
+    );
     builder.int("max_ns", max_ns);
     builder.int("rank", rank);
-    let in_window_ns = if wall_ns >= SEVERAL_DAYS_NS { 0 } else { group.exclusive_ns };
+    let in_window_ns = if wall_ns >= SEVERAL_DAYS_NS {
+        0
+    } else {
+        group.exclusive_ns
+    };
     builder.some_int("outside_ns", outside_ns);
-    builder.float("outside_share", outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64));
+    builder.float(
+        "outside_share",
+        outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64),
+    );
     builder.int("could_free_ns", outside_ns.unwrap_or(in_window_ns));
     builder.int("known_ns", outside_ns.unwrap_or(group.exclusive_ns));
     builder.path_ns(group.exclusive_ns);

@@ -43,16 +43,24 @@ struct Stop {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let stops = stop_signals(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let mut stopped: Vec<Stop> =
-        if stops.is_empty() { Vec::new() } else { parallel::flat_map(&tasks, |&task| stopped(context, &stops, task)) };
+    let mut stopped: Vec<Stop> = if stops.is_empty() {
+        Vec::new()
+    } else {
+        parallel::flat_map(&tasks, |&task| stopped(context, &stops, task))
+    };
     stopped.sort_by_key(|stop| (std::cmp::Reverse(stop.exclusive_ns), stop.first_row));
-    let killed: Vec<Stop> = tasks.iter().filter_map(|&task| killed(context, task)).collect();
+    let killed: Vec<Stop> = tasks
+        .iter()
+        .filter_map(|&task| killed(context, task))
+        .collect();
     let mut builder = TableBuilder::new(context, "stops");
     if stopped.is_empty() && killed.is_empty() {
         return builder.finish();
     }
     let sent = sent(context);
-    stopped.into_iter().for_each(|stop| write(context, &sent, "stopped", stop, &mut builder));
+    stopped
+        .into_iter()
+        .for_each(|stop| write(context, &sent, "stopped", stop, &mut builder));
     for mut stop in killed {
         stop.after_term_ns = after_term_ns(context.trace, &sent, &stop);
         write(context, &sent, "killed", stop, &mut builder);
@@ -79,14 +87,21 @@ fn stopped(context: &TableContext<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
         if events.kind(row) == EventKind::Call {
             before = row;
         }
-        let is_stop = events.kind(row) == EventKind::Process && stops.binary_search(&events.shape_number(row)).is_ok();
+        let is_stop = events.kind(row) == EventKind::Process
+            && stops.binary_search(&events.shape_number(row)).is_ok();
         if !is_stop || !context.selection.has(row) {
             continue;
         }
         let signal = events.shape(row).syscall;
         let start_ns = events.start_ns(row);
-        let next_ns = rows.get(at + 1).map_or(NO_NS, |&next| events.start_ns(next));
-        let dur_ns = if start_ns == NO_NS || next_ns == NO_NS { 0 } else { (next_ns - start_ns).max(0) };
+        let next_ns = rows
+            .get(at + 1)
+            .map_or(NO_NS, |&next| events.start_ns(next));
+        let dur_ns = if start_ns == NO_NS || next_ns == NO_NS {
+            0
+        } else {
+            (next_ns - start_ns).max(0)
+        };
         let known = found.iter().position(|stop| stop.signal == signal);
         let place = known.unwrap_or_else(|| {
             found.push(Stop::new(task, signal, row, start_ns));
@@ -125,9 +140,14 @@ impl Stop {
 
 fn killed(context: &TableContext<'_>, task: u32) -> Option<Stop> {
     let known = &context.trace.tasks[task as usize];
-    let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else { return None };
+    let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else {
+        return None;
+    };
     let &row = context.trace.rows_of(task).last()?;
-    Some(Stop { stops: 1, ..Stop::new(task, signal, row, known.end_ns()) })
+    Some(Stop {
+        stops: 1,
+        ..Stop::new(task, signal, row, known.end_ns())
+    })
 }
 
 fn sent(context: &TableContext<'_>) -> Sent {
@@ -138,11 +158,16 @@ fn sent(context: &TableContext<'_>) -> Sent {
     let mut sent: Sent = FxHashMap::default();
     for task in 0..context.trace.tasks.len() as u32 {
         for (row, ()) in kills.calls(context, task) {
-            let Some(to) = sent_to(context.trace, row) else { continue };
-            sent.entry((context.trace.tasks[task as usize].capture, to)).or_default().push(row);
+            let Some(to) = sent_to(context.trace, row) else {
+                continue;
+            };
+            sent.entry((context.trace.tasks[task as usize].capture, to))
+                .or_default()
+                .push(row);
         }
     }
-    sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| (events.start_ns(row), row)));
+    sent.values_mut()
+        .for_each(|rows| rows.sort_by_key(|&row| (events.start_ns(row), row)));
     sent
 }
 
@@ -152,35 +177,65 @@ fn sender(trace: &Trace, sent: &Sent, stop: &Stop, signal: &[u8], until_ns: i64)
     let names = |row: &&u32| trace.events.texts.bytes(trace.events.shape(**row).op) == signal;
     let to = |id: i32| {
         let rows = sent.get(&(known.capture, id))?;
-        rows.iter().rev().filter(|&&row| trace.events.start_ns(row) <= until_ns).find(names).copied()
+        rows.iter()
+            .rev()
+            .filter(|&&row| trace.events.start_ns(row) <= until_ns)
+            .find(names)
+            .copied()
     };
     // A negative id addresses the process group of that leader.
-    to(known.pid).or_else(|| to(known.tid)).or_else(|| to(known.pid.checked_neg()?))
+    to(known.pid)
+        .or_else(|| to(known.tid))
+        .or_else(|| to(known.pid.checked_neg()?))
 }
 
 /// Time from the last SIGTERM to the SIGKILL, in nanoseconds; [`NO_NS`] without both.
 fn after_term_ns(trace: &Trace, sent: &Sent, stop: &Stop) -> i64 {
     let signal = trace.events.texts.bytes(stop.signal);
     let kill = sender(trace, sent, stop, signal, stop.at_ns);
-    let Some(kill) = kill.filter(|_| signal == b"SIGKILL") else { return NO_NS };
+    let Some(kill) = kill.filter(|_| signal == b"SIGKILL") else {
+        return NO_NS;
+    };
     let kill_ns = trace.events.start_ns(kill);
-    sender(trace, sent, stop, b"SIGTERM", kill_ns).map_or(NO_NS, |term| kill_ns - trace.events.start_ns(term))
+    sender(trace, sent, stop, b"SIGTERM", kill_ns)
+        .map_or(NO_NS, |term| kill_ns - trace.events.start_ns(term))
 }
 
-fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop, builder: &mut TableBuilder<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    sent: &Sent,
+    kind: &'static str,
+    stop: Stop,
+    builder: &mut TableBuilder<'_>,
+) {
     let events = &context.trace.events;
-    let by = sender(context.trace, sent, &stop, events.texts.bytes(stop.signal), stop.at_ns);
+    let by = sender(
+        context.trace,
+        sent,
+        &stop,
+        events.texts.bytes(stop.signal),
+        stop.at_ns,
+    );
     let sender = by.map(|row| (events.task(row), row));
     builder.task_columns(stop.task, stop.first_row);
     builder.string("kind", Some(kind));
     builder.text("signal", stop.signal);
-    builder.string("script", context.script(stop.task, stop.last_row).as_deref());
+    builder.string(
+        "script",
+        context.script(stop.task, stop.last_row).as_deref(),
+    );
     builder.int("stops", stop.stops);
     builder.bool("lasts", kind == "stopped" && lasts(context, &stop));
     builder.int("total_ns", stop.total_ns);
     builder.int("max_ns", stop.longest_ns);
-    builder.some_int("sender_pid", sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)));
-    builder.text("sender_program", sender.map_or(Text::NONE, |(task, row)| context.program(task, row)));
+    builder.some_int(
+        "sender_pid",
+        sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)),
+    );
+    builder.text(
+        "sender_program",
+        sender.map_or(Text::NONE, |(task, row)| context.program(task, row)),
+    );
     builder.ns("after_term_ns", stop.after_term_ns);
     builder.path_ns(stop.exclusive_ns);
     let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
@@ -203,37 +258,87 @@ mod tests {
     fn a_stop_without_a_later_line_lasts() {
         let plans = vec![
             task(1).call("read", 0, 5).stop("SIGTTIN", 10),
-            task(2).call("read", 0, 5).stop("SIGTTIN", 10).signal("SIGCONT", 60),
+            task(2)
+                .call("read", 0, 5)
+                .stop("SIGTTIN", 10)
+                .signal("SIGCONT", 60),
         ];
-        assert_eq!(rows(&build(plans), super::build, &["pid", "lasts"]), ["2 false", "1 true"]);
+        assert_eq!(
+            rows(&build(plans), super::build, &["pid", "lasts"]),
+            ["2 false", "1 true"]
+        );
     }
 
     #[test]
     fn a_stop_lasts_until_the_task_continues() {
-        let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
-        let columns = ["kind", "signal", "stops", "total_ns", "exclusive_ns", "sender_pid"];
-        assert_eq!(rows(&build(vec![plan]), super::build, &columns), ["stopped SIGSTOP 1 50 50 -"]);
+        let plan = task(1)
+            .call("read", 0, 5)
+            .stop("SIGSTOP", 10)
+            .signal("SIGCONT", 60)
+            .call("read", 61, 70)
+            .exit(71);
+        let columns = [
+            "kind",
+            "signal",
+            "stops",
+            "total_ns",
+            "exclusive_ns",
+            "sender_pid",
+        ];
+        assert_eq!(
+            rows(&build(vec![plan]), super::build, &columns),
+            ["stopped SIGSTOP 1 50 50 -"]
+        );
     }
 
     #[test]
     fn a_stop_is_timed_anywhere_within_a_gap() {
         let exclusive = |stop: i64, go_on: i64| {
-            let plan = task(1).call("read", 0, 5).stop("SIGSTOP", stop).signal("SIGCONT", go_on);
-            rows(&build(vec![plan.call("read", 61, 70).exit(71)]), super::build, &["exclusive_ns"])
+            let plan = task(1)
+                .call("read", 0, 5)
+                .stop("SIGSTOP", stop)
+                .signal("SIGCONT", go_on);
+            rows(
+                &build(vec![plan.call("read", 61, 70).exit(71)]),
+                super::build,
+                &["exclusive_ns"],
+            )
         };
-        assert_eq!([exclusive(5, 30), exclusive(30, 61), exclusive(5, 61)], [["25"], ["31"], ["56"]]);
+        assert_eq!(
+            [exclusive(5, 30), exclusive(30, 61), exclusive(5, 61)],
+            [["25"], ["31"], ["56"]]
+        );
     }
 
     #[test]
     fn the_sender_through_a_pidfd_is_reported() {
-        let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
-        let sender = task(2).call("pidfd_send_signal", 8, 9).on("pid:1").op("SIGSTOP").exit(90);
-        assert_eq!(rows(&build(vec![plan, sender]), super::build, &["sender_pid"]), ["2"]);
+        let plan = task(1)
+            .call("read", 0, 5)
+            .stop("SIGSTOP", 10)
+            .signal("SIGCONT", 60)
+            .call("read", 61, 70)
+            .exit(71);
+        let sender = task(2)
+            .call("pidfd_send_signal", 8, 9)
+            .on("pid:1")
+            .op("SIGSTOP")
+            .exit(90);
+        assert_eq!(
+            rows(&build(vec![plan, sender]), super::build, &["sender_pid"]),
+            ["2"]
+        );
     }
 
     #[test]
     fn a_delivered_signal_alone_is_not_a_stop() {
-        let plan = task(1).call("read", 0, 5).signal("SIGSTOP", 10).call("read", 61, 70).exit(71);
-        assert_eq!(rows(&build(vec![plan]), super::build, &["kind"]), Vec::<String>::new());
+        let plan = task(1)
+            .call("read", 0, 5)
+            .signal("SIGSTOP", 10)
+            .call("read", 61, 70)
+            .exit(71);
+        assert_eq!(
+            rows(&build(vec![plan]), super::build, &["kind"]),
+            Vec::<String>::new()
+        );
     }
 }

@@ -55,8 +55,14 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| kind(action));
     let synced = synced(context);
     let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !synced.is_empty();
-    let processes = if has_syncs { processes(context) } else { Vec::new() };
-    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, &synced, tasks));
+    let processes = if has_syncs {
+        processes(context)
+    } else {
+        Vec::new()
+    };
+    let groups = parallel::flat_map(&processes, |tasks| {
+        of_process(context, &kinds, &synced, tasks)
+    });
     let mut builder = TableBuilder::new(context, "syncs");
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         write(context, &group, &mut builder);
@@ -79,7 +85,9 @@ impl Written {
     }
 
     fn take_all(&mut self) -> [i64; 2] {
-        self.0.drain().fold([0, 0], |sum, (_, written)| [sum[0] + written[0], sum[1].saturating_add(written[1])])
+        self.0.drain().fold([0, 0], |sum, (_, written)| {
+            [sum[0] + written[0], sum[1].saturating_add(written[1])]
+        })
     }
 }
 
@@ -90,8 +98,17 @@ fn of_process(
     tasks: &[u32],
 ) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
-    let synced: FxHashSet<Text> = tasks.iter().filter_map(|task| synced.get(task)).flatten().copied().collect();
-    let syncs = |&task: &u32| kinds.calls(context, task).any(|(_, kind)| !matches!(kind, Kind::Writes));
+    let synced: FxHashSet<Text> = tasks
+        .iter()
+        .filter_map(|task| synced.get(task))
+        .flatten()
+        .copied()
+        .collect();
+    let syncs = |&task: &u32| {
+        kinds
+            .calls(context, task)
+            .any(|(_, kind)| !matches!(kind, Kind::Writes))
+    };
     if synced.is_empty() && !tasks.iter().any(syncs) {
         return Vec::new();
     }
@@ -120,8 +137,15 @@ fn of_process(
 fn synced(context: &TableContext<'_>) -> Synced {
     let events = &context.trace.events;
     let mut synced = Synced::default();
-    for &row in events.synced.iter().filter(|&&row| events.target(row).is_some()) {
-        synced.entry(events.task(row)).or_default().push(events.target(row));
+    for &row in events
+        .synced
+        .iter()
+        .filter(|&&row| events.target(row).is_some())
+    {
+        synced
+            .entry(events.task(row))
+            .or_default()
+            .push(events.target(row));
     }
     synced
 }
@@ -134,17 +158,35 @@ fn by_number(
 ) -> Vec<CallGroup<Key>> {
     let mut joined: FxHashMap<(Text, Key), CallGroup<Key>> = FxHashMap::default();
     for ((program, (syscall, target)), rows) in groups.groups {
-        let before = counts.get(&(program, (syscall, target))).copied().unwrap_or_default();
-        let key = (syscall, if rows.len() >= MIN_TARGET_CALLS { target } else { Text::NONE });
-        let group = joined.entry((program, key)).or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
+        let before = counts
+            .get(&(program, (syscall, target)))
+            .copied()
+            .unwrap_or_default();
+        let key = (
+            syscall,
+            if rows.len() >= MIN_TARGET_CALLS {
+                target
+            } else {
+                Text::NONE
+            },
+        );
+        let group = joined
+            .entry((program, key))
+            .or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
         group.rows.extend(rows);
-        group.counts = [group.counts[0] + before[0], group.counts[1].saturating_add(before[1])];
+        group.counts = [
+            group.counts[0] + before[0],
+            group.counts[1].saturating_add(before[1]),
+        ];
     }
     joined.into_values().collect()
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
-    let sum = CallStats { bytes: group.counts[1], ..group.sum(context) };
+    let sum = CallStats {
+        bytes: group.counts[1],
+        ..group.sum(context)
+    };
     builder.group_columns(group);
     builder.text("syscall", group.key.0);
     builder.text("target", grouping::only_target(context, &group.rows));
@@ -161,32 +203,65 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
 mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
-    const COLUMNS: [&str; 7] = ["syscall", "target", "targets", "calls", "writes", "bytes", "each_bytes"];
+    const COLUMNS: [&str; 7] = [
+        "syscall",
+        "target",
+        "targets",
+        "calls",
+        "writes",
+        "bytes",
+        "each_bytes",
+    ];
 
     fn lines(plan: TaskPlan, count: i64, sync: &str) -> TaskPlan {
         (1..=count).fold(plan, |plan, at| {
-            let plan = plan.call("write", at * 10, at * 10 + 2).on("/log").returns(20);
-            plan.call(sync, at * 10 + 3, at * 10 + 9).on("/log").returns(0)
+            let plan = plan
+                .call("write", at * 10, at * 10 + 2)
+                .on("/log")
+                .returns(20);
+            plan.call(sync, at * 10 + 3, at * 10 + 9)
+                .on("/log")
+                .returns(0)
         })
     }
 
     #[test]
     fn only_writes_since_the_last_sync_of_a_file_count() {
-        let plan = lines(task(1), 20, "fsync").call("write", 900, 901).on("/other").returns(500);
+        let plan = lines(task(1), 20, "fsync")
+            .call("write", 900, 901)
+            .on("/other")
+            .returns(500);
         let plan = plan.call("fsync", 910, 911).on("/log").returns(0);
-        assert_eq!(rows(&build(vec![plan.exit(999)]), super::build, &COLUMNS), ["fsync /log 1 21 20 400 19"]);
+        assert_eq!(
+            rows(&build(vec![plan.exit(999)]), super::build, &COLUMNS),
+            ["fsync /log 1 21 20 400 19"]
+        );
     }
 
     #[test]
     fn rarely_synced_files_share_a_row_and_sync_covers_all() {
         let plan = (1..=3i64).fold(task(1), |plan, at| {
             let name = format!("/f{at}");
-            let plan = plan.call("write", at * 10, at * 10 + 1).on(&name).returns(100);
-            plan.call("fsync", at * 10 + 2, at * 10 + 9).on(&name).returns(0)
+            let plan = plan
+                .call("write", at * 10, at * 10 + 1)
+                .on(&name)
+                .returns(100);
+            plan.call("fsync", at * 10 + 2, at * 10 + 9)
+                .on(&name)
+                .returns(0)
         });
-        let plan = plan.call("write", 50, 51).on("/a").returns(7).call("write", 52, 53).on("/b").returns(8);
+        let plan = plan
+            .call("write", 50, 51)
+            .on("/a")
+            .returns(7)
+            .call("write", 52, 53)
+            .on("/b")
+            .returns(8);
         let plan = plan.call("sync", 54, 60).returns(0).exit(99);
-        assert_eq!(rows(&build(vec![plan]), super::build, &COLUMNS), ["fsync - 3 3 3 300 100", "sync - 0 1 2 15 15"]);
+        assert_eq!(
+            rows(&build(vec![plan]), super::build, &COLUMNS),
+            ["fsync - 3 3 3 300 100", "sync - 0 1 2 15 15"]
+        );
     }
 
     #[test]

@@ -97,23 +97,41 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// more time than they have.
 fn tasks_with_expired(context: &TableContext<'_>) -> Vec<u32> {
     let may_expire = ShapeIndex::new(context, |action, shape| {
-        action.wait().filter(|&wait| wait != Wait::Sleep && may_expire(context, wait, shape))
+        action
+            .wait()
+            .filter(|&wait| wait != Wait::Sleep && may_expire(context, wait, shape))
     });
     let tasks: Vec<u32> = context.tasks().collect();
     let expired_ns = |&task: &u32| {
-        let expired = may_expire.calls(context, task).filter(|&(row, wait)| is_expired(context, task, row, wait));
-        expired.map(|(row, _)| context.exclusive_ns(row)).reduce(|sum_ns, ns| sum_ns + ns)
+        let expired = may_expire
+            .calls(context, task)
+            .filter(|&(row, wait)| is_expired(context, task, row, wait));
+        expired
+            .map(|(row, _)| context.exclusive_ns(row))
+            .reduce(|sum_ns, ns| sum_ns + ns)
     };
     let found: Vec<Option<i64>> = parallel::map(&tasks, expired_ns);
-    let found: Vec<(u32, i64)> = tasks.into_iter().zip(found).filter_map(|(task, ns)| Some((task, ns?))).collect();
+    let found: Vec<(u32, i64)> = tasks
+        .into_iter()
+        .zip(found)
+        .filter_map(|(task, ns)| Some((task, ns?)))
+        .collect();
     let capture = |task: u32| context.trace.tasks[task as usize].capture;
     let mut sums: FxHashMap<u32, i64> = FxHashMap::default();
-    found.iter().for_each(|&(task, ns)| *sums.entry(capture(task)).or_default() += ns);
+    found
+        .iter()
+        .for_each(|&(task, ns)| *sums.entry(capture(task)).or_default() += ns);
     let reaches = |task: u32| {
         let ns = sums.get(&capture(task)).copied().unwrap_or(0);
-        context.threshold.is_none_or(|threshold| ns >= threshold.least_of(capture(task)))
+        context
+            .threshold
+            .is_none_or(|threshold| ns >= threshold.least_of(capture(task)))
     };
-    found.into_iter().map(|(task, _)| task).filter(|&task| reaches(task)).collect()
+    found
+        .into_iter()
+        .map(|(task, _)| task)
+        .filter(|&task| reaches(task))
+        .collect()
 }
 
 /// Collects the waits of a task.
@@ -160,7 +178,8 @@ impl OfTask {
                 SocketCall::Sends => here.sends(context, sockets, row),
                 SocketCall::Receives => {
                     // The connect has the address of the peer, the calls after it may have those of both sides.
-                    let connected = Some(peer(&events.texts, target)).filter(|&peer| peer != target);
+                    let connected =
+                        Some(peer(&events.texts, target)).filter(|&peer| peer != target);
                     let connect = connected.and_then(|peer| here.sent.remove(&peer));
                     here.answered.extend(connect.map(|sent| sent.row));
                     match here.sent.remove(&target) {
@@ -173,7 +192,9 @@ impl OfTask {
         }
         here.last_row = context.calls_of(task).next_back().unwrap_or(0);
         for ((kind, _), expired) in std::mem::take(&mut here.expired) {
-            let is_idle = expired.last().is_some_and(|last| around.is_idle_at_end(task, last.row));
+            let is_idle = expired
+                .last()
+                .is_some_and(|last| around.is_idle_at_end(task, last.row));
             here.settle(kind, &expired, !is_idle);
         }
         for (kind, expired, went_on) in std::mem::take(&mut here.settled) {
@@ -196,36 +217,66 @@ impl OfTask {
         let kind = (shape.syscall, shape.op, shape.target);
         let expired = is_expired(context, task, row, wait);
         let delays_end = around.ends.was_told_before(context, task, row);
-        let targets = events.polled(row).iter().copied().chain([events.target(row)]).filter(|target| target.is_some());
-        self.last.extend(targets.map(|target| ((bound(&events.texts, target), delays_end), row)));
+        let targets = events
+            .polled(row)
+            .iter()
+            .copied()
+            .chain([events.target(row)])
+            .filter(|target| target.is_some());
+        self.last
+            .extend(targets.map(|target| ((bound(&events.texts, target), delays_end), row)));
         let all = self.all.entry((kind, delays_end)).or_default();
         all.waits += 1;
         all.expired += i64::from(expired);
         all.last = Some((row, expired));
-        let is_look = wait == Wait::Poll && timed_out(events, row) && events.requested_ns(row) == Some(0);
+        let is_look =
+            wait == Wait::Poll && timed_out(events, row) && events.requested_ns(row) == Some(0);
         let like_this = (kind, events.target(row));
-        let Some(before) = self.expired.get_mut(&like_this).filter(|before| !is_look && !before.is_empty()) else {
+        let Some(before) = self
+            .expired
+            .get_mut(&like_this)
+            .filter(|before| !is_look && !before.is_empty())
+        else {
             if expired {
-                let expired = Expired { row, sent: self.sent_to(context, row) };
+                let expired = Expired {
+                    row,
+                    sent: self.sent_to(context, row),
+                };
                 self.expired.insert(like_this, vec![expired]);
             }
             return;
         };
-        let is_idle = before.last().is_some_and(|last| around.is_idle(task, last.row, row));
-        let settled = if expired && is_idle { Vec::new() } else { std::mem::take(before) };
+        let is_idle = before
+            .last()
+            .is_some_and(|last| around.is_idle(task, last.row, row));
+        let settled = if expired && is_idle {
+            Vec::new()
+        } else {
+            std::mem::take(before)
+        };
         self.settle(kind, &settled, !is_idle);
         if expired {
-            let expired = Expired { row, sent: self.sent_to(context, row) };
+            let expired = Expired {
+                row,
+                sent: self.sent_to(context, row),
+            };
             self.expired.entry(like_this).or_default().push(expired);
         }
     }
 
     fn settle(&mut self, kind: Kind, expired: &[Expired], went_on: bool) {
-        self.settled.extend(expired.iter().map(|&expired| (kind, expired, went_on)));
+        self.settled
+            .extend(expired.iter().map(|&expired| (kind, expired, went_on)));
     }
 
     /// Add a wait to those like it. Whether an answer came after it is known once all calls have been read.
-    fn group(&mut self, around: &Around<'_>, kind: Kind, Expired { row, sent }: Expired, went_on: bool) {
+    fn group(
+        &mut self,
+        around: &Around<'_>,
+        kind: Kind,
+        Expired { row, sent }: Expired,
+        went_on: bool,
+    ) {
         let context = around.context;
         let requested_ns = context.trace.events.requested_ns(row);
         let key = GroupKey {
@@ -233,9 +284,17 @@ impl OfTask {
             alike_ns: requested_ns.map_or(NO_NS, two_digits),
             went_on,
             answered: sent.is_some_and(|sent| self.answered.contains(&sent.row)),
-            delays_end: around.ends.was_told_before(context, context.trace.events.task(row), row),
+            delays_end: around
+                .ends
+                .was_told_before(context, context.trace.events.task(row), row),
         };
-        let new = || Group { key, sum: CallStats::new(row), requested_ns, sent, rows: Vec::new() };
+        let new = || Group {
+            key,
+            sum: CallStats::new(row),
+            requested_ns,
+            sent,
+            rows: Vec::new(),
+        };
         let group = self.groups.entry(key).or_insert_with(new);
         group.sum.add(context, row);
         group.sent = group.sent.or(sent);
@@ -245,7 +304,8 @@ impl OfTask {
     /// The data sent to a target that the call waits for.
     fn sent_to(&self, context: &TableContext<'_>, row: u32) -> Option<Sent> {
         let events = &context.trace.events;
-        let mut targets = std::iter::once(events.target(row)).chain(events.polled(row).iter().copied());
+        let mut targets =
+            std::iter::once(events.target(row)).chain(events.polled(row).iter().copied());
         targets.find_map(|target| self.sent.get(&target)).copied()
     }
 
@@ -254,26 +314,50 @@ impl OfTask {
         let events = &around.context.trace.events;
         all.last.is_some_and(|(row, expired)| {
             let target = events.target(row);
-            let is_last =
-                !target.is_some() || self.last.get(&(bound(&events.texts, target), key.delays_end)) == Some(&row);
+            let is_last = !target.is_some()
+                || self
+                    .last
+                    .get(&(bound(&events.texts, target), key.delays_end))
+                    == Some(&row);
             // A server in its rhythm waits for clients until it ends.
             let serves = all.expired >= MIN_RHYTHM_WAITS && around.is_server(task);
-            expired && is_last && row != self.last_row && !serves && !around.is_idle_at_end(task, row)
+            expired
+                && is_last
+                && row != self.last_row
+                && !serves
+                && !around.is_idle_at_end(task, row)
         })
     }
 
-    fn write(mut self, around: &Around<'_>, victims: &Victims<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
+    fn write(
+        mut self,
+        around: &Around<'_>,
+        victims: &Victims<'_>,
+        task: u32,
+        sheet: &mut TableBuilder<'_>,
+    ) {
         let context = around.context;
         let mut groups: Vec<Group> = std::mem::take(&mut self.groups).into_values().collect();
         groups.sort_unstable_by_key(|group| group.sum.first_row);
         let tick_ns = context.capture_of(task).map_or(1, Capture::dur_tick_ns);
         for group in groups {
-            let GroupKey { kind: (syscall, op, _), delays_end, .. } = group.key;
-            let all = self.all.get(&(group.key.kind, delays_end)).copied().unwrap_or_default();
+            let GroupKey {
+                kind: (syscall, op, _),
+                delays_end,
+                ..
+            } = group.key;
+            let all = self
+                .all
+                .get(&(group.key.kind, delays_end))
+                .copied()
+                .unwrap_or_default();
             sheet.task_columns(task, group.sum.first_row);
             sheet.text("syscall", syscall);
             sheet.text("op", op);
-            sheet.text("target", awaited_target(context, victims, task, group.sum.first_row));
+            sheet.text(
+                "target",
+                awaited_target(context, victims, task, group.sum.first_row),
+            );
             sheet.string("awaited", awaited(action_of(syscall)));
             sheet.some_int("requested_ns", group.requested_ns);
             sheet.int("waits", all.waits);
@@ -285,15 +369,22 @@ impl OfTask {
             // A task that repeats the wait is idle and has not given up, unless it sent a signal to end the awaited
             // process.
             let gives_up = |&row: &u32| ends_awaited_process(context, task, row);
-            let gave_up = self.gave_up(around, task, &all, &group.key) || group.rows.iter().any(gives_up);
+            let gave_up =
+                self.gave_up(around, task, &all, &group.key) || group.rows.iter().any(gives_up);
             sheet.bool("gave_up", gave_up);
             sheet.bool("went_on", group.key.went_on);
             // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
             let is_rhythm = all.expired >= MIN_RHYTHM_WAITS && !delays_end;
-            sheet.bool("paces", is_rhythm && !around.ends.ends_by_itself(context, task));
+            sheet.bool(
+                "paces",
+                is_rhythm && !around.ends.ends_by_itself(context, task),
+            );
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
-            sheet.string("meanwhile", meanwhile(context, victims, task, group.sum.first_row).as_deref());
+            sheet.string(
+                "meanwhile",
+                meanwhile(context, victims, task, group.sum.first_row).as_deref(),
+            );
             sheet.bool("answered", group.key.answered);
             sheet.path_ns(group.sum.exclusive_ns);
             sheet.lines(group.sum.first_row, group.sum.last_row);
@@ -311,7 +402,14 @@ fn awaited(action: Action) -> Option<&'static str> {
         Wait::Poll => "any",
         Wait::Peer => "peer",
         Wait::Message if action == Action::ChangesSemaphore => "lock",
-        Wait::Lock if matches!(action, Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file-lock",
+        Wait::Lock
+            if matches!(
+                action,
+                Action::LocksFile | Action::LocksRange | Action::ControlsFile
+            ) =>
+        {
+            "file-lock"
+        }
         Wait::Lock => "lock",
         Wait::Message => "message",
         Wait::Sleep => return None,
@@ -323,7 +421,11 @@ pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: 
     let events = &context.trace.events;
     let errno = events.texts.bytes(events.shape(row).errno);
     match wait {
-        Wait::Poll => timed_out(events, row) && events.requested_ns(row) != Some(0) && !events.polls_nothing(row),
+        Wait::Poll => {
+            timed_out(events, row)
+                && events.requested_ns(row) != Some(0)
+                && !events.polls_nothing(row)
+        }
         Wait::Signal if errno == b"EAGAIN" => events.requested_ns(row) != Some(0),
         Wait::Signal => ended_by_own_timer(context, task, row),
         Wait::Child if was_broken_off(events, row) => ended_by_own_timer(context, task, row),
@@ -347,6 +449,10 @@ pub(super) fn may_expire(context: &TableContext<'_>, wait: Wait, shape: &Shape) 
 /// Whether the next event of the task is SIGALRM.
 fn ended_by_own_timer(context: &TableContext<'_>, task: u32, row: u32) -> bool {
     let events = &context.trace.events;
-    let next = context.trace.rows_from(task, row).get(1).filter(|&&next| events.kind(next) == EventKind::Signal);
+    let next = context
+        .trace
+        .rows_from(task, row)
+        .get(1)
+        .filter(|&&next| events.kind(next) == EventKind::Signal);
     next.is_some_and(|&next| events.texts.bytes(events.shape(next).syscall) == b"SIGALRM")
 }

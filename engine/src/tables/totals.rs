@@ -9,7 +9,9 @@ use parsers::Outcome;
 /// signals.
 pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64); 7] {
     let mains = trace.main_tasks();
-    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
+    let tasks: Vec<u32> = (0..trace.tasks.len() as u32)
+        .filter(|&task| selection.touches_task(task))
+        .collect();
     let mut processes: Vec<u32> = tasks.iter().map(|&task| mains[task as usize]).collect();
     processes.sort_unstable();
     processes.dedup();
@@ -28,7 +30,13 @@ pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64);
 /// Counts of calls, of failed, interrupted and open calls, and of signals.
 fn counts(trace: &Trace, selection: &Selection<'_>) -> [u64; 5] {
     let endings = trace.events.endings(|row| selection.has(row));
-    let [failed, interrupted, open] =
-        [Outcome::Failed, Outcome::Interrupted, Outcome::Open].map(|outcome| endings.of(EventKind::Call, outcome));
-    [endings.of_kind(EventKind::Call), failed, interrupted, open, endings.of_kind(EventKind::Signal)]
+    let [failed, interrupted, open] = [Outcome::Failed, Outcome::Interrupted, Outcome::Open]
+        .map(|outcome| endings.of(EventKind::Call, outcome));
+    [
+        endings.of_kind(EventKind::Call),
+        failed,
+        interrupted,
+        open,
+        endings.of_kind(EventKind::Signal),
+    ]
 }

@@ -18,32 +18,55 @@ pub(super) struct Traffic<'a> {
 
 impl<'a> Traffic<'a> {
     pub(super) fn new(context: &'a TableContext<'a>) -> Traffic<'a> {
-        let moves = |action: Action| action.transfer().filter(|&way| matches!(way, Transfer::Read | Transfer::Write));
-        let kinds = ShapeIndex::new(context, |action, shape| (shape.outcome == Outcome::Ok).then(|| moves(action))?);
+        let moves = |action: Action| {
+            action
+                .transfer()
+                .filter(|&way| matches!(way, Transfer::Read | Transfer::Write))
+        };
+        let kinds = ShapeIndex::new(context, |action, shape| {
+            (shape.outcome == Outcome::Ok).then(|| moves(action))?
+        });
         let tasks = &context.trace.tasks;
-        let creator = |task: &Task| Some(task.creator).filter(|&creator| (creator as usize) < tasks.len());
+        let creator =
+            |task: &Task| Some(task.creator).filter(|&creator| (creator as usize) < tasks.len());
         let children = Grouped::new(tasks.len(), tasks.iter().map(creator));
-        Traffic { context, kinds, children }
+        Traffic {
+            context,
+            kinds,
+            children,
+        }
     }
 
     /// The data that a task transferred.
     pub(super) fn of(&self, task: u32) -> &Moved {
-        self.context.memo.moved[task as usize].get_or_init(|| Box::new(moved(self.context, &self.kinds, task)))
+        self.context.memo.moved[task as usize]
+            .get_or_init(|| Box::new(moved(self.context, &self.kinds, task)))
     }
 
     /// The data that these tasks and all their descendants transferred.
     pub(super) fn of_families(&self, tasks: &[u32]) -> Moved {
         let mut sum = Moved::default();
-        self.family(tasks).into_iter().for_each(|task| sum.add(self.of(task)));
+        self.family(tasks)
+            .into_iter()
+            .for_each(|task| sum.add(self.of(task)));
         sum
     }
 
     /// These tasks and all their descendants.
     pub(super) fn family(&self, tasks: &[u32]) -> Vec<u32> {
-        let (mut all, mut seen) = (tasks.to_vec(), tasks.iter().copied().collect::<FxHashSet<u32>>());
+        let (mut all, mut seen) = (
+            tasks.to_vec(),
+            tasks.iter().copied().collect::<FxHashSet<u32>>(),
+        );
         let mut at = 0;
         while let Some(&task) = all.get(at) {
-            all.extend(self.children.of(task).iter().copied().filter(|&child| seen.insert(child)));
+            all.extend(
+                self.children
+                    .of(task)
+                    .iter()
+                    .copied()
+                    .filter(|&child| seen.insert(child)),
+            );
             at += 1;
         }
         all
@@ -51,7 +74,12 @@ impl<'a> Traffic<'a> {
 
     /// Number of children, given in order of birth, that could not have started earlier according to files and pipes.
     /// Either the creator read output of the previous child, or the child reads a file that an earlier one wrote.
-    pub(super) fn dependent(&self, context: &TableContext<'_>, creator: u32, children: &[u32]) -> usize {
+    pub(super) fn dependent(
+        &self,
+        context: &TableContext<'_>,
+        creator: u32,
+        children: &[u32],
+    ) -> usize {
         let creators = &self.of(creator).sources;
         let mut written: FxHashSet<Text> = FxHashSet::default();
         let (mut dependent, mut was_read) = (0, false);
@@ -59,8 +87,15 @@ impl<'a> Traffic<'a> {
             let here = self.of_families(&[child]);
             let continues = here.sources.intersection(&written).next().is_some();
             dependent += usize::from(continues || was_read);
-            was_read = here.sinks.intersection(creators).any(|&target| is_pipe(context.trace, target));
-            written.extend(here.sinks.iter().filter(|&&target| is_file(context, target)));
+            was_read = here
+                .sinks
+                .intersection(creators)
+                .any(|&target| is_pipe(context.trace, target));
+            written.extend(
+                here.sinks
+                    .iter()
+                    .filter(|&&target| is_file(context, target)),
+            );
         }
         dependent
     }
@@ -92,5 +127,8 @@ fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) ->
 
 fn is_file(context: &TableContext<'_>, target: Text) -> bool {
     let path = context.trace.events.texts.bytes(target);
-    path.starts_with(b"/") && ![&b"/dev/"[..], b"/proc/", b"/sys/"].iter().any(|above| path.starts_with(above))
+    path.starts_with(b"/")
+        && ![&b"/dev/"[..], b"/proc/", b"/sys/"]
+            .iter()
+            .any(|above| path.starts_with(above))
 }

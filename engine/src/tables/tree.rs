@@ -62,8 +62,15 @@ pub struct Tree {
 pub fn tree(tables: TreeTables<'_>, query: &TreeQuery) -> Tree {
     let kin = Kin::new(tables);
     let all = kin.rows.len();
-    let kept = if query.is_flat { kin.rows.iter().map(|&row| (row, 0)).collect() } else { kin.kept(query) };
-    let groups = query.min_folded.map(|least| groups(tables.processes, &kin, &kept, least)).unwrap_or_default();
+    let kept = if query.is_flat {
+        kin.rows.iter().map(|&row| (row, 0)).collect()
+    } else {
+        kin.kept(query)
+    };
+    let groups = query
+        .min_folded
+        .map(|least| groups(tables.processes, &kin, &kept, least))
+        .unwrap_or_default();
     let (mut rows, mut number): (Vec<TreeRow>, usize) = (Vec::new(), 0);
     let mut places: FxHashMap<u32, usize> = FxHashMap::default();
     for (at, &(row, depth)) in kept.iter().enumerate() {
@@ -71,7 +78,9 @@ pub fn tree(tables: TreeTables<'_>, query: &TreeQuery) -> Tree {
         if let Some(group) = group {
             match places.entry(group) {
                 Entry::Occupied(place) => {
-                    rows.get_mut(*place.get()).into_iter().for_each(|first| first.folded.push(row as usize));
+                    rows.get_mut(*place.get())
+                        .into_iter()
+                        .for_each(|first| first.folded.push(row as usize));
                     continue;
                 }
                 Entry::Vacant(place) => place.insert(number),
@@ -79,7 +88,11 @@ pub fn tree(tables: TreeTables<'_>, query: &TreeQuery) -> Tree {
         }
         if number < query.most {
             let folded = group.map_or_else(Vec::new, |_| vec![row as usize]);
-            rows.push(TreeRow { row: row as usize, depth, folded });
+            rows.push(TreeRow {
+                row: row as usize,
+                depth,
+                folded,
+            });
         }
         number += 1;
     }
@@ -118,8 +131,10 @@ impl Kin {
         let [numbers, parents, births, walls] =
             ["task", "parent_task", "birth_ns", "wall_ns"].map(|name| int_column(processes, name));
         let length = numbers.len() + tasks.map_or(0, Table::len);
-        let by_task: FxHashMap<i64, u32> =
-            (0..).zip(numbers).filter_map(|(row, &task)| task.map(|task| (task, row))).collect();
+        let by_task: FxHashMap<i64, u32> = (0..)
+            .zip(numbers)
+            .filter_map(|(row, &task)| task.map(|task| (task, row)))
+            .collect();
         let parent = |(row, parent): (u32, &Option<i64>)| {
             let parent = parent.and_then(|parent| by_task.get(&parent)).copied();
             parent.filter(|&parent| parent != row).unwrap_or(NONE)
@@ -133,33 +148,61 @@ impl Kin {
             first: NONE,
         };
         // Of births at the same moment, the task that came first.
-        let mut born: Vec<(i64, Option<i64>, u32)> =
-            kin.rows.iter().map(|&row| (births[row as usize].unwrap_or(0), numbers[row as usize], row)).collect();
-        tasks.into_iter().for_each(|tasks| kin.add_threads(processes, tasks, &mut born));
+        let mut born: Vec<(i64, Option<i64>, u32)> = kin
+            .rows
+            .iter()
+            .map(|&row| {
+                (
+                    births[row as usize].unwrap_or(0),
+                    numbers[row as usize],
+                    row,
+                )
+            })
+            .collect();
+        tasks
+            .into_iter()
+            .for_each(|tasks| kin.add_threads(processes, tasks, &mut born));
         born.sort_unstable();
         for &(_, _, row) in born.iter().rev() {
-            let before = kin.first_child.get_mut(kin.parents[row as usize] as usize).unwrap_or(&mut kin.first);
+            let before = kin
+                .first_child
+                .get_mut(kin.parents[row as usize] as usize)
+                .unwrap_or(&mut kin.first);
             kin.next[row as usize] = std::mem::replace(before, row);
         }
         kin
     }
 
-    fn add_threads(&mut self, processes: &Table, tasks: &Table, born: &mut Vec<(i64, Option<i64>, u32)>) {
+    fn add_threads(
+        &mut self,
+        processes: &Table,
+        tasks: &Table,
+        born: &mut Vec<(i64, Option<i64>, u32)>,
+    ) {
         let [captures, pids] = ["capture", "pid"].map(|name| int_column(processes, name));
         let mains: FxHashMap<_, u32> = captures.iter().zip(pids).zip(0..).collect();
         let [numbers, captures, pids, births] =
             ["task", "capture", "pid", "birth_ns"].map(|name| int_column(tasks, name));
         let [in_calls, gaps] = ["in_call_ns", "gap_ns"].map(|name| int_column(tasks, name));
-        let Some(Values::Bool(are_threads)) = tasks.column("is_thread") else { return };
+        let Some(Values::Bool(are_threads)) = tasks.column("is_thread") else {
+            return;
+        };
         let offset = self.rows.len();
         self.wall_ns.resize(self.next.len(), 0);
         self.parents.resize(self.next.len(), NONE);
-        for (at, _) in are_threads.iter().enumerate().filter(|(_, is_thread)| **is_thread == Some(true)) {
-            let Some(&main) = mains.get(&(&captures[at], &pids[at])) else { continue };
+        for (at, _) in are_threads
+            .iter()
+            .enumerate()
+            .filter(|(_, is_thread)| **is_thread == Some(true))
+        {
+            let Some(&main) = mains.get(&(&captures[at], &pids[at])) else {
+                continue;
+            };
             let row = (offset + at) as u32;
             self.rows.push(row);
             self.parents[row as usize] = main;
-            let life_ns = births[at].map_or(0, |_| in_calls[at].unwrap_or(0) + gaps[at].unwrap_or(0));
+            let life_ns =
+                births[at].map_or(0, |_| in_calls[at].unwrap_or(0) + gaps[at].unwrap_or(0));
             self.wall_ns[row as usize] = life_ns;
             born.push((births[at].unwrap_or(0), numbers[at], row));
         }
@@ -184,7 +227,10 @@ impl Kin {
             if !is_shown || self.wall_ns[row as usize] < query.min_ns {
                 continue;
             }
-            let first = path.iter().rposition(|&(_, is_kept)| is_kept).map_or(0, |last| last + 1);
+            let first = path
+                .iter()
+                .rposition(|&(_, is_kept)| is_kept)
+                .map_or(0, |last| last + 1);
             for (depth, (row, is_kept)) in path.iter_mut().enumerate().skip(first) {
                 *is_kept = true;
                 kept.push((*row, depth));
@@ -197,9 +243,15 @@ impl Kin {
 /// For each of those kept, the number of a group of at least so many children without children that ran the same command
 /// and ended alike; [`NONE`] for others.
 fn groups(processes: &Table, kin: &Kin, kept: &[(u32, usize)], least: usize) -> Vec<u32> {
-    let parents: FxHashSet<u32> = kept.iter().map(|&(row, _)| kin.parents[row as usize]).collect();
+    let parents: FxHashSet<u32> = kept
+        .iter()
+        .map(|&(row, _)| kin.parents[row as usize])
+        .collect();
     let (mut commands, codes) = (Commands::new(processes), int_column(processes, "exit_code"));
-    let (signals, ends) = (text_column(processes, "exit_signal").0, int_column(processes, "death_ns"));
+    let (signals, ends) = (
+        text_column(processes, "exit_signal").0,
+        int_column(processes, "death_ns"),
+    );
     let (mut numbers, mut sizes) = (FxHashMap::default(), Vec::new());
     let mut number = |row: u32| {
         // Threads are in another table.
@@ -207,7 +259,13 @@ fn groups(processes: &Table, kin: &Kin, kept: &[(u32, usize)], least: usize) -> 
             return NONE;
         }
         let at = row as usize;
-        let key = (kin.parents[at], commands.number(at), signals.get(at), codes[at], ends[at].is_some());
+        let key = (
+            kin.parents[at],
+            commands.number(at),
+            signals.get(at),
+            codes[at],
+            ends[at].is_some(),
+        );
         let number = *numbers.entry(key).or_insert(sizes.len());
         if number == sizes.len() {
             sizes.push(0);
@@ -216,7 +274,10 @@ fn groups(processes: &Table, kin: &Kin, kept: &[(u32, usize)], least: usize) -> 
         number as u32
     };
     let mut groups: Vec<u32> = kept.iter().map(|&(row, _)| number(row)).collect();
-    for group in groups.iter_mut().filter(|group| sizes.get(**group as usize).is_none_or(|&size| size < least)) {
+    for group in groups
+        .iter_mut()
+        .filter(|group| sizes.get(**group as usize).is_none_or(|&size| size < least))
+    {
         *group = NONE;
     }
     groups
@@ -240,13 +301,21 @@ struct Commands<'table> {
 impl<'table> Commands<'table> {
     fn new(processes: &'table Table) -> Commands<'table> {
         let [programs, arguments] = ["program", "argv"].map(|name| text_column(processes, name));
-        Commands { programs, arguments, known: FxHashMap::default(), words: TextColumn::default() }
+        Commands {
+            programs,
+            arguments,
+            known: FxHashMap::default(),
+            words: TextColumn::default(),
+        }
     }
 
     fn number(&mut self, row: usize) -> u32 {
-        let [program, argv] = [self.programs, self.arguments].map(|(keys, _)| keys.get(row).copied().unwrap_or(NONE));
+        let [program, argv] =
+            [self.programs, self.arguments].map(|(keys, _)| keys.get(row).copied().unwrap_or(NONE));
         *self.known.entry((program, argv)).or_insert_with(|| {
-            let text = |(_, words): (&[u32], &'table [String]), key: u32| words.get(key as usize).map(String::as_str);
+            let text = |(_, words): (&[u32], &'table [String]), key: u32| {
+                words.get(key as usize).map(String::as_str)
+            };
             let command = shown_command(text(self.programs, program), text(self.arguments, argv));
             command.map_or(NONE, |command| self.words.number(&command))
         })
@@ -256,10 +325,17 @@ impl<'table> Commands<'table> {
 /// The command line of a process, as `command_of` in `tracealyze/render/processes.py` shows it. If the tracer
 /// truncated it, the first word is the full program.
 fn shown_command(program: Option<&str>, argv: Option<&str>) -> Option<String> {
-    let Some(argv) = argv.filter(|argv| !argv.is_empty()) else { return program.map(str::to_owned) };
+    let Some(argv) = argv.filter(|argv| !argv.is_empty()) else {
+        return program.map(str::to_owned);
+    };
     let first = argv.split(' ').next().unwrap_or(argv);
-    let whole = first.strip_suffix("...").and_then(|begin| program.filter(|program| program.starts_with(begin)));
-    Some(whole.map_or_else(|| argv.to_owned(), |program| format!("{program}{}", &argv[first.len()..])))
+    let whole = first
+        .strip_suffix("...")
+        .and_then(|begin| program.filter(|program| program.starts_with(begin)));
+    Some(whole.map_or_else(
+        || argv.to_owned(),
+        |program| format!("{program}{}", &argv[first.len()..]),
+    ))
 }
 
 #[cfg(test)]
@@ -296,27 +372,87 @@ mod tests {
     ];
 
     fn shown(query: &TreeQuery) -> (Vec<(usize, usize, usize)>, usize) {
-        let found = tree(TreeTables { processes: &table(&ROWS), tasks: None }, query);
-        (found.rows.iter().map(|row| (row.row, row.depth, row.folded.len())).collect(), found.number)
+        let found = tree(
+            TreeTables {
+                processes: &table(&ROWS),
+                tasks: None,
+            },
+            query,
+        );
+        (
+            found
+                .rows
+                .iter()
+                .map(|row| (row.row, row.depth, row.folded.len()))
+                .collect(),
+            found.number,
+        )
     }
 
     #[test]
     fn processes_follow_their_parents_in_order_of_birth() {
-        let all = TreeQuery { most: 99, ..TreeQuery::default() };
-        let rows = vec![(0, 0, 0), (1, 1, 0), (2, 1, 0), (3, 2, 0), (4, 1, 0), (5, 1, 0), (6, 0, 0)];
+        let all = TreeQuery {
+            most: 99,
+            ..TreeQuery::default()
+        };
+        let rows = vec![
+            (0, 0, 0),
+            (1, 1, 0),
+            (2, 1, 0),
+            (3, 2, 0),
+            (4, 1, 0),
+            (5, 1, 0),
+            (6, 0, 0),
+        ];
         assert_eq!(shown(&all), (rows.clone(), 7));
-        assert_eq!(shown(&TreeQuery { most: 2, ..all }), (rows[..2].to_vec(), 7));
-        assert_eq!(shown(&TreeQuery { max_depth: Some(0), ..all }), (vec![(0, 0, 0), (6, 0, 0)], 2));
-        assert_eq!(shown(&TreeQuery { min_ns: 30, ..all }), (vec![(0, 0, 0), (2, 1, 0), (3, 2, 0)], 3));
+        assert_eq!(
+            shown(&TreeQuery { most: 2, ..all }),
+            (rows[..2].to_vec(), 7)
+        );
+        assert_eq!(
+            shown(&TreeQuery {
+                max_depth: Some(0),
+                ..all
+            }),
+            (vec![(0, 0, 0), (6, 0, 0)], 2)
+        );
+        assert_eq!(
+            shown(&TreeQuery { min_ns: 30, ..all }),
+            (vec![(0, 0, 0), (2, 1, 0), (3, 2, 0)], 3)
+        );
     }
 
     #[test]
     fn children_that_are_alike_are_one_row() {
-        let query = TreeQuery { min_folded: Some(3), most: 99, ..TreeQuery::default() };
-        assert_eq!(shown(&query), (vec![(0, 0, 0), (1, 1, 3), (2, 1, 0), (3, 2, 0), (6, 0, 0)], 5));
-        let rows = tree(TreeTables { processes: &table(&ROWS), tasks: None }, &query).rows;
+        let query = TreeQuery {
+            min_folded: Some(3),
+            most: 99,
+            ..TreeQuery::default()
+        };
+        assert_eq!(
+            shown(&query),
+            (
+                vec![(0, 0, 0), (1, 1, 3), (2, 1, 0), (3, 2, 0), (6, 0, 0)],
+                5
+            )
+        );
+        let rows = tree(
+            TreeTables {
+                processes: &table(&ROWS),
+                tasks: None,
+            },
+            &query,
+        )
+        .rows;
         assert_eq!(sum_of(&table(&ROWS), "wall_ns", &rows[1].folded), 5 + 6 + 7);
-        assert_eq!(shown(&TreeQuery { min_folded: Some(4), ..query }).1, 7);
+        assert_eq!(
+            shown(&TreeQuery {
+                min_folded: Some(4),
+                ..query
+            })
+            .1,
+            7
+        );
         assert_eq!(shown(&TreeQuery { most: 1, ..query }), (vec![(0, 0, 0)], 5));
     }
 
@@ -326,8 +462,14 @@ mod tests {
             shown_command(Some("/bin/python3"), Some("/bin/pyth... -S x")).as_deref(),
             Some("/bin/python3 -S x")
         );
-        assert_eq!(shown_command(Some("/bin/sh"), Some("sh -c x")).as_deref(), Some("sh -c x"));
-        assert_eq!(shown_command(Some("/bin/sh"), None).as_deref(), Some("/bin/sh"));
+        assert_eq!(
+            shown_command(Some("/bin/sh"), Some("sh -c x")).as_deref(),
+            Some("sh -c x")
+        );
+        assert_eq!(
+            shown_command(Some("/bin/sh"), None).as_deref(),
+            Some("/bin/sh")
+        );
         assert_eq!(shown_command(None, None), None);
     }
 }

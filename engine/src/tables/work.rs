@@ -81,7 +81,12 @@ impl Size {
 
     /// The order of [`super::calls`]: by a number, then by calls, total time and first call.
     fn order(&self, by: i64) -> (Reverse<i64>, Reverse<u32>, Reverse<i64>, u32) {
-        (Reverse(by), Reverse(self.calls), Reverse(self.total_ns), self.first_row)
+        (
+            Reverse(by),
+            Reverse(self.calls),
+            Reverse(self.total_ns),
+            self.first_row,
+        )
     }
 }
 
@@ -96,7 +101,12 @@ impl Amounts {
 }
 
 /// The work of the selected calls.
-pub fn work(trace: &Trace, query: &WorkQuery, selection: &Selection<'_>, attribution: &Attribution) -> Work {
+pub fn work(
+    trace: &Trace,
+    query: &WorkQuery,
+    selection: &Selection<'_>,
+    attribution: &Attribution,
+) -> Work {
     let calls = Calls::new(trace, selection);
     let (groups, is_all) = chosen(trace, query, &Sizes::of(&calls).groups());
     let found = Found::of(&calls, attribution, &groups, !is_all);
@@ -127,15 +137,28 @@ fn chosen(trace: &Trace, query: &WorkQuery, groups: &[(Group, Size)]) -> (Vec<Gr
     let all = || (0..groups.len() as u32).collect::<Vec<u32>>();
     let group = |number: u32| groups[number as usize].0;
     if groups.len() <= query.max_shapes {
-        return (sorted(all(), usize::MAX, |size| size.total_ns).into_iter().map(group).collect(), true);
+        return (
+            sorted(all(), usize::MAX, |size| size.total_ns)
+                .into_iter()
+                .map(group)
+                .collect(),
+            true,
+        );
     }
     let syscall = |number: u32| trace.events.shapes()[group(number).1 as usize].syscall;
-    let listed: Vec<u32> = all().into_iter().filter(|&number| query.listed.contains(&syscall(number))).collect();
+    let listed: Vec<u32> = all()
+        .into_iter()
+        .filter(|&number| query.listed.contains(&syscall(number)))
+        .collect();
     let by_calls = sorted(all(), query.most, |size| i64::from(size.calls));
     let by_bytes = sorted(all(), query.most, |size| size.bytes);
     let listed = sorted(listed, usize::MAX, |size| i64::from(size.calls));
     let mut seen = FxHashSet::default();
-    let chosen = by_calls.into_iter().chain(by_bytes).chain(listed).filter(|&number| seen.insert(number));
+    let chosen = by_calls
+        .into_iter()
+        .chain(by_bytes)
+        .chain(listed)
+        .filter(|&number| seen.insert(number));
     (chosen.map(group).collect(), false)
 }
 
@@ -165,11 +188,26 @@ impl Threaded {
     fn new(trace: &Trace, selection: &Selection<'_>) -> Threaded {
         let threaded = processes::threaded(trace, selection);
         let pid_of = |main: u32| Some(trace.tasks[main as usize].pid).filter(|&pid| pid != NO_ID);
-        let known = || threaded.iter().filter_map(|&(main, last)| Some((pid_of(main)?, last)));
+        let known = || {
+            threaded
+                .iter()
+                .filter_map(|&(main, last)| Some((pid_of(main)?, last)))
+        };
         let pids: FxHashSet<i32> = known().map(|(pid, _)| pid).collect();
-        let program = |last: u32| selection.program_index.name_of(last).map_or(Text(0), |program| program.path);
-        let programs = known().map(|(_, last)| trace.program_names().first_of(program(last))).collect();
-        let tasks = trace.tasks.iter().map(|task| pids.contains(&task.pid) || pids.contains(&task.tid)).collect();
+        let program = |last: u32| {
+            selection
+                .program_index
+                .name_of(last)
+                .map_or(Text(0), |program| program.path)
+        };
+        let programs = known()
+            .map(|(_, last)| trace.program_names().first_of(program(last)))
+            .collect();
+        let tasks = trace
+            .tasks
+            .iter()
+            .map(|task| pids.contains(&task.pid) || pids.contains(&task.tid))
+            .collect();
         Threaded { tasks, programs }
     }
 
@@ -185,25 +223,48 @@ impl<'a> Calls<'a> {
         let mut classes = Vec::new();
         let class_of = (0..).zip(shapes).map(|(number, shape)| {
             let kind = TargetKind::of(trace.events.texts.bytes(shape.target));
-            *numbers.entry((shape.syscall, shape.op, shape.errno, shape.outcome, kind as u32)).or_insert_with(|| {
-                classes.push(number);
-                classes.len() as u32 - 1
-            })
+            *numbers
+                .entry((
+                    shape.syscall,
+                    shape.op,
+                    shape.errno,
+                    shape.outcome,
+                    kind as u32,
+                ))
+                .or_insert_with(|| {
+                    classes.push(number);
+                    classes.len() as u32 - 1
+                })
         });
         let class_of = class_of.collect();
-        let moves = shapes.iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
+        let moves = shapes
+            .iter()
+            .map(|shape| action_of(shape.syscall).returns_bytes())
+            .collect();
         let threaded = Threaded::new(trace, selection);
-        Calls { trace, selection, moves, class_of, classes, threaded }
+        Calls {
+            trace,
+            selection,
+            moves,
+            class_of,
+            classes,
+            threaded,
+        }
     }
 
     /// The calls of some rows, each with its group and its task.
     fn of(&self, rows: Range<u32>) -> impl Iterator<Item = (u32, Group, u32)> + '_ {
         let events = &self.trace.events;
         let mut programs = LastProgram::default();
-        rows.filter(|&row| events.kind(row) == EventKind::Call && self.selection.has(row)).map(move |row| {
-            let task = events.task(row);
-            (row, (programs.of(self, task, row), events.shape_number(row)), task)
-        })
+        rows.filter(|&row| events.kind(row) == EventKind::Call && self.selection.has(row))
+            .map(move |row| {
+                let task = events.task(row);
+                (
+                    row,
+                    (programs.of(self, task, row), events.shape_number(row)),
+                    task,
+                )
+            })
     }
 
     fn size(&self, row: u32, shape: u32) -> Size {
@@ -226,14 +287,22 @@ struct LastProgram(Option<(u32, i64, Text)>);
 impl LastProgram {
     fn of(&mut self, calls: &Calls<'_>, task: u32, row: u32) -> Text {
         let start_ns = calls.trace.events.start_ns(row);
-        if let Some((.., name)) = self.0.filter(|&(known, from_ns, _)| known == task && start_ns >= from_ns) {
+        if let Some((.., name)) = self
+            .0
+            .filter(|&(known, from_ns, _)| known == task && start_ns >= from_ns)
+        {
             return name;
         }
         let index = calls.selection.program_index;
-        let program = index.at(task, start_ns).map_or(Text(0), |program| program.path);
+        let program = index
+            .at(task, start_ns)
+            .map_or(Text(0), |program| program.path);
         let name = calls.trace.program_names().first_of(program);
         // Later calls of the task are made by its last program, too.
-        let last = index.of(task).last().filter(|last| start_ns != NO_NS && start_ns >= last.from_ns);
+        let last = index
+            .of(task)
+            .last()
+            .filter(|last| start_ns != NO_NS && start_ns >= last.from_ns);
         self.0 = last.map(|last| (task, last.from_ns, name));
         name
     }
@@ -256,13 +325,20 @@ impl Sizes {
         let most = MAX_SIZES_BYTES / (shapes.max(1) * size_of::<(Text, Size)>());
         let parts = event_rows::parts(calls.trace, most);
         let mut found = parallel::map(&parts, |rows| {
-            let mut sizes =
-                Sizes { of_shapes: vec![(Text::NONE, Size::default()); shapes], others: FxHashMap::default() };
-            calls.of(rows.clone()).for_each(|(row, group, _)| sizes.add(group, &calls.size(row, group.1)));
+            let mut sizes = Sizes {
+                of_shapes: vec![(Text::NONE, Size::default()); shapes],
+                others: FxHashMap::default(),
+            };
+            calls
+                .of(rows.clone())
+                .for_each(|(row, group, _)| sizes.add(group, &calls.size(row, group.1)));
             sizes
         })
         .into_iter();
-        let mut all = found.next().unwrap_or(Sizes { of_shapes: Vec::new(), others: FxHashMap::default() });
+        let mut all = found.next().unwrap_or(Sizes {
+            of_shapes: Vec::new(),
+            others: FxHashMap::default(),
+        });
         found.for_each(|part| part.each(|group, size| all.add(group, size)));
         all
     }
@@ -272,14 +348,22 @@ impl Sizes {
         if of_first.calls == 0 {
             *first = program;
         }
-        let into = if *first == program { of_first } else { self.others.entry((program, shape)).or_default() };
+        let into = if *first == program {
+            of_first
+        } else {
+            self.others.entry((program, shape)).or_default()
+        };
         into.add(size);
     }
 
     fn each(&self, mut look: impl FnMut(Group, &Size)) {
-        let of_shapes = (0..).zip(&self.of_shapes).filter(|(_, (_, size))| size.calls > 0);
+        let of_shapes = (0..)
+            .zip(&self.of_shapes)
+            .filter(|(_, (_, size))| size.calls > 0);
         of_shapes.for_each(|(shape, (program, size))| look((*program, shape), size));
-        self.others.iter().for_each(|(&group, size)| look(group, size));
+        self.others
+            .iter()
+            .for_each(|(&group, size)| look(group, size));
     }
 
     fn groups(self) -> Vec<(Group, Size)> {
@@ -305,7 +389,11 @@ struct Sums {
 
 impl Sums {
     fn new(classes: usize) -> Sums {
-        Sums { numbers: FxHashMap::default(), all: Vec::new(), last: vec![(Text::NONE, NONE); classes] }
+        Sums {
+            numbers: FxHashMap::default(),
+            all: Vec::new(),
+            last: vec![(Text::NONE, NONE); classes],
+        }
     }
 
     fn add(&mut self, (program, class): Group, amounts: &Amounts) {
@@ -322,14 +410,26 @@ impl Sums {
 }
 
 impl Found {
-    fn of(calls: &Calls<'_>, attribution: &Attribution, listed: &[Group], with_sums: bool) -> Found {
+    fn of(
+        calls: &Calls<'_>,
+        attribution: &Attribution,
+        listed: &[Group],
+        with_sums: bool,
+    ) -> Found {
         let numbers: FxHashMap<Group, u32> = listed.iter().copied().zip(0..).collect();
         let mut is_listed = vec![false; calls.moves.len()];
-        listed.iter().for_each(|&(_, shape)| is_listed[shape as usize] = true);
+        listed
+            .iter()
+            .for_each(|&(_, shape)| is_listed[shape as usize] = true);
         let found = parallel::map(&event_rows::parts(calls.trace, usize::MAX), |rows| {
-            let (mut amounts, mut sums) = (vec![Amounts::default(); listed.len()], Sums::new(calls.classes.len()));
+            let (mut amounts, mut sums) = (
+                vec![Amounts::default(); listed.len()],
+                Sums::new(calls.classes.len()),
+            );
             for (row, group, task) in calls.of(rows.clone()) {
-                let number = Some(group).filter(|_| is_listed[group.1 as usize]).and_then(|group| numbers.get(&group));
+                let number = Some(group)
+                    .filter(|_| is_listed[group.1 as usize])
+                    .and_then(|group| numbers.get(&group));
                 if number.is_none() && !with_sums {
                     continue;
                 }
@@ -343,17 +443,35 @@ impl Found {
             }
             (amounts, sums)
         });
-        let (mut amounts, mut sums) = (vec![Amounts::default(); listed.len()], Sums::new(calls.classes.len()));
+        let (mut amounts, mut sums) = (
+            vec![Amounts::default(); listed.len()],
+            Sums::new(calls.classes.len()),
+        );
         for (of_listed, of_sums) in found {
-            amounts.iter_mut().zip(&of_listed).for_each(|(into, each)| into.add(each));
-            of_sums.all.iter().for_each(|(group, each)| sums.add(*group, each));
+            amounts
+                .iter_mut()
+                .zip(&of_listed)
+                .for_each(|(into, each)| into.add(each));
+            of_sums
+                .all
+                .iter()
+                .for_each(|(group, each)| sums.add(*group, each));
         }
-        Found { listed: amounts, sums: sums.all }
+        Found {
+            listed: amounts,
+            sums: sums.all,
+        }
     }
 }
 
 impl Calls<'_> {
-    fn amounts(&self, attribution: &Attribution, row: u32, (program, shape): Group, task: u32) -> Amounts {
+    fn amounts(
+        &self,
+        attribution: &Attribution,
+        row: u32,
+        (program, shape): Group,
+        task: u32,
+    ) -> Amounts {
         let size = self.size(row, shape);
         let is_loose = self.threaded.has(task, program);
         Amounts {
@@ -369,7 +487,13 @@ impl Calls<'_> {
 /// Groups as rows. The groups of sums have the number of a class instead of a shape.
 fn table(trace: &Trace, classes: &[u32], groups: &[(Group, Amounts)], are_shapes: bool) -> Table {
     let events = &trace.events;
-    let number = |&(_, number): &Group| if are_shapes { number } else { classes[number as usize] };
+    let number = |&(_, number): &Group| {
+        if are_shapes {
+            number
+        } else {
+            classes[number as usize]
+        }
+    };
     let shape = |group: &Group| &events.shapes()[number(group) as usize];
     let rows = || groups.iter().map(|(group, _)| group);
     let text = |of: &dyn Fn(&Group) -> Option<String>| {
@@ -379,17 +503,41 @@ fn table(trace: &Trace, classes: &[u32], groups: &[(Group, Amounts)], are_shapes
     };
     let program_name = |(program, _): &Group| {
         let path = events.texts.string(*program);
-        Some(String::from_utf8_lossy(last_part(path.as_bytes())).into_owned()).filter(|name| !name.is_empty())
+        Some(String::from_utf8_lossy(last_part(path.as_bytes())).into_owned())
+            .filter(|name| !name.is_empty())
     };
-    let kind = |group: &Group| TargetKind::of(events.texts.bytes(shape(group).target)).name().to_owned();
-    let of = |value: fn(&Amounts) -> i64| ints(groups.iter().map(move |(_, amounts)| value(amounts)));
-    let line = |row: fn(&Amounts) -> u32| ints(groups.iter().map(move |(_, at)| i64::from(events.line(row(at)))));
+    let kind = |group: &Group| {
+        TargetKind::of(events.texts.bytes(shape(group).target))
+            .name()
+            .to_owned()
+    };
+    let of =
+        |value: fn(&Amounts) -> i64| ints(groups.iter().map(move |(_, amounts)| value(amounts)));
+    let line = |row: fn(&Amounts) -> u32| {
+        ints(
+            groups
+                .iter()
+                .map(move |(_, at)| i64::from(events.line(row(at)))),
+        )
+    };
     let mut columns: Vec<(&str, Values)> = vec![
         ("program_name", text(&program_name)),
-        ("syscall", text_column(trace, rows().map(|group| shape(group).syscall))),
-        ("op", text_column(trace, rows().map(|group| shape(group).op))),
-        ("errno", text_column(trace, rows().map(|group| shape(group).errno))),
-        ("outcome", text(&|group| Some(shape(group).outcome.name().to_owned()))),
+        (
+            "syscall",
+            text_column(trace, rows().map(|group| shape(group).syscall)),
+        ),
+        (
+            "op",
+            text_column(trace, rows().map(|group| shape(group).op)),
+        ),
+        (
+            "errno",
+            text_column(trace, rows().map(|group| shape(group).errno)),
+        ),
+        (
+            "outcome",
+            text(&|group| Some(shape(group).outcome.name().to_owned())),
+        ),
         ("target_kind", text(&|group| Some(kind(group)))),
     ];
     if are_shapes {

@@ -30,11 +30,17 @@ impl Backlog {
     }
 
     /// The accept that made room for a connect.
-    pub(super) fn server(&self, call: &Waiting<'_>, producers: &producers::Producers) -> Option<Edge> {
+    pub(super) fn server(
+        &self,
+        call: &Waiting<'_>,
+        producers: &producers::Producers,
+    ) -> Option<Edge> {
         if call.span.end_ns.saturating_sub(call.span.start_ns) < MIN_BLOCKED_OPEN_NS {
             return None;
         }
-        let serves = |accept: u32| producers.is_bound(call.trace, call.trace.events.task(accept), call.span.row);
+        let serves = |accept: u32| {
+            producers.is_bound(call.trace, call.trace.events.task(accept), call.span.row)
+        };
         let row = call.last_inside(&self.0, serves)?;
         Some(call.edge(row, WakeKind::Drain, Confidence::Inferred))
     }

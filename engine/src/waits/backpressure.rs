@@ -23,14 +23,25 @@ pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Opt
     let trace = call.trace;
     let events = &trace.events;
     if events.texts.bytes(events.shape(call.span.row).errno) == b"EPIPE" {
-        return streams.left(call, peer).map(|edge| Edge { how: WakeKind::Drain, sure: Confidence::Inferred, ..edge });
+        return streams.left(call, peer).map(|edge| Edge {
+            how: WakeKind::Drain,
+            sure: Confidence::Inferred,
+            ..edge
+        });
     }
     let made_room = |&row: &u32| {
         let is_free = events.start_ns(row) > call.span.start_ns || was_held_up_too(call, row);
-        is_free && events.task(row) != call.task && events.ret(row) > 0 && events.outcome(row) == Outcome::Ok
+        is_free
+            && events.task(row) != call.task
+            && events.ret(row) > 0
+            && events.outcome(row) == Outcome::Ok
     };
-    let behind = reads.back_from(call.span.end_ns, call.span.start_ns).take(READS);
-    let row = behind.filter(made_room).max_by_key(|&row| end_ns(trace, row))?;
+    let behind = reads
+        .back_from(call.span.end_ns, call.span.start_ns)
+        .take(READS);
+    let row = behind
+        .filter(made_room)
+        .max_by_key(|&row| end_ns(trace, row))?;
     Some(call.edge(row, WakeKind::Drain, Confidence::Inferred))
 }
 

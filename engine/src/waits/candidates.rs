@@ -49,8 +49,14 @@ struct Block {
 
 impl Block {
     /// A block without calls.
-    const EMPTY: Block =
-        Block { floor_ns: NO_NS, end_ns: NO_NS, start_ns: NO_NS, always: 0, checks: 0, is_plain: true };
+    const EMPTY: Block = Block {
+        floor_ns: NO_NS,
+        end_ns: NO_NS,
+        start_ns: NO_NS,
+        always: 0,
+        checks: 0,
+        is_plain: true,
+    };
 }
 
 /// The blocks of all tasks.
@@ -66,15 +72,27 @@ impl WaitBitmap {
     pub(crate) fn new(trace: &Trace, looks: &[WhenToCheck]) -> WaitBitmap {
         let mut offsets = vec![0];
         for task in 0..trace.tasks.len() as u32 {
-            offsets.push(offsets[task as usize] + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32);
+            offsets.push(
+                offsets[task as usize]
+                    + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32,
+            );
         }
         // Computed before all cores request them at once.
         trace.shapes_of(0);
         let mut blocks = vec![Block::EMPTY; *offsets.last().unwrap_or(&0) as usize];
         let some = |(chunk, blocks): (usize, &mut [Block])| {
-            find_blocks(trace, looks, &offsets, (chunk * BLOCKS_AT_ONCE) as u32, blocks);
+            find_blocks(
+                trace,
+                looks,
+                &offsets,
+                (chunk * BLOCKS_AT_ONCE) as u32,
+                blocks,
+            );
         };
-        blocks.par_chunks_mut(BLOCKS_AT_ONCE).enumerate().for_each(some);
+        blocks
+            .par_chunks_mut(BLOCKS_AT_ONCE)
+            .enumerate()
+            .for_each(some);
         let mut outline = WaitBitmap { blocks, offsets };
         outline.set_floors(trace);
         outline
@@ -92,13 +110,18 @@ impl WaitBitmap {
     }
 
     fn of(&self, task: u32) -> &[Block] {
-        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
+        let bounds = self
+            .offsets
+            .get(task as usize)
+            .zip(self.offsets.get(task as usize + 1));
         bounds.map_or(&[], |(&from, &to)| &self.blocks[from as usize..to as usize])
     }
 
     /// When the last call before a block of a task ended.
     pub(crate) fn floor_ns(&self, task: u32, block: usize) -> i64 {
-        self.of(task).get(block).map_or(NO_NS, |block| block.floor_ns)
+        self.of(task)
+            .get(block)
+            .map_or(NO_NS, |block| block.floor_ns)
     }
 
     /// Whether no call of a block overlaps the end of the previous one, so that none must be cut.
@@ -117,7 +140,13 @@ impl WaitBitmap {
     }
 
     /// The last of a task's rows up to `at` that must be examined, unless it ended before `floor_ns` in any case.
-    pub(crate) fn last_look(&self, task: u32, at: usize, checks: bool, floor_ns: i64) -> Option<usize> {
+    pub(crate) fn last_look(
+        &self,
+        task: u32,
+        at: usize,
+        checks: bool,
+        floor_ns: i64,
+    ) -> Option<usize> {
         let blocks = self.of(task).get(..=at / BLOCK_ROWS)?;
         let mut up_to = u64::MAX >> (BLOCK_ROWS - 1 - at % BLOCK_ROWS);
         for (number, block) in blocks.iter().enumerate().rev() {
@@ -134,26 +163,51 @@ impl WaitBitmap {
     }
 
     /// The rows of the calls of a task that others may have ended, in order.
-    pub(crate) fn rows_looked_at<'all>(&'all self, trace: &'all Trace, task: u32) -> impl Iterator<Item = u32> {
-        let blocks = self.of(task).iter().zip(trace.rows_of(task).chunks(BLOCK_ROWS));
-        blocks.filter(|(block, _)| block.always != 0).flat_map(|(block, rows)| {
-            let looked_at = (0..).zip(rows).filter(|(at, _)| block.always >> at & 1 == 1);
-            looked_at.map(|(_, &row)| row)
-        })
+    pub(crate) fn rows_looked_at<'all>(
+        &'all self,
+        trace: &'all Trace,
+        task: u32,
+    ) -> impl Iterator<Item = u32> {
+        let blocks = self
+            .of(task)
+            .iter()
+            .zip(trace.rows_of(task).chunks(BLOCK_ROWS));
+        blocks
+            .filter(|(block, _)| block.always != 0)
+            .flat_map(|(block, rows)| {
+                let looked_at = (0..)
+                    .zip(rows)
+                    .filter(|(at, _)| block.always >> at & 1 == 1);
+                looked_at.map(|(_, &row)| row)
+            })
     }
 
     /// The calls of a task that others may have ended, and their places among its rows, in order.
-    pub(crate) fn looked_at<'all>(&'all self, trace: &'all Trace, task: u32) -> impl Iterator<Item = (usize, Span)> {
-        self.of(task).iter().enumerate().filter(|(_, block)| block.always != 0).flat_map(move |(number, block)| {
-            let from = number * BLOCK_ROWS;
-            let spans = trace.spans_of(task, from..from + BLOCK_ROWS, block.floor_ns);
-            spans.filter(move |(at, _)| block.always >> (at - from) & 1 == 1)
-        })
+    pub(crate) fn looked_at<'all>(
+        &'all self,
+        trace: &'all Trace,
+        task: u32,
+    ) -> impl Iterator<Item = (usize, Span)> {
+        self.of(task)
+            .iter()
+            .enumerate()
+            .filter(|(_, block)| block.always != 0)
+            .flat_map(move |(number, block)| {
+                let from = number * BLOCK_ROWS;
+                let spans = trace.spans_of(task, from..from + BLOCK_ROWS, block.floor_ns);
+                spans.filter(move |(at, _)| block.always >> (at - from) & 1 == 1)
+            })
     }
 }
 
 /// Find some blocks, which have numbers from `first` on.
-fn find_blocks(trace: &Trace, looks: &[WhenToCheck], offsets: &[u32], first: u32, blocks: &mut [Block]) {
+fn find_blocks(
+    trace: &Trace,
+    looks: &[WhenToCheck],
+    offsets: &[u32],
+    first: u32,
+    blocks: &mut [Block],
+) {
     let mut task = offsets.partition_point(|&offset| offset <= first) - 1;
     for (number, place) in (first..).zip(blocks) {
         while offsets[task + 1] <= number {
@@ -171,12 +225,20 @@ fn block(trace: &Trace, looks: &[WhenToCheck], task: u32, rows: Range<usize>) ->
     let from = rows.start;
     trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {
         let place = at - from;
-        let look =
-            shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(WhenToCheck::Always);
-        let is_held_up = look == WhenToCheck::Long && span.end_ns.saturating_sub(span.start_ns) >= MIN_BLOCKED_WRITE_NS;
+        let look = shapes
+            .get(place)
+            .and_then(|&shape| looks.get(shape as usize))
+            .copied()
+            .unwrap_or(WhenToCheck::Always);
+        let is_held_up = look == WhenToCheck::Long
+            && span.end_ns.saturating_sub(span.start_ns) >= MIN_BLOCKED_WRITE_NS;
         block.always |= u64::from(look == WhenToCheck::Always || is_held_up) << place;
         block.checks |= u64::from(look == WhenToCheck::Checks) << place;
-        block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };
+        block.start_ns = if block.end_ns == NO_NS {
+            span.start_ns
+        } else {
+            block.start_ns
+        };
         block.end_ns = span.end_ns;
         block.is_plain &= !is_cut;
     });

@@ -55,7 +55,11 @@ struct TasksByEnd {
 impl TasksByEnd {
     fn new(mut tasks: Grouped, ends_ns: &[i64]) -> TasksByEnd {
         tasks.sort_by_key(|task| ends_ns[task as usize]);
-        let ends_ns = tasks.members().iter().map(|&task| ends_ns[task as usize]).collect();
+        let ends_ns = tasks
+            .members()
+            .iter()
+            .map(|&task| ends_ns[task as usize])
+            .collect();
         TasksByEnd { tasks, ends_ns }
     }
 
@@ -74,17 +78,38 @@ impl Children {
         let made_by = |task: &Task| pids.number_of(task.creator).filter(|_| !task.is_thread);
         let (tasks, made) = rayon::join(
             || TasksByEnd::new(pids.tasks().clone(), &ends_ns),
-            || TasksByEnd::new(Grouped::new(pids.len(), trace.tasks.iter().map(made_by)), &ends_ns),
+            || {
+                TasksByEnd::new(
+                    Grouped::new(pids.len(), trace.tasks.iter().map(made_by)),
+                    &ends_ns,
+                )
+            },
         );
         let has_call = |task: &Task| task.created_by < trace.events.len();
-        let awaited = |task: &Task| has_call(task) && (task.vfork || waits_for_exec(trace, task.created_by));
+        let awaited =
+            |task: &Task| has_call(task) && (task.vfork || waits_for_exec(trace, task.created_by));
         let vforked = (0..).zip(&trace.tasks).filter(|(_, task)| awaited(task));
-        let vforked = RowMap::new(trace.events.len(), vforked.map(|(number, task)| (task.created_by, number)));
-        let mut children = Children { tasks, made, vforked, ..Children::default() };
-        for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.known_as != NO_ID && !task.is_thread) {
+        let vforked = RowMap::new(
+            trace.events.len(),
+            vforked.map(|(number, task)| (task.created_by, number)),
+        );
+        let mut children = Children {
+            tasks,
+            made,
+            vforked,
+            ..Children::default()
+        };
+        for (number, task) in (0..)
+            .zip(&trace.tasks)
+            .filter(|(_, task)| task.known_as != NO_ID && !task.is_thread)
+        {
             if let Some(creator) = trace.tasks.get(task.creator as usize) {
                 let other_id = (creator.capture, creator.pid, task.known_as);
-                children.by_other_id.entry(other_id).or_default().push(number);
+                children
+                    .by_other_id
+                    .entry(other_id)
+                    .or_default()
+                    .push(number);
             }
         }
         children
@@ -95,7 +120,11 @@ impl Children {
         self.execs.get_or_init(|| {
             let mut execs = Vec::new();
             for (number, task) in (0..).zip(&trace.tasks) {
-                execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
+                execs.extend(
+                    task.programs
+                        .iter()
+                        .map(|program| (program.from_ns, number)),
+                );
             }
             execs.sort_unstable();
             execs
@@ -105,8 +134,12 @@ impl Children {
     /// Times at which processes ended, in order, with their main tasks. Few traces need them.
     fn ends(&self, trace: &Trace) -> &[(i64, u32)] {
         self.ends.get_or_init(|| {
-            let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
-            let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
+            let main = (0..)
+                .zip(&trace.tasks)
+                .filter(|(_, task)| !task.is_thread && !task.superseded);
+            let dated = main
+                .map(|(number, task)| (task.death_ns, number))
+                .filter(|&(death_ns, _)| death_ns != NO_NS);
             let mut ends: Vec<(i64, u32)> = dated.collect();
             ends.sort_unstable();
             ends
@@ -115,7 +148,10 @@ impl Children {
 
     /// The tasks of the process of a task.
     pub(super) fn tasks_of(&self, trace: &Trace, task: u32) -> &[u32] {
-        trace.pids().number_of(task).map_or(&[], |pid| self.tasks.of(pid).0)
+        trace
+            .pids()
+            .number_of(task)
+            .map_or(&[], |pid| self.tasks.of(pid).0)
     }
 
     /// The child whose end completed a wait.
@@ -124,11 +160,18 @@ impl Children {
         let row = call.span.row;
         let returned = match events.waited.binary_search_by_key(&row, |&(row, _)| row) {
             Ok(at) => Some(events.waited[at].1),
-            Err(_) if events.outcome(row) != Outcome::Ok || wait_kinds::found_no_child(events, row) => return None,
+            Err(_)
+                if events.outcome(row) != Outcome::Ok
+                    || wait_kinds::found_no_child(events, row) =>
+            {
+                return None;
+            }
             Err(_) => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
         };
         match returned {
-            Some(pid) => self.process_end(call, pid).or_else(|| self.end_by_other_id(call, pid)),
+            Some(pid) => self
+                .process_end(call, pid)
+                .or_else(|| self.end_by_other_id(call, pid)),
             None if events.action(row) == Action::WaitsForChildInfo => self.last_child(call),
             // WNOHANG, and no child had ended.
             None => None,
@@ -147,8 +190,13 @@ impl Children {
     fn end_by_other_id(&self, call: &Waiting<'_>, id: i32) -> Option<Edge> {
         let waiter = call.trace.tasks.get(call.task as usize)?;
         let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
-        let ends_ns: Vec<i64> = tasks.iter().map(|&task| call.trace.tasks[task as usize].end_ns()).collect();
-        let main = last_ended(call, (tasks, &ends_ns), call.exits_until_ns(), |task| !task.superseded)?;
+        let ends_ns: Vec<i64> = tasks
+            .iter()
+            .map(|&task| call.trace.tasks[task as usize].end_ns())
+            .collect();
+        let main = last_ended(call, (tasks, &ends_ns), call.exits_until_ns(), |task| {
+            !task.superseded
+        })?;
         let ender = ender_of(call.trace, self.process_of(call.trace, main), main);
         Some(edge(call, ender, Confidence::Inferred))
     }
@@ -167,19 +215,35 @@ impl Children {
     /// file.
     pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
         let execs = self.execs(call.trace);
-        let until = execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(MAX_EXEC_NS));
-        let inside = execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
+        let until = execs.partition_point(|&(from_ns, _)| {
+            from_ns <= call.span.end_ns.saturating_add(MAX_EXEC_NS)
+        });
+        let inside = execs[..until]
+            .iter()
+            .rev()
+            .take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
         let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
             // Its start is only searched for if it ended later.
-            let in_time = || from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns;
+            let in_time = || {
+                from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns
+            };
             task != call.task && descends(call.trace, task, call.task) && in_time()
         });
         let &(from_ns, task) = inside.next()?;
-        Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: WakeKind::Stream, sure: Confidence::Inferred })
+        Some(Edge {
+            task,
+            at_ns: from_ns.min(call.span.end_ns),
+            how: WakeKind::Stream,
+            sure: Confidence::Inferred,
+        })
     }
 
     /// The matching process of a task that ended together with this wait: all its descriptors were closed with it.
-    pub(super) fn ended_with(&self, call: &Waiting<'_>, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+    pub(super) fn ended_with(
+        &self,
+        call: &Waiting<'_>,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<Edge> {
         self.ended_within(call, EXIT_TOLERANCE_NS, fits)
     }
 
@@ -192,12 +256,24 @@ impl Children {
     ) -> Option<Edge> {
         let ends = self.ends(call.trace);
         let until = ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
-        let from_ns = call.span.end_ns.saturating_sub(tolerance_ns).max(call.span.start_ns);
-        let near = ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
-        let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
+        let from_ns = call
+            .span
+            .end_ns
+            .saturating_sub(tolerance_ns)
+            .max(call.span.start_ns);
+        let near = ends[..until]
+            .iter()
+            .rev()
+            .take_while(|&&(death_ns, _)| death_ns > from_ns)
+            .take(ENDS);
+        let mut fitting =
+            near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
         let &(_, main) = fitting.next()?;
         let ender = ender_of(call.trace, self.process_of(call.trace, main), main);
-        Some(Edge { how: WakeKind::Stream, ..edge(call, ender, Confidence::Inferred) })
+        Some(Edge {
+            how: WakeKind::Stream,
+            ..edge(call, ender, Confidence::Inferred)
+        })
     }
 
     /// The thread that ended the process of a task, and with it this call.
@@ -207,12 +283,20 @@ impl Children {
         let end_ns = asked_to_end_ns(call.trace, ender)?;
         let in_time = end_ns > call.span.start_ns && ender != call.task;
         let at_ns = end_ns.min(call.span.end_ns);
-        in_time.then_some(Edge { task: ender, at_ns, how: WakeKind::Exit, sure: Confidence::Measured })
+        in_time.then_some(Edge {
+            task: ender,
+            at_ns,
+            how: WakeKind::Exit,
+            sure: Confidence::Measured,
+        })
     }
 
     /// The children of a task's process, in order of their ends.
     pub(super) fn made_by(&self, trace: &Trace, task: u32) -> &[u32] {
-        trace.pids().number_of(task).map_or(&[], |pid| self.made.of(pid).0)
+        trace
+            .pids()
+            .number_of(task)
+            .map_or(&[], |pid| self.made.of(pid).0)
     }
 
     /// The calls in which creators wait for the task that they created.
@@ -229,18 +313,37 @@ impl Children {
     pub(super) fn vfork(&self, call: &Waiting<'_>) -> Option<Edge> {
         let child = self.vforked.get(call.span.row)?;
         let task = call.trace.tasks.get(child as usize)?;
-        let ran_ns = task.programs.iter().map(|program| program.from_ns).find(|&from_ns| from_ns > call.span.start_ns);
-        let at_ns =
-            ran_ns.or((task.death_ns != NO_NS).then_some(task.death_ns)).filter(|&at_ns| call.spans_exit(at_ns))?;
-        Some(Edge { task: child, at_ns: at_ns.min(call.span.end_ns), how: WakeKind::Vfork, sure: Confidence::Measured })
+        let ran_ns = task
+            .programs
+            .iter()
+            .map(|program| program.from_ns)
+            .find(|&from_ns| from_ns > call.span.start_ns);
+        let at_ns = ran_ns
+            .or((task.death_ns != NO_NS).then_some(task.death_ns))
+            .filter(|&at_ns| call.spans_exit(at_ns))?;
+        Some(Edge {
+            task: child,
+            at_ns: at_ns.min(call.span.end_ns),
+            how: WakeKind::Vfork,
+            sure: Confidence::Measured,
+        })
     }
 }
 
 fn edge(call: &Waiting<'_>, task: u32, sure: Confidence) -> Edge {
     let known = &call.trace.tasks[task as usize];
     // Without a line for its end (truss prints none for a fatal signal), its last event is the best estimate.
-    let sure = if known.death_ns == NO_NS { Confidence::Inferred } else { sure };
-    Edge { task, at_ns: known.end_ns().min(call.span.end_ns), how: WakeKind::Child, sure }
+    let sure = if known.death_ns == NO_NS {
+        Confidence::Inferred
+    } else {
+        sure
+    };
+    Edge {
+        task,
+        at_ns: known.end_ns().min(call.span.end_ns),
+        how: WakeKind::Child,
+        sure,
+    }
 }
 
 /// The last task that ended during a wait: of tasks that ended together, the one that called exit_group.
@@ -255,19 +358,28 @@ fn last_ended(
     let task = |number: u32| &call.trace.tasks[number as usize];
     let behind = ends_ns.partition_point(|&end_ns| end_ns <= until_ns);
     let ended = tasks[..behind].iter().zip(&ends_ns[..behind]).rev();
-    let inside = ended.take_while(|&(_, &end_ns)| call.spans_exit(end_ns)).map(|(&number, _)| number);
+    let inside = ended
+        .take_while(|&(_, &end_ns)| call.spans_exit(end_ns))
+        .map(|(&number, _)| number);
     let mut fitting = inside.filter(|&number| number != call.task && fits(task(number)));
     let last = fitting.next()?;
-    let mut together =
-        std::iter::once(last).chain(fitting.take_while(|&other| same_process(call.trace, other, last)).take(1024));
-    together.find(|&number| asked_to_end(call.trace, number)).or(Some(last))
+    let mut together = std::iter::once(last).chain(
+        fitting
+            .take_while(|&other| same_process(call.trace, other, last))
+            .take(1024),
+    );
+    together
+        .find(|&number| asked_to_end(call.trace, number))
+        .or(Some(last))
 }
 
 /// The start of the exec that ended at this moment.
 fn exec_ns(trace: &Trace, task: u32, from_ns: i64) -> i64 {
     let rows = trace.rows_of(task);
     let until = rows.partition_point(|&row| trace.events.start_ns(row) < from_ns);
-    until.checked_sub(1).map_or(from_ns, |at| trace.events.start_ns(rows[at]))
+    until
+        .checked_sub(1)
+        .map_or(from_ns, |at| trace.events.start_ns(rows[at]))
 }
 
 fn waits_for_exec(trace: &Trace, row: u32) -> bool {

@@ -40,7 +40,10 @@ impl Clients {
 
     fn served(&self, shapes: &ShapeEffects, trace: &Trace, task: u32) -> Arc<FxHashSet<Text>> {
         let mut known = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(task).or_insert_with(|| Arc::new(served(shapes, trace, task))).clone()
+        known
+            .entry(task)
+            .or_insert_with(|| Arc::new(served(shapes, trace, task)))
+            .clone()
     }
 }
 
@@ -62,7 +65,11 @@ fn served(shapes: &ShapeEffects, trace: &Trace, task: u32) -> FxHashSet<Text> {
             _ => {}
         }
     }
-    received_first.into_iter().filter(|&(_, is_served)| is_served).map(|(target, _)| target).collect()
+    received_first
+        .into_iter()
+        .filter(|&(_, is_served)| is_served)
+        .map(|(target, _)| target)
+        .collect()
 }
 
 /// Whether a target is a socket with a peer, as tracers print it.

@@ -2,7 +2,9 @@
 
 use super::effects::EffectIndex;
 use super::wakers::Wakers;
-use super::{backlog, child, connection, eventfd, file_watch, futex, lock, message, signal, stream, terminal};
+use super::{
+    backlog, child, connection, eventfd, file_watch, futex, lock, message, signal, stream, terminal,
+};
 use crate::store::trace::Trace;
 use crate::waits::candidates::WaitBitmap;
 use crate::waits::wakers::poll;
@@ -33,11 +35,19 @@ collects! {
 impl Wakers {
     /// Collect the evidence that queries need.
     pub fn new(trace: &Trace) -> Wakers {
-        let (mut wakers, children) = rayon::join(|| Wakers::empty(trace), || child::Children::new(trace));
+        let (mut wakers, children) =
+            rayon::join(|| Wakers::empty(trace), || child::Children::new(trace));
         wakers.shapes.take_vforks(trace, children.vforks());
         let looks = wakers.shapes.looks();
-        let (wakers, outline) = rayon::join(|| wakers.collected(trace), || WaitBitmap::new(trace, &looks));
-        Wakers { children, outline, ..wakers }
+        let (wakers, outline) = rayon::join(
+            || wakers.collected(trace),
+            || WaitBitmap::new(trace, &looks),
+        );
+        Wakers {
+            children,
+            outline,
+            ..wakers
+        }
     }
 
     /// Build from the calls with evidence about the waits of others; each core takes some of the kinds of wakers.
@@ -62,7 +72,10 @@ impl Wakers {
             &mut self.sleepers,
             &mut self.backlog,
         ];
-        kinds.into_par_iter().with_max_len(1).for_each(|kind| kind.collect(trace, &told));
+        kinds
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(|kind| kind.collect(trace, &told));
         Wakers { shapes, ..self }
     }
 }

@@ -46,7 +46,10 @@ pub(crate) enum Check {
 impl Check {
     /// Whether another task may remove the obstacle, so that a later check may succeed.
     pub(crate) fn is_hindered(self) -> bool {
-        matches!(self, Check::Missing | Check::Taken | Check::Locked | Check::Refused)
+        matches!(
+            self,
+            Check::Missing | Check::Taken | Check::Locked | Check::Refused
+        )
     }
 }
 
@@ -68,8 +71,13 @@ pub(crate) fn check_of(texts: &Interner, shape: &Shape) -> Check {
 /// Whether a path exists as long as a process does: `/proc/4711`, also with the id normalised.
 fn is_process(path: &[u8]) -> bool {
     const FILES: [&[u8]; 6] = [b"", b"/", b"/stat", b"/status", b"/cmdline", b"/comm"];
-    let Some(rest) = path.strip_prefix(PROCESSES) else { return false };
-    let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    let Some(rest) = path.strip_prefix(PROCESSES) else {
+        return false;
+    };
+    let digits = rest
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(rest.len());
     let id = if rest.starts_with(b"N") { 1 } else { digits };
     id > 0 && FILES.contains(&&rest[id..])
 }
@@ -82,15 +90,27 @@ fn check_of_action(action: Action, op: &[u8], errno: &[u8], works: bool) -> Chec
     };
     let is_busy = matches!(errno, b"EAGAIN" | b"EWOULDBLOCK");
     match action {
-        Action::Stats | Action::Accesses | Action::ReadsLink => found(Check::Found, Check::Missing, is_missing(errno)),
+        Action::Stats | Action::Accesses | Action::ReadsLink => {
+            found(Check::Found, Check::Missing, is_missing(errno))
+        }
         Action::Opens if errno == b"EEXIST" => Check::Taken,
         // ENXIO: a fifo without a reader, opened for writing.
-        Action::Opens => found(Check::Opened, Check::Missing, is_missing(errno) || errno == b"ENXIO"),
+        Action::Opens => found(
+            Check::Opened,
+            Check::Missing,
+            is_missing(errno) || errno == b"ENXIO",
+        ),
         Action::Makes | Action::Links => found(Check::Made, Check::Taken, errno == b"EEXIST"),
-        Action::LocksFile | Action::ControlsFile if is_try(op) => {
-            found(Check::Acquired, Check::Locked, is_busy || errno == b"EACCES")
-        }
-        Action::Connects => found(Check::Connected, Check::Refused, errno == b"ECONNREFUSED" || is_missing(errno)),
+        Action::LocksFile | Action::ControlsFile if is_try(op) => found(
+            Check::Acquired,
+            Check::Locked,
+            is_busy || errno == b"EACCES",
+        ),
+        Action::Connects => found(
+            Check::Connected,
+            Check::Refused,
+            errno == b"ECONNREFUSED" || is_missing(errno),
+        ),
         Action::Signals if is_probe(op) => found(Check::Alive, Check::Gone, errno == b"ESRCH"),
         _ => match action.wait() {
             Some(Wait::Child) if works => Check::Waits,
@@ -103,7 +123,8 @@ fn check_of_action(action: Action, op: &[u8], errno: &[u8], works: bool) -> Chec
 
 /// Whether a call acquires a lock only if it is free, without blocking.
 fn is_try(op: &[u8]) -> bool {
-    memchr::memmem::find(op, b"LOCK_NB").is_some() || matches!(op, b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK")
+    memchr::memmem::find(op, b"LOCK_NB").is_some()
+        || matches!(op, b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK")
 }
 
 fn is_missing(errno: &[u8]) -> bool {
@@ -113,7 +134,11 @@ fn is_missing(errno: &[u8]) -> bool {
 /// For each shape, whether it may be the last check of a poll loop: checks of the same target had the opposite result.
 pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
     // By the number of the text: most targets of a trace are in it, and a map would be slow.
-    let most = checks.iter().map(|(target, _)| target.0 as usize + 1).max().unwrap_or(0);
+    let most = checks
+        .iter()
+        .map(|(target, _)| target.0 as usize + 1)
+        .max()
+        .unwrap_or(0);
     let mut results = vec![0u16; most];
     for &(target, check) in checks {
         results[target.0 as usize] |= 1 << check as u16;
@@ -131,7 +156,9 @@ pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
             Check::Waits | Check::Polls => return true,
             _ => return false,
         };
-        contrary.iter().any(|&check| results[target.0 as usize] & 1 << check as u16 != 0)
+        contrary
+            .iter()
+            .any(|&check| results[target.0 as usize] & 1 << check as u16 != 0)
     };
     checks.iter().map(may_end).collect()
 }
@@ -174,7 +201,10 @@ impl PolledCondition {
 
     /// Whether the condition is the same for every process that checks it.
     pub(crate) fn is_of_all_processes(self) -> bool {
-        !matches!(self, PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready)
+        !matches!(
+            self,
+            PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready
+        )
     }
 
     /// Whether a call found the condition true. `None` if it does not check it.
@@ -188,10 +218,16 @@ impl PolledCondition {
             PolledCondition::Ends => (&[Check::Alive], &[Check::Gone]),
             PolledCondition::Data => (&[Check::ReadNothing], &[Check::Read]),
             PolledCondition::Child if check == Check::Waits => return waited(trace, row),
-            PolledCondition::Ready if check == Check::Polls => return Some(trace.events.ret(row) != 0),
+            PolledCondition::Ready if check == Check::Polls => {
+                return Some(trace.events.ret(row) != 0);
+            }
             PolledCondition::Child | PolledCondition::Ready => return None,
         };
-        if yes.contains(&check) { Some(true) } else { no.contains(&check).then_some(false) }
+        if yes.contains(&check) {
+            Some(true)
+        } else {
+            no.contains(&check).then_some(false)
+        }
     }
 
     /// Whether two checks are of the same thing.
@@ -202,9 +238,16 @@ impl PolledCondition {
         match self {
             PolledCondition::Child => same_target,
             PolledCondition::Ready => {
-                let fds =
-                    |row: u32| events.fds.binary_search_by_key(&row, |(row, _)| *row).ok().map(|at| &events.fds[at].1);
-                same_target && events.shape(one).syscall == events.shape(other).syscall && fds(one) == fds(other)
+                let fds = |row: u32| {
+                    events
+                        .fds
+                        .binary_search_by_key(&row, |(row, _)| *row)
+                        .ok()
+                        .map(|at| &events.fds[at].1)
+                };
+                same_target
+                    && events.shape(one).syscall == events.shape(other).syscall
+                    && fds(one) == fds(other)
             }
             _ => same_target && target.is_some(),
         }

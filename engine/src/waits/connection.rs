@@ -118,7 +118,9 @@ impl Connections {
             open_ns.is_some_and(|&open_ns| trace.events.start_ns(connect) < open_ns)
         };
         for &accept in &self.accepts {
-            while let Some(connect) = connects.next_if(|&row| trace.events.start_ns(row) < end_ns(trace, accept)) {
+            while let Some(connect) =
+                connects.next_if(|&row| trace.events.start_ns(row) < end_ns(trace, accept))
+            {
                 if !is_refused(connect) {
                     pending.push(trace, connect);
                 }
@@ -132,11 +134,18 @@ impl Connections {
             };
             if let Some(connect) = taken {
                 pending.taken.insert(connect);
-                self.links.push(Link { connect, accept, client: at_listener.unwrap_or(listener) });
+                self.links.push(Link {
+                    connect,
+                    accept,
+                    client: at_listener.unwrap_or(listener),
+                });
             }
         }
         for (number, link) in (0..).zip(&self.links) {
-            self.by_server.entry(trace.events.target(link.connect)).or_default().push(number);
+            self.by_server
+                .entry(trace.events.target(link.connect))
+                .or_default()
+                .push(number);
             self.by_client.entry(link.client).or_default().push(number);
             self.by_accept.insert(link.accept, number);
         }
@@ -148,7 +157,10 @@ impl Connections {
         let texts = &trace.events.texts;
         let mut by_port: FxHashMap<&[u8], Vec<Text>> = FxHashMap::default();
         for &address in self.ends.keys() {
-            by_port.entry(port_of(texts.bytes(address))).or_default().push(address);
+            by_port
+                .entry(port_of(texts.bytes(address)))
+                .or_default()
+                .push(address);
         }
         let bound = self.binds.iter().map(|&row| trace.events.target(row));
         let mut bound: Vec<Text> = bound.chain(self.datagrams.iter().copied()).collect();
@@ -156,8 +168,14 @@ impl Connections {
         bound.dedup();
         let same = |bound: Text| {
             let bytes = own_of(address_of(texts.bytes(bound)));
-            let near = by_port.get(port_of(bytes)).map_or(&[][..], Vec::as_slice).iter().copied();
-            let mut same: Vec<Text> = near.filter(|&address| is_at(bytes, texts.bytes(address))).collect();
+            let near = by_port
+                .get(port_of(bytes))
+                .map_or(&[][..], Vec::as_slice)
+                .iter()
+                .copied();
+            let mut same: Vec<Text> = near
+                .filter(|&address| is_at(bytes, texts.bytes(address)))
+                .collect();
             same.sort_unstable();
             (!same.is_empty()).then_some((bound, same))
         };
@@ -165,11 +183,18 @@ impl Connections {
     }
 
     /// The start of listening for each bound port. A non-blocking connect before that is refused later.
-    fn open_from<'trace>(&self, trace: &'trace Trace) -> FxHashMap<(Option<u32>, &'trace [u8]), i64> {
+    fn open_from<'trace>(
+        &self,
+        trace: &'trace Trace,
+    ) -> FxHashMap<(Option<u32>, &'trace [u8]), i64> {
         let mut open = FxHashMap::default();
         for &row in &self.binds {
-            let open_ns = trace.events.start_ns(listen_after(trace, row).unwrap_or(row));
-            let known: &mut i64 = open.entry((capture_of(trace, row), port(trace, row))).or_insert(open_ns);
+            let open_ns = trace
+                .events
+                .start_ns(listen_after(trace, row).unwrap_or(row));
+            let known: &mut i64 = open
+                .entry((capture_of(trace, row), port(trace, row)))
+                .or_insert(open_ns);
             *known = (*known).min(open_ns);
         }
         open
@@ -179,10 +204,15 @@ impl Connections {
     fn bound_ports(&self, trace: &Trace) -> FxHashMap<(u32, i32), Vec<Vec<u8>>> {
         let mut ports: FxHashMap<(u32, i32), Vec<Vec<u8>>> = FxHashMap::default();
         for &row in &self.binds {
-            let Some(task) = trace.tasks.get(trace.events.task(row) as usize) else { continue };
+            let Some(task) = trace.tasks.get(trace.events.task(row) as usize) else {
+                continue;
+            };
             let port = port(trace, row);
             if port != b"0" {
-                ports.entry((task.capture, task.pid)).or_default().push(port.to_vec());
+                ports
+                    .entry((task.capture, task.pid))
+                    .or_default()
+                    .push(port.to_vec());
             }
         }
         ports
@@ -194,7 +224,8 @@ impl Connections {
         let begun_ns = call.trace.events.start_ns(link.connect);
         let inside = begun_ns > call.span.start_ns && begun_ns <= call.span.end_ns;
         let elsewhere = call.trace.events.task(link.connect) != call.task;
-        (inside && elsewhere).then(|| call.edge(link.connect, WakeKind::Stream, Confidence::Inferred))
+        (inside && elsewhere)
+            .then(|| call.edge(link.connect, WakeKind::Stream, Confidence::Inferred))
     }
 
     /// The task that wrote at the other end of a connection, or closed it.
@@ -206,27 +237,50 @@ impl Connections {
         children: &Children,
     ) -> Option<Edge> {
         let found = |numbers: &Vec<u32>, of_client: bool| {
-            let links = numbers.iter().rev().filter_map(|&number| self.links.get(number as usize));
-            let edges = links.take(TRIES).filter_map(|link| self.peer(call, link, of_client, ends_file, children));
+            let links = numbers
+                .iter()
+                .rev()
+                .filter_map(|&number| self.links.get(number as usize));
+            let edges = links
+                .take(TRIES)
+                .filter_map(|link| self.peer(call, link, of_client, ends_file, children));
             edges.max_by_key(|edge| edge.at_ns)
         };
-        let as_client = self.by_server.get(&target).and_then(|numbers| found(numbers, true));
+        let as_client = self
+            .by_server
+            .get(&target)
+            .and_then(|numbers| found(numbers, true));
         let as_server = || {
             let numbers = self.by_client.get(&target)?;
             // Several clients share one name: the awaited data arrived at the end of the wait.
-            let is_clear = |edge: &Edge| numbers.len() == 1 || call.span.end_ns - edge.at_ns <= EXIT_TOLERANCE_NS;
+            let is_clear = |edge: &Edge| {
+                numbers.len() == 1 || call.span.end_ns - edge.at_ns <= EXIT_TOLERANCE_NS
+            };
             found(numbers, false).filter(is_clear)
         };
-        as_client.or_else(as_server).or_else(|| self.sender(call, target))
+        as_client
+            .or_else(as_server)
+            .or_else(|| self.sender(call, target))
     }
 
     /// The task that sent to the address of an unconnected socket.
     fn sender(&self, call: &Waiting<'_>, bound: Text) -> Option<Edge> {
         let texts = &call.trace.events.texts;
-        let by_address = || self.sent_to.get(&texts.find(address_of(texts.bytes(bound)))?);
-        let addresses = self.sent_to.get(&bound).or_else(by_address)?.iter().take(TRIES);
+        let by_address = || {
+            self.sent_to
+                .get(&texts.find(address_of(texts.bytes(bound)))?)
+        };
+        let addresses = self
+            .sent_to
+            .get(&bound)
+            .or_else(by_address)?
+            .iter()
+            .take(TRIES);
         let edges = addresses.filter_map(|address| writer(call, self.ends.get(address)?, |_| true));
-        edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Confidence::Inferred, ..edge })
+        edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge {
+            sure: Confidence::Inferred,
+            ..edge
+        })
     }
 
     /// The edge from the peer of a link, if the waiting task has the client's or the server's end.
@@ -239,23 +293,40 @@ impl Connections {
         children: &Children,
     ) -> Option<Edge> {
         let trace = call.trace;
-        let (own, other) = if of_client { (link.connect, link.accept) } else { (link.accept, link.connect) };
+        let (own, other) = if of_client {
+            (link.connect, link.accept)
+        } else {
+            (link.accept, link.connect)
+        };
         let events = &trace.events;
         let has = |row: u32, task: u32| descends(trace, task, events.task(row));
         let began_ns = events.start_ns(link.connect);
         if !has(own, call.task) || began_ns > call.span.end_ns {
             return None;
         }
-        let theirs = if of_client { link.client } else { events.target(other) };
+        let theirs = if of_client {
+            link.client
+        } else {
+            events.target(other)
+        };
         let end = self.ends.get(&theirs);
         let is_peer = |row: u32| has(other, events.task(row)) && events.start_ns(row) >= began_ns;
         let left = || {
             let closed = end.and_then(|end| leaver(call, end, is_peer));
             let at_end = closed.filter(|edge| call.is_at_end(edge.at_ns));
-            at_end.or_else(|| children.ended_with(call, |main| has(other, main))).or(closed)
+            at_end
+                .or_else(|| children.ended_with(call, |main| has(other, main)))
+                .or(closed)
         };
-        let edge = if ends_file { left() } else { writer(call, end?, is_peer) };
-        edge.map(|edge| Edge { sure: Confidence::Inferred, ..edge })
+        let edge = if ends_file {
+            left()
+        } else {
+            writer(call, end?, is_peer)
+        };
+        edge.map(|edge| Edge {
+            sure: Confidence::Inferred,
+            ..edge
+        })
     }
 }
 
@@ -263,16 +334,28 @@ impl Connections {
 fn listen_after(trace: &Trace, bind: u32) -> Option<u32> {
     const CALLS_BETWEEN: usize = 16;
     let (events, task) = (&trace.events, trace.events.task(bind));
-    let behind = trace.rows_from(task, bind).iter().skip(1).take(CALLS_BETWEEN).copied();
-    behind.take_while(|&row| events.action(row) != Action::Binds).find(|&row| events.action(row) == Action::Listens)
+    let behind = trace
+        .rows_from(task, bind)
+        .iter()
+        .skip(1)
+        .take(CALLS_BETWEEN)
+        .copied();
+    behind
+        .take_while(|&row| events.action(row) != Action::Binds)
+        .find(|&row| events.action(row) == Action::Listens)
 }
 
 /// Whether a connect only queries the result of a non-blocking one: the task created no other socket in between.
 fn completes(trace: &Trace, connect: u32) -> bool {
     const CALLS_BETWEEN: usize = 64;
     let events = &trace.events;
-    let Some(at) = trace.place_of(events.task(connect), connect) else { return false };
-    let before = trace.rows_of(events.task(connect))[..at].iter().rev().take(CALLS_BETWEEN);
+    let Some(at) = trace.place_of(events.task(connect), connect) else {
+        return false;
+    };
+    let before = trace.rows_of(events.task(connect))[..at]
+        .iter()
+        .rev()
+        .take(CALLS_BETWEEN);
     let mut before = before.take_while(|&&row| events.action(row) != Action::MakesSocket);
     before.any(|&row| {
         let (old, new) = (events.shape(row), events.shape(connect));
@@ -294,12 +377,18 @@ fn first_for(
         ports.get(&(task.capture, task.pid))
     });
     let fits = |&connect: &u32| {
-        let own = same_process(trace, trace.events.task(connect), server) && trace.events.task(connect) == server;
-        let is_bound = bound.is_none_or(|ports| ports.iter().any(|bound| bound == port(trace, connect)));
+        let own = same_process(trace, trace.events.task(connect), server)
+            && trace.events.task(connect) == server;
+        let is_bound =
+            bound.is_none_or(|ports| ports.iter().any(|bound| bound == port(trace, connect)));
         !own && is_bound && same_capture(trace, connect, accept)
     };
     let first = waiting.find(fits)?;
-    let is_clear = || waiting.filter(fits).all(|connect| port(trace, connect) == port(trace, first));
+    let is_clear = || {
+        waiting
+            .filter(fits)
+            .all(|connect| port(trace, connect) == port(trace, first))
+    };
     (bound.is_some_and(|ports| ports.len() == 1) || is_clear()).then_some(first)
 }
 
@@ -331,7 +420,10 @@ struct Pending {
 
 impl Pending {
     fn push(&mut self, trace: &Trace, connect: u32) {
-        let keys = [(&mut self.by_host, host(trace, connect)), (&mut self.by_port, port(trace, connect))];
+        let keys = [
+            (&mut self.by_host, host(trace, connect)),
+            (&mut self.by_port, port(trace, connect)),
+        ];
         for (lists, key) in keys {
             let list = match lists.get_mut(key) {
                 Some(list) => list,
@@ -364,15 +456,21 @@ fn left<'all>(
         }
         &*list
     });
-    list.into_iter().flatten().copied().filter(|connect| !taken.contains(connect))
+    list.into_iter()
+        .flatten()
+        .copied()
+        .filter(|connect| !taken.contains(connect))
 }
 
 /// The address of a socket without a peer, if the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]`, of
 /// `UNIX-STREAM:[7,"/run/x"]`. An abstract name (`@"x"`) is not resolved.
 fn address_of(target: &[u8]) -> &[u8] {
     let inside = memchr::memmem::find(target, b":[").filter(|_| may_be_stream(target));
-    let Some(inside) = inside.and_then(|at| target[at + 2..].strip_suffix(b"]")) else { return target };
-    let path = memchr::memmem::find(inside, b",\"").and_then(|at| inside[at + 2..].strip_suffix(b"\""));
+    let Some(inside) = inside.and_then(|at| target[at + 2..].strip_suffix(b"]")) else {
+        return target;
+    };
+    let path =
+        memchr::memmem::find(inside, b",\"").and_then(|at| inside[at + 2..].strip_suffix(b"\""));
     path.unwrap_or(inside)
 }
 
@@ -396,7 +494,10 @@ fn same_capture(trace: &Trace, a: u32, b: u32) -> bool {
 }
 
 fn capture_of(trace: &Trace, row: u32) -> Option<u32> {
-    trace.tasks.get(trace.events.task(row) as usize).map(|task| task.capture)
+    trace
+        .tasks
+        .get(trace.events.task(row) as usize)
+        .map(|task| task.capture)
 }
 
 fn host(trace: &Trace, row: u32) -> &[u8] {
@@ -413,7 +514,9 @@ fn host_of(target: &[u8]) -> &[u8] {
         return target;
     }
     let host = &target[..memchr::memrchr(b':', target).unwrap_or(target.len())];
-    let bare = host.strip_prefix(b"[::ffff:").and_then(|host| host.strip_suffix(b"]"));
+    let bare = host
+        .strip_prefix(b"[::ffff:")
+        .and_then(|host| host.strip_suffix(b"]"));
     bare.unwrap_or(host)
 }
 

@@ -55,8 +55,8 @@ impl WakeKind {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         [
-            "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message",
-            "beside", "exit", "watch",
+            "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain",
+            "poll", "message", "beside", "exit", "watch",
         ][self as usize]
     }
 }

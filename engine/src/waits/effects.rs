@@ -3,7 +3,8 @@
 use super::fifos::{Fifos, fifos};
 use super::relevance::{self, Makes};
 use super::wait_kinds::{
-    RESET, fails_at_once, found_no_child, is_broken_off, is_probe, is_timer, resumed, resumes_unknown,
+    RESET, fails_at_once, found_no_child, is_broken_off, is_probe, is_timer, resumed,
+    resumes_unknown,
 };
 use crate::store::classes::class_of;
 use crate::store::event::Shape;
@@ -32,11 +33,18 @@ impl ShapeEffects {
     pub(super) fn new(trace: &Trace) -> ShapeEffects {
         let all = trace.events.shapes();
         let mut shapes: Vec<ShapeFacts> = all.par_iter().map(|shape| known(trace, shape)).collect();
-        let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Effect::Watches);
-        let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
+        let watched = shapes
+            .iter()
+            .zip(trace.events.shapes())
+            .filter(|(known, _)| known.deed == Effect::Watches);
+        let asked =
+            watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
         let watched = asked.fold(Changes::default(), Changes::with);
         let unnamed_pipes = trace.events.shapes().iter().any(is_unnamed_pipe);
-        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Effect::MakesFifo), watched };
+        let makes = Makes {
+            fifos: shapes.iter().any(|known| known.deed == Effect::MakesFifo),
+            watched,
+        };
         let addresses = addresses(trace, &shapes);
         let fifos = fifos(trace, &shapes, &addresses);
         shapes.par_iter_mut().zip(all).for_each(|(known, shape)| {
@@ -44,24 +52,38 @@ impl ShapeEffects {
             let target = texts.bytes(shape.target);
             if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
                 known.at_address = true;
-                let is_used = known.class == Class::Disk && (known.wait.is_some() || known.deed == Effect::Writes);
+                let is_used = known.class == Class::Disk
+                    && (known.wait.is_some() || known.deed == Effect::Writes);
                 known.class = if is_used { Class::Ipc } else { known.class };
             }
             let is_fifo = fifos.shapes.contains(&shape.target);
-            if is_fifo && (known.wait.is_some() || matches!(known.deed, Effect::Opens | Effect::Writes)) {
+            if is_fifo
+                && (known.wait.is_some() || matches!(known.deed, Effect::Opens | Effect::Writes))
+            {
                 known.class = Class::Ipc;
             }
-            let makes = Makes { fifos: makes.fifos || is_fifo, ..makes };
+            let makes = Makes {
+                fifos: makes.fifos || is_fifo,
+                ..makes
+            };
             known.is_told = relevance::is_told(known, target, makes);
             known.works = relevance::works(known, target, makes);
         });
         let targets = trace.events.shapes().iter().map(|shape| shape.target);
-        let checks: Vec<_> = targets.zip(&shapes).map(|(target, known)| (target, known.check)).collect();
+        let checks: Vec<_> = targets
+            .zip(&shapes)
+            .map(|(target, known)| (target, known.check))
+            .collect();
         for (known, may_end_poll) in shapes.iter_mut().zip(condition::ending(&checks)) {
             known.may_end_poll = may_end_poll;
         }
         let classes = shapes.iter().map(|known| known.class).collect();
-        ShapeEffects { classes, known: shapes, fifos, unnamed_pipes }
+        ShapeEffects {
+            classes,
+            known: shapes,
+            fifos,
+            unnamed_pipes,
+        }
     }
 
     /// Whether some call creates a pipe whose descriptors are not printed (`-s 0`), so that writes to descriptors without
@@ -78,13 +100,19 @@ impl ShapeEffects {
     #[inline]
     pub(super) fn of(&self, trace: &Trace, row: u32) -> ShapeFacts {
         let number = trace.events.shape_number(row) as usize;
-        self.known.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
+        self.known
+            .get(number)
+            .copied()
+            .unwrap_or_else(|| known(trace, &trace.events.shape(row)))
     }
 
     /// The wait class of the calls of a shape.
     #[inline]
     pub(super) fn class_of(&self, number: u32) -> Class {
-        self.classes.get(number as usize).copied().unwrap_or(Class::Other)
+        self.classes
+            .get(number as usize)
+            .copied()
+            .unwrap_or(Class::Other)
     }
 
     /// Record calls in which the creator waits for the child.
@@ -111,7 +139,10 @@ impl ShapeEffects {
     pub(super) fn told(&self, trace: &Trace) -> EffectIndex<'_> {
         // Nearly all calls pass through here without evidence, so one byte per shape decides.
         let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
-        EffectIndex { shapes: self, rows: trace.events.calls_of_shapes(&is_told) }
+        EffectIndex {
+            shapes: self,
+            rows: trace.events.calls_of_shapes(&is_told),
+        }
     }
 
     /// Whether a wait ended with a timeout.
@@ -128,7 +159,8 @@ impl ShapeEffects {
     #[inline]
     pub(super) fn failed_at_once(&self, trace: &Trace, row: u32) -> bool {
         let known = self.of(trace, row);
-        known.fails_at_once || (known.named == Some(Wait::Child) && found_no_child(&trace.events, row))
+        known.fails_at_once
+            || (known.named == Some(Wait::Child) && found_no_child(&trace.events, row))
     }
 
     /// Whether a row read to the end of its input, or its peer had closed.
@@ -148,22 +180,31 @@ pub(super) struct EffectIndex<'shapes> {
 impl EffectIndex<'_> {
     /// Iterate over them, with the facts about their shapes.
     pub(super) fn each(&self, mut take: impl FnMut(u32, ShapeFacts)) {
-        self.rows.iter().flatten().for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
+        self.rows
+            .iter()
+            .flatten()
+            .for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
     }
 }
 
 /// The addresses of sockets that have a path. Unnamed sockets would all share one address.
 fn addresses(trace: &Trace, shapes: &[ShapeFacts]) -> FxHashSet<Text> {
-    let at_sockets = shapes.iter().zip(trace.events.shapes()).filter(|(known, shape)| {
-        let name = trace.events.texts.bytes(shape.target);
-        let is_named = !name.is_empty() && !name.starts_with(b"socket:") && !known.at_address;
-        is_named && matches!(known.deed, Effect::Connects | Effect::Binds)
-    });
+    let at_sockets = shapes
+        .iter()
+        .zip(trace.events.shapes())
+        .filter(|(known, shape)| {
+            let name = trace.events.texts.bytes(shape.target);
+            let is_named = !name.is_empty() && !name.starts_with(b"socket:") && !known.at_address;
+            is_named && matches!(known.deed, Effect::Connects | Effect::Binds)
+        });
     at_sockets.map(|(_, shape)| shape.target).collect()
 }
 
 fn is_unnamed_pipe(shape: &Shape) -> bool {
-    let makes = matches!(action_of(shape.syscall), Action::MakesPipe | Action::MakesSocketPair);
+    let makes = matches!(
+        action_of(shape.syscall),
+        Action::MakesPipe | Action::MakesSocketPair
+    );
     makes && shape.outcome == Outcome::Ok && !shape.target.is_some()
 }
 
@@ -177,7 +218,11 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
         deed => deed,
     };
     let is_unknown = resumes_unknown(shape.syscall, shape.op);
-    let wait = if is_unknown { Some(Wait::Poll) } else { wait_of_shape(action, op, target, deed) };
+    let wait = if is_unknown {
+        Some(Wait::Poll)
+    } else {
+        wait_of_shape(action, op, target, deed)
+    };
     let class = match wait {
         Some(Wait::Lock) => Class::Lock,
         Some(Wait::Message) if action == Action::EntersRing => Class::Poll,
@@ -186,8 +231,15 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
         _ => class_of(syscall, target),
     };
     let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
-    let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
-    let (named, fails_late) = (action.wait(), matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"));
+    let (outcome, at_address, check) = (
+        shape.outcome,
+        is_host_and_port(target),
+        check_of(texts, shape),
+    );
+    let (named, fails_late) = (
+        action.wait(),
+        matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"),
+    );
     let may_sleep = fails_late || matches!(wait, Some(Wait::Sleep | Wait::Poll));
     ShapeFacts {
         wait,
@@ -218,7 +270,12 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
 /// The wait class of the calls of a shape. Some syscalls block only with some sub-operations or targets.
 fn wait_of_shape(action: Action, op: &[u8], target: &[u8], deed: Effect) -> Option<Wait> {
     match action.wait() {
-        Some(Wait::Lock) if matches!(deed, Effect::Wakes { .. } | Effect::Unlocks) || has_word(op, b"LOCK_NB") => None,
+        Some(Wait::Lock)
+            if matches!(deed, Effect::Wakes { .. } | Effect::Unlocks)
+                || has_word(op, b"LOCK_NB") =>
+        {
+            None
+        }
         Some(Wait::Read) if is_timer(target) => None,
         Some(Wait::Message) if action == Action::EntersRing && !has_word(op, b"GETEVENTS") => None,
         None if is_waiting_fcntl(action, op) => Some(Wait::Lock),
@@ -263,9 +320,16 @@ pub(crate) fn deed(action: Action, op: &[u8]) -> Effect {
 }
 
 fn futex_deed(op: &[u8]) -> Effect {
-    const WAKES: [&[u8]; 4] = [b"FUTEX_WAKE", b"FUTEX_CMP_REQUEUE", b"FUTEX_REQUEUE", b"FUTEX_UNLOCK_PI"];
+    const WAKES: [&[u8]; 4] = [
+        b"FUTEX_WAKE",
+        b"FUTEX_CMP_REQUEUE",
+        b"FUTEX_REQUEUE",
+        b"FUTEX_UNLOCK_PI",
+    ];
     match WAKES.iter().any(|wakes| op.starts_with(wakes)) {
-        true => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        true => Effect::Wakes {
+            shared: !op.ends_with(b"PRIVATE"),
+        },
         false => Effect::Nothing,
     }
 }
@@ -273,14 +337,17 @@ fn futex_deed(op: &[u8]) -> Effect {
 fn umtx_deed(op: &[u8]) -> Effect {
     const WAKES: [&[u8]; 4] = [b"WAKE", b"UNLOCK", b"SIGNAL", b"BROADCAST"];
     match WAKES.iter().any(|wakes| has_word(op, wakes)) {
-        true => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        true => Effect::Wakes {
+            shared: !op.ends_with(b"PRIVATE"),
+        },
         false => Effect::Nothing,
     }
 }
 
 fn fcntl_deed(op: &[u8]) -> Effect {
     match op {
-        b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK" | b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW" => Effect::Locks,
+        b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK" | b"F_SETLKW" | b"F_SETLKW64"
+        | b"F_OFD_SETLKW" => Effect::Locks,
         _ => Effect::Nothing,
     }
 }

@@ -52,8 +52,9 @@ impl Counters {
             return None;
         }
         let capture = call.trace.tasks.get(call.task as usize)?.capture;
-        let row =
-            call.last_inside(self.0.get(&capture)?, |row| related(call.trace, call.trace.events.task(row), call.task))?;
+        let row = call.last_inside(self.0.get(&capture)?, |row| {
+            related(call.trace, call.trace.events.task(row), call.task)
+        })?;
         Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
     }
 }

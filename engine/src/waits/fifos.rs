@@ -53,18 +53,26 @@ pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<
         })
         .collect();
     for &(row, number) in trace.events.calls_of_shapes(&asked).iter().flatten() {
-        let list = if opens_well(&shapes[number as usize]) { &mut opens } else { &mut failed };
+        let list = if opens_well(&shapes[number as usize]) {
+            &mut opens
+        } else {
+            &mut failed
+        };
         list.push(row);
     }
     let mut found = by_opens(trace, &opens);
     let opened: FxHashSet<Text> = opens.iter().map(|&row| trace.events.target(row)).collect();
-    let is_path = |row: u32| trace.events.texts.bytes(trace.events.target(row)).starts_with(b"/");
+    let is_path = |row: u32| {
+        trace
+            .events
+            .texts
+            .bytes(trace.events.target(row))
+            .starts_with(b"/")
+    };
     let is_espipe = |row: u32| trace.events.texts.bytes(trace.events.shape(row).errno) == b"ESPIPE";
-    found.extend(
-        failed
-            .into_iter()
-            .filter(|&row| opened.contains(&trace.events.target(row)) || (is_espipe(row) && is_path(row))),
-    );
+    found.extend(failed.into_iter().filter(|&row| {
+        opened.contains(&trace.events.target(row)) || (is_espipe(row) && is_path(row))
+    }));
     found.extend(trace.events.fifos.iter().copied().filter(|&row| {
         let target = trace.events.shape(row).target;
         is_path(row)
@@ -75,7 +83,13 @@ pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<
     let mut names: Vec<Text> = found.iter().map(|&row| trace.events.target(row)).collect();
     names.sort_unstable();
     names.dedup();
-    Fifos { names, shapes: found.iter().map(|&row| trace.events.shape(row).target).collect() }
+    Fifos {
+        names,
+        shapes: found
+            .iter()
+            .map(|&row| trace.events.shape(row).target)
+            .collect(),
+    }
 }
 
 impl FifoUse {
@@ -96,8 +110,11 @@ fn told(trace: &Trace, shapes: &[ShapeFacts]) -> Vec<FifoUse> {
         let refuted = known.outcome == Outcome::Ok && needs_place(action_of(shape.syscall));
         if opened || fails || refuted {
             let told = &mut told[shape.target.0 as usize];
-            (told.opened, told.fails, told.refuted) =
-                (told.opened | opened, told.fails | fails, told.refuted | refuted);
+            (told.opened, told.fails, told.refuted) = (
+                told.opened | opened,
+                told.fails | fails,
+                told.refuted | refuted,
+            );
         }
     }
     told
@@ -142,8 +159,9 @@ fn may_be_fifo(target: &[u8]) -> bool {
 fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
     let events = &trace.events;
     let lasts_ns = |row: u32| end_ns(trace, row).saturating_sub(events.start_ns(row));
-    let (held_up, mut others): (Vec<u32>, Vec<u32>) =
-        opens.iter().partition(|&&row| lasts_ns(row) >= MIN_BLOCKED_OPEN_NS);
+    let (held_up, mut others): (Vec<u32>, Vec<u32>) = opens
+        .iter()
+        .partition(|&&row| lasts_ns(row) >= MIN_BLOCKED_OPEN_NS);
     let names: FxHashSet<Text> = held_up.iter().map(|&row| events.target(row)).collect();
     // The awaited opener may itself be delayed on the way.
     others.extend(&held_up);
@@ -153,10 +171,17 @@ fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
         let (start_ns, stop_ns) = (events.start_ns(row), end_ns(trace, row));
         let tick_ns = tick_ns(trace, events.task(row));
         let near_ns = (lasts_ns(row) / MIN_BLOCKED_OPEN_RATIO).min(EXIT_TOLERANCE_NS.max(tick_ns));
-        let from = (events.target(row), stop_ns.saturating_sub(near_ns).max(start_ns.saturating_add(1)));
-        let at = others.partition_point(|&other| (events.target(other), events.start_ns(other)) < from);
+        let from = (
+            events.target(row),
+            stop_ns
+                .saturating_sub(near_ns)
+                .max(start_ns.saturating_add(1)),
+        );
+        let at =
+            others.partition_point(|&other| (events.target(other), events.start_ns(other)) < from);
         let near = others[at..].iter().take_while(|&&other| {
-            events.target(other) == events.target(row) && events.start_ns(other) <= stop_ns.saturating_add(tick_ns)
+            events.target(other) == events.target(row)
+                && events.start_ns(other) <= stop_ns.saturating_add(tick_ns)
         });
         near.copied().any(|other| {
             let is_short = end_ns(trace, other) <= stop_ns.saturating_add(near_ns.max(tick_ns));
@@ -169,8 +194,11 @@ fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
 /// Whether an open waits for another one at a fifo: only for the opposite side. An open for both sides does not block.
 pub(super) fn are_two_sides(trace: &Trace, waiter: u32, other: u32) -> bool {
     let accesses = &trace.events.accesses;
-    let access =
-        |row: u32| accesses.binary_search_by_key(&row, |&(row, _)| row).map_or(Access::Reads, |at| accesses[at].1);
+    let access = |row: u32| {
+        accesses
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .map_or(Access::Reads, |at| accesses[at].1)
+    };
     let waits_as = access(waiter);
     waits_as != Access::Both && access(other) != waits_as
 }

@@ -88,9 +88,14 @@ impl Watches {
 
     fn watch(&mut self, trace: &Trace, row: u32) {
         let (task, path) = (trace.events.task(row), trace.events.target(row));
-        let Some(owner) = trace.tasks.get(task as usize).filter(|_| path.is_some()) else { return };
+        let Some(owner) = trace.tasks.get(task as usize).filter(|_| path.is_some()) else {
+            return;
+        };
         let asks = Changes::asked(trace.events.texts.bytes(trace.events.shape(row).op));
-        self.watches.entry(owner.capture).or_default().push(Watch { task, path, asks });
+        self.watches
+            .entry(owner.capture)
+            .or_default()
+            .push(Watch { task, path, asks });
         self.told_by = self.told_by.with(asks.told_by());
         self.names.insert(key(trace.events.texts.bytes(path)));
     }
@@ -98,7 +103,13 @@ impl Watches {
     /// Record a change of a path, if the path or its directory may be watched.
     fn change(&mut self, trace: &Trace, row: u32, path: Text, what: Changes) {
         let task = trace.events.task(row);
-        let Some(owner) = trace.tasks.get(task as usize).filter(|_| path.is_some() && !what.is_empty()) else { return };
+        let Some(owner) = trace
+            .tasks
+            .get(task as usize)
+            .filter(|_| path.is_some() && !what.is_empty())
+        else {
+            return;
+        };
         let name = trace.events.texts.bytes(path);
         let keys = [key(name), key(split(name).0)];
         if !self.may_be_watched(path, &keys) {
@@ -106,7 +117,11 @@ impl Watches {
         }
         let what = self.closing(task, path, what);
         self.changes.push(Change { row, path, what });
-        let keys = if keys[0] == keys[1] { &keys[..1] } else { &keys[..] };
+        let keys = if keys[0] == keys[1] {
+            &keys[..1]
+        } else {
+            &keys[..]
+        };
         for &key in keys.iter().filter(|key| self.names.contains(key)) {
             self.rows.entry((owner.capture, key)).or_default().push(row);
         }
@@ -130,13 +145,22 @@ impl Watches {
         if !what.closes() {
             return what;
         }
-        let wrote = self.written.get_mut(&task).is_some_and(|paths| paths.remove(&path));
-        if wrote { Changes::CLOSE_WRITE } else { Changes::CLOSE_NOWRITE }
+        let wrote = self
+            .written
+            .get_mut(&task)
+            .is_some_and(|paths| paths.remove(&path));
+        if wrote {
+            Changes::CLOSE_WRITE
+        } else {
+            Changes::CLOSE_NOWRITE
+        }
     }
 
     /// A `dup2` may have closed a file that its task wrote to.
     fn replaced(&mut self, trace: &Trace, row: u32) {
-        let Some(paths) = self.written.get(&trace.events.task(row)) else { return };
+        let Some(paths) = self.written.get(&trace.events.task(row)) else {
+            return;
+        };
         for path in paths.iter().copied().collect::<Vec<_>>() {
             self.change(trace, row, path, Changes::CLOSE_WRITE);
         }
@@ -146,9 +170,13 @@ impl Watches {
         self.changes.sort_by_key(|change| change.row);
         self.rows.values_mut().for_each(|rows| rows.order(trace));
         for (task, paths) in self.written.drain() {
-            let death_ns = trace.tasks.get(task as usize).map_or(NO_NS, |task| task.death_ns);
+            let death_ns = trace
+                .tasks
+                .get(task as usize)
+                .map_or(NO_NS, |task| task.death_ns);
             if death_ns != NO_NS {
-                self.left.extend(paths.into_iter().map(|path| (death_ns, task, path)));
+                self.left
+                    .extend(paths.into_iter().map(|path| (death_ns, task, path)));
             }
         }
         self.left.sort_unstable();
@@ -161,37 +189,67 @@ impl Watches {
         }
         let trace = call.trace;
         let capture = trace.tasks.get(call.task as usize)?.capture;
-        let own = self.watches.get(&capture)?.iter().rev().filter(|watch| descends(trace, call.task, watch.task));
+        let own = self
+            .watches
+            .get(&capture)?
+            .iter()
+            .rev()
+            .filter(|watch| descends(trace, call.task, watch.task));
         let edges = own.take(WATCHES).filter_map(|watch| {
             let changed = self.changed(call, capture, watch);
-            changed.into_iter().chain(self.left(call, watch)).max_by_key(|edge| edge.at_ns)
+            changed
+                .into_iter()
+                .chain(self.left(call, watch))
+                .max_by_key(|edge| edge.at_ns)
         });
         edges.max_by_key(|edge| edge.at_ns)
     }
 
     fn changed(&self, call: &Waiting<'_>, capture: u32, watch: &Watch) -> Option<Edge> {
-        let rows = self.rows.get(&(capture, key(call.trace.events.texts.bytes(watch.path))))?;
-        let row =
-            call.last_begun_inside(rows, |row| self.by_row(row).iter().any(|change| watch.sees(call.trace, change)))?;
+        let rows = self
+            .rows
+            .get(&(capture, key(call.trace.events.texts.bytes(watch.path))))?;
+        let row = call.last_begun_inside(rows, |row| {
+            self.by_row(row)
+                .iter()
+                .any(|change| watch.sees(call.trace, change))
+        })?;
         Some(call.edge(row, WakeKind::Watch, Confidence::Inferred))
     }
 
     fn by_row(&self, row: u32) -> &[Change] {
         let from = self.changes.partition_point(|change| change.row < row);
-        let count = self.changes[from..].iter().take_while(|change| change.row == row).count();
+        let count = self.changes[from..]
+            .iter()
+            .take_while(|change| change.row == row)
+            .count();
         &self.changes[from..from + count]
     }
 
     /// The task whose end closed a file that it had written to.
     fn left(&self, call: &Waiting<'_>, watch: &Watch) -> Option<Edge> {
-        let until = self.left.partition_point(|&(death_ns, _, _)| death_ns <= call.exits_until_ns());
-        let inside = self.left[..until].iter().rev().take_while(|&&(death_ns, _, _)| death_ns > call.span.start_ns);
+        let until = self
+            .left
+            .partition_point(|&(death_ns, _, _)| death_ns <= call.exits_until_ns());
+        let inside = self.left[..until]
+            .iter()
+            .rev()
+            .take_while(|&&(death_ns, _, _)| death_ns > call.span.start_ns);
         let mut seen = inside.take(ENDS).filter(|&&(_, task, path)| {
-            let change = Change { row: 0, path, what: Changes::CLOSE_WRITE };
+            let change = Change {
+                row: 0,
+                path,
+                what: Changes::CLOSE_WRITE,
+            };
             task != call.task && watch.sees(call.trace, &change)
         });
         let &(death_ns, task, _) = seen.next()?;
-        Some(Edge { task, at_ns: death_ns.min(call.span.end_ns), how: WakeKind::Watch, sure: Confidence::Inferred })
+        Some(Edge {
+            task,
+            at_ns: death_ns.min(call.span.end_ns),
+            how: WakeKind::Watch,
+            sure: Confidence::Inferred,
+        })
     }
 }
 
@@ -201,7 +259,8 @@ impl Watch {
         let texts = &trace.events.texts;
         let (watched, changed) = (texts.bytes(self.path), texts.bytes(change.path));
         self.asks.meets(change.what)
-            && (is_same_path(folder(watched), changed) || is_same_path(folder(watched), split(changed).0))
+            && (is_same_path(folder(watched), changed)
+                || is_same_path(folder(watched), split(changed).0))
     }
 }
 

@@ -48,7 +48,11 @@ impl Futexes {
     pub(super) fn new(trace: &Trace) -> Futexes {
         let mut futexes = Futexes::default();
         for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.is_thread) {
-            futexes.threads.entry((task.capture, task.pid)).or_default().push(number);
+            futexes
+                .threads
+                .entry((task.capture, task.pid))
+                .or_default()
+                .push(number);
         }
         let mut first = FxHashSet::default();
         for task in trace.tasks.iter().filter(|task| is_stray(task)) {
@@ -56,7 +60,10 @@ impl Futexes {
                 futexes.of_strays.insert(task.capture);
             }
         }
-        futexes.threads.values_mut().for_each(|tasks| tasks.sort_by_key(|&task| left_ns(trace, task)));
+        futexes
+            .threads
+            .values_mut()
+            .for_each(|tasks| tasks.sort_by_key(|&task| left_ns(trace, task)));
         futexes
     }
 
@@ -68,12 +75,27 @@ impl Futexes {
             return;
         }
         let target = events.target(row);
-        let Some(task) = trace.tasks.get(events.task(row) as usize).filter(|_| target.is_some()) else { return };
-        self.wakes.entry(((task.capture, task.pid), target)).or_default().push(row);
+        let Some(task) = trace
+            .tasks
+            .get(events.task(row) as usize)
+            .filter(|_| target.is_some())
+        else {
+            return;
+        };
+        self.wakes
+            .entry(((task.capture, task.pid), target))
+            .or_default()
+            .push(row);
         if is_shared {
-            self.shared.entry((task.capture, target)).or_default().push(row);
+            self.shared
+                .entry((task.capture, target))
+                .or_default()
+                .push(row);
         } else if self.of_strays.contains(&task.capture) {
-            self.private.entry((task.capture, target)).or_default().push(row);
+            self.private
+                .entry((task.capture, target))
+                .or_default()
+                .push(row);
         }
     }
 
@@ -82,7 +104,11 @@ impl Futexes {
             self.collect_mapped(trace);
         }
         self.mapped.values_mut().for_each(|rows| rows.order(trace));
-        let lists = self.wakes.values_mut().chain(self.shared.values_mut()).chain(self.private.values_mut());
+        let lists = self
+            .wakes
+            .values_mut()
+            .chain(self.shared.values_mut())
+            .chain(self.private.values_mut());
         lists.for_each(|rows| rows.order(trace));
     }
 
@@ -104,7 +130,10 @@ impl Futexes {
         let shape = events.shape(call.span.row);
         let op = events.texts.bytes(shape.op);
         // An interrupted wait is examined only at its last part.
-        if !matches!(events.outcome(call.span.row), Outcome::Ok | Outcome::Interrupted) {
+        if !matches!(
+            events.outcome(call.span.row),
+            Outcome::Ok | Outcome::Interrupted
+        ) {
             return None;
         }
         match action_of(shape.syscall) {
@@ -112,12 +141,20 @@ impl Futexes {
             Action::JoinsThread => self.joined(call, true),
             Action::UsesFutex if !op.ends_with(b"PRIVATE") => {
                 // A wake from another process may have woken other waiters before this one.
-                let from_afar = self.woken_from_afar(call).into_iter().chain(self.woken_through_file(call));
-                let last = from_afar.chain(self.woken(call)).max_by_key(|edge| edge.at_ns);
+                let from_afar = self
+                    .woken_from_afar(call)
+                    .into_iter()
+                    .chain(self.woken_through_file(call));
+                let last = from_afar
+                    .chain(self.woken(call))
+                    .max_by_key(|edge| edge.at_ns);
                 last.or_else(|| self.joined(call, false))
             }
             Action::UsesUmtx if op == b"UMTX_OP_WAIT" => {
-                let joined = || self.joined(call, false).filter(|edge| edge.sure == Confidence::Measured);
+                let joined = || {
+                    self.joined(call, false)
+                        .filter(|edge| edge.sure == Confidence::Measured)
+                };
                 self.woken(call).or_else(joined)
             }
             _ => self.woken(call).or_else(|| self.woken_by_stray(call)),
@@ -130,11 +167,20 @@ impl Futexes {
         let process = (task.capture, task.pid);
         let at = |address: Text, sure: Confidence| {
             let rows = self.wakes.get(&(process, address))?;
-            Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, sure))
+            Some(call.edge(
+                call.last_begun_inside(rows, |_| true)?,
+                WakeKind::Futex,
+                sure,
+            ))
         };
         let address = call.trace.events.target(call.span.row);
-        let there = self.moved_to(call, process).and_then(|address| at(address, Confidence::Inferred));
-        let best = at(address, Confidence::Measured).into_iter().chain(there).max_by_key(|edge| edge.at_ns);
+        let there = self
+            .moved_to(call, process)
+            .and_then(|address| at(address, Confidence::Inferred));
+        let best = at(address, Confidence::Measured)
+            .into_iter()
+            .chain(there)
+            .max_by_key(|edge| edge.at_ns);
         best.or_else(|| {
             let row = call.first_begun_after(self.wakes.get(&(process, address))?, |_| true)?;
             Some(call.edge(row, WakeKind::Futex, Confidence::Inferred))
@@ -144,12 +190,19 @@ impl Futexes {
     /// The address where a wait ends after a requeue: the call itself names it, or another task requeued the waiters.
     fn moved_to(&self, call: &Waiting<'_>, process: Process) -> Option<Text> {
         let moved = &call.trace.events.moved;
-        let address = |row: u32| moved.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| moved[at].1);
+        let address = |row: u32| {
+            moved
+                .binary_search_by_key(&row, |&(row, _)| row)
+                .ok()
+                .map(|at| moved[at].1)
+        };
         if moved.is_empty() {
             return None;
         }
         let by_others = || {
-            let rows = self.wakes.get(&(process, call.trace.events.target(call.span.row)))?;
+            let rows = self
+                .wakes
+                .get(&(process, call.trace.events.target(call.span.row)))?;
             address(call.last_begun_inside(rows, |row| address(row).is_some())?)
         };
         address(call.span.row).or_else(by_others)
@@ -160,36 +213,66 @@ impl Futexes {
     fn woken_by_stray(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
         let capture = trace.tasks.get(call.task as usize)?.capture;
-        let rows = self.private.get(&(capture, trace.events.target(call.span.row)))?;
+        let rows = self
+            .private
+            .get(&(capture, trace.events.target(call.span.row)))?;
         let may_be = |row: u32| {
-            let (own, other) = (main_of(trace, call.task), main_of(trace, trace.events.task(row)));
-            own != other && [own, other].iter().all(|&main| trace.tasks.get(main as usize).is_some_and(is_stray))
+            let (own, other) = (
+                main_of(trace, call.task),
+                main_of(trace, trace.events.task(row)),
+            );
+            own != other
+                && [own, other]
+                    .iter()
+                    .all(|&main| trace.tasks.get(main as usize).is_some_and(is_stray))
         };
-        let row = call.last_begun_inside(rows, |row| call.is_at_end(end_ns(trace, row)) && may_be(row))?;
+        let row = call.last_begun_inside(rows, |row| {
+            call.is_at_end(end_ns(trace, row)) && may_be(row)
+        })?;
         Some(call.edge(row, WakeKind::Futex, Confidence::Inferred))
     }
 
     fn woken_from_afar(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
         let capture = trace.tasks.get(call.task as usize)?.capture;
-        let rows = self.shared.get(&(capture, trace.events.target(call.span.row)))?;
-        let row = call.last_begun_inside(rows, |row| related(trace, trace.events.task(row), call.task))?;
+        let rows = self
+            .shared
+            .get(&(capture, trace.events.target(call.span.row)))?;
+        let row = call.last_begun_inside(rows, |row| {
+            related(trace, trace.events.task(row), call.task)
+        })?;
         Some(call.edge(row, WakeKind::Futex, Confidence::Inferred))
     }
 
     fn woken_through_file(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
         let address = trace.events.target(call.span.row);
-        let place = self.mappings.place(trace, call.task, address, call.span.start_ns)?;
-        let rows = self.mapped.get(&(trace.tasks.get(call.task as usize)?.capture, place))?;
-        Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, Confidence::Inferred))
+        let place = self
+            .mappings
+            .place(trace, call.task, address, call.span.start_ns)?;
+        let rows = self
+            .mapped
+            .get(&(trace.tasks.get(call.task as usize)?.capture, place))?;
+        Some(call.edge(
+            call.last_begun_inside(rows, |_| true)?,
+            WakeKind::Futex,
+            Confidence::Inferred,
+        ))
     }
 
     fn unparked(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
-        let id = call.trace.events.texts.find(task.tid.to_string().as_bytes())?;
+        let id = call
+            .trace
+            .events
+            .texts
+            .find(task.tid.to_string().as_bytes())?;
         let rows = self.wakes.get(&((task.capture, task.pid), id))?;
-        Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, Confidence::Measured))
+        Some(call.edge(
+            call.last_begun_inside(rows, |_| true)?,
+            WakeKind::Futex,
+            Confidence::Measured,
+        ))
     }
 
     /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any. A futex expects
@@ -200,21 +283,40 @@ impl Futexes {
         let threads = self.threads.get(&(task.capture, task.pid))?;
         let target = trace.events.texts.bytes(trace.events.target(call.span.row));
         let named = match may_be_named {
-            true => parsers::scan::number(target).map(|(id, _)| id).filter(|&id| id > 0),
+            true => parsers::scan::number(target)
+                .map(|(id, _)| id)
+                .filter(|&id| id > 0),
             false => expected(trace, call.span.row, threads),
         };
-        let until = threads.partition_point(|&thread| left_ns(trace, thread) <= call.exits_until_ns());
-        let inside = threads[..until].iter().rev().take_while(|&&thread| left_ns(trace, thread) > call.span.start_ns);
+        let until =
+            threads.partition_point(|&thread| left_ns(trace, thread) <= call.exits_until_ns());
+        let inside = threads[..until]
+            .iter()
+            .rev()
+            .take_while(|&&thread| left_ns(trace, thread) > call.span.start_ns);
         let mut inside = inside.copied().filter(|&thread| {
             let is_named = named.is_none_or(|id| has_id(trace, thread, id));
-            is_named && thread != call.task && same_process(trace, thread, call.task) && has_left(trace, thread)
+            is_named
+                && thread != call.task
+                && same_process(trace, thread, call.task)
+                && has_left(trace, thread)
         });
         // The line of a thread's end may come after the wake that it causes. Its last call does not.
         let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
-        let thread = inside.find(|&thread| named.is_some() || left_ns(trace, thread) <= in_time_ns)?;
+        let thread =
+            inside.find(|&thread| named.is_some() || left_ns(trace, thread) <= in_time_ns)?;
         let at_ns = left_ns(trace, thread).min(call.span.end_ns);
-        let sure = if named.is_some() { Confidence::Measured } else { Confidence::Inferred };
-        Some(Edge { task: thread, at_ns, how: WakeKind::Join, sure })
+        let sure = if named.is_some() {
+            Confidence::Measured
+        } else {
+            Confidence::Inferred
+        };
+        Some(Edge {
+            task: thread,
+            at_ns,
+            how: WakeKind::Join,
+            sure,
+        })
     }
 }
 
@@ -225,8 +327,15 @@ fn is_stray(task: &Task) -> bool {
 
 /// The task that all threads of a task's process descend from, as far as the trace shows.
 fn main_of(trace: &Trace, task: u32) -> u32 {
-    let is_thread = |&number: &u32| trace.tasks.get(number as usize).is_some_and(|task| task.is_thread);
-    creators(trace, task).find(|number| !is_thread(number)).unwrap_or(task)
+    let is_thread = |&number: &u32| {
+        trace
+            .tasks
+            .get(number as usize)
+            .is_some_and(|task| task.is_thread)
+    };
+    creators(trace, task)
+        .find(|number| !is_thread(number))
+        .unwrap_or(task)
 }
 
 /// The id of one of these threads, if a wait expects it at its address.
@@ -234,7 +343,10 @@ fn expected(trace: &Trace, row: u32, threads: &[u32]) -> Option<i64> {
     let joins = &trace.events.joins;
     let at = joins.binary_search_by_key(&row, |&(row, _)| row).ok()?;
     let id = i64::from(joins[at].1);
-    threads.iter().any(|&thread| has_id(trace, thread, id)).then_some(id)
+    threads
+        .iter()
+        .any(|&thread| has_id(trace, thread, id))
+        .then_some(id)
 }
 
 fn has_id(trace: &Trace, thread: u32, id: i64) -> bool {
@@ -245,9 +357,17 @@ fn has_id(trace: &Trace, thread: u32, id: i64) -> bool {
 /// When a thread began to end.
 fn left_ns(trace: &Trace, thread: u32) -> i64 {
     let events = &trace.events;
-    let mut last = trace.rows_of(thread).iter().rev().take(4).filter(|&&row| events.kind(row) == EventKind::Call);
+    let mut last = trace
+        .rows_of(thread)
+        .iter()
+        .rev()
+        .take(4)
+        .filter(|&&row| events.kind(row) == EventKind::Call);
     let exit = last.find(|&&row| events.outcome(row) == Outcome::NoReturn);
-    exit.map_or_else(|| trace.tasks[thread as usize].end_ns(), |&row| events.start_ns(row).max(end_ns(trace, row)))
+    exit.map_or_else(
+        || trace.tasks[thread as usize].end_ns(),
+        |&row| events.start_ns(row).max(end_ns(trace, row)),
+    )
 }
 
 fn has_left(trace: &Trace, thread: u32) -> bool {

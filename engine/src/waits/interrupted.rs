@@ -56,10 +56,15 @@ pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
     match next.filter(|&next| events.kind(next) == EventKind::Signal) {
         // A signal during a call that resumes forever did not end it.
         Some(_) if is_open && killed_by.is_none() => None,
-        Some(row) => Some(Breaker { name: events.shape(row).syscall, from: events.sender(row) }),
+        Some(row) => Some(Breaker {
+            name: events.shape(row).syscall,
+            from: events.sender(row),
+        }),
         None => {
             let is_last = next.is_none_or(|next| events.kind(next) == EventKind::Exit);
-            killed_by.filter(|_| is_last).map(|name| Breaker { name, from: NO_ID })
+            killed_by
+                .filter(|_| is_last)
+                .map(|name| Breaker { name, from: NO_ID })
         }
     }
 }
@@ -67,14 +72,28 @@ pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
 /// The last part of a wait that signals interrupted and the task resumed, by its index among the task's rows. None if
 /// it was not resumed.
 pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
-    let mut parts = std::iter::successors(Some(call.at), |&at| next_part(call.trace, call.task, at));
+    let mut parts =
+        std::iter::successors(Some(call.at), |&at| next_part(call.trace, call.task, at));
     parts.by_ref().skip(1).take(PARTS).last()
 }
 
 /// The start of the wait that this call is a part of. It does not cross a stop, which is charged separately.
-pub(super) fn began_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+pub(super) fn began_ns(
+    shapes: &ShapeEffects,
+    trace: &Trace,
+    task: u32,
+    at: usize,
+    start_ns: i64,
+) -> i64 {
     let first = first_part(shapes, trace, task, at);
-    if first == at { start_ns } else { trace.events.start_ns(trace.rows_of(task)[first]).min(start_ns) }
+    if first == at {
+        start_ns
+    } else {
+        trace
+            .events
+            .start_ns(trace.rows_of(task)[first])
+            .min(start_ns)
+    }
 }
 
 /// The first part of the wait that this call belongs to, as far as signals interrupted it.
@@ -82,19 +101,33 @@ fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usi
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let before = |at: &usize| {
-        let follows_signal = |row: u32| events.kind(row) != EventKind::Call || shapes.of(trace, row).upkeep;
-        let reach = at.checked_sub(1).filter(|&before| follows_signal(rows[before]))?;
+        let follows_signal =
+            |row: u32| events.kind(row) != EventKind::Call || shapes.of(trace, row).upkeep;
+        let reach = at
+            .checked_sub(1)
+            .filter(|&before| follows_signal(rows[before]))?;
         let from = reach.saturating_sub(ROWS_BEHIND);
-        let call = (from..reach).rev().find(|&at| shapes.of(trace, rows[at]).interrupted)?;
+        let call = (from..reach)
+            .rev()
+            .find(|&at| shapes.of(trace, rows[at]).interrupted)?;
         let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
         (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
     };
-    std::iter::successors(Some(at), before).take(PARTS).last().unwrap_or(at)
+    std::iter::successors(Some(at), before)
+        .take(PARTS)
+        .last()
+        .unwrap_or(at)
 }
 
 /// The start of the wait for a lock that this call is the last part of, if the earlier parts only ran into their
 /// timeouts.
-pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+pub(super) fn asked_first_ns(
+    shapes: &ShapeEffects,
+    trace: &Trace,
+    task: u32,
+    at: usize,
+    start_ns: i64,
+) -> i64 {
     let timed_out = |_: usize, last: usize| shapes.timed_out(trace, trace.rows_of(task)[last]);
     began_first_ns(shapes, (trace, task), at, start_ns, timed_out)
 }
@@ -105,20 +138,29 @@ pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at
 /// ```text
 /// task     |-- epoll_wait --|SIGALRM, its handler|epoll_wait, at once|-- epoll_wait --|   ended by the writer at the end
 /// ```
-pub(super) fn polled_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+pub(super) fn polled_first_ns(
+    shapes: &ShapeEffects,
+    trace: &Trace,
+    task: u32,
+    at: usize,
+    start_ns: i64,
+) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let is_quick = |first: usize, last: usize| {
         let end_ns = |at: usize| events.end_ns(rows[at]).unwrap_or(NO_NS);
         end_ns(last).saturating_sub(end_ns(first)) <= EXIT_TOLERANCE_NS
     };
-    let alarmed = |first: usize, last: usize| alarm_follows(trace, task, first) && is_quick(first, last);
+    let alarmed =
+        |first: usize, last: usize| alarm_follows(trace, task, first) && is_quick(first, last);
     began_first_ns(shapes, (trace, task), at, start_ns, alarmed)
 }
 
 /// Whether a signal of a timer interrupted a call.
 fn alarm_follows(trace: &Trace, task: u32, at: usize) -> bool {
     let (events, rows) = (&trace.events, trace.rows_of(task));
-    let next = rows.get(at + 1).filter(|&&next| events.kind(next) == EventKind::Signal);
+    let next = rows
+        .get(at + 1)
+        .filter(|&&next| events.kind(next) == EventKind::Signal);
     was_broken_off(events, rows[at])
         && next.is_some_and(|&next| is_of_timer(events.texts.bytes(events.shape(next).syscall)))
 }
@@ -140,12 +182,17 @@ fn began_first_ns(
         };
         let whole = |at: usize| (at, first_part(shapes, trace, task, at));
         let (last, first) = (from..at).rev().map(whole).find(is_same)?;
-        let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[last])?);
+        let between_ns = events
+            .start_ns(now)
+            .saturating_sub(events.end_ns(rows[last])?);
         (ran_out(first, last) && between_ns <= MAX_BETWEEN_PARTS_NS).then_some(first)
     };
     // A signal may have interrupted the last part, too.
     let last = first_part(shapes, trace, task, at);
-    let first = std::iter::successors(Some(last), before).take(PARTS).last().filter(|&first| first != at);
+    let first = std::iter::successors(Some(last), before)
+        .take(PARTS)
+        .last()
+        .filter(|&first| first != at);
     first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
 }
 
@@ -195,7 +242,13 @@ impl Waiting<'_> {
         if !known.restarts {
             return self;
         }
-        Waiting { span: Span { row: origin(&self), ..self.span }, ..self }
+        Waiting {
+            span: Span {
+                row: origin(&self),
+                ..self.span
+            },
+            ..self
+        }
     }
 }
 
@@ -204,7 +257,14 @@ pub(super) fn origin(call: &Waiting<'_>) -> u32 {
     let events = &call.trace.events;
     let row = call.span.row;
     let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
-    let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_broken_off(events, row));
+    let mut earlier = earlier
+        .iter()
+        .rev()
+        .copied()
+        .take(ROWS_BEHIND)
+        .filter(|&row| was_broken_off(events, row));
     let named = earlier.find(|&row| events.action(row) != Action::Restarts);
-    named.filter(|&named| is_same_call(events, named, row)).unwrap_or(row)
+    named
+        .filter(|&named| is_same_call(events, named, row))
+        .unwrap_or(row)
 }

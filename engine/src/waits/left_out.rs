@@ -55,12 +55,18 @@ impl LeftOuts {
     pub(crate) fn new(trace: &Trace) -> LeftOuts {
         let mut found = LeftOuts::default();
         for (number, capture) in (0u32..).zip(&trace.captures) {
-            if !capture.has_wall_clock() || (capture.unjoined.is_empty() && capture.elisions.is_empty()) {
+            if !capture.has_wall_clock()
+                || (capture.unjoined.is_empty() && capture.elisions.is_empty())
+            {
                 continue;
             }
             found.by_intervals(trace, capture);
             found.by_marks(trace, capture);
-            if capture.tasks.clone().any(|task| found.of_task.contains_key(&task)) {
+            if capture
+                .tasks
+                .clone()
+                .any(|task| found.of_task.contains_key(&task))
+            {
                 found.lives.insert(number, lives(trace, capture));
             }
         }
@@ -83,10 +89,22 @@ impl LeftOuts {
 
     /// The number of ranges in a capture, and the sum of their time over all tasks.
     pub fn of_capture(&self, trace: &Trace, capture: u32) -> (usize, i64) {
-        let is_of = |task: u32| trace.tasks.get(task as usize).is_some_and(|task| task.capture == capture);
-        let ranges = self.of_task.iter().filter(|&(&task, _)| is_of(task)).flat_map(|(_, ranges)| ranges);
+        let is_of = |task: u32| {
+            trace
+                .tasks
+                .get(task as usize)
+                .is_some_and(|task| task.capture == capture)
+        };
+        let ranges = self
+            .of_task
+            .iter()
+            .filter(|&(&task, _)| is_of(task))
+            .flat_map(|(_, ranges)| ranges);
         ranges.fold((0, 0), |(count, ns), range| {
-            (count + 1, ns.saturating_add(range.to_ns.saturating_sub(range.from_ns)))
+            (
+                count + 1,
+                ns.saturating_add(range.to_ns.saturating_sub(range.from_ns)),
+            )
         })
     }
 
@@ -111,9 +129,15 @@ impl LeftOuts {
         let ended = lives.partition_point(|life| life.end_ns <= at_ns);
         let candidates = lives[..ended].iter().rev().take(MAX_CANDIDATES);
         let inside_ns = |life: &Life| life.end_ns.saturating_sub(life.birth_ns.max(range.from_ns));
-        let inside: Vec<&Life> = candidates.filter(|life| life.task != task && inside_ns(life) > 0).collect();
+        let inside: Vec<&Life> = candidates
+            .filter(|life| life.task != task && inside_ns(life) > 0)
+            .collect();
         let longest = |how: WakeKind, fits: &dyn Fn(&Life) -> bool| {
-            inside.iter().filter(|life| fits(life)).max_by_key(|life| inside_ns(life)).map(|life| (life.task, how))
+            inside
+                .iter()
+                .filter(|life| fits(life))
+                .max_by_key(|life| inside_ns(life))
+                .map(|life| (life.task, how))
         };
         longest(WakeKind::Child, &|life| descends(trace, life.task, task)).or_else(|| {
             let is_most = |life: &Life| {
@@ -131,18 +155,35 @@ impl LeftOuts {
         let tolerance_ns = INTERVAL_TOLERANCE_TICKS * capture.facts.tick_ns;
         for &(row, start_ns) in &capture.unjoined {
             let task = trace.events.task(row);
-            let Some(at) = trace.place_of(task, row) else { continue };
+            let Some(at) = trace.place_of(task, row) else {
+                continue;
+            };
             let before = trace.rows_of(task)[..at].iter().rev().take(MAX_ROWS);
-            let ends = before.map(|&row| (trace.events.end_ns(row).unwrap_or(trace.events.start_ns(row)), row));
-            let last =
-                ends.filter(|&(end_ns, _)| end_ns != NO_NS && end_ns <= start_ns.saturating_add(tolerance_ns)).max();
+            let ends = before.map(|&row| {
+                (
+                    trace
+                        .events
+                        .end_ns(row)
+                        .unwrap_or(trace.events.start_ns(row)),
+                    row,
+                )
+            });
+            let last = ends
+                .filter(|&(end_ns, _)| {
+                    end_ns != NO_NS && end_ns <= start_ns.saturating_add(tolerance_ns)
+                })
+                .max();
             // Older versions print no interval with the first event of a task.
             if last.is_none() && trace.events.dur_ns(row) == 0 {
                 continue;
             }
             let (from_ns, before) = last.unwrap_or((lived_from(trace, task, start_ns), NONE));
             if from_ns != NO_NS && start_ns.saturating_sub(from_ns) > tolerance_ns {
-                self.of_task.entry(task).or_default().push(LeftOut { from_ns, to_ns: start_ns, row: before });
+                self.of_task.entry(task).or_default().push(LeftOut {
+                    from_ns,
+                    to_ns: start_ns,
+                    row: before,
+                });
             }
         }
     }
@@ -153,7 +194,10 @@ impl LeftOuts {
         let is_marked = |before: Option<u32>, next: u32| {
             let from = before.map_or(0, |row| events.line(row));
             let after = capture.elisions.partition_point(|&mark| mark <= from);
-            capture.elisions.get(after).is_some_and(|&mark| mark < events.line(next))
+            capture
+                .elisions
+                .get(after)
+                .is_some_and(|&mark| mark < events.line(next))
         };
         if capture.elisions.is_empty() {
             return;
@@ -161,9 +205,17 @@ impl LeftOuts {
         for task in capture.tasks.clone() {
             let (mut before, mut reached_ns) = (None, NO_NS);
             for span in trace.spans(task) {
-                let from_ns = if before.is_none() { lived_from(trace, task, span.start_ns) } else { reached_ns };
+                let from_ns = if before.is_none() {
+                    lived_from(trace, task, span.start_ns)
+                } else {
+                    reached_ns
+                };
                 if span.start_ns > from_ns && is_marked(before, span.row) {
-                    let range = LeftOut { from_ns, to_ns: span.start_ns, row: before.unwrap_or(NONE) };
+                    let range = LeftOut {
+                        from_ns,
+                        to_ns: span.start_ns,
+                        row: before.unwrap_or(NONE),
+                    };
                     self.of_task.entry(task).or_default().push(range);
                 }
                 (before, reached_ns) = (Some(span.row), span.end_ns);
@@ -177,15 +229,33 @@ impl LeftOuts {
 fn lived_from(trace: &Trace, task: u32, first_ns: i64) -> i64 {
     let known = &trace.tasks[task as usize];
     let is_known = known.born || known.creator != NONE || known.birth_ns < first_ns;
-    let capture_ns = || trace.captures.get(known.capture as usize).map_or(first_ns, |capture| capture.first_ns);
-    if is_known { known.birth_ns.min(first_ns) } else { capture_ns() }
+    let capture_ns = || {
+        trace
+            .captures
+            .get(known.capture as usize)
+            .map_or(first_ns, |capture| capture.first_ns)
+    };
+    if is_known {
+        known.birth_ns.min(first_ns)
+    } else {
+        capture_ns()
+    }
 }
 
 fn lives(trace: &Trace, capture: &Capture) -> Vec<Life> {
     let task = |number: u32| trace.tasks.get(number as usize).map(|task| (number, task));
-    let tasks = capture.tasks.clone().filter_map(task).filter(|(_, task)| task.birth_ns != NO_NS);
-    let mut lives: Vec<Life> =
-        tasks.map(|(task, known)| Life { end_ns: known.end_ns(), birth_ns: known.birth_ns, task }).collect();
+    let tasks = capture
+        .tasks
+        .clone()
+        .filter_map(task)
+        .filter(|(_, task)| task.birth_ns != NO_NS);
+    let mut lives: Vec<Life> = tasks
+        .map(|(task, known)| Life {
+            end_ns: known.end_ns(),
+            birth_ns: known.birth_ns,
+            task,
+        })
+        .collect();
     lives.sort_unstable();
     lives
 }

@@ -48,12 +48,17 @@ pub(super) struct Locks {
 impl Locks {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let target = trace.events.target(row);
-        let works = matches!(known.deed, Effect::Locks | Effect::Unlocks) && known.outcome == Outcome::Ok;
+        let works =
+            matches!(known.deed, Effect::Locks | Effect::Unlocks) && known.outcome == Outcome::Ok;
         if !works || !target.is_some() {
             return;
         }
         let lock = self.files.entry(target).or_default();
-        if known.deed == Effect::Locks { lock.taken.push(row) } else { lock.given_back.push(row) }
+        if known.deed == Effect::Locks {
+            lock.taken.push(row)
+        } else {
+            lock.given_back.push(row)
+        }
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
@@ -67,16 +72,22 @@ impl Locks {
             lock.given_back.order(trace);
         }
         self.collect_uses(trace);
-        self.ended =
-            (0..trace.tasks.len() as u32).filter(|&task| trace.tasks[task as usize].death_ns != NO_NS).collect();
-        self.ended.sort_by_key(|&task| trace.tasks[task as usize].death_ns);
+        self.ended = (0..trace.tasks.len() as u32)
+            .filter(|&task| trace.tasks[task as usize].death_ns != NO_NS)
+            .collect();
+        self.ended
+            .sort_by_key(|&task| trace.tasks[task as usize].death_ns);
     }
 
     /// There are many closes and opens, so only those with the shape of a locked file are stored.
     fn collect_uses(&mut self, trace: &Trace) {
         let events = &trace.events;
-        let names: FxHashSet<Text> =
-            self.files.values().filter_map(|lock| lock.taken.first()).map(|&row| events.shape(row).target).collect();
+        let names: FxHashSet<Text> = self
+            .files
+            .values()
+            .filter_map(|lock| lock.taken.first())
+            .map(|&row| events.shape(row).target)
+            .collect();
         let uses = events.shapes().iter().map(|shape| {
             let fits = names.contains(&shape.target) && shape.outcome == Outcome::Ok;
             fits.then(|| use_of(action_of(shape.syscall))).flatten()
@@ -92,7 +103,8 @@ impl Locks {
         }
         for lock in self.files.values_mut() {
             lock.closes.order(trace);
-            lock.opens.sort_by_key(|&row| (events.task(row), events.start_ns(row)));
+            lock.opens
+                .sort_by_key(|&row| (events.task(row), events.start_ns(row)));
         }
     }
 
@@ -103,7 +115,9 @@ impl Locks {
             return None;
         }
         let lock = self.files.get(&trace.events.target(call.span.row))?;
-        let until = lock.taken.partition_point(|&row| trace.events.start_ns(row) < call.span.end_ns);
+        let until = lock
+            .taken
+            .partition_point(|&row| trace.events.start_ns(row) < call.span.end_ns);
         let before = lock.taken[..until].iter().rev().take(TRIES).copied();
         let owner = Owner::of(trace, call.span.row);
         let is_other = |task: u32| match owner {
@@ -114,7 +128,12 @@ impl Locks {
         let mut holders: Vec<Holder> = before.map(|row| lock.holder(trace, row)).collect();
         holders.sort_unstable();
         holders.dedup();
-        let had_it = |task: u32| is_other(task) && holders.iter().any(|holder| holder.had_it(trace, owner, task));
+        let had_it = |task: u32| {
+            is_other(task)
+                && holders
+                    .iter()
+                    .any(|holder| holder.had_it(trace, owner, task))
+        };
         let row_edge = |rows: &Ordered, sure: Confidence| {
             let row = call.last_begun_inside(rows, |row| had_it(trace.events.task(row)))?;
             Some(call.edge(row, WakeKind::Lock, sure))
@@ -123,17 +142,38 @@ impl Locks {
         let closed = row_edge(&lock.closes, Confidence::Inferred);
         let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
         let ended = self.last_ended(call, in_time_ns, had_it);
-        let best = unlocked.into_iter().chain(closed).chain(ended).max_by_key(|edge| edge.at_ns);
+        let best = unlocked
+            .into_iter()
+            .chain(closed)
+            .chain(ended)
+            .max_by_key(|edge| edge.at_ns);
         let late = || self.last_ended(call, call.exits_until_ns(), had_it);
-        let slow = || self.last_ended(call, call.slow_exits_until_ns(), |task| had_it(task) && call.saw_end_of(task));
-        best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best).or_else(late)
+        let slow = || {
+            self.last_ended(call, call.slow_exits_until_ns(), |task| {
+                had_it(task) && call.saw_end_of(task)
+            })
+        };
+        best.filter(|edge| call.is_near_end(edge.at_ns))
+            .or_else(slow)
+            .or(best)
+            .or_else(late)
     }
 
-    fn last_ended(&self, call: &Waiting<'_>, until_ns: i64, had_it: impl Fn(u32) -> bool) -> Option<Edge> {
+    fn last_ended(
+        &self,
+        call: &Waiting<'_>,
+        until_ns: i64,
+        had_it: impl Fn(u32) -> bool,
+    ) -> Option<Edge> {
         let death_ns = |task: u32| call.trace.tasks[task as usize].death_ns;
-        let until = self.ended.partition_point(|&task| death_ns(task) <= until_ns);
-        let inside =
-            self.ended[..until].iter().rev().take(TRIES).take_while(|&&task| death_ns(task) > call.span.start_ns);
+        let until = self
+            .ended
+            .partition_point(|&task| death_ns(task) <= until_ns);
+        let inside = self.ended[..until]
+            .iter()
+            .rev()
+            .take(TRIES)
+            .take_while(|&&task| death_ns(task) > call.span.start_ns);
         let task = inside.copied().find(|&task| had_it(task))?;
         Some(Edge {
             task,
@@ -155,7 +195,11 @@ impl Owner {
     fn of(trace: &Trace, row: u32) -> Owner {
         let shape = trace.events.shape(row);
         let (action, op) = (action_of(shape.syscall), trace.events.texts.bytes(shape.op));
-        if action == Action::ControlsFile && !op.starts_with(b"F_OFD_") { Owner::Process } else { Owner::OpenFile }
+        if action == Action::ControlsFile && !op.starts_with(b"F_OFD_") {
+            Owner::Process
+        } else {
+            Owner::OpenFile
+        }
     }
 }
 
@@ -172,7 +216,9 @@ impl Holder {
         match (owner, self.opener) {
             (Owner::Process, _) => same_process(trace, task, self.task),
             (Owner::OpenFile, Some(opener)) => descends(trace, task, opener),
-            (Owner::OpenFile, None) => descends(trace, task, self.task) || descends(trace, self.task, task),
+            (Owner::OpenFile, None) => {
+                descends(trace, task, self.task) || descends(trace, self.task, task)
+            }
         }
     }
 }
@@ -200,9 +246,12 @@ impl Lock {
         let task = events.task(taken);
         let mut before_ns = events.start_ns(taken);
         let opener = creators(trace, task).find(|&task| {
-            let at = self.opens.partition_point(|&row| (events.task(row), events.start_ns(row)) < (task, before_ns));
+            let at = self.opens.partition_point(|&row| {
+                (events.task(row), events.start_ns(row)) < (task, before_ns)
+            });
             before_ns = before_ns.min(trace.tasks[task as usize].birth_ns);
-            at.checked_sub(1).is_some_and(|at| events.task(self.opens[at]) == task)
+            at.checked_sub(1)
+                .is_some_and(|at| events.task(self.opens[at]) == task)
         });
         Holder { task, opener }
     }
@@ -211,18 +260,26 @@ impl Lock {
     fn take_turns(&mut self, trace: &Trace) {
         let mut held: FxHashSet<(u32, i32)> = FxHashSet::default();
         let events = &trace.events;
-        let (taken, back) = std::mem::take(&mut self.taken).into_iter().partition(|&row| {
-            let Some(task) = trace.tasks.get(events.task(row) as usize) else { return true };
-            // Each thread may have opened the file.
-            let id = if Owner::of(trace, row) == Owner::Process { task.pid } else { task.tid };
-            let process = (task.capture, id);
-            let is_fcntl = events.action(row) == Action::ControlsFile;
-            let had = is_fcntl && held.remove(&process);
-            if is_fcntl && !had {
-                held.insert(process);
-            }
-            !had
-        });
+        let (taken, back) = std::mem::take(&mut self.taken)
+            .into_iter()
+            .partition(|&row| {
+                let Some(task) = trace.tasks.get(events.task(row) as usize) else {
+                    return true;
+                };
+                // Each thread may have opened the file.
+                let id = if Owner::of(trace, row) == Owner::Process {
+                    task.pid
+                } else {
+                    task.tid
+                };
+                let process = (task.capture, id);
+                let is_fcntl = events.action(row) == Action::ControlsFile;
+                let had = is_fcntl && held.remove(&process);
+                if is_fcntl && !had {
+                    held.insert(process);
+                }
+                !had
+            });
         self.taken = taken;
         let back: Vec<u32> = back;
         back.into_iter().for_each(|row| self.given_back.push(row));

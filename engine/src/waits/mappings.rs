@@ -40,20 +40,46 @@ impl Mappings {
         let (events, mut mappings) = (&trace.events, Mappings::default());
         for &(row, (length, offset)) in &events.shared {
             let (file, start) = (events.target(row), events.ret(row));
-            let Some(task) = trace.tasks.get(events.task(row) as usize).filter(|_| file.is_some()) else { continue };
-            let mapping = Mapping { begun_ns: events.start_ns(row), start: start as u64, length, offset, file };
-            mappings.of_process.entry((task.capture, task.pid)).or_default().push(mapping);
+            let Some(task) = trace
+                .tasks
+                .get(events.task(row) as usize)
+                .filter(|_| file.is_some())
+            else {
+                continue;
+            };
+            let mapping = Mapping {
+                begun_ns: events.start_ns(row),
+                start: start as u64,
+                length,
+                offset,
+                file,
+            };
+            mappings
+                .of_process
+                .entry((task.capture, task.pid))
+                .or_default()
+                .push(mapping);
         }
         if !mappings.of_process.is_empty() {
-            let named =
-                events.made.iter().filter(|&&(row, made)| made != events.target(row) && is_named_anew(trace, row));
-            mappings.older = named.map(|&(row, made)| (made, events.target(row))).collect();
+            let named = events
+                .made
+                .iter()
+                .filter(|&&(row, made)| made != events.target(row) && is_named_anew(trace, row));
+            mappings.older = named
+                .map(|&(row, made)| (made, events.target(row)))
+                .collect();
         }
         mappings
     }
 
     /// The file and offset of an address that a task uses at this moment. A child inherits the mappings of its creator.
-    pub(super) fn place(&self, trace: &Trace, task: u32, address: Text, at_ns: i64) -> Option<MappedAddress> {
+    pub(super) fn place(
+        &self,
+        trace: &Trace,
+        task: u32,
+        address: Text,
+        at_ns: i64,
+    ) -> Option<MappedAddress> {
         if self.of_process.is_empty() {
             return None;
         }
@@ -68,9 +94,16 @@ impl Mappings {
             };
             let mapping = known.and_then(|known| known.iter().rev().find(holds));
             // Threads share all mappings, whenever they were created.
-            until_ns = if task.is_thread { until_ns } else { until_ns.min(task.birth_ns) };
+            until_ns = if task.is_thread {
+                until_ns
+            } else {
+                until_ns.min(task.birth_ns)
+            };
             let mapping = mapping?;
-            Some((self.oldest(mapping.file), (address as u64 - mapping.start).saturating_add(mapping.offset)))
+            Some((
+                self.oldest(mapping.file),
+                (address as u64 - mapping.start).saturating_add(mapping.offset),
+            ))
         })
     }
 

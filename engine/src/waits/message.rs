@@ -30,8 +30,11 @@ pub(super) struct Messages {
 
 impl Messages {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
-        let Effect::Handles(object) = known.deed else { return };
-        let works = known.outcome == Outcome::Ok || matches!(object, Object::Answers | Object::Calls);
+        let Effect::Handles(object) = known.deed else {
+            return;
+        };
+        let works =
+            known.outcome == Outcome::Ok || matches!(object, Object::Answers | Object::Calls);
         if let Some(key) = key(trace, row, object).filter(|_| works) {
             self.calls.entry(key).or_default().push(row);
         }
@@ -49,7 +52,11 @@ impl Messages {
         };
         let last = |rows: &Ordered, sure: Confidence| {
             let begun_inside = |row: u32| call.trace.events.start_ns(row) >= call.span.start_ns;
-            Some(call.edge(call.last_inside(rows, begun_inside)?, WakeKind::Message, sure))
+            Some(call.edge(
+                call.last_inside(rows, begun_inside)?,
+                WakeKind::Message,
+                sure,
+            ))
         };
         match object {
             Object::Takes => last(rows(Object::Gives)?, Confidence::Measured),
@@ -65,7 +72,11 @@ impl Messages {
 fn key(trace: &Trace, row: u32, object: Object) -> Option<(u32, u8, Text)> {
     let capture = trace.tasks.get(trace.events.task(row) as usize)?.capture;
     let is_door = matches!(object, Object::Calls | Object::Answers);
-    let name = if is_door { Text::NONE } else { trace.events.target(row) };
+    let name = if is_door {
+        Text::NONE
+    } else {
+        trace.events.target(row)
+    };
     (is_door || name.is_some()).then_some((capture, object as u8, name))
 }
 
@@ -74,16 +85,31 @@ fn answered(call: &Waiting<'_>, answers: &[u32]) -> Option<Edge> {
     let trace = call.trace;
     let start_ns = |row: u32| trace.events.start_ns(row);
     let until = answers.partition_point(|&row| start_ns(row) <= call.span.end_ns);
-    let inside =
-        answers[..until].iter().rev().copied().take(TRIES).take_while(|&row| start_ns(row) > call.span.start_ns);
-    let row = inside.filter(|&row| !same_process(trace, trace.events.task(row), call.task)).find(|&row| {
-        let task = trace.events.task(row);
-        let before = answers[..until].iter().rev().copied().take(TRIES);
-        let mut before = before.filter(|&other| trace.events.task(other) == task && start_ns(other) < start_ns(row));
-        before.next().is_some_and(|other| end_ns(trace, other) >= call.span.start_ns)
-    })?;
+    let inside = answers[..until]
+        .iter()
+        .rev()
+        .copied()
+        .take(TRIES)
+        .take_while(|&row| start_ns(row) > call.span.start_ns);
+    let row = inside
+        .filter(|&row| !same_process(trace, trace.events.task(row), call.task))
+        .find(|&row| {
+            let task = trace.events.task(row);
+            let before = answers[..until].iter().rev().copied().take(TRIES);
+            let mut before = before.filter(|&other| {
+                trace.events.task(other) == task && start_ns(other) < start_ns(row)
+            });
+            before
+                .next()
+                .is_some_and(|other| end_ns(trace, other) >= call.span.start_ns)
+        })?;
     let at_ns = start_ns(row);
-    Some(Edge { task: trace.events.task(row), at_ns, how: WakeKind::Message, sure: Confidence::Inferred })
+    Some(Edge {
+        task: trace.events.task(row),
+        at_ns,
+        how: WakeKind::Message,
+        sure: Confidence::Inferred,
+    })
 }
 
 /// The client whose call released the server thread.
@@ -91,11 +117,22 @@ fn called(call: &Waiting<'_>, calls: &[u32]) -> Option<Edge> {
     let trace = call.trace;
     let start_ns = |row: u32| trace.events.start_ns(row);
     let until = calls.partition_point(|&row| start_ns(row) <= call.span.end_ns);
-    let inside = calls[..until].iter().rev().copied().take(TRIES).take_while(|&row| start_ns(row) > call.span.start_ns);
-    let row =
-        inside.filter(|&row| end_ns(trace, row) >= call.span.end_ns || trace.events.dur_ns(row) == parsers::NO_NS);
+    let inside = calls[..until]
+        .iter()
+        .rev()
+        .copied()
+        .take(TRIES)
+        .take_while(|&row| start_ns(row) > call.span.start_ns);
+    let row = inside.filter(|&row| {
+        end_ns(trace, row) >= call.span.end_ns || trace.events.dur_ns(row) == parsers::NO_NS
+    });
     let mut row = row.filter(|&row| !same_process(trace, trace.events.task(row), call.task));
     let row = row.next()?;
     let at_ns = start_ns(row);
-    Some(Edge { task: trace.events.task(row), at_ns, how: WakeKind::Message, sure: Confidence::Inferred })
+    Some(Edge {
+        task: trace.events.task(row),
+        at_ns,
+        how: WakeKind::Message,
+        sure: Confidence::Inferred,
+    })
 }

@@ -3,7 +3,9 @@
 //! A normalised target starts and ends like the printed one wherever a name has no digits, so it shows the kind of
 //! object. If a shape leaves it open, its calls are examined one by one.
 
-use crate::store::targets::{TerminalSide, is_eventfd, is_signalfd, may_be_stream, side, tells_changes};
+use crate::store::targets::{
+    TerminalSide, is_eventfd, is_signalfd, may_be_stream, side, tells_changes,
+};
 use crate::waits::file_watch::changes::Changes;
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
@@ -34,7 +36,12 @@ pub(super) fn is_told(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
     };
     let fails = known.outcome != Outcome::Ok && known.check.is_hindered();
     let watched = known.changes.meets(makes.watched) || known.makes.meets(makes.watched);
-    by_deed || watched || fails || known.may_sleep || known.at_address || makes.may_be_stream(target)
+    by_deed
+        || watched
+        || fails
+        || known.may_sleep
+        || known.at_address
+        || makes.may_be_stream(target)
 }
 
 /// Whether no other task ends calls of a shape: they work until they are done.

@@ -41,7 +41,9 @@ impl Signals {
             return;
         }
         let to = sent_to(trace, row);
-        let Some(task) = trace.tasks.get(events.task(row) as usize) else { return };
+        let Some(task) = trace.tasks.get(events.task(row) as usize) else {
+            return;
+        };
         self.all.entry(task.capture).or_default().push(row);
         if let Some(to) = to {
             self.sent.entry((task.capture, to)).or_default().push(row);
@@ -49,17 +51,32 @@ impl Signals {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.sent.values_mut().chain(self.all.values_mut()).for_each(|rows| rows.order(trace));
+        self.sent
+            .values_mut()
+            .chain(self.all.values_mut())
+            .for_each(|rows| rows.order(trace));
     }
 
     /// The sender of the signal that ended a wait, if one did.
-    pub(super) fn sender(&self, call: &Waiting<'_>, wait: Option<Wait>, children: &Children) -> Option<Edge> {
+    pub(super) fn sender(
+        &self,
+        call: &Waiting<'_>,
+        wait: Option<Wait>,
+        children: &Children,
+    ) -> Option<Edge> {
         // A sigwait receives its signal without being interrupted.
-        let taken = || (wait == Some(Wait::Signal)).then_some(Breaker { name: Text::NONE, from: NO_ID });
+        let taken = || {
+            (wait == Some(Wait::Signal)).then_some(Breaker {
+                name: Text::NONE,
+                from: NO_ID,
+            })
+        };
         let breaker = interrupted::breaker(call).or_else(taken)?;
         let name = call.trace.events.texts.bytes(breaker.name);
         if matches!(name, b"SIGCHLD" | b"SIGCLD" | b"") {
-            let named = (breaker.from != NO_ID).then(|| children.process_end(call, breaker.from)).flatten();
+            let named = (breaker.from != NO_ID)
+                .then(|| children.process_end(call, breaker.from))
+                .flatten();
             let child = named.or_else(|| children.last_child(call));
             if child.is_some() || !name.is_empty() {
                 return child;
@@ -70,31 +87,53 @@ impl Signals {
 
     /// Whether a timer of the task itself ended its wait.
     pub(super) fn is_timer(call: &Waiting<'_>) -> bool {
-        let name = interrupted::breaker(call).map(|breaker| call.trace.events.texts.bytes(breaker.name));
+        let name =
+            interrupted::breaker(call).map(|breaker| call.trace.events.texts.bytes(breaker.name));
         name.is_some_and(is_of_timer)
     }
 
     /// Whether a wait was ended by a signal with an origin outside the trace: no task, timer or child sent it.
     pub(super) fn came_from_outside(&self, call: &Waiting<'_>) -> bool {
         let events = &call.trace.events;
-        let next = call.rows_after().next().filter(|&next| events.kind(next) == EventKind::Signal);
+        let next = call
+            .rows_after()
+            .next()
+            .filter(|&next| events.kind(next) == EventKind::Signal);
         let breaker = interrupted::breaker(call).map(|breaker| breaker.name);
-        let Some(name) = breaker.or_else(|| next.map(|next| events.shape(next).syscall)) else { return false };
+        let Some(name) = breaker.or_else(|| next.map(|next| events.shape(next).syscall)) else {
+            return false;
+        };
         let name = events.texts.bytes(name);
         let may_be_own = matches!(name, b"SIGCHLD" | b"SIGCLD" | b"SIGPIPE") || is_of_timer(name);
-        let capture = call.trace.tasks.get(call.task as usize).map(|task| task.capture);
+        let capture = call
+            .trace
+            .tasks
+            .get(call.task as usize)
+            .map(|task| task.capture);
         let sent = capture.and_then(|capture| self.all.get(&capture));
         !may_be_own && sent.is_none_or(|rows| call.last_inside(rows, |_| true).is_none())
     }
 
     /// The origin of the last signal that arrived: a child that ended, or a sender.
     pub(super) fn arrived(&self, call: &Waiting<'_>, children: &Children) -> Option<Edge> {
-        let any = Breaker { name: Text::NONE, from: NO_ID };
+        let any = Breaker {
+            name: Text::NONE,
+            from: NO_ID,
+        };
         let sent = self.last_sent(call, &any, children);
-        children.last_child(call).into_iter().chain(sent).max_by_key(|edge| edge.at_ns)
+        children
+            .last_child(call)
+            .into_iter()
+            .chain(sent)
+            .max_by_key(|edge| edge.at_ns)
     }
 
-    fn last_sent(&self, call: &Waiting<'_>, breaker: &Breaker, children: &Children) -> Option<Edge> {
+    fn last_sent(
+        &self,
+        call: &Waiting<'_>,
+        breaker: &Breaker,
+        children: &Children,
+    ) -> Option<Edge> {
         let trace = call.trace;
         let task = trace.tasks.get(call.task as usize)?;
         let fits = |row: u32| is_sent_like(trace, row, breaker);
@@ -105,8 +144,18 @@ impl Signals {
         // Sent to a process group. Only the line of the signal proves the recipient.
         let is_known = breaker.from != NO_ID;
         let all = self.all.get(&task.capture)?;
-        let row = call.last_begun_inside(all, |row| fits(row) && reaches(call, row, is_known, children))?;
-        Some(call.edge(row, WakeKind::Signal, if is_known { Confidence::Measured } else { Confidence::Inferred }))
+        let row = call.last_begun_inside(all, |row| {
+            fits(row) && reaches(call, row, is_known, children)
+        })?;
+        Some(call.edge(
+            row,
+            WakeKind::Signal,
+            if is_known {
+                Confidence::Measured
+            } else {
+                Confidence::Inferred
+            },
+        ))
     }
 }
 
@@ -116,19 +165,38 @@ fn is_sent_like(trace: &Trace, row: u32, breaker: &Breaker) -> bool {
     let (sent, got) = (events.shape(row).op, breaker.name);
     let is_named = |name: Text| events.texts.bytes(name).starts_with(b"SIG");
     let other = is_named(sent) && is_named(got) && sent != got;
-    let sender = || trace.tasks.get(events.task(row) as usize).map(|task| task.pid);
+    let sender = || {
+        trace
+            .tasks
+            .get(events.task(row) as usize)
+            .map(|task| task.pid)
+    };
     !other && (breaker.from == NO_ID || sender() == Some(breaker.from))
 }
 
 /// Whether a signal to a process group, or to a process not named by its id, may have reached the waiter.
 fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) -> bool {
     let trace = call.trace;
-    let Some(to) = sent_to(trace, row) else { return is_known };
-    let leads = |task: u32| trace.tasks.get(task as usize).is_some_and(|task| task.pid.checked_neg() == Some(to));
+    let Some(to) = sent_to(trace, row) else {
+        return is_known;
+    };
+    let leads = |task: u32| {
+        trace
+            .tasks
+            .get(task as usize)
+            .is_some_and(|task| task.pid.checked_neg() == Some(to))
+    };
     // The leader of a group is usually the creator of the others, or the first of several that a shell created.
     let may_lead = || {
-        let creator = trace.tasks.get(call.task as usize).map_or(call.task, |task| task.creator);
-        let siblings = children.made_by(trace, creator).iter().take(SIBLINGS).copied();
+        let creator = trace
+            .tasks
+            .get(call.task as usize)
+            .map_or(call.task, |task| task.creator);
+        let siblings = children
+            .made_by(trace, creator)
+            .iter()
+            .take(SIBLINGS)
+            .copied();
         creators(trace, call.task).chain(siblings).any(leads)
     };
     match to {

@@ -46,7 +46,10 @@ impl StreamEnd {
         self.closes.order(trace);
         self.opens.order(trace);
         let deaths = (0u32..).zip(&self.users).map(|(place, &user)| {
-            let death_ns = trace.tasks.get(user as usize).map_or(NO_NS, |task| task.death_ns);
+            let death_ns = trace
+                .tasks
+                .get(user as usize)
+                .map_or(NO_NS, |task| task.death_ns);
             (death_ns, place)
         });
         self.deaths = deaths.filter(|&(death_ns, _)| death_ns != NO_NS).collect();
@@ -54,14 +57,33 @@ impl StreamEnd {
     }
 
     /// The matching user with the last end that is printed between these moments.
-    fn last_ended(&self, call: &Waiting<'_>, from_ns: i64, until_ns: i64, fits: impl Fn(u32) -> bool) -> Option<Edge> {
-        let until = self.deaths.partition_point(|&(death_ns, _)| death_ns <= until_ns);
-        let ended = self.deaths[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns);
+    fn last_ended(
+        &self,
+        call: &Waiting<'_>,
+        from_ns: i64,
+        until_ns: i64,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<Edge> {
+        let until = self
+            .deaths
+            .partition_point(|&(death_ns, _)| death_ns <= until_ns);
+        let ended = self.deaths[..until]
+            .iter()
+            .rev()
+            .take_while(|&&(death_ns, _)| death_ns > from_ns);
         let exits = ended.filter_map(|&(death_ns, place)| {
-            let user = *self.users.get(place as usize).filter(|&&user| user != call.task && fits(user))?;
+            let user = *self
+                .users
+                .get(place as usize)
+                .filter(|&&user| user != call.task && fits(user))?;
             Some((death_ns.min(call.span.end_ns), place, user))
         });
-        exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: WakeKind::Stream, sure: Confidence::Inferred })
+        exits.max().map(|(at_ns, _, task)| Edge {
+            task,
+            at_ns,
+            how: WakeKind::Stream,
+            sure: Confidence::Inferred,
+        })
     }
 }
 
@@ -106,7 +128,9 @@ impl Streams {
         if known.deed == Effect::MakesFifo {
             self.learn_fifo(events, target, Confidence::Measured);
         }
-        let Some(ends) = self.ends_of(events, target) else { return };
+        let Some(ends) = self.ends_of(events, target) else {
+            return;
+        };
         let end = &mut self.ends[ends.own as usize];
         match known.deed {
             Effect::Writes => end.writes.push(row),
@@ -138,20 +162,37 @@ impl Streams {
 
     /// The state of a fifo before any call at it is examined.
     pub(super) fn know_fifos(&mut self, trace: &Trace, fifos: &[Text]) {
-        fifos.iter().for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Confidence::Inferred));
+        fifos
+            .iter()
+            .for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Confidence::Inferred));
     }
 
     fn learn_fifo(&mut self, events: &EventTable, target: Text, sure: Confidence) {
         let number = self.number(events.texts.bytes(target));
-        self.learn(target, Some(Ends { own: number, peer: number, sure }));
+        self.learn(
+            target,
+            Some(Ends {
+                own: number,
+                peer: number,
+                sure,
+            }),
+        );
     }
 
     fn ends_of(&mut self, events: &EventTable, target: Text) -> Option<Ends> {
-        if self.known.get(target.0 as usize).is_none_or(|&known| known == 0) {
+        if self
+            .known
+            .get(target.0 as usize)
+            .is_none_or(|&known| known == 0)
+        {
             let names = names(events.texts.bytes(target));
             let ends = names.map(|(own, peer)| {
                 let (own, peer) = (self.number(&own), self.number(&peer));
-                Ends { own, peer, sure: Confidence::Measured }
+                Ends {
+                    own,
+                    peer,
+                    sure: Confidence::Measured,
+                }
             });
             self.learn(target, ends);
         }
@@ -198,7 +239,8 @@ impl Streams {
             descends(trace, writer, call.task) && !same_process(trace, writer, call.task)
         };
         let row = call.last_inside(&self.unnamed, by_descendant)?;
-        Some(call.edge(row, WakeKind::Stream, Confidence::Inferred)).filter(|edge| call.is_near_end(edge.at_ns))
+        Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
+            .filter(|edge| call.is_near_end(edge.at_ns))
     }
 
     /// The number of the write end of a target that is read.
@@ -232,7 +274,8 @@ impl Streams {
         let target = call.trace.events.target(call.span.row);
         let end = self.ends.get(self.known_ends(target)?.own as usize)?;
         let began_inside = |row: u32| {
-            call.trace.events.start_ns(row) > call.span.start_ns && are_two_sides(call.trace, call.span.row, row)
+            call.trace.events.start_ns(row) > call.span.start_ns
+                && are_two_sides(call.trace, call.span.row, row)
         };
         let row = call.last_begun_inside(&end.opens, began_inside)?;
         Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
@@ -242,7 +285,9 @@ impl Streams {
     /// is not the cause.
     pub(super) fn giver(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
-        let (Some(source), _) = source_and_sinks(events, call.span.row) else { return None };
+        let (Some(source), _) = source_and_sinks(events, call.span.row) else {
+            return None;
+        };
         let ends = self.known_ends(source)?;
         let end = self.ends.get(ends.peer as usize)?;
         let is_quick = |row: u32| events.dur_ns(row) < MIN_BLOCKED_WRITE_NS;
@@ -250,7 +295,10 @@ impl Streams {
             0 => leaver(call, end, |_| true),
             _ => writer(call, end, is_quick),
         }?;
-        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+        Some(Edge {
+            sure: edge.sure.max(ends.sure),
+            ..edge
+        })
     }
 
     /// The last task that wrote at the other end of a target, or closed it.
@@ -258,20 +306,31 @@ impl Streams {
         let ends = self.known_ends(target)?;
         let end = self.ends.get(ends.peer as usize)?;
         let edge = writer(call, end, |_| true).or_else(|| leaver(call, end, |_| true))?;
-        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+        Some(Edge {
+            sure: edge.sure.max(ends.sure),
+            ..edge
+        })
     }
 
     /// The waker of a read: the last writer during it; at end of file, the last to close.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, is_at_end: bool) -> Option<Edge> {
         let ends = self.known_ends(call.trace.events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
-        let late =
-            || Some(call.edge(call.first_begun_after(&end.writes, |_| true)?, WakeKind::Stream, Confidence::Inferred));
+        let late = || {
+            Some(call.edge(
+                call.first_begun_after(&end.writes, |_| true)?,
+                WakeKind::Stream,
+                Confidence::Inferred,
+            ))
+        };
         let edge = match is_at_end {
             true => leaver(call, end, |_| true),
             false => writer(call, end, |_| true).or_else(late),
         }?;
-        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+        Some(Edge {
+            sure: edge.sure.max(ends.sure),
+            ..edge
+        })
     }
 }
 
@@ -287,18 +346,37 @@ pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, 
 }
 
 /// The last matching writer.
-pub(super) fn writer(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+pub(super) fn writer(
+    call: &Waiting<'_>,
+    end: &StreamEnd,
+    fits: impl Fn(u32) -> bool,
+) -> Option<Edge> {
     let row = call.last_inside(&end.writes, fits)?;
     Some(call.edge(row, WakeKind::Stream, Confidence::Measured))
 }
 
 /// The last matching close, or end of a user.
-pub(super) fn leaver(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> bool) -> Option<Edge> {
-    let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, WakeKind::Stream, Confidence::Measured));
+pub(super) fn leaver(
+    call: &Waiting<'_>,
+    end: &StreamEnd,
+    fits: impl Fn(u32) -> bool,
+) -> Option<Edge> {
+    let closed = call
+        .last_inside(&end.closes, fits)
+        .map(|row| call.edge(row, WakeKind::Stream, Confidence::Measured));
     let exit = end.last_ended(call, call.span.start_ns, call.exits_until_ns(), |_| true);
     let best = closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns);
-    let slow = || end.last_ended(call, call.exits_until_ns(), call.slow_exits_until_ns(), |user| call.saw_end_of(user));
-    best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best)
+    let slow = || {
+        end.last_ended(
+            call,
+            call.exits_until_ns(),
+            call.slow_exits_until_ns(),
+            |user| call.saw_end_of(user),
+        )
+    };
+    best.filter(|edge| call.is_near_end(edge.at_ns))
+        .or_else(slow)
+        .or(best)
 }
 
 /// The names of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
@@ -308,11 +386,16 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;
     let (kind, inside) = target.split_at_checked(open + 1)?;
-    let is_socket = [&b"UNIX"[..], b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| kind.starts_with(prefix));
+    let is_socket = [&b"UNIX"[..], b"TCP", b"UDP", b"SCTP"]
+        .iter()
+        .any(|prefix| kind.starts_with(prefix));
     // After the numbers, `,"/run/x"` or `,@"x"`.
     let inside = &inside[..memchr::memchr(b',', inside).unwrap_or(inside.len())];
-    let inside =
-        if inside.len() + open + 1 == target.len() { inside.strip_suffix(b"]").unwrap_or(inside) } else { inside };
+    let inside = if inside.len() + open + 1 == target.len() {
+        inside.strip_suffix(b"]").unwrap_or(inside)
+    } else {
+        inside
+    };
     let arrow = memchr::memmem::find(inside, b"->").filter(|_| is_socket);
     if kind.starts_with(b"UNIX") {
         return local_names(kind, inside, arrow);
@@ -320,16 +403,28 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let arrow = arrow?;
     let (own, peer) = (&inside[..arrow], &inside[arrow + 2..]);
     if let Some((own, peer)) = as_v4(own).zip(as_v4(peer)) {
-        let kind = [kind.split(|&byte| byte == b'v').next().unwrap_or(kind), b":["].concat();
-        return Some(([&kind, &*own, b"->", &*peer].concat(), [&kind, &*peer, b"->", &*own].concat()));
+        let kind = [
+            kind.split(|&byte| byte == b'v').next().unwrap_or(kind),
+            b":[",
+        ]
+        .concat();
+        return Some((
+            [&kind, &*own, b"->", &*peer].concat(),
+            [&kind, &*peer, b"->", &*own].concat(),
+        ));
     }
-    Some(([kind, own, b"->", peer].concat(), [kind, peer, b"->", own].concat()))
+    Some((
+        [kind, own, b"->", peer].concat(),
+        [kind, peer, b"->", own].concat(),
+    ))
 }
 
 /// The IPv4 address of an IPv6 socket in the form that the other end prints, which may be an IPv4 socket: of
 /// `[::ffff:10.0.0.1]:80`, `10.0.0.1:80`.
 fn as_v4(address: &[u8]) -> Option<Vec<u8>> {
-    let (host, port) = address.strip_prefix(b"[::ffff:")?.split_at_checked(memchr::memchr(b']', address)? - 8)?;
+    let (host, port) = address
+        .strip_prefix(b"[::ffff:")?
+        .split_at_checked(memchr::memchr(b']', address)? - 8)?;
     Some([host, port.strip_prefix(b"]")?].concat())
 }
 
@@ -352,20 +447,39 @@ mod tests {
     #[test]
     fn the_two_ends_of_a_socket_name_each_other() {
         let cases: [(&[u8], &[u8]); 6] = [
-            (b"TCP:[10.0.0.1:4711->10.0.0.2:80]", b"TCPv6:[[::ffff:10.0.0.2]:80->[::ffff:10.0.0.1]:4711]"),
+            (
+                b"TCP:[10.0.0.1:4711->10.0.0.2:80]",
+                b"TCPv6:[[::ffff:10.0.0.2]:80->[::ffff:10.0.0.1]:4711]",
+            ),
             (b"pipe:[7]", b"pipe:[7]"),
             (b"UNIX-STREAM:[20->21]", b"UNIX-STREAM:[21->20]"),
-            (b"UNIX-STREAM:[20->21,\"/run/x\"]", b"UNIX-STREAM:[21->20,\"/run/x\"]"),
+            (
+                b"UNIX-STREAM:[20->21,\"/run/x\"]",
+                b"UNIX-STREAM:[21->20,\"/run/x\"]",
+            ),
             (b"UNIX-STREAM:[20->21,@\"x\"]", b"UNIX-STREAM:[21->20]"),
-            (b"TCPv6:[[::1]:80->[::1]:4711]", b"TCPv6:[[::1]:4711->[::1]:80]"),
+            (
+                b"TCPv6:[[::1]:80->[::1]:4711]",
+                b"TCPv6:[[::1]:4711->[::1]:80]",
+            ),
         ];
         for (one, other) in cases {
-            assert_eq!(names(one).map(|(_, peer)| peer), names(other).map(|(own, _)| own));
+            assert_eq!(
+                names(one).map(|(_, peer)| peer),
+                names(other).map(|(own, _)| own)
+            );
             assert!(names(one).is_some());
         }
-        assert!(cases.iter().all(|(one, other)| may_be_stream(one) && may_be_stream(other)));
+        assert!(
+            cases
+                .iter()
+                .all(|(one, other)| may_be_stream(one) && may_be_stream(other))
+        );
         let (_, read_by_accepted) = names(b"UNIX-STREAM:[20]").expect("a local socket");
-        assert_eq!(names(b"UNIX-STREAM:[21->20]").map(|(own, _)| own), Some(read_by_accepted));
+        assert_eq!(
+            names(b"UNIX-STREAM:[21->20]").map(|(own, _)| own),
+            Some(read_by_accepted)
+        );
         assert!(names(b"/etc/passwd").is_none());
         assert!(names(b"TCP:[0.0.0.0:22]").is_none());
     }

@@ -33,16 +33,23 @@ pub(super) struct Terminals {
 
 impl Terminals {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
-        let works = matches!(known.deed, Effect::Opens | Effect::Writes) && known.outcome == Outcome::Ok;
+        let works =
+            matches!(known.deed, Effect::Opens | Effect::Writes) && known.outcome == Outcome::Ok;
         if !works || (known.deed == Effect::Writes && self.masters.is_empty()) {
             return;
         }
         let task = trace.events.task(row);
-        let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else { return };
+        let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else {
+            return;
+        };
         match (known.deed, side_of(trace, row)) {
-            (Effect::Opens, TerminalSide::Master) => self.masters.entry(capture).or_default().push(task),
+            (Effect::Opens, TerminalSide::Master) => {
+                self.masters.entry(capture).or_default().push(task)
+            }
             (Effect::Writes, _) if !self.masters.contains_key(&capture) => {}
-            (Effect::Writes, TerminalSide::Master) => self.to_master.entry(capture).or_default().push(row),
+            (Effect::Writes, TerminalSide::Master) => {
+                self.to_master.entry(capture).or_default().push(row)
+            }
             (Effect::Writes, TerminalSide::Slave | TerminalSide::Unknown) => {
                 self.to_slave.entry(capture).or_default().push(row)
             }
@@ -51,7 +58,10 @@ impl Terminals {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        let lists = self.to_slave.values_mut().chain(self.to_master.values_mut());
+        let lists = self
+            .to_slave
+            .values_mut()
+            .chain(self.to_master.values_mut());
         lists.for_each(|rows| rows.order(trace));
     }
 
@@ -64,11 +74,14 @@ impl Terminals {
                 && !same_process(trace, trace.events.task(row), call.task)
         };
         let found = match side_of(trace, row) {
-            TerminalSide::Master | TerminalSide::Unknown if self.has_one_master(trace, capture, call.task) => {
+            TerminalSide::Master | TerminalSide::Unknown
+                if self.has_one_master(trace, capture, call.task) =>
+            {
                 call.last_inside(self.to_slave.get(&capture)?, from_below)?
             }
-            TerminalSide::Slave => call
-                .last_inside(self.to_master.get(&capture)?, |row| descends(trace, call.task, trace.events.task(row)))?,
+            TerminalSide::Slave => call.last_inside(self.to_master.get(&capture)?, |row| {
+                descends(trace, call.task, trace.events.task(row))
+            })?,
             _ => return None,
         };
         Some(call.edge(found, WakeKind::Terminal, Confidence::Inferred))
@@ -84,12 +97,19 @@ impl Terminals {
             TerminalSide::Slave | TerminalSide::Other => false,
         };
         let child = is_left.then(|| children.last_child(call)).flatten()?;
-        Some(Edge { how: WakeKind::Terminal, sure: Confidence::Inferred, ..child })
+        Some(Edge {
+            how: WakeKind::Terminal,
+            sure: Confidence::Inferred,
+            ..child
+        })
     }
 
     fn has_one_master(&self, trace: &Trace, capture: u32, task: u32) -> bool {
-        let opened = |&&opener: &&u32| creators(trace, task).any(|up| same_process(trace, up, opener));
-        self.masters.get(&capture).is_some_and(|openers| openers.iter().take(256).filter(opened).take(2).count() == 1)
+        let opened =
+            |&&opener: &&u32| creators(trace, task).any(|up| same_process(trace, up, opener));
+        self.masters
+            .get(&capture)
+            .is_some_and(|openers| openers.iter().take(256).filter(opened).take(2).count() == 1)
     }
 }
 

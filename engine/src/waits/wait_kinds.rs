@@ -2,7 +2,9 @@
 
 use crate::store::classes::class_of;
 use crate::store::events::EventTable;
-pub(crate) use crate::store::outcomes::{failed_at_once, fails_at_once, found_no_child, is_broken_off, was_broken_off};
+pub(crate) use crate::store::outcomes::{
+    failed_at_once, fails_at_once, found_no_child, is_broken_off, was_broken_off,
+};
 pub(crate) use crate::store::time_limits::{resumed, resumes_unknown, timed_out, wait_of_row};
 use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome};
@@ -43,7 +45,10 @@ pub(crate) fn may_idle(events: &EventTable, row: u32) -> bool {
 }
 
 fn class(events: &EventTable, row: u32) -> Class {
-    class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)))
+    class_of(
+        events.shape(row).syscall,
+        events.texts.bytes(events.target(row)),
+    )
 }
 
 /// Whether a call is the return from a signal handler.

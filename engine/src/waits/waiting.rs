@@ -39,14 +39,18 @@ impl Waiting<'_> {
 
     /// The latest time at which the end of another task may have ended this call.
     pub(super) fn exits_until_ns(&self) -> i64 {
-        self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS.max(self.tick_ns()))
+        self.span
+            .end_ns
+            .saturating_add(EXIT_TOLERANCE_NS.max(self.tick_ns()))
     }
 
     /// The latest start of an event that ended this call: timestamps and durations come from different clocks.
     fn begun_until_ns(&self) -> i64 {
         // A clock under NTP adjustment drifts by up to 0.05 %; strace takes timestamps and durations from two clocks.
         let slewed_ns = (self.span.end_ns - self.span.start_ns) / 1_000;
-        self.span.end_ns.saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
+        self.span
+            .end_ns
+            .saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
     }
 
     /// Whether an event at this time coincides with the end of the wait, within the precision of timestamps.
@@ -77,18 +81,29 @@ impl Waiting<'_> {
 
     /// A later call of the task.
     pub(super) fn part(&self, at: usize) -> Span {
-        self.trace.spans_of(self.task, at..at + 1, NO_NS).next().map_or(self.span, |(_, span)| span)
+        self.trace
+            .spans_of(self.task, at..at + 1, NO_NS)
+            .next()
+            .map_or(self.span, |(_, span)| span)
     }
 
     /// The rows of the task after this one.
     pub(super) fn rows_after(&self) -> impl Iterator<Item = u32> {
-        self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
+        self.trace
+            .rows_of(self.task)
+            .iter()
+            .skip(self.at + 1)
+            .copied()
     }
 
     /// The calls of the task after this one, without those of signal handlers.
     fn calls_after(&self) -> impl Iterator<Item = u32> {
         let events = &self.trace.events;
-        let mut rest = self.trace.rows_of(self.task).get(self.at + 1..).unwrap_or(&[]);
+        let mut rest = self
+            .trace
+            .rows_of(self.task)
+            .get(self.at + 1..)
+            .unwrap_or(&[]);
         std::iter::from_fn(move || {
             loop {
                 let (&row, behind) = rest.split_first()?;
@@ -107,13 +122,20 @@ impl Waiting<'_> {
         let events = &self.trace.events;
         let calls = self.calls_after().take(CALLS_BEHIND_POLL);
         // An interpreter acquires its lock before it continues.
-        let of_file = |known: &ShapeFacts| known.wait == Some(Wait::Read) && known.class == Class::Disk;
-        let named = |row: u32| Some(shapes.of(self.trace, row)).filter(|known| !of_file(known))?.named;
+        let of_file =
+            |known: &ShapeFacts| known.wait == Some(Wait::Read) && known.class == Class::Disk;
+        let named = |row: u32| {
+            Some(shapes.of(self.trace, row))
+                .filter(|known| !of_file(known))?
+                .named
+        };
         let waits = calls.filter_map(|row| Some((row, named(row)?)));
         // The task may poll again before it reads.
         let is_look = |row: u32| events.requested_ns(row) == Some(0);
-        let mut waits = waits.filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));
-        let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
+        let mut waits = waits
+            .filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));
+        let (row, wait) =
+            waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
     }
 
@@ -130,7 +152,11 @@ impl Waiting<'_> {
         const TRIES: usize = 64;
         const LONG_ONES: usize = 8;
         let events = &self.trace.events;
-        let Span { start_ns, end_ns: last_ns, .. } = self.span;
+        let Span {
+            start_ns,
+            end_ns: last_ns,
+            ..
+        } = self.span;
         let mut long_ones = 0;
         let near = || rows.back_from(self.begun_until_ns(), start_ns).take(TRIES);
         let of_others = |&row: &u32| events.task(row) != self.task && fits(row);
@@ -138,8 +164,11 @@ impl Waiting<'_> {
             long_ones += usize::from(events.start_ns(row) < start_ns);
             long_ones <= LONG_ONES
         });
-        let inside = inside.filter(|&row| self.spans_exit(end_ns(self.trace, row))).filter(of_others);
-        let last = inside.max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)));
+        let inside = inside
+            .filter(|&row| self.spans_exit(end_ns(self.trace, row)))
+            .filter(of_others);
+        let last =
+            inside.max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)));
         let is_under_way = |&row: &u32| {
             let begun_ns = events.start_ns(row);
             begun_ns > start_ns && begun_ns < last_ns && end_ns(self.trace, row) > last_ns
@@ -149,13 +178,18 @@ impl Waiting<'_> {
 
     /// The same for calls with an immediate effect, regardless of the timestamp of their return: the one that started
     /// last.
-    pub(super) fn last_begun_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn last_begun_inside(
+        &self,
+        rows: &Ordered,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
         let start_ns = self.span.start_ns;
         let near = rows.back_from(self.begun_until_ns(), start_ns).take(TRIES);
-        let mut near =
-            near.filter(|&row| events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row));
+        let mut near = near.filter(|&row| {
+            events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row)
+        });
         near.next()
     }
 
@@ -166,19 +200,36 @@ impl Waiting<'_> {
     /// waiter   |s------- futex -------|s + <T>  ···|--- next ---|
     /// waker                             |- WAKE -|
     /// ```
-    pub(super) fn first_begun_after(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn first_begun_after(
+        &self,
+        rows: &Ordered,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
-        let next_ns = self.rows_after().next().map(|row| events.start_ns(row)).filter(|&next_ns| next_ns != NO_NS)?;
-        let (from_ns, until_ns) = (self.span.end_ns, next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)));
+        let next_ns = self
+            .rows_after()
+            .next()
+            .map(|row| events.start_ns(row))
+            .filter(|&next_ns| next_ns != NO_NS)?;
+        let (from_ns, until_ns) = (
+            self.span.end_ns,
+            next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)),
+        );
         let near = rows.back_from(until_ns, from_ns).take(TRIES);
         let near = near.take_while(|&row| events.start_ns(row) > from_ns);
-        near.filter(|&row| events.task(row) != self.task && fits(row)).last()
+        near.filter(|&row| events.task(row) != self.task && fits(row))
+            .last()
     }
 
     pub(super) fn edge(&self, row: u32, how: WakeKind, sure: Confidence) -> Edge {
         let at_ns = end_ns(self.trace, row).min(self.span.end_ns);
-        Edge { task: self.trace.events.task(row), at_ns, how, sure }
+        Edge {
+            task: self.trace.events.task(row),
+            at_ns,
+            how,
+            sure,
+        }
     }
 }
 

@@ -20,8 +20,8 @@ use crate::waits::stops::may_stop;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::poll_loops::{producers, search};
 use crate::waits::{
-    backlog, backpressure, child, clients, connection, effects, eventfd, file_watch, futex, interrupted, lock, message,
-    signal, stream, terminal, wait_kinds, watchdog,
+    backlog, backpressure, child, clients, connection, effects, eventfd, file_watch, futex,
+    interrupted, lock, message, signal, stream, terminal, wait_kinds, watchdog,
 };
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
@@ -106,7 +106,10 @@ impl Wakers {
     #[inline]
     pub fn class(&self, trace: &Trace, row: u32) -> Class {
         match trace.events.filled_from_pipe(row) {
-            Some(sink) => class_of(trace.events.shape(row).syscall, trace.events.texts.bytes(sink)),
+            Some(sink) => class_of(
+                trace.events.shape(row).syscall,
+                trace.events.texts.bytes(sink),
+            ),
             None => self.class_of(trace.events.shape_number(row)),
         }
     }
@@ -134,10 +137,15 @@ impl Wakers {
     /// immediate.
     pub fn needs_waker(&self, trace: &Trace, row: u32) -> bool {
         let known = self.shapes.of(trace, row);
-        let of_peer = matches!(known.class, Class::Ipc | Class::Terminal | Class::Network | Class::External);
+        let of_peer = matches!(
+            known.class,
+            Class::Ipc | Class::Terminal | Class::Network | Class::External
+        );
         let waits = match known.wait {
             // Its class is that of the source. The data may have been late, or there was no room for it.
-            None if known.deed == Effect::Moves => of_peer && trace.events.filled_from_pipe(row).is_none(),
+            None if known.deed == Effect::Moves => {
+                of_peer && trace.events.filled_from_pipe(row).is_none()
+            }
             None | Some(Wait::Sleep) => false,
             Some(Wait::Read) => of_peer,
             Some(_) => true,
@@ -147,11 +155,24 @@ impl Wakers {
 
     /// The waker of a call of a task. `at` is the index of the call among the task's rows.
     pub fn waker(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
-        let (call, known) = (Waiting { trace, task, at, span }, self.shapes.of(trace, span.row));
-        if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
+        let (call, known) = (
+            Waiting {
+                trace,
+                task,
+                at,
+                span,
+            },
+            self.shapes.of(trace, span.row),
+        );
+        if let Some(edge) = known
+            .may_vfork
+            .then(|| self.children.vfork(&call))
+            .flatten()
+        {
             return Some(edge);
         }
-        let may_wait = known.wait.is_some() || matches!(known.deed, Effect::Writes | Effect::Moves | Effect::Opens);
+        let may_wait = known.wait.is_some()
+            || matches!(known.deed, Effect::Writes | Effect::Moves | Effect::Opens);
         if !may_wait || self.shapes.timed_out(trace, span.row) {
             return None;
         }
@@ -183,14 +204,24 @@ impl Wakers {
         // The awaited event may have arrived with the signal, before the task checked again.
         let ends_with_signal = part.end_ns.saturating_sub(call.span.end_ns) <= EXIT_TOLERANCE_NS;
         // Or during the signal handler, so that the last part returned at once.
-        let whole = Span { start_ns: call.span.start_ns, ..part };
-        self.waker(call.trace, call.task, last, whole).or_else(|| ends_with_signal.then(sender).flatten())
+        let whole = Span {
+            start_ns: call.span.start_ns,
+            ..part
+        };
+        self.waker(call.trace, call.task, last, whole)
+            .or_else(|| ends_with_signal.then(sender).flatten())
     }
 
     /// The end of a wait that no task of the trace caused.
     pub fn ended_by(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Ender {
-        let call = Waiting { trace, task, at, span };
-        let goes_on = self.shapes.of(trace, span.row).interrupted && interrupted::last_part(&call).is_some();
+        let call = Waiting {
+            trace,
+            task,
+            at,
+            span,
+        };
+        let goes_on =
+            self.shapes.of(trace, span.row).interrupted && interrupted::last_part(&call).is_some();
         match () {
             () if goes_on => Ender::Unknown,
             () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
@@ -203,7 +234,11 @@ impl Wakers {
     /// Whether a server waited for a client outside the trace.
     fn awaits_client(&self, call: &Waiting<'_>) -> bool {
         let polls = self.shapes.of(call.trace, call.span.row).named == Some(Wait::Poll);
-        let taken = if polls { call.taken_next(&self.shapes) } else { Some(call.span.row) };
+        let taken = if polls {
+            call.taken_next(&self.shapes)
+        } else {
+            Some(call.span.row)
+        };
         taken.is_some_and(|taken| self.clients.awaits(&self.shapes, call, taken))
     }
 
@@ -243,12 +278,23 @@ impl Wakers {
         span: Span,
         waiter: Option<u32>,
     ) -> Option<poll_loops::PollLoop> {
-        poll_loops::poll(self, Waiting { trace, task, at, span }, waiter)
+        poll_loops::poll(
+            self,
+            Waiting {
+                trace,
+                task,
+                at,
+                span,
+            },
+            waiter,
+        )
     }
 
     /// Whether a failed lookup is only a step of a search that found the name elsewhere right after it.
     pub(crate) fn is_step_of_search(&self, trace: &Trace, task: u32, row: u32) -> bool {
-        trace.place_of(task, row).is_some_and(|at| search::is_step(self, trace, task, at))
+        trace
+            .place_of(task, row)
+            .is_some_and(|at| search::is_step(self, trace, task, at))
     }
 
     /// For each stream that is read: the tasks that read it, and the users of its write end.
@@ -266,7 +312,9 @@ impl Wakers {
                 }
             }
         }
-        readers.into_iter().map(|(end, readers)| (readers, self.streams.users(end)))
+        readers
+            .into_iter()
+            .map(|(end, readers)| (readers, self.streams.users(end)))
     }
 
     /// The task that produced the input of a call.
@@ -275,7 +323,9 @@ impl Wakers {
         match known.wait? {
             Wait::Child => self.children.waited(call),
             Wait::Read => self.read(call),
-            Wait::Peer if known.deed == Effect::Accepts => self.connections.connector(call, call.span.row),
+            Wait::Peer if known.deed == Effect::Accepts => {
+                self.connections.connector(call, call.span.row)
+            }
             Wait::Peer => self.backlog.server(call, &self.producers),
             Wait::Message => match known.deed {
                 Effect::Handles(object) => self.messages.other_side(call, object),
@@ -296,28 +346,57 @@ impl Wakers {
         let is_shared = op.starts_with(b"FUTEX_WAIT") && !op.ends_with(b"PRIVATE");
         let shares_memory = |main: u32| task_relations::related(call.trace, main, call.task);
         let returned = events.outcome(call.span.row) == parsers::Outcome::Ok;
-        let died = (is_shared && returned).then(|| self.children.ended_with(call, shares_memory)).flatten();
-        died.map(|edge| Edge { how: WakeKind::Lock, ..edge })
+        let died = (is_shared && returned)
+            .then(|| self.children.ended_with(call, shares_memory))
+            .flatten();
+        died.map(|edge| Edge {
+            how: WakeKind::Lock,
+            ..edge
+        })
     }
 
     fn read(&self, call: &Waiting<'_>) -> Option<Edge> {
         let row = call.span.row;
         let target = call.trace.events.texts.bytes(call.trace.events.target(row));
         let is_at_end = self.shapes.found_end(call.trace, row);
-        let connected = || self.connections.writer_at(call, call.trace.events.target(row), is_at_end, &self.children);
+        let connected = || {
+            self.connections.writer_at(
+                call,
+                call.trace.events.target(row),
+                is_at_end,
+                &self.children,
+            )
+        };
         let streamed = self.streamed(call, is_at_end).or_else(connected);
-        let counted = || self.counters.writer(call, target, &self.signals, &self.children);
+        let counted = || {
+            self.counters
+                .writer(call, target, &self.signals, &self.children)
+        };
         let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
-        let told = || streamed.or_else(counted).or_else(|| self.watches.changer(call, target));
-        told().or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
+        let told = || {
+            streamed
+                .or_else(counted)
+                .or_else(|| self.watches.changer(call, target))
+        };
+        told()
+            .or_else(|| self.terminals.writer(call, row))
+            .or_else(hung_up)
     }
 
     /// The task that produced the input of a call, or made room for its output.
     fn moved(&self, call: &Waiting<'_>) -> Option<Edge> {
         let given = self.streams.giver(call);
         let (_, sinks) = stream::source_and_sinks(&call.trace.events, call.span.row);
-        let made_room = || sinks.into_iter().flatten().find_map(|sink| backpressure::reader(&self.streams, call, sink));
-        given.filter(|edge| call.is_at_end(edge.at_ns)).or_else(made_room).or(given)
+        let made_room = || {
+            sinks
+                .into_iter()
+                .flatten()
+                .find_map(|sink| backpressure::reader(&self.streams, call, sink))
+        };
+        given
+            .filter(|edge| call.is_at_end(edge.at_ns))
+            .or_else(made_room)
+            .or(given)
     }
 
     /// The writer at the other end of a stream. At end of file, the task that closed it by a close, an exit or an exec,
@@ -326,29 +405,48 @@ impl Wakers {
         let row = call.span.row;
         let left = self.streams.writer(call, row, is_at_end);
         let other_end = self.streams.other_end(call.trace.events.target(row));
-        let Some(other_end) = other_end.filter(|_| is_at_end) else { return left };
-        let left = left.into_iter().chain(self.children.execed(call)).max_by_key(|edge| edge.at_ns);
-        left.filter(|edge| call.is_at_end(edge.at_ns)).or_else(|| self.heir(call, other_end)).or(left)
+        let Some(other_end) = other_end.filter(|_| is_at_end) else {
+            return left;
+        };
+        let left = left
+            .into_iter()
+            .chain(self.children.execed(call))
+            .max_by_key(|edge| edge.at_ns);
+        left.filter(|edge| call.is_at_end(edge.at_ns))
+            .or_else(|| self.heir(call, other_end))
+            .or(left)
     }
 
     /// The process that ended together with this wait, among the descendants of the users of the stream's end.
     fn heir(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         let users = self.streams.users(end);
-        let inherits =
-            |main: u32| users.iter().take(HEIRS).any(|&user| task_relations::descends(call.trace, main, user));
+        let inherits = |main: u32| {
+            users
+                .iter()
+                .take(HEIRS)
+                .any(|&user| task_relations::descends(call.trace, main, user))
+        };
         self.children.ended_with(call, inherits)
     }
 
     /// The last writer at the other end of a target.
     pub(super) fn write_at(&self, call: &Waiting<'_>, target: parsers::Text) -> Option<Edge> {
         let name = call.trace.events.texts.bytes(target);
-        let counted = || self.counters.writer(call, name, &self.signals, &self.children);
+        let counted = || {
+            self.counters
+                .writer(call, name, &self.signals, &self.children)
+        };
         if let Some(process) = process_of(name) {
             return self.children.process_end(call, process);
         }
         let streamed = self.streams.last_event(call, target);
-        let streamed = streamed.or_else(|| self.connections.writer_at(call, target, false, &self.children));
-        streamed.or_else(counted).or_else(|| self.watches.changer(call, name))
+        let streamed = streamed.or_else(|| {
+            self.connections
+                .writer_at(call, target, false, &self.children)
+        });
+        streamed
+            .or_else(counted)
+            .or_else(|| self.watches.changer(call, name))
     }
 }
 

@@ -9,9 +9,11 @@ use std::io::Write;
 
 fn read(lines: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
-    file.write_all((lines.trim().to_owned() + "\n").as_bytes()).expect("the lines");
+    file.write_all((lines.trim().to_owned() + "\n").as_bytes())
+        .expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("not read: {lines}"))
 }
 
 /// Each task: its id, its process, and its relation to others.
@@ -156,7 +158,11 @@ fn attached_tasks_get_their_relations_from_the_capture() {
         let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
         let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
-        assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
+        assert_eq!(
+            charged_ns,
+            window.wall_ns(),
+            "{name}: all of the window, and no more"
+        );
     }
 }
 
@@ -188,7 +194,10 @@ fn the_path_stays_in_an_older_task_before_its_first_event() {
 600 1795361000.200020 <... wait4 resumed>NULL, 0, NULL) = 601 <0.100010>
 "#,
     );
-    let window = Window { root: Some(1), ..windows(&trace, &WindowChoice::default())[0] };
+    let window = Window {
+        root: Some(1),
+        ..windows(&trace, &WindowChoice::default())[0]
+    };
     let segments = path(&trace, &Wakers::new(&trace), &window);
     assert!(segments.iter().all(|segment| segment.task == 1));
 }

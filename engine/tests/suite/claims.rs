@@ -13,7 +13,10 @@ use proptest::prelude::*;
 
 fn user_code() -> Provenance {
     let class = (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]);
-    Provenance::Pieces(Scope { only: vec![class], without: Vec::new() })
+    Provenance::Pieces(Scope {
+        only: vec![class],
+        without: Vec::new(),
+    })
 }
 
 proptest! {

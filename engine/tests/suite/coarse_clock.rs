@@ -18,13 +18,20 @@ type Call = (i64, i64, usize);
 const KINDS: [(&str, &str); 5] = [
     ("read(3<pipe:[7]>, ", "\"x\", 1) = 1"),
     ("write(4<pipe:[7]>, ", "\"x\", 1) = 1"),
-    ("clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, ", "NULL) = 0"),
+    (
+        "clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, ",
+        "NULL) = 0",
+    ),
     ("epoll_wait(5<anon_inode:[eventpoll]>, ", "[], 1, 300) = 0"),
     ("openat(AT_FDCWD, \"/etc/hosts\", ", "O_RDONLY) = 6"),
 ];
 
 fn scripts() -> impl Strategy<Value = Vec<Vec<Call>>> {
-    let call = (0i64..700_000, prop_oneof![0i64..200, 0i64..1_700_000], 0..KINDS.len());
+    let call = (
+        0i64..700_000,
+        prop_oneof![0i64..200, 0i64..1_700_000],
+        0..KINDS.len(),
+    );
     prop::collection::vec(prop::collection::vec(call, 1..8), 1..4)
 }
 
@@ -34,7 +41,11 @@ fn lines(scripts: &[Vec<Call>], is_started: bool) -> String {
     for (task, calls) in scripts.iter().enumerate() {
         let mut at_us = 500_000;
         if is_started && task == 0 {
-            lines.push((0, 0, "execve(\"/bin/a\", [\"a\"], 0x7ffd /* 1 var */) = 0 <0.000400>".to_owned()));
+            lines.push((
+                0,
+                0,
+                "execve(\"/bin/a\", [\"a\"], 0x7ffd /* 1 var */) = 0 <0.000400>".to_owned(),
+            ));
         }
         for &(pause_us, dur_us, kind) in calls {
             let (begun, ended) = KINDS[kind];
@@ -43,7 +54,11 @@ fn lines(scripts: &[Vec<Call>], is_started: bool) -> String {
             at_us += pause_us;
             lines.push((at_us, task, format!("{begun} <unfinished ...>")));
             at_us += dur_us;
-            lines.push((at_us, task, format!("<... {name} resumed>{ended} <{seconds}.{micros:06}>")));
+            lines.push((
+                at_us,
+                task,
+                format!("<... {name} resumed>{ended} <{seconds}.{micros:06}>"),
+            ));
         }
         if is_started && task == 0 {
             lines.push((at_us, task, "exit_group(0) = ?".to_owned()));
@@ -51,8 +66,9 @@ fn lines(scripts: &[Vec<Call>], is_started: bool) -> String {
         }
     }
     lines.sort_by_key(|&(at_us, ..)| at_us);
-    let print =
-        |(at_us, task, line): (i64, usize, String)| format!("{} 12:00:{:02} {line}\n", task + 1, at_us / 1_000_000);
+    let print = |(at_us, task, line): (i64, usize, String)| {
+        format!("{} 12:00:{:02} {line}\n", task + 1, at_us / 1_000_000)
+    };
     lines.into_iter().map(print).collect()
 }
 
@@ -125,6 +141,8 @@ fn a_woken_reader_is_not_charged_for_the_writer_that_a_tick_places_early() {
     let trace = read(&lines(&[reader, writer], true));
     let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
-    let resumed = segments.iter().filter(|segment| matches!(segment.what, What::Resume(_)));
+    let resumed = segments
+        .iter()
+        .filter(|segment| matches!(segment.what, What::Resume(_)));
     assert_eq!(resumed.map(Segment::dur_ns).sum::<i64>(), 0);
 }

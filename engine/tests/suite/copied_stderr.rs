@@ -8,9 +8,11 @@ use std::io::Write;
 
 fn read(lines: &[&str]) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
-    file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
+    file.write_all((lines.join("\n") + "\n").as_bytes())
+        .expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("not read: {lines:?}"))
 }
 
 /// Thread id, name and outcome of each call.
@@ -19,7 +21,11 @@ fn calls(trace: &Trace) -> Vec<(i32, Cow<'_, str>, Outcome)> {
     let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
     rows.map(|row| {
         let task = &trace.tasks[events.task(row) as usize];
-        (task.tid, events.texts.string(events.shape(row).syscall), events.shape(row).outcome)
+        (
+            task.tid,
+            events.texts.string(events.shape(row).syscall),
+            events.shape(row).outcome,
+        )
     })
     .collect()
 }
@@ -70,7 +76,10 @@ fn a_thread_continues_under_its_leaders_unprinted_id() {
         r"[pid     9] 1795248057.002400 +++ exited with 0 +++",
         r"1795248057.002500 +++ exited with 0 +++",
     ]);
-    let outcomes: Vec<_> = calls(&trace).into_iter().map(|(_, name, outcome)| (name, outcome)).collect();
+    let outcomes: Vec<_> = calls(&trace)
+        .into_iter()
+        .map(|(_, name, outcome)| (name, outcome))
+        .collect();
     assert_eq!(
         outcomes,
         [
@@ -101,7 +110,11 @@ fn the_first_id_is_the_childs_if_messages_are_off() {
         r"1795248057.002800 <... wait4 resumed>NULL, 0, NULL) = 8 <0.000290>",
         r"1795248057.002900 +++ exited with 0 +++",
     ]);
-    let of: Vec<(i32, u32)> = trace.tasks.iter().map(|task| (task.tid, task.calls)).collect();
+    let of: Vec<(i32, u32)> = trace
+        .tasks
+        .iter()
+        .map(|task| (task.tid, task.calls))
+        .collect();
     assert_eq!(of, [(7, 4), (8, 2)]);
     assert_eq!(trace.tasks[1].creator, 0);
 }

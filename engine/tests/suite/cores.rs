@@ -12,16 +12,36 @@ fn capture() -> String {
         let at = format!("1795224170.{:06}", turn * 30);
         let tid = 10 + turn % 3;
         // More different texts than the caches hold.
-        let path = format!("/srv/{}/{}", "d".repeat((turn % 200) as usize), turn / (1 + turn % 5));
-        let _ = writeln!(text, "{tid} {at} openat(AT_FDCWD, \"{path}\", O_RDONLY) = 3 <0.000011>");
-        let _ = writeln!(text, "{tid} {at} read(3, \"x\", 1) = 1 <0.00001{}>", turn % 10);
-        let _ = writeln!(text, "{tid} {at} poll([{{fd=3, events=POLLIN}}], 1, 20) = 0 (Timeout) <0.020000>");
-        let _ =
-            writeln!(text, "{tid} {at} stat(\"/etc/{}\", 0x7ffc) = -1 ENOENT (No such file) <0.000002>", turn % 700);
+        let path = format!(
+            "/srv/{}/{}",
+            "d".repeat((turn % 200) as usize),
+            turn / (1 + turn % 5)
+        );
+        let _ = writeln!(
+            text,
+            "{tid} {at} openat(AT_FDCWD, \"{path}\", O_RDONLY) = 3 <0.000011>"
+        );
+        let _ = writeln!(
+            text,
+            "{tid} {at} read(3, \"x\", 1) = 1 <0.00001{}>",
+            turn % 10
+        );
+        let _ = writeln!(
+            text,
+            "{tid} {at} poll([{{fd=3, events=POLLIN}}], 1, 20) = 0 (Timeout) <0.020000>"
+        );
+        let _ = writeln!(
+            text,
+            "{tid} {at} stat(\"/etc/{}\", 0x7ffc) = -1 ENOENT (No such file) <0.000002>",
+            turn % 700
+        );
         if turn % 50 == 0 {
             let child = 1000 + turn;
             let _ = writeln!(text, "{tid} {at} vfork( <unfinished ...>");
-            let _ = writeln!(text, "{child} {at} execve(\"/bin/true\", [\"true\"], 0x7ffc) = 0 <0.000200>");
+            let _ = writeln!(
+                text,
+                "{child} {at} execve(\"/bin/true\", [\"true\"], 0x7ffc) = 0 <0.000200>"
+            );
             let _ = writeln!(text, "{child} {at} +++ exited with 0 +++");
             let _ = writeln!(text, "{tid} {at} <... vfork resumed>) = {child} <0.000300>");
         }
@@ -30,9 +50,13 @@ fn capture() -> String {
 }
 
 fn read_with(threads: usize, paths: &[String]) -> Trace {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("threads");
     let read = || read::read(&[paths.to_vec()], None, &mut |_, _| ());
-    pool.install(read).unwrap_or_else(|error| panic!("{error:?}"))
+    pool.install(read)
+        .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 fn assert_same(one: &Trace, other: &Trace) {
@@ -44,9 +68,15 @@ fn assert_same(one: &Trace, other: &Trace) {
     assert_eq!(one.events.shapes(), other.events.shapes());
     assert_eq!(one.events.requested, other.events.requested);
     assert_eq!(one.events.fds, other.events.fds);
-    assert!(one.events.texts.added().eq(other.events.texts.added()), "texts have the same numbers");
+    assert!(
+        one.events.texts.added().eq(other.events.texts.added()),
+        "texts have the same numbers"
+    );
     assert_eq!(format!("{:?}", one.tasks), format!("{:?}", other.tasks));
-    assert_eq!(format!("{:?}", one.captures), format!("{:?}", other.captures));
+    assert_eq!(
+        format!("{:?}", one.captures),
+        format!("{:?}", other.captures)
+    );
 }
 
 #[test]

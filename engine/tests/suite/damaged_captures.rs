@@ -24,7 +24,9 @@ fn intact_captures_hold() {
 fn calls_without_a_stamp_hold() {
     let close = "  7 sh       0.000181 CALL  close(0x3)\n  7 sh       0.000186 RET   close 0\n";
     let unstamped = "  7 sh       0.0001B9 CALL  access(0x800627000,0x4<R_OK>)\n";
-    assert!(crate::whole::holds(format!("{close}{close}{unstamped}").as_bytes()));
+    assert!(crate::whole::holds(
+        format!("{close}{close}{unstamped}").as_bytes()
+    ));
 }
 
 proptest! {

@@ -8,15 +8,39 @@ use std::io::Write;
 
 /// The format, and the cases of its reader.
 const CASES: [(&str, &str); 9] = [
-    ("dtruss", include_str!("../../../parsers/tests/dtruss.cases")),
+    (
+        "dtruss",
+        include_str!("../../../parsers/tests/dtruss.cases"),
+    ),
     ("kdump", include_str!("../../../parsers/tests/kdump.cases")),
-    ("kernel-log", include_str!("../../../parsers/tests/kernel_log.cases")),
-    ("ltrace", include_str!("../../../parsers/tests/ltrace.cases")),
-    ("perf-trace", include_str!("../../../parsers/tests/perf_trace.cases")),
-    ("strace", include_str!("../../../parsers/tests/strace_cases.txt")),
-    ("truss-aix", include_str!("../../../parsers/tests/truss_aix.cases")),
-    ("truss-freebsd", include_str!("../../../parsers/tests/truss_freebsd.cases")),
-    ("truss-solaris", include_str!("../../../parsers/tests/truss_solaris.cases")),
+    (
+        "kernel-log",
+        include_str!("../../../parsers/tests/kernel_log.cases"),
+    ),
+    (
+        "ltrace",
+        include_str!("../../../parsers/tests/ltrace.cases"),
+    ),
+    (
+        "perf-trace",
+        include_str!("../../../parsers/tests/perf_trace.cases"),
+    ),
+    (
+        "strace",
+        include_str!("../../../parsers/tests/strace_cases.txt"),
+    ),
+    (
+        "truss-aix",
+        include_str!("../../../parsers/tests/truss_aix.cases"),
+    ),
+    (
+        "truss-freebsd",
+        include_str!("../../../parsers/tests/truss_freebsd.cases"),
+    ),
+    (
+        "truss-solaris",
+        include_str!("../../../parsers/tests/truss_solaris.cases"),
+    ),
 ];
 
 /// Layouts are detected from this many bytes of a capture: a cut after them changes none.
@@ -24,13 +48,17 @@ const HEAD_BYTES: usize = 1 << 18;
 
 /// The inputs, repeated until they exceed the head.
 fn text(cases: &str) -> Vec<u8> {
-    let inputs = cases.lines().filter_map(|case| case.split_once("  =>").map_or(Some(case), |(input, _)| Some(input)));
+    let inputs = cases.lines().filter_map(|case| {
+        case.split_once("  =>")
+            .map_or(Some(case), |(input, _)| Some(input))
+    });
     let inputs: Vec<String> = inputs
         .filter(|input| !input.starts_with(['#', '@', '[']))
         .map(|input| input.replace('→', "\t").replace('␛', "\x1b") + "\n")
         .collect();
     let once = inputs.concat();
-    once.repeat((HEAD_BYTES + 30_000) / once.len() + 1).into_bytes()
+    once.repeat((HEAD_BYTES + 30_000) / once.len() + 1)
+        .into_bytes()
 }
 
 fn read(text: &[u8], format: &str) -> Trace {
@@ -48,13 +76,22 @@ fn told(trace: &Trace) -> Vec<Told> {
     let events = &trace.events;
     let one = |row: u32| {
         let name = events.texts.string(events.shape(row).syscall).into_owned();
-        (events.line(row), events.kind(row).name(), name, events.start_ns(row))
+        (
+            events.line(row),
+            events.kind(row).name(),
+            name,
+            events.start_ns(row),
+        )
     };
     (0..events.len()).map(one).collect()
 }
 
 fn lines(trace: &Trace) -> u64 {
-    trace.captures.iter().map(engine::store::trace::Capture::lines).sum()
+    trace
+        .captures
+        .iter()
+        .map(engine::store::trace::Capture::lines)
+        .sum()
 }
 
 #[test]
@@ -68,7 +105,11 @@ fn reading_twice_or_from_a_stream_gives_the_same() {
         assert!(told(&once) == told(&again), "{format}");
         assert!(told(&once) == told(&streamed), "{format}");
         assert_eq!(lines(&once), lines(&streamed), "{format}");
-        assert_eq!(lines(&once), text.iter().filter(|&&byte| byte == b'\n').count() as u64, "{format}");
+        assert_eq!(
+            lines(&once),
+            text.iter().filter(|&&byte| byte == b'\n').count() as u64,
+            "{format}"
+        );
     }
 }
 

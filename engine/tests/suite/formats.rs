@@ -10,9 +10,11 @@ use std::io::Write;
 
 fn read(lines: &[&str]) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
-    file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
+    file.write_all((lines.join("\n") + "\n").as_bytes())
+        .expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("not read: {lines:?}"))
 }
 
 /// Start, duration and its kind of each call with this name, in microseconds.
@@ -21,14 +23,31 @@ fn calls(trace: &Trace, name: &str) -> Vec<(i64, i64, DurKind)> {
     let us = |ns: i64| if ns == NO_NS { -1 } else { ns / 1_000 };
     let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
     let named = rows.filter(|&row| events.texts.string(events.shape(row).syscall) == name);
-    named.map(|row| (us(events.start_ns(row)), us(events.dur_ns(row)), events.dur_kind(row))).collect()
+    named
+        .map(|row| {
+            (
+                us(events.start_ns(row)),
+                us(events.dur_ns(row)),
+                events.dur_kind(row),
+            )
+        })
+        .collect()
 }
 
 /// Thread id, process id, number of the creator, whether it is a thread, calls.
 fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u32)> {
     let creator = |creator: u32| (creator != NONE).then_some(creator);
     let told = trace.tasks.iter();
-    told.map(|task| (task.tid, task.pid, creator(task.creator), task.is_thread, task.calls)).collect()
+    told.map(|task| {
+        (
+            task.tid,
+            task.pid,
+            creator(task.creator),
+            task.is_thread,
+            task.calls,
+        )
+    })
+    .collect()
 }
 
 #[test]
@@ -43,7 +62,9 @@ fn solaris_first_differences_without_stamps_are_ignored() {
         "8:\t 0.0010\t_exit(0)",
     ]);
     let calls = (0..trace.events.len()).filter(|&row| trace.events.kind(row) == EventKind::Call);
-    let lengths: Vec<_> = calls.map(|row| trace.events.dur_ns(row) / 100_000).collect();
+    let lengths: Vec<_> = calls
+        .map(|row| trace.events.dur_ns(row) / 100_000)
+        .collect();
     assert_eq!(lengths, [0, 30_000, 10, 30_020, 10, 10]);
 }
 
@@ -54,7 +75,10 @@ fn freebsd_calls_last_as_printed_and_start_before_their_stamp() {
         "1.000300000 1.000050000 nanosleep({ 1.000000000 })\t = 0 (0x0)",
     ]);
     assert_eq!(calls(&trace, "open"), [(90, 10, DurKind::Exact)]);
-    assert_eq!(calls(&trace, "nanosleep"), [(250, 1_000_050, DurKind::Exact)]);
+    assert_eq!(
+        calls(&trace, "nanosleep"),
+        [(250, 1_000_050, DurKind::Exact)]
+    );
 }
 
 #[test]
@@ -65,13 +89,22 @@ fn freebsd_stamps_alone_bound_the_durations() {
         "  812: 1.000300000 close(4)\t = 0 (0x0)",
     ]);
     // A close takes no second: the program computed before it.
-    assert_eq!(calls(&trace, "close"), [(100, 200, DurKind::UpperBound), (999_800, 500, DurKind::UpperBound)]);
+    assert_eq!(
+        calls(&trace, "close"),
+        [
+            (100, 200, DurKind::UpperBound),
+            (999_800, 500, DurKind::UpperBound)
+        ]
+    );
 }
 
 #[test]
 fn a_signal_of_freebsd_shows_the_call_that_it_broke_off() {
     let lines = |signal_dur: &str| {
-        let [signal, killed] = ["SIGNAL 15 (SIGTERM) code=SI_USER pid=900 uid=0", "process killed, signal = 15"];
+        let [signal, killed] = [
+            "SIGNAL 15 (SIGTERM) code=SI_USER pid=900 uid=0",
+            "process killed, signal = 15",
+        ];
         [
             "  712: 0.002000000 0.000010000 getpid() = 712 (0x2c8)".to_owned(),
             format!("  712: 2.100000000 {signal_dur} {signal}"),
@@ -79,14 +112,20 @@ fn a_signal_of_freebsd_shows_the_call_that_it_broke_off() {
         ]
     };
     let read = |signal_dur: &str| read(&lines(signal_dur).each_ref().map(String::as_str));
-    assert_eq!(calls(&read("2.090000000"), "unknown"), [(10_000, 2_090_000, DurKind::Exact)]);
+    assert_eq!(
+        calls(&read("2.090000000"), "unknown"),
+        [(10_000, 2_090_000, DurKind::Exact)]
+    );
     // The last call had returned: its time and that of the program after it.
     assert_eq!(calls(&read("2.098010000"), "unknown"), []);
 }
 
 #[test]
 fn freebsd_durations_alone_have_no_place_in_time() {
-    let trace = read(&["  812: 0.000100000 getpid()\t = 812 (0x32c)", "  812: 0.000017000 close(3)\t = 0 (0x0)"]);
+    let trace = read(&[
+        "  812: 0.000100000 getpid()\t = 812 (0x32c)",
+        "  812: 0.000017000 close(3)\t = 0 (0x0)",
+    ]);
     assert_eq!(calls(&trace, "close"), [(-1, 17, DurKind::Exact)]);
     assert!(!trace.captures[0].has_wall_clock());
 }
@@ -94,23 +133,46 @@ fn freebsd_durations_alone_have_no_place_in_time() {
 /// The fork returns before or after the child's first line, with thread ids or without.
 #[test]
 fn freebsd_children_and_their_ends_are_linked_from_either_side() {
-    let (before, after) = ("0.000300000 0.000050000 fork()\t = 4712 (0x1268)", "0.000250000 0.000000000 <new process>");
+    let (before, after) = (
+        "0.000300000 0.000050000 fork()\t = 4712 (0x1268)",
+        "0.000250000 0.000000000 <new process>",
+    );
     for (parent, child) in [("  812: ", " 4712: "), ("  812 100100: ", " 4712 100200: ")] {
         for child_first in [false, true] {
-            let mut lines = vec![format!("{parent}0.000200000 0.000010000 close(3)\t = 0 (0x0)")];
+            let mut lines = vec![format!(
+                "{parent}0.000200000 0.000010000 close(3)\t = 0 (0x0)"
+            )];
             let (fork, birth) = (format!("{parent}{before}"), format!("{child}{after}"));
-            lines.extend(if child_first { [birth, fork] } else { [fork, birth] });
+            lines.extend(if child_first {
+                [birth, fork]
+            } else {
+                [fork, birth]
+            });
             lines.push(format!("{child}0.000500000 0.000010000 exit(0x3)\t"));
-            lines.push(format!("{child}0.000600000 0.000110000 process exit, rval = 3"));
+            lines.push(format!(
+                "{child}0.000600000 0.000110000 process exit, rval = 3"
+            ));
             lines.push(format!(
                 "{parent}0.000700000 0.000300000 wait4(-1,{{ EXITED,val=3 }},0x0,0x0)\t = 4712 (0x1268)"
             ));
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             let trace = read(&lines);
             let (first, second) = (&trace.tasks[0], &trace.tasks[1]);
-            assert_eq!((trace.tasks.len(), first.pid, second.pid), (2, 812, 4712), "{lines:?}");
-            assert_eq!((second.creator, second.is_thread, second.created_by != NONE), (0, false, true), "{lines:?}");
-            assert_eq!((second.ended, second.death_ns), (Some(Ended::Exited(3)), 600_000), "{lines:?}");
+            assert_eq!(
+                (trace.tasks.len(), first.pid, second.pid),
+                (2, 812, 4712),
+                "{lines:?}"
+            );
+            assert_eq!(
+                (second.creator, second.is_thread, second.created_by != NONE),
+                (0, false, true),
+                "{lines:?}"
+            );
+            assert_eq!(
+                (second.ended, second.death_ns),
+                (Some(Ended::Exited(3)), 600_000),
+                "{lines:?}"
+            );
             assert_eq!(trace.captures[0].unseen_children, 0, "{lines:?}");
         }
     }
@@ -125,7 +187,13 @@ fn freebsd_threads_belong_to_their_process() {
         "  812 100101: <thread 100101 exited>",
         "  812 100100: close(3)\t = 0 (0x0)",
     ]);
-    assert_eq!(tasks(&with_process), [(100_100, 812, None, false, 2), (100_101, 812, Some(0), true, 1)]);
+    assert_eq!(
+        tasks(&with_process),
+        [
+            (100_100, 812, None, false, 2),
+            (100_101, 812, Some(0), true, 1)
+        ]
+    );
     assert_eq!(with_process.tasks[1].ended, Some(Ended::Exited(0)));
     let threads_only = read(&[
         "100100: thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
@@ -133,9 +201,18 @@ fn freebsd_threads_belong_to_their_process() {
         "100101: getpid()\t = 812 (0x32c)",
         "100101: <thread 100101 exited>",
     ]);
-    assert_eq!(tasks(&threads_only), [(100_100, 100_100, None, false, 1), (100_101, 100_100, Some(0), true, 1)]);
-    let mixed =
-        read(&["  812: <new thread 100101>", "  812: getpid()\t = 812 (0x32c)", "  812: <thread 100101 exited>"]);
+    assert_eq!(
+        tasks(&threads_only),
+        [
+            (100_100, 100_100, None, false, 1),
+            (100_101, 100_100, Some(0), true, 1)
+        ]
+    );
+    let mixed = read(&[
+        "  812: <new thread 100101>",
+        "  812: getpid()\t = 812 (0x32c)",
+        "  812: <thread 100101 exited>",
+    ]);
     assert_eq!(tasks(&mixed), [(812, 812, None, false, 1)]);
     assert_eq!(mixed.tasks[0].ended, None);
 }
@@ -153,9 +230,15 @@ fn freebsd_joins_wait_for_the_end_of_the_named_thread() {
         "  812 100100: 2.000000000 0.700000000 _umtx_op(0x800c0b100,UMTX_OP_WAIT,0x5,0x0,0x0)\t = 0 (0x0)",
     ]);
     let wakers = Wakers::new(&trace);
-    let waits: Vec<_> = trace.spans_of(0, 0..usize::MAX, NO_NS).filter(|(_, span)| span.end_ns > 1_000_000).collect();
-    let ends =
-        waits.into_iter().map(|(at, span)| wakers.waker(&trace, 0, at, span).map(|edge| (edge.task, edge.at_ns)));
+    let waits: Vec<_> = trace
+        .spans_of(0, 0..usize::MAX, NO_NS)
+        .filter(|(_, span)| span.end_ns > 1_000_000)
+        .collect();
+    let ends = waits.into_iter().map(|(at, span)| {
+        wakers
+            .waker(&trace, 0, at, span)
+            .map(|edge| (edge.task, edge.at_ns))
+    });
     assert_eq!(ends.collect::<Vec<_>>(), [Some((1, 1_299_950_000)), None]);
 }
 
@@ -163,7 +246,10 @@ const ALL: &str = "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = retu
 
 #[test]
 fn dtruss_knows_durations_and_cpu_times_but_no_wall_clock() {
-    let trace = read(&[ALL, "8/0x1:      283      80     18 write(0x7, \"x\\0\", 0x1)\t\t = 1 0"]);
+    let trace = read(&[
+        ALL,
+        "8/0x1:      283      80     18 write(0x7, \"x\\0\", 0x1)\t\t = 1 0",
+    ]);
     assert_eq!(calls(&trace, "write"), [(-1, 80, DurKind::Exact)]);
     assert_eq!(trace.events.event(0).cpu_ns, 18_000);
     assert!(!trace.captures[0].has_wall_clock());
@@ -181,9 +267,19 @@ fn dtruss_colon_lines_are_not_calls_and_forks_link_children() {
         "8/0x2:      10:       0:      0 fork()\t\t = 0 0",
         "8/0x2:      20       3      2 close(0x4)\t\t = 0 0",
     ]);
-    let expected = [(1, 8, None, false, 2), (7, 9, Some(0), false, 1), (2, 8, Some(0), true, 1)];
+    let expected = [
+        (1, 8, None, false, 2),
+        (7, 9, Some(0), false, 1),
+        (2, 8, Some(0), true, 1),
+    ];
     assert_eq!(tasks(&trace), expected);
-    assert_eq!((calls(&trace, "fork").len(), trace.captures[0].lines_of(LineKind::Process)), (1, 3));
+    assert_eq!(
+        (
+            calls(&trace, "fork").len(),
+            trace.captures[0].lines_of(LineKind::Process)
+        ),
+        (1, 3)
+    );
 }
 
 #[test]
@@ -194,8 +290,14 @@ fn a_second_header_of_dtruss_begins_a_run_with_other_tasks_and_columns() {
         "\tPID/THRD   ELAPSD SYSCALL(args) \t\t = return",
         "8/0x1:       5 close(0x3)\t\t = 0 0",
     ]);
-    assert_eq!(tasks(&trace), [(1, 8, None, false, 1), (1, 8, None, false, 1)]);
-    assert_eq!(calls(&trace, "close"), [(-1, 3, DurKind::Exact), (-1, 5, DurKind::Exact)]);
+    assert_eq!(
+        tasks(&trace),
+        [(1, 8, None, false, 1), (1, 8, None, false, 1)]
+    );
+    assert_eq!(
+        calls(&trace, "close"),
+        [(-1, 3, DurKind::Exact), (-1, 5, DurKind::Exact)]
+    );
 }
 
 #[test]
@@ -210,9 +312,19 @@ fn dtrace_losses_and_table_counts_are_recorded() {
         "exit                                            1",
     ]);
     let capture = &trace.captures[0];
-    assert_eq!((capture.lines_of(LineKind::Dropped), capture.lines_of(LineKind::SummaryTable)), (1, 3));
+    assert_eq!(
+        (
+            capture.lines_of(LineKind::Dropped),
+            capture.lines_of(LineKind::SummaryTable)
+        ),
+        (1, 3)
+    );
     assert_eq!(capture.lost_events, 120);
-    let counts: Vec<_> = capture.summary.iter().map(|row| (row.syscall.as_str(), row.calls)).collect();
+    let counts: Vec<_> = capture
+        .summary
+        .iter()
+        .map(|row| (row.syscall.as_str(), row.calls))
+        .collect();
     assert_eq!(counts, [("close", 1), ("exit", 1)]);
 }
 
@@ -275,10 +387,20 @@ fn the_end_of_a_process_is_that_of_all_its_threads() {
     ];
     for (name, lines) in captures {
         let trace = read(lines);
-        let ends: Vec<_> = trace.tasks.iter().map(|task| (task.pid, task.ended.is_some(), task.death_ns)).collect();
+        let ends: Vec<_> = trace
+            .tasks
+            .iter()
+            .map(|task| (task.pid, task.ended.is_some(), task.death_ns))
+            .collect();
         assert_eq!(ends.len(), 2, "{name}");
-        assert!(ends.iter().all(|&(pid, ended, _)| pid == 700 && ended), "{name}: {ends:?}");
-        assert!(ends[0].2 != NO_NS && ends[0].2 == ends[1].2, "{name}: {ends:?}");
+        assert!(
+            ends.iter().all(|&(pid, ended, _)| pid == 700 && ended),
+            "{name}: {ends:?}"
+        );
+        assert!(
+            ends[0].2 != NO_NS && ends[0].2 == ends[1].2,
+            "{name}: {ends:?}"
+        );
     }
 }
 
@@ -291,7 +413,10 @@ fn a_process_with_the_id_of_an_ended_thread_is_another_task() {
         "     0.950 (         ): t/701 exit() = ?",
         "  5000.000 ( 0.010 ms): u/701 getpid() = 701",
     ]);
-    assert_eq!(tasks(&trace).iter().map(|task| task.4).collect::<Vec<_>>(), [2, 2, 1]);
+    assert_eq!(
+        tasks(&trace).iter().map(|task| task.4).collect::<Vec<_>>(),
+        [2, 2, 1]
+    );
 }
 
 #[test]
@@ -308,7 +433,12 @@ fn a_capture_pasted_from_mail_or_html_reads_the_same() {
         "700 1700000000.000300 open(\"/x\", O_RDONLY) = 3 <0.000010>",
         "700 1700000000.000900 +++ exited with 3 +++",
     ];
-    let kernel = ["[    0.000000] Linux version 6.1.0", "", "[    0.400000] pci 0000:00:1f.0: found", "[    1.2] x"];
+    let kernel = [
+        "[    0.000000] Linux version 6.1.0",
+        "",
+        "[    0.400000] pci 0000:00:1f.0: found",
+        "[    1.2] x",
+    ];
     let wrap = |line: &str, mark: &str| match line {
         "" => mark.trim_end().to_owned(),
         line => format!("{mark}{line}"),
@@ -319,7 +449,10 @@ fn a_capture_pasted_from_mail_or_html_reads_the_same() {
             let wrapped: Vec<String> = lines.iter().map(|line| wrap(line, mark)).collect();
             let mut wrapped: Vec<&str> = wrapped.iter().map(String::as_str).collect();
             let same = |other: &Trace, foreign: u64| {
-                let (mut one, other) = (plain.captures[0].accounting.clone(), &other.captures[0].accounting);
+                let (mut one, other) = (
+                    plain.captures[0].accounting.clone(),
+                    &other.captures[0].accounting,
+                );
                 one[LineKind::Foreign as usize] += foreign;
                 assert_eq!(&one, other, "{mark:?} {}", lines[0]);
             };
@@ -332,14 +465,21 @@ fn a_capture_pasted_from_mail_or_html_reads_the_same() {
         }
     }
     // The output of a traced program with such quoting is not a capture.
-    let own = read(&["700 close(3) = 0", "> said the program", "700 close(4) = 0", "700 close(5) = 0"]);
+    let own = read(&[
+        "700 close(3) = 0",
+        "> said the program",
+        "700 close(4) = 0",
+        "700 close(5) = 0",
+    ]);
     assert_eq!(own.captures[0].lines_of(LineKind::Foreign), 1);
 }
 
 #[test]
 fn a_capture_is_recognised_by_its_first_line_however_long_it_is() {
     let words = "\"word\", ".repeat(100_000);
-    let first = format!("700 1700000000.000100 execve(\"/bin/x\", [{words}\"x\"], 0x7f /* 1 var */) = 0 <0.000100>");
+    let first = format!(
+        "700 1700000000.000100 execve(\"/bin/x\", [{words}\"x\"], 0x7f /* 1 var */) = 0 <0.000100>"
+    );
     let trace = read(&[&first, "700 1700000000.000300 close(3) = 0 <0.000010>"]);
     assert_eq!(calls(&trace, "close").len(), 1);
 }
@@ -363,8 +503,15 @@ fn a_child_with_log_stamps_has_its_creator() {
         let logged: Vec<String> = lines.iter().zip(stamps).map(logged).collect();
         let trace = read(&logged.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(trace.captures[0].envelopes.has_clock);
-        assert_eq!(tasks(&trace), [(700, 700, None, false, 3), (701, 701, Some(0), false, 2)], "{stamps:?}");
+        assert_eq!(
+            tasks(&trace),
+            [(700, 700, None, false, 3), (701, 701, Some(0), false, 2)],
+            "{stamps:?}"
+        );
         // A call that does not return has no duration.
-        assert!(calls(&trace, "exit_group").iter().all(|call| call.1 <= 0), "{stamps:?}");
+        assert!(
+            calls(&trace, "exit_group").iter().all(|call| call.1 <= 0),
+            "{stamps:?}"
+        );
     }
 }

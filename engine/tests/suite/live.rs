@@ -31,7 +31,10 @@ fn folder() -> tempfile::TempDir {
 
 /// Whether this machine can trace; printed once per test if it cannot.
 fn can_trace() -> bool {
-    let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+    let traced = Command::new("strace")
+        .args(["-o", "/dev/null", "true"])
+        .stderr(Stdio::null())
+        .status();
     let can = traced.is_ok_and(|status| status.success());
     if !can {
         eprintln!("SKIPPED: strace is missing or may not trace here");
@@ -41,7 +44,10 @@ fn can_trace() -> bool {
 
 /// The interpreter itself, not a script that searches for it.
 fn python() -> Option<String> {
-    let told = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let told = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .ok()?;
     let path = String::from_utf8(told.stdout).ok()?.trim().to_owned();
     if path.is_empty() {
         eprintln!("SKIPPED: python3 is missing");
@@ -52,8 +58,14 @@ fn python() -> Option<String> {
 
 fn strace(folder: &Path, options: &[&str]) -> Command {
     let mut command = Command::new("strace");
-    command.args(["-f", "-ttt", "-T", "-o", "capture"]).args(options).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["-f", "-ttt", "-T", "-o", "capture"])
+        .args(options)
+        .current_dir(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }
 
@@ -64,8 +76,16 @@ fn walked(folder: &Path) -> Walked {
     };
     let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
-    assert_eq!(segments.iter().map(Segment::dur_ns).sum::<i64>(), window.wall_ns(), "all of the window, and no more");
-    Walked { trace, window, segments }
+    assert_eq!(
+        segments.iter().map(Segment::dur_ns).sum::<i64>(),
+        window.wall_ns(),
+        "all of the window, and no more"
+    );
+    Walked {
+        trace,
+        window,
+        segments,
+    }
 }
 
 /// The label of a charge, and whether the first task has it.
@@ -74,8 +94,16 @@ type Group = (Class, String, bool, bool);
 impl Walked {
     fn group(&self, segment: &Segment) -> Group {
         let events = &self.trace.events;
-        let syscall = segment.what.row().map(|row| events.texts.string(events.shape(row).syscall).into_owned());
-        (segment.class, syscall.unwrap_or_default(), segment.resolved, segment.task == 0)
+        let syscall = segment
+            .what
+            .row()
+            .map(|row| events.texts.string(events.shape(row).syscall).into_owned());
+        (
+            segment.class,
+            syscall.unwrap_or_default(),
+            segment.resolved,
+            segment.task == 0,
+        )
     }
 
     /// The groups, the largest first.
@@ -92,18 +120,33 @@ impl Walked {
         sums
     }
 
-    fn check(&self, name: &str, class: Class, syscall: &str, resolved: bool, of_first: bool, at_least_ns: i64) {
+    fn check(
+        &self,
+        name: &str,
+        class: Class,
+        syscall: &str,
+        resolved: bool,
+        of_first: bool,
+        at_least_ns: i64,
+    ) {
         let groups: Vec<_> = self.groups().into_iter().take(4).collect();
         let expected: Group = (class, syscall.to_owned(), resolved, of_first);
-        let first = groups.first().unwrap_or_else(|| panic!("{name}: an empty path"));
-        assert!(first.0 == expected && first.1 >= at_least_ns, "{name}: {expected:?} first, not {groups:?}");
+        let first = groups
+            .first()
+            .unwrap_or_else(|| panic!("{name}: an empty path"));
+        assert!(
+            first.0 == expected && first.1 >= at_least_ns,
+            "{name}: {expected:?} first, not {groups:?}"
+        );
     }
 }
 
 const FILE_POLLED: &str = "(sleep @600; echo > made) & while [ ! -e made ]; do sleep @40; done";
-const FILE_TESTED: &str = "(sleep @600; mv new made) & echo > new; while ! env test -e made; do sleep @40; done";
+const FILE_TESTED: &str =
+    "(sleep @600; mv new made) & echo > new; while ! env test -e made; do sleep @40; done";
 
-const FLOCK: &str = "mkfifo held; flock l sh -c 'echo > held; sleep @400' & read x < held; flock l true";
+const FLOCK: &str =
+    "mkfifo held; flock l sh -c 'echo > held; sleep @400' & read x < held; flock l true";
 
 /// How the program is captured.
 const OPTIONS: [&[&str]; 3] = [&[], &["-y"], &["-yy"]];
@@ -119,7 +162,10 @@ fn timed(script: &str, unit_ms: i64) -> String {
     let mut parts = script.split('@');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (units, rest) = part.split_at(part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len()));
+        let (units, rest) = part.split_at(
+            part.find(|letter: char| !letter.is_ascii_digit())
+                .unwrap_or(part.len()),
+        );
         let ms = units.parse::<i64>().expect("a number of units") * unit_ms;
         text += &format!("{}.{:03}{rest}", ms / 1000, ms % 1000);
     }
@@ -131,7 +177,9 @@ fn run(program: &Program, unit_ms: i64, options: &[&str]) -> Option<Walked> {
     let mut command = strace(folder.path(), options);
     match program {
         Sh(script) => command.args(["sh", "-c", &timed(script, unit_ms)]),
-        Python(script) => command.arg(python()?).args(["-S", "-E", "-c", &timed(script, unit_ms)]),
+        Python(script) => command
+            .arg(python()?)
+            .args(["-S", "-E", "-c", &timed(script, unit_ms)]),
     };
     command.status().expect("strace runs");
     Some(walked(folder.path()))
@@ -316,7 +364,8 @@ while True:
     except OSError: time.sleep(@10); continue
     break";
 
-const FIFO: &str = "mkfifo fifo; (sleep @300; echo x > fifo; sleep @100) & exec 3< fifo; read x <&3";
+const FIFO: &str =
+    "mkfifo fifo; (sleep @300; echo x > fifo; sleep @100) & exec 3< fifo; read x <&3";
 
 #[test]
 fn the_right_answer_comes_first() {
@@ -326,12 +375,42 @@ fn the_right_answer_comes_first() {
     let nap = "clock_nanosleep";
     // The name, the answer, and the units slept.
     let cases: Vec<(&str, Program, Class, &str, i64)> = vec![
-        ("slow consumer", Sh("seq 3 | while read x; do sleep @100; done"), Class::Sleep, nap, 300),
-        ("two parallel children", Sh("sleep @100 & sleep @300 & wait"), Class::Sleep, nap, 300),
+        (
+            "slow consumer",
+            Sh("seq 3 | while read x; do sleep @100; done"),
+            Class::Sleep,
+            nap,
+            300,
+        ),
+        (
+            "two parallel children",
+            Sh("sleep @100 & sleep @300 & wait"),
+            Class::Sleep,
+            nap,
+            300,
+        ),
         ("two on one flock", Sh(FLOCK), Class::Sleep, nap, 400),
-        ("two on one fcntl lock", Python(FCNTL), Class::Sleep, nap, 300),
-        ("join of a slow thread", Python(JOIN), Class::Sleep, nap, 300),
-        ("eight threads on one lock", Python(ONE_LOCK), Class::Sleep, nap, 400),
+        (
+            "two on one fcntl lock",
+            Python(FCNTL),
+            Class::Sleep,
+            nap,
+            300,
+        ),
+        (
+            "join of a slow thread",
+            Python(JOIN),
+            Class::Sleep,
+            nap,
+            300,
+        ),
+        (
+            "eight threads on one lock",
+            Python(ONE_LOCK),
+            Class::Sleep,
+            nap,
+            400,
+        ),
         ("socketpair", Python(SOCKETPAIR), Class::Sleep, nap, 300),
         ("loopback", Python(LOOPBACK), Class::Sleep, nap, 300),
         ("accept", Python(ACCEPTED), Class::Sleep, nap, 300),
@@ -340,7 +419,13 @@ fn the_right_answer_comes_first() {
         ("epoll", Python(WATCHED), Class::Sleep, nap, 300),
         ("full pipe", Python(FULL_PIPE), Class::Sleep, nap, 300),
         ("posix_spawn", Python(SPAWNED), Class::Sleep, nap, 300),
-        ("time-out", Sh("timeout @300 sleep 100; true"), Class::Sleep, "rt_sigsuspend", 300),
+        (
+            "time-out",
+            Sh("timeout @300 sleep 100; true"),
+            Class::Sleep,
+            "rt_sigsuspend",
+            300,
+        ),
         (
             "killed",
             Sh("sleep 100 & p=$!; (sleep @300; kill -9 $p; sleep @100) & wait $p; true"),
@@ -349,13 +434,37 @@ fn the_right_answer_comes_first() {
             300,
         ),
         ("told to end", Python(TOLD_TO_END), Class::Sleep, nap, 300),
-        ("a group that is killed", Python(GROUP_KILLED), Class::Sleep, nap, 300),
-        ("ended by a thread", Python(ENDED_BY_THREAD), Class::Sleep, nap, 300),
+        (
+            "a group that is killed",
+            Python(GROUP_KILLED),
+            Class::Sleep,
+            nap,
+            300,
+        ),
+        (
+            "ended by a thread",
+            Python(ENDED_BY_THREAD),
+            Class::Sleep,
+            nap,
+            300,
+        ),
         ("signalfd", Python(SIGNALFD), Class::Sleep, nap, 300),
         ("queues", Python(QUEUES), Class::Sleep, nap, 300),
         ("terminal", Python(TERMINAL), Class::Sleep, nap, 300),
-        ("closed by an exec", Python(CLOSED_BY_EXEC), Class::Sleep, nap, 300),
-        ("a lock that is tried", Python(LOCK_TRIED), Class::Sleep, nap, 400),
+        (
+            "closed by an exec",
+            Python(CLOSED_BY_EXEC),
+            Class::Sleep,
+            nap,
+            300,
+        ),
+        (
+            "a lock that is tried",
+            Python(LOCK_TRIED),
+            Class::Sleep,
+            nap,
+            400,
+        ),
         ("fifo", Sh(FIFO), Class::Sleep, nap, 300),
         ("busy child", Python(BUSY), Class::User, "", 300),
         ("stopped child", Python(STOPPED), Class::Stopped, "", 400),
@@ -365,7 +474,14 @@ fn the_right_answer_comes_first() {
             eventually(|unit_ms| {
                 if let Some(walked) = run(&program, unit_ms, options) {
                     // A busy machine may start to wait late, so not all of it is on the path.
-                    walked.check(&format!("{name} {options:?}"), class, syscall, true, false, units * unit_ms / 2 * MS);
+                    walked.check(
+                        &format!("{name} {options:?}"),
+                        class,
+                        syscall,
+                        true,
+                        false,
+                        units * unit_ms / 2 * MS,
+                    );
                 }
             });
         };
@@ -380,7 +496,9 @@ fn the_right_answer_comes_first() {
 
 /// Repeat the capture with a longer unit of time if a busy machine took more time than the program slept.
 fn eventually(attempt: impl Fn(i64)) {
-    let succeeds = |&unit_ms: &i64| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt(unit_ms))).is_ok();
+    let succeeds = |&unit_ms: &i64| {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt(unit_ms))).is_ok()
+    };
     if ![1, 2, 4, 4, 8].iter().any(succeeds) {
         attempt(8);
     }
@@ -391,37 +509,84 @@ fn a_shells_poll_is_charged_to_the_producing_job() {
     if !can_trace() {
         return;
     }
-    for (script, options) in [FILE_POLLED, FILE_TESTED].into_iter().zip([OPTIONS[0], OPTIONS[1]]) {
+    for (script, options) in [FILE_POLLED, FILE_TESTED]
+        .into_iter()
+        .zip([OPTIONS[0], OPTIONS[1]])
+    {
         eventually(|unit_ms| {
-            let Some(walked) = run(&Sh(script), unit_ms, options) else { return };
-            walked.check(script, Class::Sleep, "clock_nanosleep", true, false, 300 * unit_ms * MS);
+            let Some(walked) = run(&Sh(script), unit_ms, options) else {
+                return;
+            };
+            walked.check(
+                script,
+                Class::Sleep,
+                "clock_nanosleep",
+                true,
+                false,
+                300 * unit_ms * MS,
+            );
             let tasks = &walked.trace.tasks;
-            let maker = walked.segments.iter().max_by_key(|segment| segment.dur_ns()).expect("a path");
-            assert_eq!((maker.class, maker.tag), (Class::Sleep, Tag::Polled), "{script}");
-            let program = engine::store::tasks::program_at(tasks, maker.task, maker.start_ns).expect("a program");
+            let maker = walked
+                .segments
+                .iter()
+                .max_by_key(|segment| segment.dur_ns())
+                .expect("a path");
+            assert_eq!(
+                (maker.class, maker.tag),
+                (Class::Sleep, Tag::Polled),
+                "{script}"
+            );
+            let program = engine::store::tasks::program_at(tasks, maker.task, maker.start_ns)
+                .expect("a program");
             let name = walked.trace.events.texts.string(program.path);
-            assert!(name.ends_with("/sleep") && maker.dur_ns() > 300 * unit_ms * MS, "{script}: {name}");
+            assert!(
+                name.ends_with("/sleep") && maker.dur_ns() > 300 * unit_ms * MS,
+                "{script}: {name}"
+            );
         });
     }
 }
 
 #[test]
 fn only_the_slow_leaf_of_nested_makes_is_charged() {
-    if !can_trace() || Command::new("make").arg("--version").stdout(Stdio::null()).status().is_err() {
+    if !can_trace()
+        || Command::new("make")
+            .arg("--version")
+            .stdout(Stdio::null())
+            .status()
+            .is_err()
+    {
         return eprintln!("SKIPPED: make is missing");
     }
     eventually(|unit_ms| {
         let folder = folder();
-        let write =
-            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder takes files");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("the folder takes files")
+        };
         write("Makefile", "all: a b\na b:\n\t$(MAKE) -f $@.mk\n");
         write("a.mk", &timed("all:\n\tsleep @50\n", unit_ms));
-        write("b.mk", &timed("all: c d\nc:\n\tsleep @400\nd:\n\tsleep @300\n", unit_ms));
-        strace(folder.path(), &["-y"]).args(["make", "-j4"]).status().expect("strace runs");
+        write(
+            "b.mk",
+            &timed("all: c d\nc:\n\tsleep @400\nd:\n\tsleep @300\n", unit_ms),
+        );
+        strace(folder.path(), &["-y"])
+            .args(["make", "-j4"])
+            .status()
+            .expect("strace runs");
         let walked = walked(folder.path());
-        walked.check("make", Class::Sleep, "clock_nanosleep", true, false, 200 * unit_ms * MS);
+        walked.check(
+            "make",
+            Class::Sleep,
+            "clock_nanosleep",
+            true,
+            false,
+            200 * unit_ms * MS,
+        );
         let (_, slept_ns) = walked.groups()[0];
-        assert!(slept_ns < 600 * unit_ms * MS, "what ran beside the slow one is not charged: {slept_ns}");
+        assert!(
+            slept_ns < 600 * unit_ms * MS,
+            "what ran beside the slow one is not charged: {slept_ns}"
+        );
     });
 }
 
@@ -434,7 +599,11 @@ server, _ = listener.accept(); server.recv(9)";
 
 /// The port once it is there; 0 after a timeout.
 fn port(folder: &Path) -> u16 {
-    let read = || std::fs::read_to_string(folder.join("port")).ok().and_then(|text| text.trim().parse().ok());
+    let read = || {
+        std::fs::read_to_string(folder.join("port"))
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+    };
     wait_until(|| read().is_some());
     read().unwrap_or(0)
 }
@@ -442,7 +611,10 @@ fn port(folder: &Path) -> u16 {
 /// Whether strace has attached to a process.
 fn is_traced(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    status.lines().any(|line| line.strip_prefix("TracerPid:").is_some_and(|tracer| tracer.trim() != "0"))
+    status.lines().any(|line| {
+        line.strip_prefix("TracerPid:")
+            .is_some_and(|tracer| tracer.trim() != "0")
+    })
 }
 
 /// Wait for other processes, with a limit, so that a test may fail and print its location.
@@ -457,41 +629,66 @@ fn sleep(ms: i64) {
 #[test]
 fn a_client_outside_the_trace_leaves_the_wait_unresolved() {
     use std::io::Write;
-    let (true, Some(python)) = (can_trace(), python()) else { return };
+    let (true, Some(python)) = (can_trace(), python()) else {
+        return;
+    };
     for options in OPTIONS {
         eventually(|unit_ms| {
             let folder = folder();
             let mut server = strace(folder.path(), options);
-            let mut server = server.arg(&python).args(["-S", "-E", "-c", SERVER]).spawn().expect("strace runs");
-            let mut client = std::net::TcpStream::connect(("127.0.0.1", port(folder.path()))).expect("a server");
+            let mut server = server
+                .arg(&python)
+                .args(["-S", "-E", "-c", SERVER])
+                .spawn()
+                .expect("strace runs");
+            let mut client =
+                std::net::TcpStream::connect(("127.0.0.1", port(folder.path()))).expect("a server");
             sleep(300 * unit_ms);
             client.write_all(b"x").expect("a server");
             server.wait().expect("strace ends");
             let walked = walked(folder.path());
-            walked.check(&format!("{options:?}"), Class::Network, "recvfrom", false, true, 150 * unit_ms * MS);
+            walked.check(
+                &format!("{options:?}"),
+                Class::Network,
+                "recvfrom",
+                false,
+                true,
+                150 * unit_ms * MS,
+            );
         });
     }
 }
 
 #[test]
 fn an_attached_daemon_omits_its_idle_start() {
-    let (true, Some(python)) = (can_trace(), python()) else { return };
+    let (true, Some(python)) = (can_trace(), python()) else {
+        return;
+    };
     eventually(|unit_ms| {
         let folder = folder();
         let mut daemon = Command::new(&python);
-        daemon.args(["-S", "-E", "-c", SERVER]).current_dir(folder.path());
+        daemon
+            .args(["-S", "-E", "-c", SERVER])
+            .current_dir(folder.path());
         let mut daemon = daemon.spawn().expect("python runs");
         let port = port(folder.path());
-        let mut tracer =
-            strace(folder.path(), &["-y"]).args(["-p", &daemon.id().to_string()]).spawn().expect("strace runs");
+        let mut tracer = strace(folder.path(), &["-y"])
+            .args(["-p", &daemon.id().to_string()])
+            .spawn()
+            .expect("strace runs");
         wait_until(|| is_traced(daemon.id()));
         sleep(400 * unit_ms);
         drop(std::net::TcpStream::connect(("127.0.0.1", port)).expect("the daemon listens"));
         daemon.wait().expect("the daemon ends");
         tracer.wait().expect("strace ends");
         let walked = walked(folder.path());
-        let Window { left_out_ns, root, .. } = walked.window;
-        assert!(root.is_some() && left_out_ns > 200 * unit_ms * MS, "{left_out_ns} left out");
+        let Window {
+            left_out_ns, root, ..
+        } = walked.window;
+        assert!(
+            root.is_some() && left_out_ns > 200 * unit_ms * MS,
+            "{left_out_ns} left out"
+        );
         assert!(walked.window.wall_ns() < left_out_ns, "the rest is short");
     });
 }

@@ -18,7 +18,13 @@ fn read(text: &str) -> Trace {
 fn calls(trace: &Trace) -> Vec<String> {
     let events = &trace.events;
     let first_ns = trace.captures[0].first_ns;
-    let us = |ns: i64, from_ns: i64| if ns == NO_NS { "?".to_owned() } else { ((ns - from_ns) / 1_000).to_string() };
+    let us = |ns: i64, from_ns: i64| {
+        if ns == NO_NS {
+            "?".to_owned()
+        } else {
+            ((ns - from_ns) / 1_000).to_string()
+        }
+    };
     let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
     let told = rows.map(|row| {
         let shape = events.shape(row);
@@ -48,9 +54,18 @@ fn tasks(trace: &Trace) -> Vec<String> {
             Some(Ended::Exited(status)) => status.to_string(),
             Some(Ended::Killed(signal)) => trace.events.texts.string(signal).into_owned(),
         };
-        let programs: Vec<_> = task.programs.iter().map(|program| trace.events.texts.string(program.path)).collect();
+        let programs: Vec<_> = task
+            .programs
+            .iter()
+            .map(|program| trace.events.texts.string(program.path))
+            .collect();
         let kind = if task.is_thread { "thread" } else { "process" };
-        format!("{}/{} {creator} {kind} {ended} {}", task.pid, task.tid, programs.join(","))
+        format!(
+            "{}/{} {creator} {kind} {ended} {}",
+            task.pid,
+            task.tid,
+            programs.join(",")
+        )
     });
     told.collect()
 }
@@ -93,7 +108,10 @@ fn kdump_calls_last_from_call_to_return_and_take_their_path_from_between() {
     assert_eq!(calls(&trace), expected);
     assert_eq!(tasks(&trace), ["2769/2769 - process 1 /bin/sh"]);
     assert!(trace.tasks[0].born);
-    assert_eq!(trace.tasks[0].death_ns - trace.captures[0].first_ns, 140_000);
+    assert_eq!(
+        trace.tasks[0].death_ns - trace.captures[0].first_ns,
+        140_000
+    );
 }
 
 #[test]
@@ -109,14 +127,28 @@ fn kdump_links_a_child_from_either_side_with_and_without_thread_ids() {
         "  10 sh       1300000000.000070 CALL  getpid",
     ];
     let trace = read(&plain.join("\n"));
-    assert_eq!(tasks(&trace), ["10/10 - process - sh", "11/11 10 process - ", "12/12 10 process SIGKILL "]);
+    assert_eq!(
+        tasks(&trace),
+        [
+            "10/10 - process - sh",
+            "11/11 10 process - ",
+            "12/12 10 process SIGKILL "
+        ]
+    );
     let threads: Vec<String> = plain
         .iter()
-        .map(|line| line.replace("  10 sh", "  10 100010 sh").replace("  11 sh", "  11 100011 sh"))
+        .map(|line| {
+            line.replace("  10 sh", "  10 100010 sh")
+                .replace("  11 sh", "  11 100011 sh")
+        })
         .map(|line| line.replace("  12 sh", "  12 100012 sh"))
         .collect();
     let trace = read(&threads.join("\n"));
-    let expected = ["10/100010 - process - sh", "11/100011 100010 process - ", "12/100012 100010 process SIGKILL "];
+    let expected = [
+        "10/100010 - process - sh",
+        "11/100011 100010 process - ",
+        "12/100012 100010 process SIGKILL ",
+    ];
     assert_eq!(tasks(&trace), expected);
 }
 
@@ -157,7 +189,13 @@ fn kdump_differences_add_up_over_all_threads_and_may_be_negative() {
 Events dropped.
 ",
     );
-    assert_eq!(calls(&trace), ["100010 read 0 600 exact ok", "100011 getpid 500 200 exact ok"]);
+    assert_eq!(
+        calls(&trace),
+        [
+            "100010 read 0 600 exact ok",
+            "100011 getpid 500 200 exact ok"
+        ]
+    );
     assert_eq!(lines_of(&trace, LineKind::Dropped), 1);
     assert!(trace.tasks[1].is_thread);
 }
@@ -196,7 +234,14 @@ fn perf_calls_start_at_the_printed_time_also_when_continued() {
         "10 rt_sigreturn 25557 ? none open",
     ];
     assert_eq!(calls(&trace), expected);
-    assert_eq!(tasks(&trace), ["10/10 - process - sh", "11/11 10 process 2 ls", "11/12 11 thread 0 "]);
+    assert_eq!(
+        tasks(&trace),
+        [
+            "10/10 - process - sh",
+            "11/11 10 process 2 ls",
+            "11/12 11 thread 0 "
+        ]
+    );
     assert!(trace.tasks[0].born && trace.tasks[1].vfork);
 }
 
@@ -242,7 +287,13 @@ fn aix_children_print_process_and_thread() {
 8192196: 21037193: kwaitpid(0x2FF22A28, -1, 4, 0x00000000, 0x00000000) = 12845270
 ",
     );
-    let expected = ["8192196/21037193 - process - ", "12845270/31457545 21037193 process 1 /usr/bin/ls"];
+    let expected = [
+        "8192196/21037193 - process - ",
+        "12845270/31457545 21037193 process 1 /usr/bin/ls",
+    ];
     assert_eq!(tasks(&trace), expected);
-    assert_eq!(calls(&trace)[2], "31457545 kopen ? ? none failed /etc/nothere");
+    assert_eq!(
+        calls(&trace)[2],
+        "31457545 kopen ? ? none failed /etc/nothere"
+    );
 }

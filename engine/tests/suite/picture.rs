@@ -29,34 +29,61 @@ fn window_of(trace: &Trace) -> Window {
     windows(trace, &WindowChoice::default())[0]
 }
 
-fn source<'trace>(trace: &'trace Trace, wakers: &'trace Wakers, window: &Window) -> LaneSource<'trace> {
-    LaneSource { trace, wakers, start_ns: window.start_ns, end_ns: window.end_ns }
+fn source<'trace>(
+    trace: &'trace Trace,
+    wakers: &'trace Wakers,
+    window: &Window,
+) -> LaneSource<'trace> {
+    LaneSource {
+        trace,
+        wakers,
+        start_ns: window.start_ns,
+        end_ns: window.end_ns,
+    }
 }
 
 /// The class of a task in a nanosecond: that of the last call that covers it, by its spans, else user code.
 fn class_at(trace: &Trace, wakers: &Wakers, task: u32, at_ns: i64) -> usize {
-    let covers = trace.spans(task).filter(|span| span.start_ns <= at_ns && at_ns < span.end_ns).last();
+    let covers = trace
+        .spans(task)
+        .filter(|span| span.start_ns <= at_ns && at_ns < span.end_ns)
+        .last();
     covers.map_or(Class::User, |span| wakers.class(trace, span.row)) as usize
 }
 
 /// The cells of a lane, counted nanosecond by nanosecond.
 fn counted(source: &LaneSource<'_>, grid: &Grid, task: u32) -> Vec<u8> {
-    let Some((start_ns, end_ns)) = source.life(task) else { return Vec::new() };
+    let Some((start_ns, end_ns)) = source.life(task) else {
+        return Vec::new();
+    };
     let (first, last) = grid.columns_of(start_ns, end_ns);
     let mut sums = vec![[0; 15]; (last - first + 1) as usize];
     for at_ns in start_ns..end_ns {
         let column = (grid.column_of(at_ns) - first) as usize;
         sums[column][class_at(source.trace, source.wakers, task, at_ns)] += 1;
     }
-    let dominant = |sums: &[i32; 15]| (0..15).rev().filter(|&at| sums[at] > 0).max_by_key(|&at| sums[at]);
-    sums.iter().map(|sums| dominant(sums).map_or(NO_TIME, |at| at as u8)).collect()
+    let dominant = |sums: &[i32; 15]| {
+        (0..15)
+            .rev()
+            .filter(|&at| sums[at] > 0)
+            .max_by_key(|&at| sums[at])
+    };
+    sums.iter()
+        .map(|sums| dominant(sums).map_or(NO_TIME, |at| at as u8))
+        .collect()
 }
 
 /// The numbers of a section, column by column.
 fn decoded(picture: &Picture, name: &str) -> BTreeMap<&'static str, Vec<i64>> {
-    let section = picture.sections.iter().find(|section| section.name == name).expect("a section");
+    let section = picture
+        .sections
+        .iter()
+        .find(|section| section.name == name)
+        .expect("a section");
     let mut bytes = Vec::new();
-    DeflateDecoder::new(&section.bytes[..]).read_to_end(&mut bytes).expect("deflate");
+    DeflateDecoder::new(&section.bytes[..])
+        .read_to_end(&mut bytes)
+        .expect("deflate");
     assert_eq!(bytes.len(), section.raw_bytes);
     let mut rest = bytes.iter();
     let mut number = || {
@@ -77,8 +104,11 @@ fn decoded(picture: &Picture, name: &str) -> BTreeMap<&'static str, Vec<i64>> {
             *last += signed(step);
             Some(*last)
         });
-        let values =
-            if name.starts_with("d_") { differences.collect() } else { numbers.iter().map(|&n| n as i64).collect() };
+        let values = if name.starts_with("d_") {
+            differences.collect()
+        } else {
+            numbers.iter().map(|&n| n as i64).collect()
+        };
         (name, values)
     };
     let columns = section.columns.iter().map(column).collect();
@@ -87,17 +117,29 @@ fn decoded(picture: &Picture, name: &str) -> BTreeMap<&'static str, Vec<i64>> {
 }
 
 fn limit(picture: &Picture, name: &str) -> i64 {
-    picture.limits.iter().find(|limit| limit.0 == name).map(|limit| limit.1).expect("a limit")
+    picture
+        .limits
+        .iter()
+        .find(|limit| limit.0 == name)
+        .map(|limit| limit.1)
+        .expect("a limit")
 }
 
 /// Time by task and class of a path.
 fn sums<'a>(segments: impl Iterator<Item = &'a Segment>) -> BTreeMap<(u32, u8), i64> {
     let mut sums = BTreeMap::new();
-    segments.for_each(|segment| *sums.entry((segment.task, segment.class as u8)).or_default() += segment.dur_ns());
+    segments.for_each(|segment| {
+        *sums.entry((segment.task, segment.class as u8)).or_default() += segment.dur_ns()
+    });
     sums
 }
 
-fn reduced(trace: &Trace, window: &Window, segments: &[Segment], max_rows: usize) -> (Vec<PathRow>, i64) {
+fn reduced(
+    trace: &Trace,
+    window: &Window,
+    segments: &[Segment],
+    max_rows: usize,
+) -> (Vec<PathRow>, i64) {
     let mut rows = PathRows::new(trace, (window.start_ns, window.end_ns), max_rows);
     segments.iter().rev().for_each(|segment| rows.push(segment));
     (rows.finish(), rows.moved_ns)
@@ -210,19 +252,29 @@ proptest! {
 #[test]
 fn a_parent_has_the_lane_above_its_children() {
     let trace = build(vec![
-        task(1).exec(0, 1, "/bin/a").fork(2, 3, 2).fork(4, 5, 3).wait4(6, 90, 3).exit(100),
+        task(1)
+            .exec(0, 1, "/bin/a")
+            .fork(2, 3, 2)
+            .fork(4, 5, 3)
+            .wait4(6, 90, 3)
+            .exit(100),
         task(2).call("read", 10, 20).fork(21, 22, 4).exit(80),
         task(3).call("read", 10, 20).exit(90),
         task(4).call("read", 30, 40).exit(50),
     ]);
     let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
     let lanes = Lanes::new(&source(&trace, &wakers, &window), vec![3, 1, 2, 0]);
-    assert_eq!((lanes.tasks, lanes.parents), (vec![0, 1, 3, 2], vec![NONE, 0, 1, 0]));
+    assert_eq!(
+        (lanes.tasks, lanes.parents),
+        (vec![0, 1, 3, 2], vec![NONE, 0, 1, 0])
+    );
 }
 
 #[test]
 fn a_picture_without_a_budget_still_adds_up() {
-    let trace = build(vec![task(1).exec(0, 10, "/bin/a").call("read", 20, 60).exit(100)]);
+    let trace = build(vec![
+        task(1).exec(0, 10, "/bin/a").call("read", 20, 60).exit(100),
+    ]);
     let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
     for budget_bytes in 0..40 {
         let drawn = picture(&trace, &wakers, &window, budget_bytes).expect("a window");
@@ -233,14 +285,32 @@ fn a_picture_without_a_budget_still_adds_up() {
 
 #[test]
 fn a_line_of_evidence_has_the_time_of_its_event() {
-    let trace = build(vec![task(1).exec(0, 10, "/bin/a").call("read", 20, 60).exit(100)]);
+    let trace = build(vec![
+        task(1).exec(0, 10, "/bin/a").call("read", 20, 60).exit(100),
+    ]);
     let found = places(&trace, 0, &[(0, 2), (0, 9)]);
-    assert_eq!(found, [Some(Place { task: 0, start_ns: 20, end_ns: 60 }), None]);
+    assert_eq!(
+        found,
+        [
+            Some(Place {
+                task: 0,
+                start_ns: 20,
+                end_ns: 60
+            }),
+            None
+        ]
+    );
 }
 
 #[test]
 fn a_stopped_task_is_drawn_as_stopped() {
-    let trace = build(vec![task(1).exec(0, 10, "/bin/a").stop("SIGSTOP", 20).call("read", 80, 90).exit(100)]);
+    let trace = build(vec![
+        task(1)
+            .exec(0, 10, "/bin/a")
+            .stop("SIGSTOP", 20)
+            .call("read", 80, 90)
+            .exit(100),
+    ]);
     let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
     let drawn = picture(&trace, &wakers, &window, PLENTY).expect("a window");
     assert_eq!(decoded(&drawn, "sums")["stopped"], [60]);
@@ -249,12 +319,23 @@ fn a_stopped_task_is_drawn_as_stopped() {
 #[test]
 fn a_wake_up_is_drawn_from_the_waker_to_the_waiter() {
     let trace = build(vec![
-        task(1).exec(0, 1, "/bin/a").fork(2, 3, 2).wait4(4, 90, 2).exit(100),
+        task(1)
+            .exec(0, 1, "/bin/a")
+            .fork(2, 3, 2)
+            .wait4(4, 90, 2)
+            .exit(100),
         task(2).call("nanosleep", 10, 80).exit(85),
     ]);
     let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
     let drawn = picture(&trace, &wakers, &window, PLENTY).expect("a window");
     let wakes = decoded(&drawn, "wakes");
-    assert_eq!((&wakes["waker"][..], &wakes["waiter"][..], &wakes["sure"][..]), (&[2][..], &[1][..], &[0][..]));
+    assert_eq!(
+        (
+            &wakes["waker"][..],
+            &wakes["waiter"][..],
+            &wakes["sure"][..]
+        ),
+        (&[2][..], &[1][..], &[0][..])
+    );
     assert_eq!(limit(&drawn, "exact_calls"), limit(&drawn, "calls"));
 }

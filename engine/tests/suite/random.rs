@@ -21,7 +21,11 @@ pub fn scripts() -> impl Strategy<Value = Vec<Script>> {
 pub fn claimed(scripts: &[Script], with_waits: bool) -> Trace {
     let plans = scripts.iter().enumerate().map(|(number, script)| {
         let mut at_ns = number as i64 % 3;
-        let mut plan = if number == 0 { root() } else { task(number as i32 + 1) };
+        let mut plan = if number == 0 {
+            root()
+        } else {
+            task(number as i32 + 1)
+        };
         for &(gap_ns, dur_ns, kind, partner) in script {
             let (from_ns, to_ns) = (at_ns + gap_ns, at_ns + gap_ns + dur_ns);
             at_ns = to_ns;
@@ -30,20 +34,38 @@ pub fn claimed(scripts: &[Script], with_waits: bool) -> Trace {
                 0 if with_waits => plan.wait4(from_ns, to_ns, other),
                 1 => plan.fork(from_ns, to_ns, other),
                 2 => plan.spawn("vfork", from_ns, to_ns, other),
-                3 => plan.call("read", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)),
-                4 => plan.call("write", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)),
+                3 => plan
+                    .call("read", from_ns, to_ns)
+                    .on(&format!("pipe:[{}]", partner % 2)),
+                4 => plan
+                    .call("write", from_ns, to_ns)
+                    .on(&format!("pipe:[{}]", partner % 2)),
                 5 => plan.call("poll", from_ns, to_ns),
                 6 => plan.call("rt_sigsuspend", from_ns, to_ns).fails("EINTR"),
-                8 => plan.call("stat", from_ns, to_ns).on(&format!("/p{}", partner % 2)).fails("ENOENT"),
-                9 => plan.call("stat", from_ns, to_ns).on(&format!("/p{}", partner % 2)),
-                10 => plan.call("mkdir", from_ns, to_ns).on(&format!("/p{}", partner % 2)),
+                8 => plan
+                    .call("stat", from_ns, to_ns)
+                    .on(&format!("/p{}", partner % 2))
+                    .fails("ENOENT"),
+                9 => plan
+                    .call("stat", from_ns, to_ns)
+                    .on(&format!("/p{}", partner % 2)),
+                10 => plan
+                    .call("mkdir", from_ns, to_ns)
+                    .on(&format!("/p{}", partner % 2)),
                 11 | 12 => plan.call("nanosleep", from_ns, to_ns),
-                13 => plan.call("read", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)).fails("EAGAIN"),
+                13 => plan
+                    .call("read", from_ns, to_ns)
+                    .on(&format!("pipe:[{}]", partner % 2))
+                    .fails("EAGAIN"),
                 14 => plan.call("poll", from_ns, to_ns).returns(0),
                 _ => plan.call("mmap", from_ns, to_ns),
             };
         }
-        if script.len() % 3 == 0 { plan } else { plan.exit(at_ns + 1) }
+        if script.len() % 3 == 0 {
+            plan
+        } else {
+            plan.exit(at_ns + 1)
+        }
     });
     build(plans.collect())
 }

@@ -26,16 +26,26 @@ fn text(trace: &Trace, text: Text) -> String {
 fn stacks(trace: &Trace) -> Vec<(String, String, String)> {
     let events = &trace.events;
     let of = |row: u32| {
-        let frames = events.stacks.of(row).into_iter().flat_map(|stack| events.stacks.frames(stack));
+        let frames = events
+            .stacks
+            .of(row)
+            .into_iter()
+            .flat_map(|stack| events.stacks.frames(stack));
         let functions: Vec<String> = frames.map(|frame| text(trace, frame.function)).collect();
         let user = text(trace, events.stacks.user_frame(row).function);
-        (text(trace, events.shape(row).syscall), functions.join(" "), user)
+        (
+            text(trace, events.shape(row).syscall),
+            functions.join(" "),
+            user,
+        )
     };
     (0..events.len()).map(of).collect()
 }
 
 fn expected(rows: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
-    rows.iter().map(|&(name, stack, user)| (name.to_owned(), stack.to_owned(), user.to_owned())).collect()
+    rows.iter()
+        .map(|&(name, stack, user)| (name.to_owned(), stack.to_owned(), user.to_owned()))
+        .collect()
 }
 
 const LIBC: &str = "/usr/lib/libc.so.6";
@@ -82,14 +92,24 @@ fn frames_after_a_second_half_belong_to_its_call() {
  > /srv/quota(print+0x2) [0x20] quota.c:7
 "
     ));
-    let rows = [("read", "lookup __read", "lookup"), ("getpid", "other", "other"), ("write", "print", "print")];
+    let rows = [
+        ("read", "lookup __read", "lookup"),
+        ("getpid", "other", "other"),
+        ("write", "print", "print"),
+    ];
     assert_eq!(stacks(&trace), expected(&rows));
-    assert_eq!(text(&trace, trace.events.stacks.user_frame(0).source), "quota.c:118");
+    assert_eq!(
+        text(&trace, trace.events.stacks.user_frame(0).source),
+        "quota.c:118"
+    );
 }
 
 #[test]
 fn a_killed_call_has_the_stack_after_the_end_of_its_task() {
-    for read_end in ["", "7 1795224170.000301 <... read resumed> <unfinished ...>) = ?\n"] {
+    for read_end in [
+        "",
+        "7 1795224170.000301 <... read resumed> <unfinished ...>) = ?\n",
+    ] {
         let trace = read(&format!(
             "7 1795224170.000001 read(3,  <unfinished ...>
 8 1795224170.000101 kill(7, SIGKILL) = 0 <0.000012>
@@ -98,7 +118,10 @@ fn a_killed_call_has_the_stack_after_the_end_of_its_task() {
 8 1795224170.000501 +++ exited with 0 +++
 "
         ));
-        assert_eq!(stacks(&trace)[..2], expected(&[("read", "lookup", "lookup"), ("kill", "", "")]));
+        assert_eq!(
+            stacks(&trace)[..2],
+            expected(&[("read", "lookup", "lookup"), ("kill", "", "")])
+        );
     }
 }
 
@@ -112,13 +135,24 @@ fn frames_of_one_file_stay_with_the_lines_of_that_file() {
         };
         call(stamps[0], 0) + &call(stamps[1], 1)
     };
-    for stamps in [["1795224170.000001", "1795224170.000001"], ["0.000000", "0.000000"]] {
+    for stamps in [
+        ["1795224170.000001", "1795224170.000001"],
+        ["0.000000", "0.000000"],
+    ] {
         let trace = read_files(&[("t.7", file("a", stamps)), ("t.8", file("b", stamps))]);
         let events = &trace.events;
         for row in 0..events.len() {
             let stack = events.stacks.of(row).expect("a stack");
-            let modules: Vec<String> = events.stacks.frames(stack).map(|frame| text(&trace, frame.module)).collect();
-            let own = if trace.tasks[events.task(row) as usize].tid == 7 { "/srv/a" } else { "/srv/b" };
+            let modules: Vec<String> = events
+                .stacks
+                .frames(stack)
+                .map(|frame| text(&trace, frame.module))
+                .collect();
+            let own = if trace.tasks[events.task(row) as usize].tid == 7 {
+                "/srv/a"
+            } else {
+                "/srv/b"
+            };
             assert_eq!(modules, [own, own], "row {row} with {stamps:?}");
         }
     }
@@ -126,7 +160,8 @@ fn frames_of_one_file_stay_with_the_lines_of_that_file() {
 
 #[test]
 fn frames_before_the_first_event_belong_to_none() {
-    let trace = read(" > /srv/quota(main+0x2) [0x20]\n7 1795224170.000001 getpid() = 7 <0.000012>\n");
+    let trace =
+        read(" > /srv/quota(main+0x2) [0x20]\n7 1795224170.000001 getpid() = 7 <0.000012>\n");
     assert!(trace.events.stacks.is_empty());
 }
 

@@ -21,9 +21,16 @@ const GROUPS: [(CostScope, &[&str]); 4] = [
 fn reached(table: &Table, group: &[&str], least_ns: i64) -> Vec<String> {
     let all: Vec<u32> = (0..table.len() as u32).collect();
     let group: Vec<String> = group.iter().map(|&name| name.to_owned()).collect();
-    let columns: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let columns: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     let cells = cells(table, &columns);
-    reaching(table, &all, "exclusive_ns", &group, &[least_ns]).iter().map(|&row| cells[row as usize].clone()).collect()
+    reaching(table, &all, "exclusive_ns", &group, &[least_ns])
+        .iter()
+        .map(|&row| cells[row as usize].clone())
+        .collect()
 }
 
 proptest! {

@@ -8,13 +8,18 @@ fn read(format: &str, text: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(text.as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::ingest::read::read(&[capture], Some(format), &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {text}"))
+    engine::ingest::read::read(&[capture], Some(format), &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("not read: {text}"))
 }
 
 fn millis(trace: &Trace) -> Vec<(i64, i64)> {
-    let rows = trace.rows_of(0).iter().map(|&row| (trace.events.start_ns(row), trace.events.dur_ns(row)));
+    let rows = trace
+        .rows_of(0)
+        .iter()
+        .map(|&row| (trace.events.start_ns(row), trace.events.dur_ns(row)));
     let first_ns = trace.captures[0].first_ns;
-    rows.map(|(start_ns, dur_ns)| ((start_ns - first_ns) / 1_000_000, dur_ns / 1_000_000)).collect()
+    rows.map(|(start_ns, dur_ns)| ((start_ns - first_ns) / 1_000_000, dur_ns / 1_000_000))
+        .collect()
 }
 
 #[test]
@@ -25,7 +30,10 @@ fn a_timed_out_wait_ends_at_its_limit() {
 7 1700000112.000000 poll([{fd=3, events=POLLIN}], 1, 5000) = 1 ([{fd=3, revents=POLLIN}])
 7 1700000114.000000 close(3) = 0
 ";
-    assert_eq!(millis(&read("strace", text))[..3], [(0, 5020), (9000, 1020), (12000, 2000)]);
+    assert_eq!(
+        millis(&read("strace", text))[..3],
+        [(0, 5020), (9000, 1020), (12000, 2000)]
+    );
 }
 
 #[test]
@@ -50,7 +58,9 @@ fn a_call_on_one_line_ends_before_the_next_line() {
 ";
     let opened = |text: &str| {
         let trace = read("strace", text);
-        let row = (0..trace.events.len()).find(|&row| trace.events.line(row) == 2).expect("the open");
+        let row = (0..trace.events.len())
+            .find(|&row| trace.events.line(row) == 2)
+            .expect("the open");
         trace.events.dur_ns(row) / 1_000_000
     };
     assert_eq!(opened(text), 499);
@@ -64,9 +74,15 @@ fn a_call_on_one_line_ends_before_the_next_line() {
 /// The requested time of each row, for those that lasted as long.
 fn limits_ms(format: &str, text: &str) -> Vec<(u32, i64)> {
     let trace = read(format, text);
-    let rows =
-        (0..trace.events.len()).map(|row| (trace.events.line(row), time_limits::min_duration_ns(&trace.events, row)));
-    rows.filter(|&(_, ns)| ns > 0).map(|(line, ns)| (line, ns / 1_000_000)).collect()
+    let rows = (0..trace.events.len()).map(|row| {
+        (
+            trace.events.line(row),
+            time_limits::min_duration_ns(&trace.events, row),
+        )
+    });
+    rows.filter(|&(_, ns)| ns > 0)
+        .map(|(line, ns)| (line, ns / 1_000_000))
+        .collect()
 }
 
 #[test]
@@ -110,7 +126,11 @@ read(0, 0x7ffd, 1)                      = ? ERESTARTSYS (To be restarted if SA_R
 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
 ";
     assert_eq!(limits_ms("strace", text), [(2, 5000), (6, 250)]);
-    let looked = text.replacen("pause() ", "wait4(8, 0x7ffd, WNOHANG, NULL) = 0\npause() ", 1);
+    let looked = text.replacen(
+        "pause() ",
+        "wait4(8, 0x7ffd, WNOHANG, NULL) = 0\npause() ",
+        1,
+    );
     assert_eq!(limits_ms("strace", &looked), [(3, 5000), (7, 250)]);
     let stopped = text.replacen("pause() ", "alarm(0) = 5\npause() ", 1);
     assert_eq!(limits_ms("strace", &stopped), [(7, 250)]);
@@ -126,7 +146,10 @@ rt_sigsuspend([], 8)                    = ? ERESTARTNOHAND (To be restarted if n
 --- SIGALRM {si_signo=SIGALRM, si_code=SI_TIMER, si_timerid=0, si_overrun=0, si_int=0, si_ptr=NULL} ---
 ";
     assert_eq!(limits_ms("strace", text), [(2, 2000)]);
-    assert_eq!(limits_ms("strace", &text.replace("(0, 0, {", "(0, TIMER_ABSTIME, {")), []);
+    assert_eq!(
+        limits_ms("strace", &text.replace("(0, 0, {", "(0, TIMER_ABSTIME, {")),
+        []
+    );
     assert_eq!(limits_ms("strace", &format!("alarm(9) = 0\n{text}")), []);
 }
 
@@ -151,5 +174,8 @@ fn one_deadline_alone_does_not_show_when_it_was() {
     assert_eq!(limits_ms("strace", &one), []);
     let end = "7 1700000109.000000 close(3) = 0\n";
     let three = sleep("00.000000", 51) + &sleep("01.000000", 52) + &sleep("02.000000", 53) + end;
-    assert_eq!(limits_ms("strace", &three), [(1, 1000), (2, 1000), (3, 1000)]);
+    assert_eq!(
+        limits_ms("strace", &three),
+        [(1, 1000), (2, 1000), (3, 1000)]
+    );
 }

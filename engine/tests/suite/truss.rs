@@ -8,10 +8,16 @@ use std::io::Write;
 
 fn read(lines: &[&str]) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
-    writeln!(file, "Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]").expect("a base line");
-    file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
+    writeln!(
+        file,
+        "Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]"
+    )
+    .expect("a base line");
+    file.write_all((lines.join("\n") + "\n").as_bytes())
+        .expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("not read: {lines:?}"))
 }
 
 /// Start and end of each call with this name, in ticks of 0.1 ms.
@@ -19,7 +25,14 @@ fn calls(trace: &Trace, name: &str) -> Vec<(i64, Option<i64>)> {
     let events = &trace.events;
     let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
     let named = rows.filter(|&row| events.texts.string(events.shape(row).syscall) == name);
-    named.map(|row| (events.start_ns(row) / 100_000, events.end_ns(row).map(|ns| ns / 100_000))).collect()
+    named
+        .map(|row| {
+            (
+                events.start_ns(row) / 100_000,
+                events.end_ns(row).map(|ns| ns / 100_000),
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -131,10 +144,19 @@ fn the_first_difference_of_a_process_is_ignored_in_any_order() {
 
 #[test]
 fn an_attached_process_has_the_program_that_truss_prints() {
-    let trace = read(&["8:\tpsargs: /usr/lib/ssh/sshd -D", "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]"]);
+    let trace = read(&[
+        "8:\tpsargs: /usr/lib/ssh/sshd -D",
+        "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+    ]);
     let programs: Vec<_> = trace.tasks.iter().flat_map(|task| &task.programs).collect();
-    let shown: Vec<_> = programs.iter().map(|program| trace.events.texts.string(program.path)).collect();
-    assert_eq!((trace.tasks.len(), shown), (1, vec!["/usr/lib/ssh/sshd".into()]));
+    let shown: Vec<_> = programs
+        .iter()
+        .map(|program| trace.events.texts.string(program.path))
+        .collect();
+    assert_eq!(
+        (trace.tasks.len(), shown),
+        (1, vec!["/usr/lib/ssh/sshd".into()])
+    );
 }
 
 #[test]
@@ -146,7 +168,9 @@ fn a_notice_and_its_call_are_one_call_and_a_notice_alone_is_an_open_one() {
         "8:\tpollsys(0x08046F10, 2, 0x00000000, 0x00000000) (sleeping...)",
     ]);
     assert_eq!(calls(&trace, "read"), [(10_000, Some(30_000))]);
-    let open = (0..trace.events.len()).filter(|&row| trace.events.outcome(row) == Outcome::Open).count();
+    let open = (0..trace.events.len())
+        .filter(|&row| trace.events.outcome(row) == Outcome::Open)
+        .count();
     assert_eq!((calls(&trace, "pollsys").len(), open), (1, 1));
 }
 
@@ -159,13 +183,21 @@ fn lwp_one_and_the_process_without_number_are_one_task() {
         "8/2:\t\t 1.0003\t 0.0001\t 0.0000\tlwp_exit()",
         "8:\t 1.0004\t 0.0003\t 0.0000\t_exit(0)",
     ]);
-    let tasks: Vec<_> = trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect();
+    let tasks: Vec<_> = trace
+        .tasks
+        .iter()
+        .map(|task| (task.tid, task.pid, task.is_thread, task.calls))
+        .collect();
     assert_eq!(tasks, [(8, 8, false, 3), (2, 8, true, 1)]);
 }
 
 /// Id, process, whether a thread, and number of calls of each task.
 fn tasks(trace: &Trace) -> Vec<(i32, i32, bool, u32)> {
-    trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect()
+    trace
+        .tasks
+        .iter()
+        .map(|task| (task.tid, task.pid, task.is_thread, task.calls))
+        .collect()
 }
 
 // Believed: a number that stands alone is a process id. LWP numbers stand alone if there is only one process.
@@ -180,9 +212,22 @@ fn lwps_without_a_process_share_one_of_unknown_id() {
         "/9:\t 1.7000\tlwp_park(0x00000000, 0)\t\t\t= 0",
     ]);
     let unknown = parsers::NO_ID;
-    assert_eq!(tasks(&trace), [(4, unknown, false, 3), (7, unknown, true, 2), (9, unknown, true, 1)]);
-    assert!(trace.tasks[1..].iter().all(|task| task.creator == 0 && task.created_by == event::NONE));
-    let targets: Vec<_> = [1, 4].map(|row| trace.events.texts.string(trace.events.target(row))).to_vec();
+    assert_eq!(
+        tasks(&trace),
+        [
+            (4, unknown, false, 3),
+            (7, unknown, true, 2),
+            (9, unknown, true, 1)
+        ]
+    );
+    assert!(
+        trace.tasks[1..]
+            .iter()
+            .all(|task| task.creator == 0 && task.created_by == event::NONE)
+    );
+    let targets: Vec<_> = [1, 4]
+        .map(|row| trace.events.texts.string(trace.events.target(row)))
+        .to_vec();
     assert_eq!(targets, ["/etc/passwd", "/etc/passwd"]);
     assert_eq!(trace.captures[0].unseen_children, 1);
 }
@@ -199,5 +244,8 @@ fn the_only_thread_without_a_number_is_the_first_one_later() {
         "\t 0.7000\t_exit(0)",
     ]);
     let unknown = parsers::NO_ID;
-    assert_eq!(tasks(&trace), [(1, unknown, false, 5), (2, unknown, true, 1)]);
+    assert_eq!(
+        tasks(&trace),
+        [(1, unknown, false, 5), (2, unknown, true, 1)]
+    );
 }

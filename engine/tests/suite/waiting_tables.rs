@@ -13,15 +13,41 @@ struct Case {
 }
 
 const SLEEPS: &[&str] = &["syscall", "asked_ns", "calls", "ran_ns", "exclusive_ns"];
-const POLLS: &[&str] =
-    &["pid", "syscall", "target", "command", "checks", "failed", "succeeded", "interval_ns", "exclusive_ns"];
-const RETRIES: &[&str] = &["syscall", "target", "errno", "attempts", "failed", "succeeded", "grows", "exclusive_ns"];
+const POLLS: &[&str] = &[
+    "pid",
+    "syscall",
+    "target",
+    "command",
+    "checks",
+    "failed",
+    "succeeded",
+    "interval_ns",
+    "exclusive_ns",
+];
+const RETRIES: &[&str] = &[
+    "syscall",
+    "target",
+    "errno",
+    "attempts",
+    "failed",
+    "succeeded",
+    "grows",
+    "exclusive_ns",
+];
 #[rustfmt::skip]
 const REQUESTS: &[&str] = &[
     "peer", "port", "round_trips", "response_ns", "sends", "sent_bytes", "received_bytes", "resent", "unanswered",
     "delayed_acks", "exclusive_ns",
 ];
-const TIMEOUTS: &[&str] = &["syscall", "requested_ns", "waits", "expired", "gave_up", "sent_before", "exclusive_ns"];
+const TIMEOUTS: &[&str] = &[
+    "syscall",
+    "requested_ns",
+    "waits",
+    "expired",
+    "gave_up",
+    "sent_before",
+    "exclusive_ns",
+];
 
 #[rustfmt::skip]
 const CASES: &[Case] = &[
@@ -516,14 +542,23 @@ fn tables_have_the_rows_of_the_cases() {
     let mut told = String::new();
     for case in CASES {
         let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
-        file.write_all(case.capture.trim_start().as_bytes()).expect("the lines");
+        file.write_all(case.capture.trim_start().as_bytes())
+            .expect("the lines");
         let capture = vec![file.path().to_string_lossy().into_owned()];
-        let Ok(trace) = engine::ingest::read::read(&[capture], Some("strace"), &mut |_, _| {}) else {
+        let Ok(trace) = engine::ingest::read::read(&[capture], Some("strace"), &mut |_, _| {})
+        else {
             panic!("{}: not read", case.name)
         };
-        let found = rows(&trace, by_name(case.table).expect("the table"), case.columns);
+        let found = rows(
+            &trace,
+            by_name(case.table).expect("the table"),
+            case.columns,
+        );
         if found != case.rows {
-            told += &format!("{}\n  found    {found:#?}\n  expected {:#?}\n", case.name, case.rows);
+            told += &format!(
+                "{}\n  found    {found:#?}\n  expected {:#?}\n",
+                case.name, case.rows
+            );
         }
     }
     assert!(told.is_empty(), "{told}");

@@ -25,7 +25,8 @@ fn read(lines: &str) -> Trace {
         Some((tid, rest)) => format!("{tid} 17000000{rest}\n"),
         None => format!("{line}\n"),
     });
-    file.write_all(dated.collect::<String>().as_bytes()).expect("the lines");
+    file.write_all(dated.collect::<String>().as_bytes())
+        .expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
     engine::ingest::read::read(&[capture], Some("strace"), &mut |_, _| {})
         .unwrap_or_else(|_| panic!("not read: {lines}"))
@@ -33,7 +34,10 @@ fn read(lines: &str) -> Trace {
 
 fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) -> String {
     if let Some(edge) = wakers.waker(trace, task, at, span) {
-        assert!(edge.at_ns > span.start_ns, "an end behind the begin of the wait");
+        assert!(
+            edge.at_ns > span.start_ns,
+            "an end behind the begin of the wait"
+        );
         let tid = trace.tasks[edge.task as usize].tid;
         return format!("{tid} {} {}", edge.how.name(), edge.sure.name());
     }
@@ -57,9 +61,16 @@ fn ends(trace: &Trace) -> Vec<String> {
         for (at, span) in trace.spans_of(task, 0..usize::MAX, parsers::NO_NS) {
             let is_call = trace.events.kind(span.row) == EventKind::Call;
             if is_call && span.end_ns - span.start_ns >= LONG_NS {
-                let syscall = trace.events.texts.string(trace.events.shape(span.row).syscall).into_owned();
+                let syscall = trace
+                    .events
+                    .texts
+                    .string(trace.events.shape(span.row).syscall)
+                    .into_owned();
                 let by = ended_by(trace, &wakers, task, at, span);
-                told.push((span.row, format!("{} {syscall}: {by}", trace.tasks[task as usize].tid)));
+                told.push((
+                    span.row,
+                    format!("{} {syscall}: {by}", trace.tasks[task as usize].tid),
+                ));
             }
         }
     }
@@ -70,7 +81,12 @@ fn ends(trace: &Trace) -> Vec<String> {
 #[test]
 fn each_wait_has_the_waker_of_its_case() {
     let mut wrong = String::new();
-    for Case { name, lines, ends: expected } in CASES.iter().flat_map(|cases| cases.iter()) {
+    for Case {
+        name,
+        lines,
+        ends: expected,
+    } in CASES.iter().flat_map(|cases| cases.iter())
+    {
         let trace = read(lines);
         let found = ends(&trace);
         if found != *expected {
@@ -78,9 +94,18 @@ fn each_wait_has_the_waker_of_its_case() {
         }
         let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
-        assert!(segments.iter().all(|segment| matches!(segment.tag, Tag::None | Tag::Idle)), "{name}: nobody polls");
+        assert!(
+            segments
+                .iter()
+                .all(|segment| matches!(segment.tag, Tag::None | Tag::Idle)),
+            "{name}: nobody polls"
+        );
         let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
-        assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
+        assert_eq!(
+            charged_ns,
+            window.wall_ns(),
+            "{name}: all of the window, and no more"
+        );
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
@@ -89,12 +114,18 @@ fn each_wait_has_the_waker_of_its_case() {
 fn a_poll_without_descriptors_is_a_sleep_if_it_has_a_timeout() {
     let began = "1 01.000000 execve(\"/bin/x\", [\"x\"], 0x7f /* 1 var */) = 0 <0.000100>\n";
     let class = |call: &str| {
-        let trace = read(&format!("{began}1 01.100000 {call}\n1 01.700000 exit_group(0) = ?"));
+        let trace = read(&format!(
+            "{began}1 01.100000 {call}\n1 01.700000 exit_group(0) = ?"
+        ));
         let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
-        segments.iter().max_by_key(|segment| segment.dur_ns()).map(|segment| segment.class)
+        segments
+            .iter()
+            .max_by_key(|segment| segment.dur_ns())
+            .map(|segment| segment.class)
     };
-    let limited = "select(0, NULL, NULL, NULL, {tv_sec=0, tv_usec=500000}) = 0 (Timeout) <0.500000>";
+    let limited =
+        "select(0, NULL, NULL, NULL, {tv_sec=0, tv_usec=500000}) = 0 (Timeout) <0.500000>";
     assert_eq!(class(limited), Some(Class::Sleep));
     let of_one = "select(4, [3], NULL, NULL, {tv_sec=0, tv_usec=500000}) = 0 (Timeout) <0.500000>";
     assert_eq!(class(of_one), Some(Class::Poll));
@@ -104,8 +135,15 @@ fn a_poll_without_descriptors_is_a_sleep_if_it_has_a_timeout() {
 
 #[test]
 fn unaccepted_connects_do_not_hide_a_later_one() {
-    let at = |port: u32| format!("{{sa_family=AF_INET, sin_port=htons({port}), sin_addr=inet_addr(\"10.0.0.1\")}}");
-    let elsewhere = |n: u32| format!("1 01.{n:06} connect(3, {}, 16) = 0 <0.000001>\n", at(1000 + n));
+    let at = |port: u32| {
+        format!("{{sa_family=AF_INET, sin_port=htons({port}), sin_addr=inet_addr(\"10.0.0.1\")}}")
+    };
+    let elsewhere = |n: u32| {
+        format!(
+            "1 01.{n:06} connect(3, {}, 16) = 0 <0.000001>\n",
+            at(1000 + n)
+        )
+    };
     let lines: String = (0..1100).map(elsewhere).collect();
     let lines = format!(
         "{lines}2 01.002000 bind(3, {}, 16) = 0 <0.000010>\n2 01.003000 accept(3, NULL, NULL <unfinished ...>\n\
@@ -136,8 +174,13 @@ fn a_sleep_interrupted_by_sigchld_separates_checks() {
     );
     let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
-    let slept = segments.iter().filter(|segment| segment.class == Class::Sleep);
-    assert!(slept.clone().all(|segment| segment.task == 1), "the child, not who looked for it");
+    let slept = segments
+        .iter()
+        .filter(|segment| segment.class == Class::Sleep);
+    assert!(
+        slept.clone().all(|segment| segment.task == 1),
+        "the child, not who looked for it"
+    );
     assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 150_100_000);
 }
 
@@ -162,8 +205,13 @@ fn another_childs_end_does_not_split_a_wait_for_a_signal() {
     );
     let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
-    let slept = segments.iter().filter(|segment| segment.class == Class::Sleep);
-    assert!(slept.clone().all(|segment| segment.task == 2), "who sent the signal, not the child before");
+    let slept = segments
+        .iter()
+        .filter(|segment| segment.class == Class::Sleep);
+    assert!(
+        slept.clone().all(|segment| segment.task == 2),
+        "who sent the signal, not the child before"
+    );
     // Less the time before the wait.
     assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 399_800_000);
 }
@@ -172,7 +220,11 @@ fn another_childs_end_does_not_split_a_wait_for_a_signal() {
 fn charged_ns(trace: &Trace, task: u32) -> i64 {
     let window = windows(trace, &WindowChoice::default())[0];
     let segments = path(trace, &Wakers::new(trace), &window);
-    segments.iter().filter(|segment| segment.task == task).map(Segment::dur_ns).sum()
+    segments
+        .iter()
+        .filter(|segment| segment.task == task)
+        .map(Segment::dur_ns)
+        .sum()
 }
 
 #[test]
@@ -190,7 +242,11 @@ fn an_interrupted_wait_with_timeouts_is_one_wait() {
 1 01.801000 exit_group(0) = ?
 "#,
     );
-    assert_eq!(charged_ns(&trace, 1), 800_110_000, "from the first wait to the wake");
+    assert_eq!(
+        charged_ns(&trace, 1),
+        800_110_000,
+        "from the first wait to the wake"
+    );
 }
 
 #[test]
@@ -211,7 +267,11 @@ fn a_check_between_two_equal_polls_does_not_split_the_wait() {
 1 01.501000 exit_group(0) = ?
 "#,
     );
-    assert_eq!(charged_ns(&trace, 1), 500_110_000, "from the first poll to the write");
+    assert_eq!(
+        charged_ns(&trace, 1),
+        500_110_000,
+        "from the first poll to the write"
+    );
 }
 
 #[test]
@@ -235,8 +295,14 @@ fn expired_polls_before_a_childs_birth_did_not_wait_for_it() {
     let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
     let polled = segments.iter().filter(|segment| segment.tag == Tag::Polled);
-    let first_ns = polled.map(|segment| segment.start_ns).min().expect("a loop");
-    assert!(first_ns >= trace.events.start_ns(trace.tasks[1].created_by), "the child's from its fork on");
+    let first_ns = polled
+        .map(|segment| segment.start_ns)
+        .min()
+        .expect("a loop");
+    assert!(
+        first_ns >= trace.events.start_ns(trace.tasks[1].created_by),
+        "the child's from its fork on"
+    );
 }
 
 #[test]
@@ -261,7 +327,11 @@ fn a_poll_that_its_own_alarm_interrupted_is_one_wait() {
 1 01.501000 exit_group(0) = ?
 "#,
     );
-    assert_eq!(charged_ns(&trace, 1), 500_010_000, "from the first poll to the write");
+    assert_eq!(
+        charged_ns(&trace, 1),
+        500_010_000,
+        "from the first poll to the write"
+    );
 }
 
 #[test]
@@ -275,6 +345,8 @@ fn the_task_that_answers_is_the_root_rather_than_a_timer_thread() {
 2 01.602000 sendto(7<socket:[3]>, "row", 3, 0, NULL, 0) = 3 <0.000010>
 "#,
     );
-    let root = windows(&trace, &WindowChoice::default())[0].root.expect("a root");
+    let root = windows(&trace, &WindowChoice::default())[0]
+        .root
+        .expect("a root");
     assert_eq!(trace.tasks[root as usize].tid, 2);
 }

@@ -19,7 +19,9 @@ pub fn holds(bytes: &[u8]) -> bool {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all(bytes).expect("the bytes");
     let path = file.path().to_string_lossy().into_owned();
-    let Ok(trace) = read::read(&[vec![path]], None, &mut |_, _| {}) else { return false };
+    let Ok(trace) = read::read(&[vec![path]], None, &mut |_, _| {}) else {
+        return false;
+    };
     let ends = bytes.iter().filter(|&&byte| byte == b'\n').count();
     let lines: u64 = trace.captures.iter().map(|capture| capture.lines()).sum();
     let unended = usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
@@ -29,16 +31,30 @@ pub fn holds(bytes: &[u8]) -> bool {
     true
 }
 
-fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_bounds::TimeBoundError> {
+fn ask(
+    analysis: &Session,
+    choice: &Criteria,
+) -> Result<(), engine::query::time_bounds::TimeBoundError> {
     let trace = &**analysis.trace();
-    let wall_ns: i64 = analysis.windows(choice)?.iter().map(|window| window.wall_ns()).sum();
+    let wall_ns: i64 = analysis
+        .windows(choice)?
+        .iter()
+        .map(|window| window.wall_ns())
+        .sum();
     let (mut walked_ns, mut stretches) = (0, timeline::Timeline::new(trace, 0));
-    analysis.walk(choice, &mut |segment: engine::critical_path::segment::Segment| {
-        walked_ns += segment.dur_ns();
-        stretches.take(segment);
-    })?;
+    analysis.walk(
+        choice,
+        &mut |segment: engine::critical_path::segment::Segment| {
+            walked_ns += segment.dur_ns();
+            stretches.take(segment);
+        },
+    )?;
     assert_eq!(walked_ns, wall_ns, "the path has no hole");
-    let (pieces, wakers, attribution) = (analysis.pieces(choice)?, analysis.wakers(), analysis.attribution(choice)?);
+    let (pieces, wakers, attribution) = (
+        analysis.pieces(choice)?,
+        analysis.wakers(),
+        analysis.attribution(choice)?,
+    );
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
     let selection = Selection::new(trace, choice, &engine::query::cache::QueryCache::default())?;
@@ -53,19 +69,44 @@ fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_
         None,
     );
     gaps::gaps(trace, &selection, 0);
-    calls::calls(trace, &CallQuery { quantiles: true, ..CallQuery::default() }, &selection, &attribution);
+    calls::calls(
+        trace,
+        &CallQuery {
+            quantiles: true,
+            ..CallQuery::default()
+        },
+        &selection,
+        &attribution,
+    );
     totals::totals(trace, &selection);
     // Without a window, the elapsed time of calls is divided instead.
     let elapsed = analysis.elapsed_pieces(choice)?;
     let elapsed_ns: i64 = elapsed.exclusive_by_task().iter().sum();
     let claimed_ns = analysis.with_context(choice, |context| {
-        let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(context)).collect();
+        let found: Vec<_> = tables::TABLES
+            .iter()
+            .map(|&(_, make)| make(context))
+            .collect();
         let members = |found: &engine::table_support::builder::BuiltTable| -> Vec<Vec<Provenance>> {
-            found.members.iter().map(|each| vec![each.clone().sorted(trace)]).collect()
+            found
+                .members
+                .iter()
+                .map(|each| vec![each.clone().sorted(trace)])
+                .collect()
         };
-        let divided = claims(context, &elapsed, &found.iter().flat_map(members).collect::<Vec<_>>(), 3);
-        divided.shares.iter().map(|share| share.own_ns).sum::<i64>() + divided.rest_ns + divided.elapsed_rest_ns
+        let divided = claims(
+            context,
+            &elapsed,
+            &found.iter().flat_map(members).collect::<Vec<_>>(),
+            3,
+        );
+        divided.shares.iter().map(|share| share.own_ns).sum::<i64>()
+            + divided.rest_ns
+            + divided.elapsed_rest_ns
     })?;
-    assert_eq!(claimed_ns, elapsed_ns, "each moment is claimed once, or is unclaimed");
+    assert_eq!(
+        claimed_ns, elapsed_ns,
+        "each moment is claimed once, or is unclaimed"
+    );
     Ok(())
 }

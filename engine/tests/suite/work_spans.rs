@@ -18,15 +18,18 @@ type Calls = Vec<(i64, i64, u8)>;
 /// Calls that may overlap, as they do with coarse clocks. A few wait without a waker, or are not calls.
 fn overlapping(calls: &Calls) -> Trace {
     let mut at_ns = 0;
-    let plan = calls.iter().fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, &(step_ns, dur_ns, kind)| {
-        at_ns += step_ns;
-        match kind {
-            0 => plan.call("poll", at_ns, at_ns + dur_ns),
-            1 => plan.signal("SIGCHLD", at_ns),
-            2 => plan.stop("SIGSTOP", at_ns),
-            _ => plan.call("mmap", at_ns, at_ns + dur_ns),
-        }
-    });
+    let plan = calls.iter().fold(
+        task(1).exec(0, 1, "/bin/x"),
+        |plan: TaskPlan, &(step_ns, dur_ns, kind)| {
+            at_ns += step_ns;
+            match kind {
+                0 => plan.call("poll", at_ns, at_ns + dur_ns),
+                1 => plan.signal("SIGCHLD", at_ns),
+                2 => plan.stop("SIGSTOP", at_ns),
+                _ => plan.call("mmap", at_ns, at_ns + dur_ns),
+            }
+        },
+    );
     build(vec![plan.exit(at_ns + 20)])
 }
 
@@ -39,7 +42,9 @@ fn calls(most: usize) -> impl Strategy<Value = Calls> {
 /// The time of each call between two moments, by its spans, independent of walks.
 fn by_spans(trace: &Trace, window: &Window) -> FxHashMap<u32, i64> {
     let inside = |from_ns: i64, to_ns: i64| to_ns.min(window.end_ns) - from_ns.max(window.start_ns);
-    let spans = trace.spans(0).map(|span| (span.row, inside(span.start_ns, span.end_ns)));
+    let spans = trace
+        .spans(0)
+        .map(|span| (span.row, inside(span.start_ns, span.end_ns)));
     spans.filter(|&(_, ns)| ns > 0).collect()
 }
 
@@ -57,17 +62,40 @@ fn sums(segments: &[Segment], row_of: impl Fn(What) -> Option<u32>) -> FxHashMap
 fn check_charges(trace: &Trace, wakers: &Wakers, window: Window) {
     let segments = path(trace, wakers, &window);
     let attribution = Attribution::walked(trace, wakers, &[window]);
-    let gap_row = |what| if let What::Gap(row) = what { Some(row) } else { None };
+    let gap_row = |what| {
+        if let What::Gap(row) = what {
+            Some(row)
+        } else {
+            None
+        }
+    };
     let (in_calls, behind) = (sums(&segments, What::row), sums(&segments, gap_row));
     for row in 0..trace.events.len() {
-        assert_eq!(attribution.in_call_ns(row), in_calls.get(&row).copied().unwrap_or(0), "in row {row}");
-        assert_eq!(attribution.gap_after_ns(row), behind.get(&row).copied().unwrap_or(0), "behind row {row}");
+        assert_eq!(
+            attribution.in_call_ns(row),
+            in_calls.get(&row).copied().unwrap_or(0),
+            "in row {row}"
+        );
+        assert_eq!(
+            attribution.gap_after_ns(row),
+            behind.get(&row).copied().unwrap_or(0),
+            "behind row {row}"
+        );
     }
     let mut told: Vec<_> = Vec::new();
     for task in 0..trace.tasks.len() as u32 {
-        attribution.each(trace, task, |charge| told.push((charge.class, charge.resolved, charge.tag, charge.ns)));
+        attribution.each(trace, task, |charge| {
+            told.push((charge.class, charge.resolved, charge.tag, charge.ns))
+        });
     }
-    let all = segments.iter().map(|segment| (segment.class, segment.resolved, segment.tag, segment.dur_ns()));
+    let all = segments.iter().map(|segment| {
+        (
+            segment.class,
+            segment.resolved,
+            segment.tag,
+            segment.dur_ns(),
+        )
+    });
     assert_eq!(by_kind(told.into_iter()), by_kind(all));
 }
 
@@ -84,10 +112,12 @@ fn check(calls: &Calls, choice: &WindowChoice) {
     let window = windows(&trace, choice)[0];
     let wakers = Wakers::new(&trace);
     let segments = path(&trace, &wakers, &window);
-    let reached_ns = segments.iter().fold(window.start_ns, |reached_ns, segment| {
-        assert_eq!(segment.start_ns, reached_ns);
-        segment.end_ns
-    });
+    let reached_ns = segments
+        .iter()
+        .fold(window.start_ns, |reached_ns, segment| {
+            assert_eq!(segment.start_ns, reached_ns);
+            segment.end_ns
+        });
     assert_eq!(reached_ns, window.end_ns);
     assert_eq!(sums(&segments, What::row), by_spans(&trace, &window));
     check_charges(&trace, &wakers, window);
@@ -113,9 +143,23 @@ proptest! {
 #[test]
 fn a_long_spell_is_passed_in_parts_without_loss() {
     for overlap_ns in [0, 3] {
-        let calls: Calls =
-            (0..20_000).map(|at| (4, 2 + overlap_ns + at % 3, if at % 7000 == 3 { 0 } else { 9 })).collect();
+        let calls: Calls = (0..20_000)
+            .map(|at| {
+                (
+                    4,
+                    2 + overlap_ns + at % 3,
+                    if at % 7000 == 3 { 0 } else { 9 },
+                )
+            })
+            .collect();
         check(&calls, &WindowChoice::default());
-        check(&calls, &WindowChoice { from_ns: Some(8_001), to_ns: Some(70_003), ..WindowChoice::default() });
+        check(
+            &calls,
+            &WindowChoice {
+                from_ns: Some(8_001),
+                to_ns: Some(70_003),
+                ..WindowChoice::default()
+            },
+        );
     }
 }

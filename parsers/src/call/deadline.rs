@@ -26,7 +26,12 @@ pub type Moment = (DeadlineClock, i64);
 ///
 /// Absolute times of the real-time clock are comparable with stamps of that clock. With other stamps or none, and on the
 /// monotonic clock, they are kept as they are.
-pub fn resolve(call: &Syscall, args: &[&[u8]], stamp_ns: i64, timeout: Timeout) -> (Option<Timeout>, Option<Moment>) {
+pub fn resolve(
+    call: &Syscall,
+    args: &[&[u8]],
+    stamp_ns: i64,
+    timeout: Timeout,
+) -> (Option<Timeout>, Option<Moment>) {
     let clock = match call.canonical() {
         "clock_nanosleep" => sleep_clock(args),
         "futex" if timeout == Timeout::Never => Some(AbsoluteClock::Other),
@@ -37,10 +42,13 @@ pub fn resolve(call: &Syscall, args: &[&[u8]], stamp_ns: i64, timeout: Timeout) 
     };
     match (clock, timeout) {
         (None, timeout) => (Some(timeout), None),
-        (Some(REAL_TIME), Timeout::After(until_ns)) if stamp_ns >= YEAR_2001_NS => {
-            (Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0))), None)
+        (Some(REAL_TIME), Timeout::After(until_ns)) if stamp_ns >= YEAR_2001_NS => (
+            Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0))),
+            None,
+        ),
+        (Some(AbsoluteClock::Known(clock)), Timeout::After(until_ns)) => {
+            (None, Some((clock, until_ns)))
         }
-        (Some(AbsoluteClock::Known(clock)), Timeout::After(until_ns)) => (None, Some((clock, until_ns))),
         _ => (None, None),
     }
 }
@@ -53,10 +61,13 @@ pub fn clock_read(call: &Syscall, args: &[&[u8]], line: &Line) -> Option<Extra> 
     let (clock, time) = match (call.canonical(), args.first().copied()) {
         ("gettimeofday", Some(time)) => (DeadlineClock::RealTime, value::timeout(time, 1_000)?),
         // The clock of seconds: the time is later than what it shows, by less than a second.
-        ("time", _) if line.ret > 0 => {
-            (DeadlineClock::RealTime, Timeout::After(line.ret.checked_add(1)?.checked_mul(NS_PER_S)?))
+        ("time", _) if line.ret > 0 => (
+            DeadlineClock::RealTime,
+            Timeout::After(line.ret.checked_add(1)?.checked_mul(NS_PER_S)?),
+        ),
+        (_, Some(b"CLOCK_MONOTONIC")) => {
+            (DeadlineClock::Monotonic, value::timeout(args.get(1)?, 1)?)
         }
-        (_, Some(b"CLOCK_MONOTONIC")) => (DeadlineClock::Monotonic, value::timeout(args.get(1)?, 1)?),
         (_, Some(b"CLOCK_REALTIME")) => (DeadlineClock::RealTime, value::timeout(args.get(1)?, 1)?),
         _ => return None,
     };
@@ -69,7 +80,9 @@ pub fn clock_read(call: &Syscall, args: &[&[u8]], line: &Line) -> Option<Extra> 
 /// Whether a call waits for nothing, whatever its timeout.
 fn returns_at_once(call: &Syscall, args: &[&[u8]]) -> bool {
     match call.canonical() {
-        "semtimedop" => args.iter().any(|arg| memchr::memmem::find(arg, b"IPC_NOWAIT").is_some()),
+        "semtimedop" => args
+            .iter()
+            .any(|arg| memchr::memmem::find(arg, b"IPC_NOWAIT").is_some()),
         "io_getevents" => args.get(1) == Some(&&b"0"[..]),
         _ => false,
     }
@@ -77,7 +90,10 @@ fn returns_at_once(call: &Syscall, args: &[&[u8]]) -> bool {
 
 /// The clock of a `clock_nanosleep`, if its time is absolute.
 fn sleep_clock(args: &[&[u8]]) -> Option<AbsoluteClock> {
-    let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
+    let has = |at: usize, word: &[u8]| {
+        args.get(at)
+            .is_some_and(|arg| memchr::memmem::find(arg, word).is_some())
+    };
     match args.first() {
         _ if !has(1, b"TIMER_ABSTIME") => None,
         _ if has(0, b"CLOCK_REALTIME") => Some(REAL_TIME),

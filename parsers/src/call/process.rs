@@ -53,16 +53,26 @@ fn ends(call: &Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     if !matches!(line.outcome, Outcome::NoReturn | Outcome::Open) {
         return;
     }
-    let status = args.first().and_then(|arg| scan::value(without_key(arg))).map_or(0, |(status, _)| status);
+    let status = args
+        .first()
+        .and_then(|arg| scan::value(without_key(arg)))
+        .map_or(0, |(status, _)| status);
     let ended = Ended::Exited((status & 0xff) as i32);
-    let extra = if call.action == Action::EndsThread { Extra::End(ended) } else { Extra::GroupEnd(ended) };
+    let extra = if call.action == Action::EndsThread {
+        Extra::End(ended)
+    } else {
+        Extra::GroupEnd(ended)
+    };
     line.extra = parsed.keep(extra);
 }
 
 /// The process and the thread that a signal was sent to.
 fn member(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
-    let id =
-        |at: usize| args.get(at).and_then(|arg| scan::number(id_text(without_key(arg)))).map(|(id, _)| child_id(id));
+    let id = |at: usize| {
+        args.get(at)
+            .and_then(|arg| scan::number(id_text(without_key(arg))))
+            .map(|(id, _)| child_id(id))
+    };
     if let (Some(pid @ 1..), Some(tid @ 1..)) = (id(0), id(1)) {
         line.extra = parsed.keep(Extra::Member { pid, tid });
     }
@@ -98,10 +108,19 @@ fn has_clone_flag(text: &[u8]) -> bool {
 /// The flags of a call that creates a task.
 fn flags(call: &Syscall, args: &[&[u8]]) -> Flags {
     match call.action {
-        Action::CreatesThread => Flags { thread: true, vfork: false, shares_files: true },
-        Action::Vforks => Flags { vfork: true, ..Flags::default() },
+        Action::CreatesThread => Flags {
+            thread: true,
+            vfork: false,
+            shares_files: true,
+        },
+        Action::Vforks => Flags {
+            vfork: true,
+            ..Flags::default()
+        },
         Action::Forks => {
-            let printed = args.iter().fold(Flags::default(), |flags, arg| flags.with(flags_in(arg)));
+            let printed = args
+                .iter()
+                .fold(Flags::default(), |flags, arg| flags.with(flags_in(arg)));
             // Raw arguments are clone(flags, stack, …). Decoded ones begin with the stack, as do all other variants of
             // clone.
             let raw = args.first().filter(|_| call.name == "clone");
@@ -124,19 +143,26 @@ impl Flags {
 fn flags_in(text: &[u8]) -> Flags {
     let has = |word: &[u8]| scan::find(text, word).is_some();
     let named = if has_clone_flag(text) {
-        Flags { thread: has(b"CLONE_THREAD"), vfork: has(b"CLONE_VFORK"), shares_files: has(b"CLONE_FILES") }
+        Flags {
+            thread: has(b"CLONE_THREAD"),
+            vfork: has(b"CLONE_VFORK"),
+            shares_files: has(b"CLONE_FILES"),
+        }
     } else {
         Flags::default()
     };
-    let raw = scan::find(text, b"flags=0x").map_or(Flags::default(), |at| raw_flags(&text[at + 6..]));
+    let raw =
+        scan::find(text, b"flags=0x").map_or(Flags::default(), |at| raw_flags(&text[at + 6..]));
     named.with(raw)
 }
 
 fn raw_flags(text: &[u8]) -> Flags {
     match scan::value(text).filter(|_| text.starts_with(b"0x")) {
-        Some((bits, _)) => {
-            Flags { thread: bits & RAW_THREAD != 0, vfork: bits & RAW_VFORK != 0, shares_files: bits & RAW_FILES != 0 }
-        }
+        Some((bits, _)) => Flags {
+            thread: bits & RAW_THREAD != 0,
+            vfork: bits & RAW_VFORK != 0,
+            shares_files: bits & RAW_FILES != 0,
+        },
         None => Flags::default(),
     }
 }
@@ -150,12 +176,24 @@ fn spawn(flags: Flags, line: &mut Line, parsed: &mut Parsed) {
     if child == NO_ID && line.part != CallPart::Begun && line.outcome == Outcome::Ok {
         return;
     }
-    let Flags { thread, vfork, shares_files } = flags;
-    line.extra = parsed.keep(Extra::Spawn { child, thread, vfork, shares_files });
+    let Flags {
+        thread,
+        vfork,
+        shares_files,
+    } = flags;
+    line.extra = parsed.keep(Extra::Spawn {
+        child,
+        thread,
+        vfork,
+        shares_files,
+    });
 }
 
 fn child_id(ret: i64) -> i32 {
-    i32::try_from(ret).ok().filter(|&id| id > 0).unwrap_or(NO_ID)
+    i32::try_from(ret)
+        .ok()
+        .filter(|&id| id > 0)
+        .unwrap_or(NO_ID)
 }
 
 /// Store the program and its arguments; `line.target` is the path.
@@ -169,7 +207,10 @@ fn exec(list: Option<&[u8]>, line: &mut Line, parsed: &mut Parsed) {
         join_words(without_key(list), scratch);
     }
     let argv = texts.add(scratch);
-    line.extra = parsed.keep(Extra::Exec { path: line.target, argv });
+    line.extra = parsed.keep(Extra::Exec {
+        path: line.target,
+        argv,
+    });
 }
 
 /// `["sh", "-c", "a b"]` as `sh -c 'a b'`.
@@ -223,13 +264,18 @@ fn waited(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     if line.outcome != Outcome::Ok || line.ret == NO_NS || line.ret < 0 {
         return;
     }
-    let siginfo = args.iter().find(|arg| scan::find(arg, b"si_pid=").is_some());
+    let siginfo = args
+        .iter()
+        .find(|arg| scan::find(arg, b"si_pid=").is_some());
     // WNOHANG, and no child had ended: the structure is empty, and no child has the id 0.
     let is_empty = line.ret == 0 && args.iter().any(|arg| *arg == b"{}");
     let (child, ended) = match siginfo {
         Some(siginfo) => read_siginfo(siginfo, parsed),
         None if is_empty => (0, None),
-        None => (child_id(line.ret), args.iter().find_map(|arg| status(arg, parsed))),
+        None => (
+            child_id(line.ret),
+            args.iter().find_map(|arg| status(arg, parsed)),
+        ),
     };
     if child != NO_ID {
         line.extra = parsed.keep(Extra::Waited { child, ended });
@@ -247,7 +293,10 @@ fn status(arg: &[u8], parsed: &mut Parsed) -> Option<Ended> {
 }
 
 fn signal_word(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+        .unwrap_or(text.len());
     &text[..end]
 }
 
@@ -308,7 +357,15 @@ fn resumed_name(arg: &[u8], parsed: &mut Parsed) -> Text {
         return Text::NONE;
     };
     let name = &rest[..scan::find(rest, b" ...>").unwrap_or(rest.len())];
-    let may_restart =
-        |call: &Syscall| matches!(call.action, Action::Sleeps | Action::Polls | Action::UsesFutex | Action::Restarts);
-    if syscalls::by_name(name).is_some_and(may_restart) { parsed.texts.add(name) } else { Text::NONE }
+    let may_restart = |call: &Syscall| {
+        matches!(
+            call.action,
+            Action::Sleeps | Action::Polls | Action::UsesFutex | Action::Restarts
+        )
+    };
+    if syscalls::by_name(name).is_some_and(may_restart) {
+        parsed.texts.add(name)
+    } else {
+        Text::NONE
+    }
 }

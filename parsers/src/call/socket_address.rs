@@ -24,7 +24,11 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(sign);
         unescape(string(quoted), out);
         // The length that the kernel reports includes the terminating zero.
-        out.truncate(out.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1));
+        out.truncate(
+            out.iter()
+                .rposition(|&byte| byte != 0)
+                .map_or(0, |at| at + 1),
+        );
         return !out.is_empty();
     }
     let port = after(b"port=htons(")
@@ -35,7 +39,10 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
     } else if let Some(host) = after(b"inet_pton(AF_INET6, ") {
         let host = string(host);
         // `::ffff:10.0.0.7` is the IPv4 address of a peer, at a socket for both families.
-        match host.strip_prefix(b"::ffff:").filter(|mapped| mapped.contains(&b'.')) {
+        match host
+            .strip_prefix(b"::ffff:")
+            .filter(|mapped| mapped.contains(&b'.'))
+        {
             Some(mapped) => unescape(mapped, out),
             None => {
                 out.push(b'[');
@@ -55,7 +62,12 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
 
 /// `{ AF_INET 127.0.0.1:80 }`, `{ AF_UNIX "/var/run/log" }`.
 fn bare_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
-    let inner = scan::trim(arg.strip_prefix(b"{").unwrap_or(arg).strip_suffix(b"}").unwrap_or(b""));
+    let inner = scan::trim(
+        arg.strip_prefix(b"{")
+            .unwrap_or(arg)
+            .strip_suffix(b"}")
+            .unwrap_or(b""),
+    );
     let Some(blank) = memchr(b' ', inner).filter(|_| inner.starts_with(b"AF_")) else {
         return false;
     };
@@ -73,7 +85,9 @@ fn raw_address(arg: &[u8], out: &mut Vec<u8>) -> Option<()> {
         unescape(string(text), out);
         std::mem::take(out)
     };
-    let [high, low] = bytes(after(b"_port=")?)[..] else { return None };
+    let [high, low] = bytes(after(b"_port=")?)[..] else {
+        return None;
+    };
     let port = u16::from_be_bytes([high, low]);
     match (after(b"sin_addr="), after(b"sin6_addr=")) {
         (Some(host), _) => {

@@ -29,7 +29,10 @@ pub fn is_fifo(metadata: &[u8]) -> bool {
 pub fn event_data(event: &[u8]) -> Option<u64> {
     let at = memmem::find(event, b"u64=")?;
     let digits = &event[at + 4..];
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    let end = digits
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(digits.len());
     std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
 }
 
@@ -53,7 +56,10 @@ pub fn fd(arg: &[u8]) -> Option<i32> {
         return Some(i32::from(digit - b'0'));
     }
     let (value, rest) = scan::value(arg)?;
-    let ends = matches!(rest.first(), None | Some(b'<' | b' ' | b'/' | b',' | b']' | b'}'));
+    let ends = matches!(
+        rest.first(),
+        None | Some(b'<' | b' ' | b'/' | b',' | b']' | b'}')
+    );
     // Raw 32-bit values: 0xffffffff is -1.
     (ends && (0..=i64::from(i32::MAX)).contains(&value)).then_some(value as i32)
 }
@@ -73,13 +79,21 @@ pub fn access(flags: &[u8]) -> Access {
 /// Whether each write to a file opened with these flags waits until the data is on disk. Flags printed as a number do
 /// not show it.
 pub fn syncs_writes(flags: &[u8]) -> bool {
-    let word = |word: &[u8]| matches!(word, b"O_SYNC" | b"O_DSYNC" | b"O_FSYNC" | b"SYNC" | b"DSYNC");
-    flags.split(|&byte| byte == b'|').any(|flag| word(flag.trim_ascii()))
+    let word = |word: &[u8]| {
+        matches!(
+            word,
+            b"O_SYNC" | b"O_DSYNC" | b"O_FSYNC" | b"SYNC" | b"DSYNC"
+        )
+    };
+    flags
+        .split(|&byte| byte == b'|')
+        .any(|flag| word(flag.trim_ascii()))
 }
 
 /// Whether the flags of a mapping, printed as a number, include MAP_SHARED or MAP_SHARED_VALIDATE.
 pub fn shares_memory(flags: &[u8]) -> bool {
-    flags.first().is_some_and(u8::is_ascii_digit) && scan::value(flags).is_some_and(|(flags, _)| flags & 1 != 0)
+    flags.first().is_some_and(u8::is_ascii_digit)
+        && scan::value(flags).is_some_and(|(flags, _)| flags & 1 != 0)
 }
 
 /// The text in the angle brackets of `3</etc/passwd>`, without a nested device `<char 1:3>`.
@@ -91,7 +105,10 @@ pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
     if !(before.is_ascii_alphanumeric() || *before == b'/') {
         return None;
     }
-    let end = arg.iter().rposition(|&byte| byte == b'>').filter(|&end| end > start)?;
+    let end = arg
+        .iter()
+        .rposition(|&byte| byte == b'>')
+        .filter(|&end| end > start)?;
     let inner = &arg[start..end];
     if inner.last() != Some(&b'>') {
         return Some(inner);
@@ -105,7 +122,11 @@ pub fn path_text(arg: &[u8]) -> Option<&[u8]> {
     let inner = arg.strip_prefix(b"\"")?;
     let text = memrchr(b'"', inner).map(|end| &inner[..end])?;
     // dtruss prints the terminating zero as `\0`. After another backslash, it is the digit 0.
-    Some(text.strip_suffix(b"\\0").filter(|path| path.last() != Some(&b'\\')).unwrap_or(text))
+    Some(
+        text.strip_suffix(b"\\0")
+            .filter(|path| path.last() != Some(&b'\\'))
+            .unwrap_or(text),
+    )
 }
 
 /// Whether a path, still escaped, begins at the root.
@@ -145,7 +166,11 @@ fn escape(text: &[u8]) -> (u8, &[u8]) {
 
 fn digits(text: &[u8], radix: u32, max: usize) -> (u8, &[u8]) {
     let (mut value, mut used) = (0u32, 0);
-    while let Some(digit) = text.get(used).filter(|_| used < max).and_then(|&byte| (byte as char).to_digit(radix)) {
+    while let Some(digit) = text
+        .get(used)
+        .filter(|_| used < max)
+        .and_then(|&byte| (byte as char).to_digit(radix))
+    {
         value = value * radix + digit;
         used += 1;
     }
@@ -163,21 +188,33 @@ pub fn op_text(arg: &[u8]) -> &[u8] {
         return arg;
     }
     if !arg.first().is_some_and(u8::is_ascii_uppercase) {
-        return if matches!(arg.first(), Some(b'_' | b'(' | b'-')) { arg } else { b"" };
+        return if matches!(arg.first(), Some(b'_' | b'(' | b'-')) {
+            arg
+        } else {
+            b""
+        };
     }
     match memmem::find(arg, b" or ") {
         None => arg,
         // In `SNDCTL_TMR_TIMEBASE or TCGETS`, the request of terminals is nearly always meant.
         Some(first_end) => {
             let last = &arg[memmem::rfind(arg, b" or ").map_or(0, |at| at + 4)..];
-            if last.starts_with(b"TC") || last.starts_with(b"TIOC") { last } else { &arg[..first_end] }
+            if last.starts_with(b"TC") || last.starts_with(b"TIOC") {
+                last
+            } else {
+                &arg[..first_end]
+            }
         }
     }
 }
 
 /// The name of a futex operation, without its flags.
 fn without_clock(op: &[u8]) -> &[u8] {
-    if op.starts_with(b"FUTEX_") { &op[..memchr(b'|', op).unwrap_or(op.len())] } else { op }
+    if op.starts_with(b"FUTEX_") {
+        &op[..memchr(b'|', op).unwrap_or(op.len())]
+    } else {
+        op
+    }
 }
 
 /// The text inside `/* … */`.
@@ -189,14 +226,21 @@ fn comment(arg: &[u8]) -> Option<&[u8]> {
 
 /// The text up to a blank or a decoration.
 pub fn word(arg: &[u8]) -> &[u8] {
-    let end = arg.iter().position(|byte| matches!(byte, b' ' | b'<' | b',')).unwrap_or(arg.len());
+    let end = arg
+        .iter()
+        .position(|byte| matches!(byte, b' ' | b'<' | b','))
+        .unwrap_or(arg.len());
     &arg[..end]
 }
 
 /// An id: that of the tracer's view if both are printed. "Any" (-1) is not an id.
 pub fn id_text(arg: &[u8]) -> &[u8] {
     let own = word(arg);
-    if own == b"-1" || !own.iter().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'x')) {
+    if own == b"-1"
+        || !own
+            .iter()
+            .all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'x'))
+    {
         return b"";
     }
     match comment(arg) {
@@ -208,7 +252,9 @@ pub fn id_text(arg: &[u8]) -> &[u8] {
 /// The id in `/* 12276 in strace's PID NS */`.
 pub fn tracer_id(text: &[u8]) -> Option<i32> {
     let (id, rest) = scan::number(comment(text)?)?;
-    rest.starts_with(b" in ").then(|| i32::try_from(id).ok()).flatten()
+    rest.starts_with(b" in ")
+        .then(|| i32::try_from(id).ok())
+        .flatten()
 }
 
 /// A timeout in a structure: `{tv_sec=0, tv_nsec=20000000}`, `{0, 20000000}`, `{ 0.020000000 }`; NULL means never.
@@ -230,7 +276,9 @@ pub fn timeout(arg: &[u8], small_ns: i64) -> Option<Timeout> {
 }
 
 fn first_number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let start = text.iter().position(|byte| byte.is_ascii_digit() || *byte == b'-')?;
+    let start = text
+        .iter()
+        .position(|byte| byte.is_ascii_digit() || *byte == b'-')?;
     scan::signed(&text[start..])
 }
 
@@ -238,9 +286,19 @@ fn first_number(text: &[u8]) -> Option<(i64, &[u8])> {
 pub fn milliseconds(arg: &[u8]) -> Option<Timeout> {
     let (value, rest) = scan::value(arg)?;
     // Raw or unsigned: 0xffffffff and 4294967295 are -1.
-    let value = if value > i64::from(i32::MAX) { i64::from(value as i32) } else { value };
+    let value = if value > i64::from(i32::MAX) {
+        i64::from(value as i32)
+    } else {
+        value
+    };
     let ends = rest.is_empty() || rest.starts_with(b" ");
-    ends.then(|| if value < 0 { Timeout::Never } else { Timeout::After(value * 1_000_000) })
+    ends.then(|| {
+        if value < 0 {
+            Timeout::Never
+        } else {
+            Timeout::After(value * 1_000_000)
+        }
+    })
 }
 
 /// The inside of a string at the start, still escaped.
@@ -264,22 +322,33 @@ pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [
         return;
     }
     for _ in 0..MAX_FDS {
-        let start = rest.iter().position(|byte| !matches!(byte, b'[' | b']' | b'{' | b'}' | b' ' | b','));
+        let start = rest
+            .iter()
+            .position(|byte| !matches!(byte, b'[' | b']' | b'{' | b'}' | b' ' | b','));
         let Some(start) = start.filter(|&start| rest[start].is_ascii_digit()) else {
             return;
         };
         rest = item(&rest[start..], &mut found);
-        let next = rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len());
+        let next = rest
+            .iter()
+            .position(|byte| matches!(byte, b' ' | b','))
+            .unwrap_or(rest.len());
         rest = &rest[next..];
     }
 }
 
 /// Read a descriptor and its decoration at the start; returns the rest.
 fn item<'a>(text: &'a [u8], found: &mut impl FnMut(i32, &'a [u8])) -> &'a [u8] {
-    let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .iter()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(text.len());
     let decoration = &text[digits..];
-    let end = digits + scan::decoration_len(&decoration[..decoration.len().min(MAX_DECORATION_BYTES)]);
-    if let Some(fd) = scan::number(&text[..digits]).and_then(|(number, _)| i32::try_from(number).ok()) {
+    let end =
+        digits + scan::decoration_len(&decoration[..decoration.len().min(MAX_DECORATION_BYTES)]);
+    if let Some(fd) =
+        scan::number(&text[..digits]).and_then(|(number, _)| i32::try_from(number).ok())
+    {
         found(fd, &text[..end]);
     }
     &text[end..]

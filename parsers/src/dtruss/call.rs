@@ -44,14 +44,23 @@ pub(super) fn split_inside(line: &[u8]) -> Option<DtrussSplit<'_>> {
 }
 
 fn after_id((pid, tid, is_hex): (i32, i32, bool), text: &[u8]) -> DtrussSplit<'_> {
-    let mut split =
-        DtrussSplit { pid, tid, is_hex, numbers: [0; MAX_NUMBERS], count: 0, has_colons: false, body: text };
+    let mut split = DtrussSplit {
+        pid,
+        tid,
+        is_hex,
+        numbers: [0; MAX_NUMBERS],
+        count: 0,
+        has_colons: false,
+        body: text,
+    };
     while let Some((value, rest)) = scan::number(scan::skip_blanks(split.body)) {
         let (colon, rest) = match rest.strip_prefix(b":") {
             Some(rest) => (true, rest),
             None => (false, rest),
         };
-        let Some(slot) = split.numbers.get_mut(split.count) else { break };
+        let Some(slot) = split.numbers.get_mut(split.count) else {
+            break;
+        };
         if !matches!(rest.first(), Some(b' ' | b'\t')) {
             break;
         }
@@ -60,7 +69,10 @@ fn after_id((pid, tid, is_hex): (i32, i32, bool), text: &[u8]) -> DtrussSplit<'_
         split.has_colons |= colon;
         split.body = rest;
     }
-    DtrussSplit { body: scan::trim(split.body), ..split }
+    DtrussSplit {
+        body: scan::trim(split.body),
+        ..split
+    }
 }
 
 /// `29738/0x5d6ef:`, ` 3911/1:`.
@@ -68,10 +80,19 @@ fn id(text: &[u8]) -> Option<(i32, i32, bool, &[u8])> {
     let (pid, rest) = scan::number(text)?;
     let rest = rest.strip_prefix(b"/")?;
     let is_hex = rest.starts_with(b"0x");
-    let (tid, rest) = if is_hex { scan::value(rest)? } else { scan::number(rest)? };
+    let (tid, rest) = if is_hex {
+        scan::value(rest)?
+    } else {
+        scan::number(rest)?
+    };
     let rest = rest.strip_prefix(b":")?;
     // Thread ids of macOS have 64 bits. The lower ones count up, so they suffice.
-    ends_column(rest).then_some((i32::try_from(pid).ok()?, (tid & i64::from(i32::MAX)) as i32, is_hex, rest))
+    ends_column(rest).then_some((
+        i32::try_from(pid).ok()?,
+        (tid & i64::from(i32::MAX)) as i32,
+        is_hex,
+        rest,
+    ))
 }
 
 /// How a call ended.
@@ -103,15 +124,26 @@ fn returned(inside: &[u8]) -> Option<(&[u8], DtrussEnd)> {
     let args = scan::trim_end(before).strip_suffix(b"=")?;
     let trimmed = scan::trim_end(args);
     let is_whole = rest.is_empty() && after.is_empty() && trimmed.len() < args.len();
-    let args = trimmed.strip_suffix(b")").filter(|args| is_whole && strings_end(args))?;
-    Some((args, DtrussEnd { ret, error, is_marked }))
+    let args = trimmed
+        .strip_suffix(b")")
+        .filter(|args| is_whole && strings_end(args))?;
+    Some((
+        args,
+        DtrussEnd {
+            ret,
+            error,
+            is_marked,
+        },
+    ))
 }
 
 /// Whether all strings end: a line that is cut inside a string may look whole.
 fn strings_end(mut args: &[u8]) -> bool {
     while let Some(at) = memchr::memchr(b'"', args) {
         let inner = args.get(at + 1..).unwrap_or(b"");
-        let Some(rest) = inner.get(scan::string_end(inner) + 1..) else { return false };
+        let Some(rest) = inner.get(scan::string_end(inner) + 1..) else {
+            return false;
+        };
         args = rest;
     }
     true

@@ -45,20 +45,32 @@ impl DtrussLayout {
 
     /// Whether any line has this column.
     pub fn has(&self, column: DtrussColumn) -> bool {
-        self.by_count.iter().any(|columns| columns.contains(&column))
+        self.by_count
+            .iter()
+            .any(|columns| columns.contains(&column))
     }
 
     /// Whether `fork()` lines that are not calls are marked by colons: only with one of these columns.
     pub fn shows_colons(&self, count: usize) -> bool {
-        self.columns(count).iter().any(|column| matches!(column, Relative | Elapsed))
+        self.columns(count)
+            .iter()
+            .any(|column| matches!(column, Relative | Elapsed))
     }
 }
 
 /// A header: its columns, and whether it has ids.
 fn header(line: &[u8]) -> (Vec<DtrussColumn>, bool) {
     let has = |word: &[u8]| memmem::find(line, word).is_some();
-    let named = [(&b"RELATIVE"[..], Relative), (b"ELAPSD", Elapsed), (b"CPU", Cpu)];
-    let columns = named.into_iter().filter(|(word, _)| has(word)).map(|(_, column)| column).collect();
+    let named = [
+        (&b"RELATIVE"[..], Relative),
+        (b"ELAPSD", Elapsed),
+        (b"CPU", Cpu),
+    ];
+    let columns = named
+        .into_iter()
+        .filter(|(word, _)| has(word))
+        .map(|(_, column)| column)
+        .collect();
     (columns, has(b"PID/"))
 }
 
@@ -88,15 +100,27 @@ pub(super) fn of(head: Head<'_>) -> DtrussLayout {
         }
     }
     let with_ids = lines.iter().filter(|line| line.tid >= 0).count();
-    let has_ids = if lines.is_empty() { headers.contains(&true) } else { with_ids > 0 };
+    let has_ids = if lines.is_empty() {
+        headers.contains(&true)
+    } else {
+        with_ids > 0
+    };
     let ids_optional = has_ids && headers.contains(&false);
     let system = system(lwp, thread, &lines);
-    DtrussLayout { by_count, has_ids, ids_optional, system }
+    DtrussLayout {
+        by_count,
+        has_ids,
+        ids_optional,
+        system,
+    }
 }
 
 /// The columns of lines with `count` numbers, guessed from the numbers.
 fn guessed(count: usize, lines: &[DtrussSplit<'_>]) -> Vec<DtrussColumn> {
-    let lines: Vec<&DtrussSplit<'_>> = lines.iter().filter(|line| line.count == count && !line.has_colons).collect();
+    let lines: Vec<&DtrussSplit<'_>> = lines
+        .iter()
+        .filter(|line| line.count == count && !line.has_colons)
+        .collect();
     match count {
         _ if lines.is_empty() || count == 0 => Vec::new(),
         1 if never_falls(&lines) => vec![Relative],
@@ -124,7 +148,11 @@ fn second(lines: &[&DtrussSplit<'_>]) -> DtrussColumn {
 
 /// Whether the first number can be RELATIVE.
 fn never_falls(lines: &[&DtrussSplit<'_>]) -> bool {
-    truss_common::never_falls(lines.iter().map(|line| ((line.pid, line.tid), line.numbers[0])))
+    truss_common::never_falls(
+        lines
+            .iter()
+            .map(|line| ((line.pid, line.tid), line.numbers[0])),
+    )
 }
 
 /// The system: from the header, else from the form of the ids, else from calls that only one of the systems has.
@@ -147,8 +175,18 @@ fn system(lwp: bool, thread: bool, lines: &[DtrussSplit<'_>]) -> System {
         return if lwp { System::Solaris } else { System::MacOs };
     }
     if let Some(line) = lines.iter().find(|line| line.tid >= 0) {
-        return if line.is_hex { System::MacOs } else { System::Solaris };
+        return if line.is_hex {
+            System::MacOs
+        } else {
+            System::Solaris
+        };
     }
-    let is_solaris = lines.iter().any(|line| SOLARIS.iter().any(|name| line.body.starts_with(name)));
-    if is_solaris { System::Solaris } else { System::MacOs }
+    let is_solaris = lines
+        .iter()
+        .any(|line| SOLARIS.iter().any(|name| line.body.starts_with(name)));
+    if is_solaris {
+        System::Solaris
+    } else {
+        System::MacOs
+    }
 }

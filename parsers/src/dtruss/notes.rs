@@ -10,14 +10,18 @@ use memchr::memmem;
 pub(super) fn is_header(line: &[u8]) -> bool {
     let text = scan::trim(quoting::unquoted(line));
     let starts: [&[u8]; 5] = [b"PID/", b"RELATIVE", b"ELAPSD", b"CPU", b"SYSCALL(args)"];
-    let Some(at) = memmem::find(text, b"SYSCALL(args)") else { return false };
+    let Some(at) = memmem::find(text, b"SYSCALL(args)") else {
+        return false;
+    };
     let tail = text.get(at + 13..).unwrap_or(b"");
     starts.iter().any(|start| text.starts_with(start)) && scan::skip_blanks(tail) == b"= return"
 }
 
 /// A message about a lost event.
 pub(super) fn is_loss(line: &[u8]) -> bool {
-    let Some(text) = line.strip_prefix(b"dtrace: ") else { return false };
+    let Some(text) = line.strip_prefix(b"dtrace: ") else {
+        return false;
+    };
     text.starts_with(b"error on enabled probe") || lost(text).is_some()
 }
 
@@ -53,12 +57,20 @@ fn message(text: &[u8], parsed: &mut Parsed) -> Line {
         line.ret = 1;
         line.op = parsed.texts.add(b"unreadable-argument");
         let probe = memmem::find(text, b"syscall::").and_then(|at| text.get(at + 9..));
-        line.name = parsed.texts.add(probe.and_then(scan::name).map_or(b"", |(name, _)| name));
+        line.name = parsed
+            .texts
+            .add(probe.and_then(scan::name).map_or(b"", |(name, _)| name));
     } else if let Some(count) = lost(text) {
         line.ret = count;
         // `12 dynamic variable drops`, `3 aggregation drops`: no space, however fast the buffers are read.
-        let is_variable = [&b"variable"[..], b"aggregation"].iter().any(|word| memmem::find(text, word).is_some());
-        line.op = parsed.texts.add(if is_variable { &b"no-variable-space"[..] } else { b"full-buffers" });
+        let is_variable = [&b"variable"[..], b"aggregation"]
+            .iter()
+            .any(|word| memmem::find(text, word).is_some());
+        line.op = parsed.texts.add(if is_variable {
+            &b"no-variable-space"[..]
+        } else {
+            b"full-buffers"
+        });
     } else {
         line.kind = LineKind::Notice;
     }
@@ -68,14 +80,18 @@ fn message(text: &[u8], parsed: &mut Parsed) -> Line {
 /// `              libsystem_kernel.dylib`+"`"+`__open+0xa`, `              0x10f3a2b40`.
 fn is_stack(line: &[u8], text: &[u8]) -> bool {
     let indent = line.len() - scan::skip_blanks(line).len();
-    let is_address = || text.starts_with(b"0x") && scan::value(text).is_some_and(|(_, rest)| rest.is_empty());
-    let has_symbol = || memchr::memchr(b'`', text).is_some_and(|at| at > 0 && !text[..at].contains(&b' '));
+    let is_address =
+        || text.starts_with(b"0x") && scan::value(text).is_some_and(|(_, rest)| rest.is_empty());
+    let has_symbol =
+        || memchr::memchr(b'`', text).is_some_and(|at| at > 0 && !text[..at].contains(&b' '));
     indent >= 8 && (has_symbol() || is_address())
 }
 
 /// The header of the table of counts, with its blanks or with folded ones.
 pub(super) fn is_count_header(line: &[u8]) -> bool {
-    let rest = scan::trim(quoting::unquoted(line)).strip_prefix(b"CALL").filter(|rest| rest.starts_with(b" "));
+    let rest = scan::trim(quoting::unquoted(line))
+        .strip_prefix(b"CALL")
+        .filter(|rest| rest.starts_with(b" "));
     rest.map(scan::skip_blanks) == Some(b"COUNT")
 }
 

@@ -12,7 +12,12 @@ const MAX_LINES: usize = 2000;
 /// Decide from the head: by a header or a lost event, else by results of two fields, which only dtruss prints.
 pub(super) fn answer(head: Head<'_>) -> Recognition {
     let (mut lines, mut signs, mut fits, mut others) = (0usize, 0usize, 0usize, 0usize);
-    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MAX_LINES) {
+    for line in head
+        .lines()
+        .map(scan::trim_end)
+        .filter(|line| !line.is_empty())
+        .take(MAX_LINES)
+    {
         lines += 1;
         let is_sign = notes::is_header(line) || notes::is_count_header(line);
         if is_sign || notes::is_loss(scan::skip_blanks(line)) {
@@ -39,5 +44,7 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
 
 /// A call with a result of another form: that of another tracer.
 fn is_other(line: &[u8]) -> bool {
-    memchr::memmem::find(line, b"= ").is_some() || line.ends_with(b"...>") || line.ends_with(b"...)")
+    memchr::memmem::find(line, b"= ").is_some()
+        || line.ends_with(b"...>")
+        || line.ends_with(b"...)")
 }

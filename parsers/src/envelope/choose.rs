@@ -9,7 +9,8 @@
 //! A log counts as a log unless the text inside has enough calls: a single message does not make it a trace.
 
 use super::{
-    ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, indent, numbers, padding, timestamps, unwrap,
+    ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, indent, numbers, padding,
+    timestamps, unwrap,
 };
 use crate::facts::Clock;
 use crate::format::{Format, Head, LineReader, Parsed};
@@ -39,17 +40,36 @@ pub fn choose_reader(
     format: Option<&'static dyn Format>,
 ) -> Option<(&'static str, Box<dyn LineReader>)> {
     let as_is = Candidate::of(head, format, Vec::new());
-    let certain = [numbers::are_numbered, html::is_escaped, padding::is_padded, indent::are_indented];
+    let certain = [
+        numbers::are_numbered,
+        html::is_escaped,
+        padding::is_padded,
+        indent::are_indented,
+    ];
     let is_plain = || !certain.iter().any(|is_padded| is_padded(head.bytes));
     let as_is = as_is.filter(|choice| !choice.mistakes_elapsed_for_relative(head));
-    if as_is.as_ref().is_some_and(|choice| choice.reads_first_lines(head)) && is_plain() {
+    if as_is
+        .as_ref()
+        .is_some_and(|choice| choice.reads_first_lines(head))
+        && is_plain()
+    {
         return as_is.map(|choice| choice.named());
     }
     let best = as_is.map(|choice| choice.counted(head));
-    let mut search = CandidateSearch { format, lines: filled_lines(head.bytes).count(), best, attempts: 0, bytes: 0 };
+    let mut search = CandidateSearch {
+        format,
+        lines: filled_lines(head.bytes).count(),
+        best,
+        attempts: 0,
+        bytes: 0,
+    };
     search.search(head, &[]);
     let best = search.best?;
-    Some(if best.layers.is_empty() && !best.is_folded { best.named() } else { best.in_envelopes(head) })
+    Some(if best.layers.is_empty() && !best.is_folded {
+        best.named()
+    } else {
+        best.in_envelopes(head)
+    })
 }
 
 /// One way to read a capture.
@@ -65,9 +85,20 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(head: Head<'_>, format: Option<&'static dyn Format>, layers: Vec<Layer>) -> Option<Candidate> {
+    fn of(
+        head: Head<'_>,
+        format: Option<&'static dyn Format>,
+        layers: Vec<Layer>,
+    ) -> Option<Candidate> {
         let format = format.or_else(|| recognise(head))?;
-        Some(Candidate { format, reader: format.reader(head), layers, used: 0, calls: 0, is_folded: false })
+        Some(Candidate {
+            format,
+            reader: format.reader(head),
+            layers,
+            used: 0,
+            calls: 0,
+            is_folded: false,
+        })
     }
 
     fn is_log(&self) -> bool {
@@ -76,10 +107,17 @@ impl Candidate {
 
     /// Whether this is a tracer's format and nearly all first lines can be read. The very first may be torn.
     fn reads_first_lines(&self, head: Head<'_>) -> bool {
-        let first = head.bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let first = head
+            .bytes
+            .split_inclusive(|&byte| byte == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty());
         let first: Vec<&[u8]> = first.take(FIRST_LINES).collect();
         let lines = lines_of(self.reader.as_ref(), &first.concat());
-        let lines = if used(&lines[..lines.len().min(1)]) == 0 { lines.get(1..).unwrap_or(&[]) } else { &lines };
+        let lines = if used(&lines[..lines.len().min(1)]) == 0 {
+            lines.get(1..).unwrap_or(&[])
+        } else {
+            &lines
+        };
         !self.is_log() && !lines.is_empty() && used(lines) * 10 >= lines.len() * 9
     }
 
@@ -87,14 +125,20 @@ impl Candidate {
         let lines = lines_of(self.reader.as_ref(), head.bytes);
         let texts = head.bytes.split(|&byte| byte == b'\n');
         self.used = used(&lines);
-        self.calls = lines.iter().zip(texts).filter(|(line, text)| is_call(line, text)).count();
+        self.calls = lines
+            .iter()
+            .zip(texts)
+            .filter(|(line, text)| is_call(line, text))
+            .count();
         self.is_folded = self.format.name() == "strace" && folded::is_folded(&lines, head.bytes);
         self
     }
 
     /// Whether the reader takes seconds since the start for seconds since the previous line.
     fn mistakes_elapsed_for_relative(&self, head: Head<'_>) -> bool {
-        self.reader.facts().clock == Clock::SincePrevious && !self.is_log() && timestamps::are_elapsed(head.bytes)
+        self.reader.facts().clock == Clock::SincePrevious
+            && !self.is_log()
+            && timestamps::are_elapsed(head.bytes)
     }
 
     fn named(self) -> (&'static str, Box<dyn LineReader>) {
@@ -102,7 +146,15 @@ impl Candidate {
     }
 
     fn in_envelopes(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
-        (self.format.name(), Box::new(EnvelopeReader::new(self.layers, self.reader, head, self.is_folded)))
+        (
+            self.format.name(),
+            Box::new(EnvelopeReader::new(
+                self.layers,
+                self.reader,
+                head,
+                self.is_folded,
+            )),
+        )
     }
 
     fn is_manual(&self) -> bool {
@@ -112,7 +164,10 @@ impl Candidate {
     /// More lines are better; among equals, fewer layers, unless one is there for certain.
     fn rank(&self) -> (usize, Reverse<usize>) {
         let is_certain = self.layers.iter().any(|layer| layer.envelope.is_certain());
-        (self.used + usize::from(is_certain), Reverse(self.layers.len()))
+        (
+            self.used + usize::from(is_certain),
+            Reverse(self.layers.len()),
+        )
     }
 }
 
@@ -139,7 +194,9 @@ impl CandidateSearch {
     /// Whether the text inside has enough calls. If all lines are calls, a short capture is enough, or a single line if
     /// the user names the format.
     fn is_trace(&self, choice: &Candidate, is_complete: bool) -> bool {
-        let is_all = is_complete && choice.calls == self.lines && choice.calls > usize::from(self.format.is_none());
+        let is_all = is_complete
+            && choice.calls == self.lines
+            && choice.calls > usize::from(self.format.is_none());
         let are_enough = choice.calls >= MIN_CALLS && choice.calls * MIN_SHARE >= self.lines;
         !choice.is_log() && (are_enough || is_all)
     }
@@ -148,16 +205,24 @@ impl CandidateSearch {
     fn search(&mut self, head: Head<'_>, outer: &[Layer]) {
         for envelope in ENVELOPES.iter().filter_map(|detect| detect(head.bytes)) {
             for sender in senders(head, envelope.as_ref()) {
-                let layer = Layer { envelope: envelope.clone(), sender };
+                let layer = Layer {
+                    envelope: envelope.clone(),
+                    sender,
+                };
                 let inside = inside(head, &layer);
                 (self.attempts, self.bytes) = (self.attempts + 1, self.bytes + inside.len());
                 if self.attempts > MAX_ATTEMPTS || self.bytes > MAX_BYTES {
                     return;
                 }
                 let layers = [outer, &[layer]].concat();
-                let inner = Head { bytes: &inside, ..head };
-                let choice = Candidate::of(inner, self.format, layers.clone()).map(|choice| choice.counted(inner));
-                if let Some(choice) = choice.filter(|choice| self.is_better(choice, head.complete)) {
+                let inner = Head {
+                    bytes: &inside,
+                    ..head
+                };
+                let choice = Candidate::of(inner, self.format, layers.clone())
+                    .map(|choice| choice.counted(inner));
+                if let Some(choice) = choice.filter(|choice| self.is_better(choice, head.complete))
+                {
                     self.best = Some(choice);
                 }
                 if layers.len() < MAX_LAYERS {
@@ -172,7 +237,10 @@ impl CandidateSearch {
 fn senders(head: Head<'_>, envelope: &dyn super::Envelope) -> Vec<Vec<u8>> {
     let mut numbers: FxHashMap<&[u8], usize> = FxHashMap::default();
     let mut senders: Vec<(&[u8], usize)> = Vec::new();
-    for sender in head.lines().filter_map(|line| envelope.open(line).map(|inner| inner.sender)) {
+    for sender in head
+        .lines()
+        .filter_map(|line| envelope.open(line).map(|inner| inner.sender))
+    {
         let number = *numbers.entry(sender).or_insert_with(|| {
             senders.push((sender, 0));
             senders.len() - 1
@@ -180,7 +248,11 @@ fn senders(head: Head<'_>, envelope: &dyn super::Envelope) -> Vec<Vec<u8>> {
         senders[number].1 += 1;
     }
     senders.sort_by_key(|&(_, lines)| Reverse(lines));
-    senders.into_iter().take(MAX_SENDERS).map(|(sender, _)| sender.to_vec()).collect()
+    senders
+        .into_iter()
+        .take(MAX_SENDERS)
+        .map(|(sender, _)| sender.to_vec())
+        .collect()
 }
 
 /// The head of a capture without a layer.
@@ -206,8 +278,10 @@ fn lines_of(reader: &dyn LineReader, text: &[u8]) -> Vec<Line> {
 /// The number of usable lines.
 fn used(lines: &[Line]) -> usize {
     let is_used = |line: &&Line| {
-        !matches!(line.kind, LineKind::Foreign | LineKind::Blank | LineKind::Elision | LineKind::Continuation)
-            && line.kind.remedy().is_none()
+        !matches!(
+            line.kind,
+            LineKind::Foreign | LineKind::Blank | LineKind::Elision | LineKind::Continuation
+        ) && line.kind.remedy().is_none()
     };
     lines.iter().filter(is_used).count()
 }

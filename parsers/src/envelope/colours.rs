@@ -18,8 +18,15 @@ impl Envelope for Colours {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let text = if memchr::memchr(ESC, line).is_some() { Cow::Owned(plain(line)) } else { Cow::Borrowed(line) };
-        Some(Inner { text, ..Inner::of(b"") })
+        let text = if memchr::memchr(ESC, line).is_some() {
+            Cow::Owned(plain(line))
+        } else {
+            Cow::Borrowed(line)
+        };
+        Some(Inner {
+            text,
+            ..Inner::of(b"")
+        })
     }
 }
 
@@ -39,14 +46,20 @@ fn after_sequence(text: &[u8]) -> &[u8] {
     let end_of = |rest: &[u8]| rest.iter().position(|byte| !(0x20..=0x3f).contains(byte));
     let rest = match text.split_first() {
         // Parameters, then the letter of the command.
-        Some((b'[', rest)) => {
-            end_of(rest).filter(|&end| (0x40..=0x7e).contains(&rest[end])).and_then(|end| rest.get(end + 1..))
-        }
+        Some((b'[', rest)) => end_of(rest)
+            .filter(|&end| (0x40..=0x7e).contains(&rest[end]))
+            .and_then(|end| rest.get(end + 1..)),
         // A title ends with a bell, or with the next escape character and a backslash.
-        Some((b']', rest)) => rest.iter().position(|&byte| byte == 7 || byte == ESC).and_then(|end| {
-            rest.get(end..)
-                .map(|rest| rest.strip_prefix(b"\x1b\\").or_else(|| rest.strip_prefix(b"\x07")).unwrap_or(rest))
-        }),
+        Some((b']', rest)) => rest
+            .iter()
+            .position(|&byte| byte == 7 || byte == ESC)
+            .and_then(|end| {
+                rest.get(end..).map(|rest| {
+                    rest.strip_prefix(b"\x1b\\")
+                        .or_else(|| rest.strip_prefix(b"\x07"))
+                        .unwrap_or(rest)
+                })
+            }),
         Some((b'(' | b')', rest)) => rest.get(1..),
         Some((b'=' | b'>' | b'7' | b'8' | b'\\', rest)) => Some(rest),
         _ => None,

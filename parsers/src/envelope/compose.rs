@@ -21,9 +21,15 @@ impl Envelope for Compose {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let bar = memchr::memchr(b'|', line.get(..MAX_NAME_BYTES).unwrap_or(line))?;
         let sender = scan::trim_end(&line[..bar]);
-        let is_name = sender.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-@".contains(byte));
+        let is_name = sender
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-@".contains(byte));
         let fits = is_name && !sender.is_empty() && sender.len() < bar;
         let text = Cow::Borrowed(after_blank(line.get(bar + 1..)?));
-        fits.then_some(Inner { sender, stamp: None, text })
+        fits.then_some(Inner {
+            sender,
+            stamp: None,
+            text,
+        })
     }
 }

@@ -28,7 +28,9 @@ impl Envelope for Cri {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let (ns, digits, rest) = date::iso(line)?;
         let rest = rest.strip_prefix(b" ")?;
-        let sender = [&b"stderr"[..], b"stdout"].into_iter().find(|stream| rest.starts_with(stream))?;
+        let sender = [&b"stderr"[..], b"stdout"]
+            .into_iter()
+            .find(|stream| rest.starts_with(stream))?;
         // More tags may follow after a colon; none are defined yet.
         let (tags, text) = match rest.get(sender.len()..)?.strip_prefix(b" ")? {
             [tag, rest @ ..] => (tag, rest),
@@ -39,7 +41,15 @@ impl Envelope for Cri {
             [b' ', text @ ..] => text,
             _ => return None,
         };
-        let stamp = Some(stamp::LogStamp { base: stamp::StampBase::Epoch, ns, digits });
-        matches!(tags, b'F' | b'P').then_some(Inner { sender, stamp, text: Cow::Borrowed(text) })
+        let stamp = Some(stamp::LogStamp {
+            base: stamp::StampBase::Epoch,
+            ns,
+            digits,
+        });
+        matches!(tags, b'F' | b'P').then_some(Inner {
+            sender,
+            stamp,
+            text: Cow::Borrowed(text),
+        })
     }
 }

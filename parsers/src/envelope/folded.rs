@@ -17,19 +17,31 @@ const MIN_LINES: usize = 4;
 /// Whether many lines are the rest of a call, or many calls of strace end within their line, and all of them at the width
 /// of the widest lines. Output of a program on the same terminal cuts lines anywhere.
 pub(super) fn is_folded(lines: &[Line], text: &[u8]) -> bool {
-    let texts = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let texts = || {
+        text.split(|&byte| byte == b'\n')
+            .map(<[u8]>::trim_ascii_end)
+    };
     let width = texts().map(<[u8]>::len).max().unwrap_or(0);
     if width > MAX_WIDTH {
         return false;
     }
     // The rest of a call that output of a program interrupted begins with its parenthesis.
-    let is_rest = |(line, text): (&Line, &[u8])| line.part == CallPart::Tail && !text.starts_with(b")");
-    let rests = lines.iter().zip(texts()).filter(|&part| is_rest(part)).count();
+    let is_rest =
+        |(line, text): (&Line, &[u8])| line.part == CallPart::Tail && !text.starts_with(b")");
+    let rests = lines
+        .iter()
+        .zip(texts())
+        .filter(|&part| is_rest(part))
+        .count();
     if rests >= MIN_LINES && rests * 20 >= lines.len() {
         return true;
     }
-    let is_cut = |kind: LineKind, text: &[u8]| kind == LineKind::CallStart && !text.ends_with(b"...>");
-    let cut = lines.iter().zip(texts()).filter(|(line, text)| is_cut(line.kind, text));
+    let is_cut =
+        |kind: LineKind, text: &[u8]| kind == LineKind::CallStart && !text.ends_with(b"...>");
+    let cut = lines
+        .iter()
+        .zip(texts())
+        .filter(|(line, text)| is_cut(line.kind, text));
     let (mut all, mut wide) = (0, 0);
     for (_, text) in cut {
         all += 1;

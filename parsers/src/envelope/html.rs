@@ -30,8 +30,11 @@ pub(super) fn is_escaped(head: &[u8]) -> bool {
     let ends = || head.split(|&byte| byte == b'\n').map(without_cr);
     let has = |word: &[u8]| memmem::find(head, word).is_some();
     let are_quotes = || (has(b"&quot;") || has(b"&#34;")) && memchr::memchr(b'"', head).is_none();
-    let are_brackets =
-        || has(b"&gt;") && ends().any(|line| line.ends_with(b"&gt;")) && !ends().any(|line| line.ends_with(b">"));
+    let are_brackets = || {
+        has(b"&gt;")
+            && ends().any(|line| line.ends_with(b"&gt;"))
+            && !ends().any(|line| line.ends_with(b">"))
+    };
     are_quotes() || are_brackets()
 }
 
@@ -49,8 +52,15 @@ impl Envelope for Html {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let text = if memchr::memchr(b'&', line).is_some() { Cow::Owned(plain(line)) } else { Cow::Borrowed(line) };
-        Some(Inner { text, ..Inner::of(b"") })
+        let text = if memchr::memchr(b'&', line).is_some() {
+            Cow::Owned(plain(line))
+        } else {
+            Cow::Borrowed(line)
+        };
+        Some(Inner {
+            text,
+            ..Inner::of(b"")
+        })
     }
 }
 
@@ -59,7 +69,9 @@ fn plain(mut text: &[u8]) -> Vec<u8> {
     while let Some(at) = memchr::memchr(b'&', text) {
         out.extend_from_slice(&text[..at]);
         let rest = &text[at + 1..];
-        let found = ENTITIES.iter().find_map(|&(word, byte)| Some((byte, rest.strip_prefix(word)?)));
+        let found = ENTITIES
+            .iter()
+            .find_map(|&(word, byte)| Some((byte, rest.strip_prefix(word)?)));
         let (byte, rest) = found.unwrap_or((b'&', rest));
         out.push(byte);
         text = rest;

@@ -19,7 +19,12 @@ fn common<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<usize> {
     let first = lines.next()?;
     let mut indent = first.len() - first.trim_ascii_start().len();
     for line in lines {
-        indent = first.iter().zip(line).take(indent).take_while(|(one, other)| one == other).count();
+        indent = first
+            .iter()
+            .zip(line)
+            .take(indent)
+            .take_while(|(one, other)| one == other)
+            .count();
         if indent == 0 {
             break;
         }
@@ -43,7 +48,11 @@ impl Envelope for Indent {
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let line = plain_start(line);
-        let blanks = line.iter().take(self.0).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let blanks = line
+            .iter()
+            .take(self.0)
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
         line.get(blanks..).map(Inner::of)
     }
 }

@@ -12,8 +12,21 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// For each list, the first key that an object has is used.
-const MESSAGES: [&[u8]; 6] = [b"log", b"message", b"msg", b"MESSAGE", b"textPayload", b"line"];
-const TIMES: [&[u8]; 5] = [b"time", b"timestamp", b"@timestamp", b"ts", b"__REALTIME_TIMESTAMP"];
+const MESSAGES: [&[u8]; 6] = [
+    b"log",
+    b"message",
+    b"msg",
+    b"MESSAGE",
+    b"textPayload",
+    b"line",
+];
+const TIMES: [&[u8]; 5] = [
+    b"time",
+    b"timestamp",
+    b"@timestamp",
+    b"ts",
+    b"__REALTIME_TIMESTAMP",
+];
 const SENDERS: [&[u8]; 3] = [b"container_name", b"SYSLOG_IDENTIFIER", b"stream"];
 
 struct Json;
@@ -32,18 +45,27 @@ impl Envelope for Json {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let (mut text, mut time, mut sender) =
-            (FirstKey::new(&MESSAGES), FirstKey::new(&TIMES), FirstKey::new(&SENDERS));
+        let (mut text, mut time, mut sender) = (
+            FirstKey::new(&MESSAGES),
+            FirstKey::new(&TIMES),
+            FirstKey::new(&SENDERS),
+        );
         let mut rest = scan::skip_blanks(line).strip_prefix(b"{")?;
         while let Some((key, value, after)) = field(rest) {
-            [&mut text, &mut time, &mut sender].into_iter().for_each(|best| best.consider(key, value));
+            [&mut text, &mut time, &mut sender]
+                .into_iter()
+                .for_each(|best| best.consider(key, value));
             rest = after;
         }
         let text = text.value.filter(|value| value.starts_with(b"\""))?;
         let time = time.value.and_then(|value| programs::moment(inside(value)));
         Some(Inner {
             sender: sender.value.map_or(b"", inside),
-            stamp: time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::StampBase::Epoch, ns, digits }),
+            stamp: time.map(|(ns, digits, _)| stamp::LogStamp {
+                base: stamp::StampBase::Epoch,
+                ns,
+                digits,
+            }),
             text: unescaped(without_line_end(inside(text))),
         })
     }
@@ -104,12 +126,17 @@ fn nested_len(text: &[u8]) -> Option<usize> {
 }
 
 pub(super) fn inside(value: &[u8]) -> &[u8] {
-    value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value)
+    value
+        .strip_prefix(b"\"")
+        .and_then(|value| value.strip_suffix(b"\""))
+        .unwrap_or(value)
 }
 
 /// The text without the line end that docker adds. The backslash of that line end must not be escaped.
 pub(super) fn without_line_end(text: &[u8]) -> &[u8] {
-    let Some(rest) = text.strip_suffix(b"\\n") else { return text };
+    let Some(rest) = text.strip_suffix(b"\\n") else {
+        return text;
+    };
     let backslashes = rest.iter().rev().take_while(|&&byte| byte == b'\\').count();
     if backslashes % 2 == 0 { rest } else { text }
 }
@@ -138,14 +165,19 @@ fn escape<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     if letter == b'u'
         && let Some((unit, after)) = unit(rest)
     {
-        let low = after.strip_prefix(b"\\u").and_then(self::unit).filter(|(low, _)| (0xDC00..0xE000).contains(low));
+        let low = after
+            .strip_prefix(b"\\u")
+            .and_then(self::unit)
+            .filter(|(low, _)| (0xDC00..0xE000).contains(low));
         let (code, after) = match low {
             Some((low, after)) if (0xD800..0xDC00).contains(&unit) => {
                 (0x1_0000 + (unit - 0xD800) * 0x400 + (low - 0xDC00), after)
             }
             _ => (unit, after),
         };
-        let letter = char::from_u32(code).filter(|&letter| letter != '\n').unwrap_or(char::REPLACEMENT_CHARACTER);
+        let letter = char::from_u32(code)
+            .filter(|&letter| letter != '\n')
+            .unwrap_or(char::REPLACEMENT_CHARACTER);
         out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
         return after;
     }
@@ -163,7 +195,8 @@ fn escape<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
 /// Four hexadecimal digits.
 fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, rest) = text.split_at_checked(4)?;
-    let digits =
-        std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let digits = std::str::from_utf8(digits)
+        .ok()
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     Some((u32::from_str_radix(digits, 16).ok()?, rest))
 }

@@ -19,7 +19,13 @@ impl Envelope for Kubectl {
         let inside = line.strip_prefix(b"[pod/")?;
         let end = memchr::memchr(b']', inside)?;
         let (sender, rest) = (&inside[..end], &inside[end + 1..]);
-        let is_name = sender.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte));
-        is_name.then(|| Inner { sender, stamp: None, text: Cow::Borrowed(after_blank(rest)) })
+        let is_name = sender
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte));
+        is_name.then(|| Inner {
+            sender,
+            stamp: None,
+            text: Cow::Borrowed(after_blank(rest)),
+        })
     }
 }

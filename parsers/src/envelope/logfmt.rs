@@ -23,26 +23,41 @@ impl Envelope for Logfmt {
         while let Some((key, value, after)) = pair(rest) {
             match key {
                 b"msg" | b"message" => text = text.or(Some(value)),
-                b"time" | b"ts" | b"t" | b"timestamp" => time = time.or_else(|| programs::moment(json::inside(value))),
+                b"time" | b"ts" | b"t" | b"timestamp" => {
+                    time = time.or_else(|| programs::moment(json::inside(value)))
+                }
                 _ => {}
             }
             rest = after;
         }
         let text = json::unescaped(json::without_line_end(json::inside(text?)));
-        let stamp = time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::StampBase::Epoch, ns, digits });
-        Some(Inner { sender: b"", stamp, text })
+        let stamp = time.map(|(ns, digits, _)| stamp::LogStamp {
+            base: stamp::StampBase::Epoch,
+            ns,
+            digits,
+        });
+        Some(Inner {
+            sender: b"",
+            stamp,
+            text,
+        })
     }
 }
 
 /// The next key, its raw value, and the text after it; `None` at any other text.
 fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let text = scan::skip_blanks(text);
-    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"_.-@".contains(byte)))?;
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || b"_.-@".contains(byte)))?;
     let (key, rest) = text.split_at(end);
     let value = rest.strip_prefix(b"=").filter(|_| !key.is_empty())?;
     let len = match json::string(value) {
         Some((quoted, _)) => quoted.len(),
-        None => value.iter().position(|&byte| byte == b' ').unwrap_or(value.len()),
+        None => value
+            .iter()
+            .position(|&byte| byte == b' ')
+            .unwrap_or(value.len()),
     };
     let (value, rest) = value.split_at(len);
     Some((key, value, rest))

@@ -26,7 +26,11 @@ struct Numbers {
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let are_numbered = are_numbered(head);
-    if are_numbered || do_rise(head) { super::detect_by_lines(head, Numbers { are_numbered }) } else { None }
+    if are_numbered || do_rise(head) {
+        super::detect_by_lines(head, Numbers { are_numbered })
+    } else {
+        None
+    }
 }
 
 impl Envelope for Numbers {
@@ -65,13 +69,23 @@ fn numbered(line: &[u8]) -> Option<(i64, Inner<'_>)> {
         let text = match rest {
             [] => rest,
             [b'\t' | b':', text @ ..] => text,
-            [b' ', text @ ..] | [b'.' | b')', b' ', text @ ..] | [b'|', text @ ..] => after_blank(text),
+            [b' ', text @ ..] | [b'.' | b')', b' ', text @ ..] | [b'|', text @ ..] => {
+                after_blank(text)
+            }
             _ => return None,
         };
         return Some((number, Inner::of(text)));
     }
-    let name = memchr::memchr(b':', line.get(..MAX_NAME_BYTES).unwrap_or(line)).filter(|&end| end > 0)?;
+    let name =
+        memchr::memchr(b':', line.get(..MAX_NAME_BYTES).unwrap_or(line)).filter(|&end| end > 0)?;
     let (number, rest) = scan::number(&line[name + 1..])?;
     let text = rest.strip_prefix(b":")?;
-    Some((number, Inner { sender: &line[..name], stamp: None, text: Cow::Borrowed(text) }))
+    Some((
+        number,
+        Inner {
+            sender: &line[..name],
+            stamp: None,
+            text: Cow::Borrowed(text),
+        },
+    ))
 }

@@ -15,14 +15,21 @@ pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let lines = || filled_lines(head).take(MAX_LINES);
     // The first line may be a title.
     let word = lines().nth(1).and_then(word)?;
-    let (all, having) = (lines().count(), lines().filter(|line| line.starts_with(word)).count());
-    (having > 2 && having * 10 >= all * 9).then(|| Arc::new(Prefix(word.to_vec())) as Arc<dyn Envelope>)
+    let (all, having) = (
+        lines().count(),
+        lines().filter(|line| line.starts_with(word)).count(),
+    );
+    (having > 2 && having * 10 >= all * 9)
+        .then(|| Arc::new(Prefix(word.to_vec())) as Arc<dyn Envelope>)
 }
 
 fn word(line: &[u8]) -> Option<&[u8]> {
     let front = line.get(..MAX_BYTES).unwrap_or(line);
     let is_mark = |byte: &u8| b"+-*|>:]".contains(byte);
-    let (mark, rest) = match front.iter().position(|byte| matches!(byte, b' ' | b'\t' | b':' | b'|' | b'>' | b']')) {
+    let (mark, rest) = match front
+        .iter()
+        .position(|byte| matches!(byte, b' ' | b'\t' | b':' | b'|' | b'>' | b']'))
+    {
         // A mark at the start of the line is a word of its own.
         _ if front.first().is_some_and(is_mark) => (1, front.get(1..)?),
         Some(end) if end > 0 && !front[0].is_ascii_digit() => (end + 1, front.get(end + 1..)?),

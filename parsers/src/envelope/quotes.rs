@@ -8,7 +8,9 @@ struct Quotes;
 /// In a mail with text around the capture, only a few lines may have marks.
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let mut lines = head.split(|&byte| byte == b'\n');
-    lines.any(|line| Quotes.open(line).is_some()).then(|| Arc::new(Quotes) as Arc<dyn Envelope>)
+    lines
+        .any(|line| Quotes.open(line).is_some())
+        .then(|| Arc::new(Quotes) as Arc<dyn Envelope>)
 }
 
 impl Envelope for Quotes {

@@ -24,6 +24,10 @@ impl Envelope for Steps {
         let end = memchr::memchr_iter(b'\t', names).nth(1)?;
         let rest = &line[end + 1..];
         let front = stamp::first(plain_start(rest))?;
-        Some(Inner { sender: &line[..end], stamp: front.stamps[0], text: Cow::Borrowed(front.text) })
+        Some(Inner {
+            sender: &line[..end],
+            stamp: front.stamps[0],
+            text: Cow::Borrowed(front.text),
+        })
     }
 }

@@ -26,8 +26,16 @@ impl Envelope for Syslog {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let (text, is_structured) = stamp::skip_level(line);
         let front = stamp::first(text)?;
-        let (sender, text) = if is_structured { structured(front.text) } else { tagged(front.text) }?;
-        Some(Inner { sender, stamp: front.stamps[0], text: with_tabs(text) })
+        let (sender, text) = if is_structured {
+            structured(front.text)
+        } else {
+            tagged(front.text)
+        }?;
+        Some(Inner {
+            sender,
+            stamp: front.stamps[0],
+            text: with_tabs(text),
+        })
     }
 }
 
@@ -48,11 +56,15 @@ fn program_of(tag: &[u8]) -> Option<&[u8]> {
         Some(inside) => {
             let at = memchr::memrchr(b'[', inside)?;
             let is_process = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
-            inside.get(..at).filter(|_| inside[at + 1..].iter().all(is_process))?
+            inside
+                .get(..at)
+                .filter(|_| inside[at + 1..].iter().all(is_process))?
         }
         None => tag,
     };
-    let is_name = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./@()\\".contains(byte));
+    let is_name = name
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"_-./@()\\".contains(byte));
     // A number is the process id of truss.
     (is_name && name.iter().any(u8::is_ascii_alphabetic)).then_some(name)
 }
@@ -68,7 +80,10 @@ fn structured(text: &[u8]) -> Option<(&[u8], &[u8])> {
         None => rest.get(memchr::memmem::find(rest, b"] ")? + 1..)?,
     };
     let message = after_blank(message);
-    Some((program, message.strip_prefix(b"\xef\xbb\xbf").unwrap_or(message)))
+    Some((
+        program,
+        message.strip_prefix(b"\xef\xbb\xbf").unwrap_or(message),
+    ))
 }
 
 /// The text up to the next blank, and the text after it.

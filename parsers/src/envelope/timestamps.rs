@@ -29,11 +29,22 @@ impl Envelope for Timestamps {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let Some(front) = stamp::first(line) else {
             let (ns, digits, text) = elapsed(line)?;
-            let stamp = Some(stamp::LogStamp { base: stamp::StampBase::Boot, ns, digits });
-            return Some(Inner { stamp, ..Inner::of(text) });
+            let stamp = Some(stamp::LogStamp {
+                base: stamp::StampBase::Boot,
+                ns,
+                digits,
+            });
+            return Some(Inner {
+                stamp,
+                ..Inner::of(text)
+            });
         };
         let text = without_stream(front.text).unwrap_or(front.text);
-        Some(Inner { stamp: front.stamps[0], text: Cow::Borrowed(text), sender: b"" })
+        Some(Inner {
+            stamp: front.stamps[0],
+            text: Cow::Borrowed(text),
+            sender: b"",
+        })
     }
 }
 
@@ -48,12 +59,17 @@ pub(super) fn are_elapsed(head: &[u8]) -> bool {
     const ENOUGH: usize = 64;
     const MIN_LINES: usize = 12;
     let lines = head.split(|&byte| byte == b'\n');
-    let times: Vec<i64> = lines.map_while(|line| elapsed(line).map(|found| found.0)).take(ENOUGH).collect();
+    let times: Vec<i64> = lines
+        .map_while(|line| elapsed(line).map(|found| found.0))
+        .take(ENOUGH)
+        .collect();
     times.len() >= MIN_LINES && times.is_sorted() && times.first() < times.last()
 }
 
 /// The text after `00O ` or `01E+`: number and name of the stream on GitLab. The plus means that the line continues.
 fn without_stream(text: &[u8]) -> Option<&[u8]> {
-    let &[one, two, b'O' | b'E', b' ' | b'+', ref rest @ ..] = text else { return None };
+    let &[one, two, b'O' | b'E', b' ' | b'+', ref rest @ ..] = text else {
+        return None;
+    };
     (one.is_ascii_hexdigit() && two.is_ascii_hexdigit()).then_some(rest)
 }

@@ -11,7 +11,10 @@ use std::io::{self, BufRead, BufReader, Read};
 const MAX_MEMORY_BYTES: u64 = 2 << 30;
 
 /// A reader of the text in compressed data: all its members, streams or frames.
-pub(super) fn text_of<'source>(compression: Compression, source: impl Read + 'source) -> Box<dyn Read + 'source> {
+pub(super) fn text_of<'source>(
+    compression: Compression,
+    source: impl Read + 'source,
+) -> Box<dyn Read + 'source> {
     let source = BufReader::with_capacity(1 << 16, source);
     match compression {
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
@@ -29,7 +32,10 @@ fn damaged(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
 fn cut_or_damaged(error: FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
-        if inner.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof) {
+        if inner
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
+        {
             return io::ErrorKind::UnexpectedEof.into();
         }
         cause = inner.source();
@@ -48,7 +54,10 @@ struct Xz<R> {
 
 impl<R> Xz<R> {
     fn new(source: R) -> Xz<R> {
-        Xz { source, stream: XzStream::new_mem_limit(true, (MAX_MEMORY_BYTES >> 10) as u32) }
+        Xz {
+            source,
+            stream: XzStream::new_mem_limit(true, (MAX_MEMORY_BYTES >> 10) as u32),
+        }
     }
 }
 
@@ -56,7 +65,11 @@ impl<R: BufRead> Read for Xz<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let input = self.source.fill_buf()?;
-            let action = if input.is_empty() { Action::Finish } else { Action::Run };
+            let action = if input.is_empty() {
+                Action::Finish
+            } else {
+                Action::Run
+            };
             let step = self.stream.process(input, into, action)?;
             self.source.consume(step.bytes_consumed);
             if step.bytes_produced > 0 || step.status == Status::StreamEnd || into.is_empty() {
@@ -88,7 +101,11 @@ impl<R: BufRead> Zstd<R> {
     fn new(source: R) -> Zstd<R> {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_MEMORY_BYTES);
-        Zstd { source, decoder, at: At::Between }
+        Zstd {
+            source,
+            decoder,
+            at: At::Between,
+        }
     }
 
     /// Go to the next frame; false at the end of the file.
@@ -99,7 +116,10 @@ impl<R: BufRead> Zstd<R> {
                     self.at = At::Inside;
                     return Ok(true);
                 }
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
                     let length = u64::from(length);
                     if io::copy(&mut (&mut self.source).take(length), &mut io::sink())? < length {
                         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -114,11 +134,16 @@ impl<R: BufRead> Zstd<R> {
     /// Decode until text is available or the frame ends.
     fn decode(&mut self) -> io::Result<()> {
         while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
-            if let Err(error) = self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)) {
+            if let Err(error) = self
+                .decoder
+                .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
+            {
                 // The decoder holds back a window of several MiB until the last block. So it gets one: an empty block,
                 // and a checksum that is not verified.
                 let last_block = [1, 0, 0, 0, 0, 0, 0];
-                self.decoder.decode_blocks(&last_block[..], BlockDecodingStrategy::All).map_err(damaged)?;
+                self.decoder
+                    .decode_blocks(&last_block[..], BlockDecodingStrategy::All)
+                    .map_err(damaged)?;
                 self.at = At::Broken(error);
             }
         }

@@ -40,20 +40,32 @@ impl Seekable {
     pub fn from_file(mut file: File) -> io::Result<Seekable> {
         let start = file.stream_position()?;
         let len = file.metadata()?.len().saturating_sub(start);
-        Ok(Seekable { file: SharedFile::new(file), start, len, cell_bytes: CHUNK_BYTES as u64 })
+        Ok(Seekable {
+            file: SharedFile::new(file),
+            start,
+            len,
+            cell_bytes: CHUNK_BYTES as u64,
+        })
     }
 
     /// The same with another cell size of at least one byte.
     #[doc(hidden)]
     #[must_use]
     pub fn with_cell_bytes(self, cell_bytes: u64) -> Seekable {
-        Seekable { cell_bytes: cell_bytes.max(1), ..self }
+        Seekable {
+            cell_bytes: cell_bytes.max(1),
+            ..self
+        }
     }
 
     /// The same without the byte order mark in these first bytes.
     pub(super) fn after_mark(self, head: &[u8]) -> io::Result<Seekable> {
         let mark = magic::mark_bytes(head)? as u64;
-        Ok(Seekable { start: self.start + mark, len: self.len.saturating_sub(mark), ..self })
+        Ok(Seekable {
+            start: self.start + mark,
+            len: self.len.saturating_sub(mark),
+            ..self
+        })
     }
 
     /// The first bytes, also of a file that reports a length of zero.
@@ -168,7 +180,10 @@ impl Seekable {
             let read = self.read_at(&mut into[have..], begin + have as u64)?;
             have += read;
             into.truncate(have);
-            if let Some(lf) = into.get(searched..).and_then(|rest| memchr::memchr(b'\n', rest)) {
+            if let Some(lf) = into
+                .get(searched..)
+                .and_then(|rest| memchr::memchr(b'\n', rest))
+            {
                 into.truncate(searched + lf + 1);
                 return Ok(());
             }
@@ -177,7 +192,11 @@ impl Seekable {
             }
             searched = have;
             // Most lines are short, but a line of 100 MB must not take 25,000 calls.
-            step = if step < CHUNK_BYTES { (step * 2).clamp(PIECE_BYTES, CHUNK_BYTES) } else { CHUNK_BYTES };
+            step = if step < CHUNK_BYTES {
+                (step * 2).clamp(PIECE_BYTES, CHUNK_BYTES)
+            } else {
+                CHUNK_BYTES
+            };
         }
     }
 
@@ -229,11 +248,16 @@ impl SharedFile {
     }
 
     fn into_file(self) -> File {
-        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
-        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut file = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         file.seek(SeekFrom::Start(at))?;
         io::Read::read(&mut *file, into)
     }

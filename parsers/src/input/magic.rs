@@ -19,7 +19,9 @@ impl Compression {
     pub(super) fn of(head: &[u8]) -> Option<Compression> {
         match head {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
-            [b'B', b'Z', b'h', b'1'..=b'9', block @ ..] if is_bzip2_block(block) => Some(Compression::Bzip2),
+            [b'B', b'Z', b'h', b'1'..=b'9', block @ ..] if is_bzip2_block(block) => {
+                Some(Compression::Bzip2)
+            }
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
             // pzstd writes a skippable frame first.
@@ -45,7 +47,9 @@ pub(super) fn mark_bytes(head: &[u8]) -> io::Result<usize> {
     let other = |text| Err(io::Error::new(io::ErrorKind::InvalidData, text));
     match head {
         [0xef, 0xbb, 0xbf, ..] => Ok(3),
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => other("the text is UTF-32; convert it to UTF-8 first"),
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => {
+            other("the text is UTF-32; convert it to UTF-8 first")
+        }
         // Plain files are decoded elsewhere; this text is inside compressed data.
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => other("the text is UTF-16; unpack it first"),
         _ => Ok(0),

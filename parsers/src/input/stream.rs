@@ -60,12 +60,17 @@ impl Stream {
     /// If no thread can be started.
     pub fn new(source: impl Read + Send + 'static) -> io::Result<Stream> {
         let (send, pieces) = sync_channel(AHEAD);
-        thread::Builder::new().name("input".to_owned()).spawn(move || {
-            let end = feed(source, &send).unwrap_or_else(StreamMessage::Failed);
-            // The receiver may have been dropped.
-            let _ = send.send(end);
-        })?;
-        Ok(Stream { pieces, state: StreamState::Open })
+        thread::Builder::new()
+            .name("input".to_owned())
+            .spawn(move || {
+                let end = feed(source, &send).unwrap_or_else(StreamMessage::Failed);
+                // The receiver may have been dropped.
+                let _ = send.send(end);
+            })?;
+        Ok(Stream {
+            pieces,
+            state: StreamState::Open,
+        })
     }
 
     /// The next chunk; `None` at the end.
@@ -85,7 +90,10 @@ impl Stream {
             // The thread always sends its end, unless a decompressor panicked.
             Err(_) => {
                 self.state = StreamState::Cut;
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the compressed data is damaged"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the compressed data is damaged",
+                ));
             }
         }
         Ok(None)
@@ -100,10 +108,16 @@ impl Stream {
 /// Read a whole source; returns how it ended.
 fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<StreamMessage> {
     let mut head = Vec::with_capacity(magic::HEAD_BYTES);
-    (&mut source).take(magic::HEAD_BYTES as u64).read_to_end(&mut head)?;
+    (&mut source)
+        .take(magic::HEAD_BYTES as u64)
+        .read_to_end(&mut head)?;
     let (compression, encoding) = (Compression::of(&head), utf16::mark(&head));
     // The end is reached already. Another read of a terminal would wait for more input.
-    let rest = if head.len() < magic::HEAD_BYTES { 0 } else { u64::MAX };
+    let rest = if head.len() < magic::HEAD_BYTES {
+        0
+    } else {
+        u64::MAX
+    };
     let source = Cursor::new(head).chain(source.take(rest));
     let (text, read_bytes): (Box<dyn Read>, usize) = match (compression, encoding) {
         (Some(compression), _) => (decode::text_of(compression, source), DECODED_BYTES),
@@ -111,7 +125,15 @@ fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<S
         (None, None) => (Box::new(source), FIRST_BYTES),
     };
     let held = Vec::with_capacity(CHUNK_BYTES + FIRST_BYTES);
-    let feed = Feed { text, compressed: compression.is_some(), read_bytes, held, lines_bytes: 0, offset: 0, send };
+    let feed = Feed {
+        text,
+        compressed: compression.is_some(),
+        read_bytes,
+        held,
+        lines_bytes: 0,
+        offset: 0,
+        send,
+    };
     feed.run().map(StreamMessage::End)
 }
 
@@ -163,7 +185,9 @@ impl Feed<'_> {
                 return Filled::Broken(io::Error::new(io::ErrorKind::FileTooLarge, why));
             }
             let before = self.held.len();
-            let read = (&mut self.text).take(self.read_bytes as u64).read_to_end(&mut self.held);
+            let read = (&mut self.text)
+                .take(self.read_bytes as u64)
+                .read_to_end(&mut self.held);
             let new = self.held.get(before..).unwrap_or_default();
             if let Some(lf) = memchr::memrchr(b'\n', new) {
                 self.lines_bytes = before + lf + 1;
@@ -207,7 +231,13 @@ impl Feed<'_> {
     fn give(&mut self, bytes: Vec<u8>, last: bool) -> bool {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        self.send.send(StreamMessage::Chunk(Chunk { bytes, offset, last })).is_ok()
+        self.send
+            .send(StreamMessage::Chunk(Chunk {
+                bytes,
+                offset,
+                last,
+            }))
+            .is_ok()
     }
 
     /// Send what was read. Compressed data that gave something is cut; everything else is an error.
@@ -220,7 +250,10 @@ impl Feed<'_> {
                 let why = "the compressed data ends before any of it can be unpacked; copy or capture it again";
                 Err(io::Error::new(error.kind(), why))
             }
-            (true, 0) => Err(io::Error::new(error.kind(), format!("the compressed data is damaged: {error}"))),
+            (true, 0) => Err(io::Error::new(
+                error.kind(),
+                format!("the compressed data is damaged: {error}"),
+            )),
             (true, _) => Ok(StreamState::Cut),
         }
     }

@@ -28,13 +28,22 @@ pub(super) struct Utf16<R> {
 
 impl<R: Read> Utf16<R> {
     pub(super) fn new(source: R, is_low_first: bool) -> Utf16<R> {
-        Utf16 { source, is_low_first, raw: Vec::new(), text: Vec::new(), given: 0, is_first: true }
+        Utf16 {
+            source,
+            is_low_first,
+            raw: Vec::new(),
+            text: Vec::new(),
+            given: 0,
+            is_first: true,
+        }
     }
 
     /// Decode the next piece; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         let before = self.raw.len();
-        (&mut self.source).take(PIECE_BYTES as u64).read_to_end(&mut self.raw)?;
+        (&mut self.source)
+            .take(PIECE_BYTES as u64)
+            .read_to_end(&mut self.raw)?;
         let is_end = self.raw.len() == before;
         self.text.clear();
         self.given = 0;
@@ -44,16 +53,27 @@ impl<R: Read> Utf16<R> {
         };
         let mut units: Vec<u16> = self.raw.chunks_exact(2).map(unit).collect();
         // The second unit of a pair may be in the next piece.
-        if !is_end && units.last().is_some_and(|last| (0xD800..0xDC00).contains(last)) {
+        if !is_end
+            && units
+                .last()
+                .is_some_and(|last| (0xD800..0xDC00).contains(last))
+        {
             units.pop();
         }
-        self.raw.drain(..if is_end { self.raw.len() } else { units.len() * 2 });
+        self.raw.drain(
+            ..if is_end {
+                self.raw.len()
+            } else {
+                units.len() * 2
+            },
+        );
         if std::mem::take(&mut self.is_first) && units.first() == Some(&0xFEFF) {
             units.remove(0);
         }
         for letter in char::decode_utf16(units) {
             let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
-            self.text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            self.text
+                .extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
         }
         Ok(!is_end)
     }

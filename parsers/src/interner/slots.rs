@@ -55,8 +55,15 @@ impl Slots {
     /// Insert a number that was not found, at the slot that was returned.
     #[inline]
     pub(super) fn insert(&mut self, free: usize, hash: u32, number: u32) {
-        let free = if (self.filled + 1) * 8 > self.slots.len() * 5 { self.grow(hash) } else { free };
-        self.slots[free] = Slot { hash, number: number + 1 };
+        let free = if (self.filled + 1) * 8 > self.slots.len() * 5 {
+            self.grow(hash)
+        } else {
+            free
+        };
+        self.slots[free] = Slot {
+            hash,
+            number: number + 1,
+        };
         self.filled += 1;
     }
 
@@ -64,7 +71,10 @@ impl Slots {
     #[cold]
     fn grow(&mut self, hash: u32) -> usize {
         let more = vec![Slot::default(); (self.slots.len() * 2).max(MIN_SLOTS)];
-        for slot in std::mem::replace(&mut self.slots, more).into_iter().filter(|slot| slot.number != 0) {
+        for slot in std::mem::replace(&mut self.slots, more)
+            .into_iter()
+            .filter(|slot| slot.number != 0)
+        {
             let free = self.free(slot.hash);
             self.slots[free] = slot;
         }
@@ -82,7 +92,9 @@ impl Slots {
     /// Make the processor fetch the slots of these hashes, all at once.
     #[inline]
     pub(super) fn fetch(&self, hashes: impl Iterator<Item = u32>) {
-        let seen = hashes.filter_map(|hash| self.slots.get(self.home(hash))).fold(0, |seen, slot| seen ^ slot.number);
+        let seen = hashes
+            .filter_map(|hash| self.slots.get(self.home(hash)))
+            .fold(0, |seen, slot| seen ^ slot.number);
         std::hint::black_box(seen);
     }
 

@@ -11,9 +11,9 @@ use crate::scan;
 
 /// Types of records. They are padded to four letters; two blanks follow.
 const TYPES: [&[u8]; 29] = [
-    b"CALL", b"RET", b"NAMI", b"GIO", b"PSIG", b"CSW", b"STRU", b"USER", b"SCTL", b"CAP", b"PFLT", b"PRET", b"ARGS",
-    b"ENVS", b"ENV", b"ARG", b"EXEC", b"EXFD", b"EMUL", b"MISC", b"MIB", b"MOOL", b"SAUP", b"PLDG", b"PINS", b"PCTOR",
-    b"PDTOR", b"EERR", b"STRA",
+    b"CALL", b"RET", b"NAMI", b"GIO", b"PSIG", b"CSW", b"STRU", b"USER", b"SCTL", b"CAP", b"PFLT",
+    b"PRET", b"ARGS", b"ENVS", b"ENV", b"ARG", b"EXEC", b"EXFD", b"EMUL", b"MISC", b"MIB", b"MOOL",
+    b"SAUP", b"PLDG", b"PINS", b"PCTOR", b"PDTOR", b"EERR", b"STRA",
 ];
 /// No head is longer: ids, a name, three times, a number.
 const MAX_HEAD_BYTES: usize = 140;
@@ -75,12 +75,21 @@ pub(super) fn record(line: &[u8], has_tids: bool) -> Option<KdumpRecord<'_>> {
         words = front;
     }
     times[..columns].reverse();
-    Some(KdumpRecord { pid, tid, comm: words, times, columns, kind, text })
+    Some(KdumpRecord {
+        pid,
+        tid,
+        comm: words,
+        times,
+        columns,
+        kind,
+        text,
+    })
 }
 
 /// Whether a text begins like a record, wherever it was cut.
 pub(super) fn begins(text: &[u8]) -> bool {
-    ids(text).is_some_and(|(_, _, rest)| !rest.is_empty()) || (!text.is_empty() && text.iter().all(u8::is_ascii_digit))
+    ids(text).is_some_and(|(_, _, rest)| !rest.is_empty())
+        || (!text.is_empty() && text.iter().all(u8::is_ascii_digit))
 }
 
 /// `2769 `, or `2769/100123 ` of OpenBSD.
@@ -90,7 +99,9 @@ fn ids(text: &[u8]) -> Option<(i32, i32, &[u8])> {
         Some(rest) => id(rest)?,
         None => (NO_ID, rest),
     };
-    rest.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')).then(|| (pid, tid, scan::skip_blanks(rest)))
+    rest.first()
+        .is_some_and(|byte| matches!(byte, b' ' | b'\t'))
+        .then(|| (pid, tid, scan::skip_blanks(rest)))
 }
 
 fn id(text: &[u8]) -> Option<(i32, &[u8])> {
@@ -125,25 +136,36 @@ fn is_blank(byte: &u8) -> bool {
 }
 
 fn blanks(text: &[u8]) -> usize {
-    text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len())
+    text.iter()
+        .position(|byte| !is_blank(byte))
+        .unwrap_or(text.len())
 }
 
 fn word_end(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or(b"");
-    start + rest.iter().take(MAX_HEAD_BYTES).position(is_blank).unwrap_or(rest.len())
+    start
+        + rest
+            .iter()
+            .take(MAX_HEAD_BYTES)
+            .position(is_blank)
+            .unwrap_or(rest.len())
 }
 
 /// The last word, and the text before it without blanks at its end.
 fn last_word(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().rposition(is_blank) {
-        Some(at) => text.split_at_checked(at + 1).map_or((b"", text), |(front, last)| (scan::trim_end(front), last)),
+        Some(at) => text
+            .split_at_checked(at + 1)
+            .map_or((b"", text), |(front, last)| (scan::trim_end(front), last)),
         None => (b"", text),
     }
 }
 
 /// `1300000000.000100`, `-0.000001`: records of several processors may be out of order.
 fn time(word: &[u8]) -> Option<(i64, usize)> {
-    let (digits, sign) = word.strip_prefix(b"-").map_or((word, 1), |digits| (digits, -1));
+    let (digits, sign) = word
+        .strip_prefix(b"-")
+        .map_or((word, 1), |digits| (digits, -1));
     let (time_ns, digits, rest) = scan::seconds(digits)?;
     (rest.is_empty() && matches!(digits, 6 | 9)).then_some((time_ns * sign, digits))
 }
@@ -163,7 +185,11 @@ impl KdumpLayout {
     pub fn of(head: Head<'_>) -> KdumpLayout {
         let (mut records, mut threads, mut digits, mut columns) = (0usize, 0usize, 0, [0usize; 4]);
         let mut stamps_ns = Vec::new();
-        for record in head.lines().filter(|line| !super::is_data(line)).filter_map(|line| record(line, false)) {
+        for record in head
+            .lines()
+            .filter(|line| !super::is_data(line))
+            .filter_map(|line| record(line, false))
+        {
             records += 1;
             let second = scan::number(record.comm).is_some_and(|(_, rest)| rest.starts_with(b" "));
             threads += usize::from(record.tid != NO_ID || second);
@@ -174,22 +200,37 @@ impl KdumpLayout {
             }
         }
         let several = columns[2] + columns[3] > columns[1];
-        KdumpLayout { has_tids: threads * 2 > records, clock: clock(&stamps_ns, several), digits }
+        KdumpLayout {
+            has_tids: threads * 2 > records,
+            clock: clock(&stamps_ns, several),
+            digits,
+        }
     }
 }
 
 /// Times are in the order absolute, since the first record, since the previous record. A single column without dates is
 /// the time since the first record if it hardly ever falls.
 fn clock(stamps_ns: &[i64], several: bool) -> Clock {
-    let dates = stamps_ns.iter().filter(|&&time_ns| time_ns >= FIRST_EPOCH_NS).count();
-    let steps = || stamps_ns.windows(2).filter_map(|pair| pair.get(1)?.checked_sub(*pair.first()?));
+    let dates = stamps_ns
+        .iter()
+        .filter(|&&time_ns| time_ns >= FIRST_EPOCH_NS)
+        .count();
+    let steps = || {
+        stamps_ns
+            .windows(2)
+            .filter_map(|pair| pair.get(1)?.checked_sub(*pair.first()?))
+    };
     let falls = steps().filter(|&step_ns| step_ns < 0).count();
     let rises = steps().filter(|&step_ns| step_ns > 0).count();
     match stamps_ns.len() {
         0 => Clock::None,
         lines if dates * 2 > lines => Clock::Epoch,
         // The relative time of the first record counts from 1970 on OpenBSD and NetBSD.
-        _ if dates == 1 && stamps_ns.first().is_some_and(|&first_ns| first_ns >= FIRST_EPOCH_NS) => {
+        _ if dates == 1
+            && stamps_ns
+                .first()
+                .is_some_and(|&first_ns| first_ns >= FIRST_EPOCH_NS) =>
+        {
             Clock::SincePrevious
         }
         _ if several || falls * 20 <= rises => Clock::SinceStart,

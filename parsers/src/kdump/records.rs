@@ -31,7 +31,10 @@ const BY_TEXT: [(&[u8], &str); 16] = [
 
 /// The name of an error by its text.
 pub(super) fn error_by_text(text: &[u8]) -> Option<&'static str> {
-    BY_TEXT.iter().find(|(front, _)| text.starts_with(front)).map(|&(_, name)| name)
+    BY_TEXT
+        .iter()
+        .find(|(front, _)| text.starts_with(front))
+        .map(|&(_, name)| name)
 }
 
 /// A record other than a call or a return.
@@ -59,7 +62,9 @@ pub(super) fn other(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Pars
 }
 
 fn target(text: &[u8], parsed: &mut Parsed) -> crate::text::Text {
-    parsed.texts.add(text.get(..MAX_TARGET_BYTES).unwrap_or(text))
+    parsed
+        .texts
+        .add(text.get(..MAX_TARGET_BYTES).unwrap_or(text))
 }
 
 fn quoted(text: &[u8]) -> &[u8] {
@@ -69,15 +74,22 @@ fn quoted(text: &[u8]) -> &[u8] {
 
 /// `struct sockaddr { AF_INET, 192.0.2.1:80 }`
 fn peer(text: &[u8]) -> &[u8] {
-    let Some(inner) = text.strip_prefix(b"struct sockaddr { AF_").and_then(|rest| rest.strip_suffix(b" }")) else {
+    let Some(inner) = text
+        .strip_prefix(b"struct sockaddr { AF_")
+        .and_then(|rest| rest.strip_suffix(b" }"))
+    else {
         return b"";
     };
-    memmem::find(inner, b", ").and_then(|at| inner.get(at + 2..)).map_or(b"", quoted)
+    memmem::find(inner, b", ")
+        .and_then(|at| inner.get(at + 2..))
+        .map_or(b"", quoted)
 }
 
 /// `SIGINT caught handler=0x… mask=0x0 code=SI_USER`, `SIGTERM SIG_DFL`. A default action is recorded only if it kills.
 fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let mut words = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
+    let mut words = text
+        .split(|byte| matches!(byte, b' ' | b'\t'))
+        .filter(|word| !word.is_empty());
     line.kind = LineKind::Signal;
     line.name = parsed.texts.add(words.next().unwrap_or(b""));
     let action = words.next().unwrap_or(b"");
@@ -85,8 +97,11 @@ fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     line.extra = match action {
         b"SIG_DFL" => parsed.keep(Extra::GroupEnd(Ended::Killed(line.name))),
         _ => {
-            let sender = memmem::find(text, b"pid=").and_then(|at| scan::number(text.get(at + 4..)?));
-            let from = sender.and_then(|(pid, _)| i32::try_from(pid).ok()).unwrap_or(NO_ID);
+            let sender =
+                memmem::find(text, b"pid=").and_then(|at| scan::number(text.get(at + 4..)?));
+            let from = sender
+                .and_then(|(pid, _)| i32::try_from(pid).ok())
+                .unwrap_or(NO_ID);
             parsed.keep(Extra::Signal { from, ended: None })
         }
     };
@@ -98,6 +113,8 @@ fn switch(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     line.kind = LineKind::Process;
     line.name = parsed.texts.add(b"switch");
     line.op = parsed.texts.add(what);
-    let channel = memchr::memchr(b'"', rest).and_then(|at| rest.get(at..)).unwrap_or(b"");
+    let channel = memchr::memchr(b'"', rest)
+        .and_then(|at| rest.get(at..))
+        .unwrap_or(b"");
     line.target = target(quoted(channel), parsed);
 }

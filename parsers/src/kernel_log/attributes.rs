@@ -21,7 +21,10 @@ const MAX_VALUE_BYTES: usize = 24;
 /// Appends the durations in a part of a record, as ` name=value`.
 pub(super) fn append_durations(record: &[u8], out: &mut Vec<u8>) {
     for at in memchr::memchr2_iter(b'=', b':', record) {
-        let Some((name, value)) = name_before(&record[..at]).zip(value_after(&record[at + 1..])) else { continue };
+        let Some((name, value)) = name_before(&record[..at]).zip(value_after(&record[at + 1..]))
+        else {
+            continue;
+        };
         out.push(b' ');
         out.extend_from_slice(name);
         out.push(b'=');
@@ -33,10 +36,20 @@ pub(super) fn append_durations(record: &[u8], out: &mut Vec<u8>) {
 fn name_before(text: &[u8]) -> Option<&[u8]> {
     let text = text.strip_suffix(b"\"").unwrap_or(text);
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let length = text.iter().rev().take(MAX_NAME_BYTES + 1).take_while(is_part).count();
-    let name = text.get(text.len() - length..).filter(|_| (1..=MAX_NAME_BYTES).contains(&length))?;
+    let length = text
+        .iter()
+        .rev()
+        .take(MAX_NAME_BYTES + 1)
+        .take_while(is_part)
+        .count();
+    let name = text
+        .get(text.len() - length..)
+        .filter(|_| (1..=MAX_NAME_BYTES).contains(&length))?;
     let lower = name.to_ascii_lowercase();
-    NAMES.iter().any(|part| memchr::memmem::find(&lower, part).is_some()).then_some(name)
+    NAMES
+        .iter()
+        .any(|part| memchr::memmem::find(&lower, part).is_some())
+        .then_some(name)
 }
 
 /// The number that begins a text, with its unit, with or without quotes.
@@ -46,7 +59,8 @@ fn value_after(text: &[u8]) -> Option<&[u8]> {
     text.first().filter(|byte| byte.is_ascii_digit())?;
     let is_over = |byte: &u8| matches!(byte, b'"' | b',' | b'}' | b' ' | b'\t');
     let end = text.iter().position(is_over).unwrap_or(text.len());
-    text.get(..end).filter(|value| value.len() <= MAX_VALUE_BYTES)
+    text.get(..end)
+        .filter(|value| value.len() <= MAX_VALUE_BYTES)
 }
 
 #[cfg(test)]
@@ -63,8 +77,14 @@ mod tests {
     fn durations_of_a_record_follow_its_message() {
         let cases = [
             (r#"","path":"/a","duration_ms":3290}"#, " duration_ms=3290"),
-            (r#"","took":"1.2s","expected-duration":"100ms"}"#, " took=1.2s expected-duration=100ms"),
-            (r#"" status=200 elapsed=3.2s latency="12ms""#, " elapsed=3.2s latency=12ms"),
+            (
+                r#"","took":"1.2s","expected-duration":"100ms"}"#,
+                " took=1.2s expected-duration=100ms",
+            ),
+            (
+                r#"" status=200 elapsed=3.2s latency="12ms""#,
+                " elapsed=3.2s latency=12ms",
+            ),
             (r#"","elapsed": null, "status":200}"#, ""),
             (r#"{"time":"2024-05-01T12:00:00Z","level":"info"}"#, ""),
         ];

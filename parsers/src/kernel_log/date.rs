@@ -24,12 +24,17 @@ pub(super) fn day(text: &[u8]) -> Option<(i64, &[u8])> {
 /// `19:43:34`, with a fraction after a point or comma.
 pub(super) fn time(text: &[u8]) -> Option<TakenTime<'_>> {
     // The last second of a day may be a leap second, but no log has an hour 24.
-    let (time_ns, count, rest) = scan::time_of_day(text).filter(|found| found.0 <= 86_400 * NS_PER_S)?;
+    let (time_ns, count, rest) =
+        scan::time_of_day(text).filter(|found| found.0 <= 86_400 * NS_PER_S)?;
     if count > 0 {
         return Some((time_ns, count, rest));
     }
-    let Some(fraction) = rest.strip_prefix(b",") else { return Some((time_ns, 0, rest)) };
-    let Some((value, after)) = scan::number(fraction) else { return Some((time_ns, 0, rest)) };
+    let Some(fraction) = rest.strip_prefix(b",") else {
+        return Some((time_ns, 0, rest));
+    };
+    let Some((value, after)) = scan::number(fraction) else {
+        return Some((time_ns, 0, rest));
+    };
     let count = fraction.len() - after.len();
     if count > 9 {
         return None;
@@ -43,8 +48,16 @@ pub(super) fn since_epoch(year: i64, month: i64, day: i64, time_ns: i64) -> Opti
         return None;
     }
     // Days before a month, with years that begin in March so that the leap day is the last (Richards, 2013).
-    let (shifted, from_march) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (from_march * 153 + 2) / 5 + day - 1;
+    let (shifted, from_march) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let days = shifted * 365 + shifted / 4 - shifted / 100
+        + shifted / 400
+        + (from_march * 153 + 2) / 5
+        + day
+        - 1;
     Some((days - 719_468) * 86_400 * NS_PER_S + time_ns)
 }
 
@@ -56,24 +69,42 @@ pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> 
 /// `2009-03-05T19:43:34.123456+01:00`, with a blank for the `T`, a comma for the point, and any zone or none.
 pub(crate) fn iso(text: &[u8]) -> Option<TakenTime<'_>> {
     let (year, rest) = digits(text, 4)?;
-    let separator = *rest.first().filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
+    let separator = *rest
+        .first()
+        .filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
     let (month, rest) = digits(rest.get(1..)?, 2)?;
     let (day, rest) = digits(rest.strip_prefix(&[separator])?, 2)?;
-    let rest = rest.strip_prefix(b"T").or_else(|| rest.strip_prefix(b" "))?;
+    let rest = rest
+        .strip_prefix(b"T")
+        .or_else(|| rest.strip_prefix(b" "))?;
     let (time_ns, count, rest) = time(rest)?;
     let (zone_ns, rest) = zone(rest);
-    Some((since_epoch(year, month, day, time_ns)? - zone_ns, count, rest))
+    Some((
+        since_epoch(year, month, day, time_ns)? - zone_ns,
+        count,
+        rest,
+    ))
 }
 
 /// `05/Mar/2021:19:43:34 +0100`, `05-Mar-2021 19:43:34.123`, `05 Mar 2021 19:43:34`.
 pub(super) fn day_month_year(text: &[u8]) -> Option<TakenTime<'_>> {
     let (day, rest) = digits(text, 2)?;
-    let separator = *rest.first().filter(|byte| matches!(byte, b'/' | b'-' | b' '))?;
+    let separator = *rest
+        .first()
+        .filter(|byte| matches!(byte, b'/' | b'-' | b' '))?;
     let (month, rest) = month(rest.get(1..)?)?;
     let (year, rest) = digits(rest.strip_prefix(&[separator])?, 4)?;
-    let (time_ns, count, rest) = time(rest.strip_prefix(if separator == b'/' { b":" } else { b" " })?)?;
-    let (zone_ns, rest) = rest.strip_prefix(b" ").and_then(offset).unwrap_or((0, rest));
-    Some((since_epoch(year, month, day, time_ns)? - zone_ns, count, rest))
+    let (time_ns, count, rest) =
+        time(rest.strip_prefix(if separator == b'/' { b":" } else { b" " })?)?;
+    let (zone_ns, rest) = rest
+        .strip_prefix(b" ")
+        .and_then(offset)
+        .unwrap_or((0, rest));
+    Some((
+        since_epoch(year, month, day, time_ns)? - zone_ns,
+        count,
+        rest,
+    ))
 }
 
 /// The offset of a printed time zone from UTC. An unknown zone counts as UTC and remains in the text.
@@ -81,7 +112,10 @@ fn zone(text: &[u8]) -> (i64, &[u8]) {
     if let Some(rest) = text.strip_prefix(b"Z") {
         return (0, rest);
     }
-    if let Some(rest) = text.strip_prefix(b" UTC").or_else(|| text.strip_prefix(b" GMT")) {
+    if let Some(rest) = text
+        .strip_prefix(b" UTC")
+        .or_else(|| text.strip_prefix(b" GMT"))
+    {
         return (0, rest);
     }
     offset(text).unwrap_or((0, text))
@@ -96,5 +130,6 @@ fn offset(text: &[u8]) -> Option<(i64, &[u8])> {
     };
     let (hours, rest) = digits(text.get(1..)?, 2)?;
     let (minutes, rest) = digits(rest.strip_prefix(b":").unwrap_or(rest), 2).unwrap_or((0, rest));
-    (hours <= 15 && minutes <= 59).then_some((sign * (hours * 3600 + minutes * 60) * NS_PER_S, rest))
+    (hours <= 15 && minutes <= 59)
+        .then_some((sign * (hours * 3600 + minutes * 60) * NS_PER_S, rest))
 }

@@ -21,19 +21,29 @@ pub(super) struct JoinedMessage<'a> {
 
 /// The messages of a line that has at least two stamps of a kernel, in order of time. Otherwise none.
 pub(super) fn messages(line: &[u8]) -> Vec<JoinedMessage<'_>> {
-    let stamps: Vec<(usize, usize, i64)> = memchr::memchr_iter(b'[', line).filter_map(|at| stamp(line, at)).collect();
+    let stamps: Vec<(usize, usize, i64)> = memchr::memchr_iter(b'[', line)
+        .filter_map(|at| stamp(line, at))
+        .collect();
     let are_in_order = stamps.windows(2).all(|pair| pair[0].2 <= pair[1].2);
     if stamps.len() < 2 || !are_in_order {
         return Vec::new();
     }
-    let ends = stamps.iter().skip(1).map(|&(begin, ..)| begin).chain([line.len()]);
+    let ends = stamps
+        .iter()
+        .skip(1)
+        .map(|&(begin, ..)| begin)
+        .chain([line.len()]);
     let message = |(&(_, from, stamp_ns), to): (&(usize, usize, i64), usize)| JoinedMessage {
         stamp_ns,
         text: scan::trim(line.get(from..to).unwrap_or(b"")),
     };
     let messages: Vec<JoinedMessage<'_>> = stamps.iter().zip(ends).map(message).collect();
     // `[    1.486287] [    1.486300] text` has two stamps and one message.
-    if messages.iter().any(|one| one.text.is_empty()) { Vec::new() } else { messages }
+    if messages.iter().any(|one| one.text.is_empty()) {
+        Vec::new()
+    } else {
+        messages
+    }
 }
 
 /// A stamp at a place in a line: where it begins and ends, and its time.
@@ -50,10 +60,17 @@ mod tests {
 
     #[test]
     fn messages_are_divided_at_stamps_that_do_not_decrease() {
-        let line = b"so: [ 1.486287] md: stopping. [    2.492737] ACPI: S5 [    2.492737] [drm] off";
-        let found: Vec<(i64, &[u8])> = messages(line).iter().map(|one| (one.stamp_ns, one.text)).collect();
-        let expected: [(i64, &[u8]); 3] =
-            [(1_486_287_000, b"md: stopping."), (2_492_737_000, b"ACPI: S5"), (2_492_737_000, b"[drm] off")];
+        let line =
+            b"so: [ 1.486287] md: stopping. [    2.492737] ACPI: S5 [    2.492737] [drm] off";
+        let found: Vec<(i64, &[u8])> = messages(line)
+            .iter()
+            .map(|one| (one.stamp_ns, one.text))
+            .collect();
+        let expected: [(i64, &[u8]); 3] = [
+            (1_486_287_000, b"md: stopping."),
+            (2_492_737_000, b"ACPI: S5"),
+            (2_492_737_000, b"[drm] off"),
+        ];
         assert_eq!(found, expected);
         let others: [&[u8]; 5] = [
             b"[    1.486287] [    1.486300] one message",

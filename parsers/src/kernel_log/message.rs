@@ -10,8 +10,12 @@ const MAX_NAME_BYTES: usize = 40;
 pub(super) fn read<'a>(prefix: &LogPrefix<'a>) -> (&'a [u8], &'a [u8]) {
     match prefix.form {
         MessageForm::Plain => plain(prefix.text),
-        MessageForm::Syslog => without_host(prefix.text, is_tag).unwrap_or_else(|| plain(prefix.text)),
-        MessageForm::Unsure => without_host(prefix.text, is_sure_tag).unwrap_or_else(|| plain(prefix.text)),
+        MessageForm::Syslog => {
+            without_host(prefix.text, is_tag).unwrap_or_else(|| plain(prefix.text))
+        }
+        MessageForm::Unsure => {
+            without_host(prefix.text, is_sure_tag).unwrap_or_else(|| plain(prefix.text))
+        }
         MessageForm::Structured => structured(prefix.text).unwrap_or_else(|| plain(prefix.text)),
     }
 }
@@ -21,7 +25,10 @@ pub(super) fn plain(text: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr::memchr_iter(b':', text.get(..MAX_NAME_BYTES).unwrap_or(text))
         .find(|&at| matches!(text.get(at + 1), None | Some(b' ' | b'\t')));
     // `[413]: Unmounting` contains a process id, but no name.
-    let name = end.and_then(|end| text.get(..end)).filter(|name| !name.starts_with(b"[")).unwrap_or(b"");
+    let name = end
+        .and_then(|end| text.get(..end))
+        .filter(|name| !name.starts_with(b"["))
+        .unwrap_or(b"");
     (without_pid(name), text)
 }
 
@@ -36,7 +43,8 @@ fn without_host(text: &[u8], is_tag: fn(&[u8]) -> bool) -> Option<(&[u8], &[u8])
         }
         return Some((without_pid(tag.strip_suffix(b":").unwrap_or(tag)), message));
     }
-    let is_repeat = message.starts_with(b"last message repeated") || message.starts_with(b"--- last message");
+    let is_repeat =
+        message.starts_with(b"last message repeated") || message.starts_with(b"--- last message");
     (is_repeat && !rest.is_empty()).then_some((b"", message))
 }
 
@@ -91,7 +99,9 @@ fn structured(text: &[u8]) -> Option<(&[u8], &[u8])> {
 pub(super) fn without_colour(mut text: &[u8], max: usize, out: &mut Vec<u8>) {
     while out.len() < max {
         text = skip_colour(text);
-        let Some((&byte, rest)) = text.split_first() else { break };
+        let Some((&byte, rest)) = text.split_first() else {
+            break;
+        };
         out.push(byte);
         text = rest;
     }

@@ -3,8 +3,9 @@
 use crate::scan;
 use std::str;
 
-const MONTHS: [&[u8]; 12] =
-    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+const MONTHS: [&[u8]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
 const WEEKDAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
 
 /// `%b` in the locales of glibc of these languages, in lower case and without the point: Catalan, Czech, Danish, Dutch,
@@ -33,7 +34,11 @@ pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
     let (name, rest) = text.split_at_checked(3)?;
     match MONTHS.iter().position(|month| *month == name) {
         // `[Mar05 19:43]`: dmesg prints the day right after it.
-        Some(at) if rest.first().is_none_or(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii()) => {
+        Some(at)
+            if rest
+                .first()
+                .is_none_or(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii()) =>
+        {
             Some((at as i64 + 1, rest.strip_prefix(b".").unwrap_or(rest)))
         }
         _ => localised(text).or_else(|| numbered(text)),
@@ -42,21 +47,29 @@ pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
 
 fn localised(text: &[u8]) -> Option<(i64, &[u8])> {
     let (name, rest) = word(text)?;
-    let at = LOCALISED.iter().position(|names| names.iter().any(|known| is_same(name, known)))?;
+    let at = LOCALISED
+        .iter()
+        .position(|names| names.iter().any(|known| is_same(name, known)))?;
     Some((at as i64 + 1, rest.strip_prefix(b".").unwrap_or(rest)))
 }
 
 /// `3月`, `3월`, of Chinese, Japanese and Korean.
 fn numbered(text: &[u8]) -> Option<(i64, &[u8])> {
     let (month, rest) = scan::number(scan::skip_blanks(text))?;
-    let rest = rest.strip_prefix("月".as_bytes()).or_else(|| rest.strip_prefix("월".as_bytes()))?;
+    let rest = rest
+        .strip_prefix("月".as_bytes())
+        .or_else(|| rest.strip_prefix("월".as_bytes()))?;
     (1..=12).contains(&month).then_some((month, rest))
 }
 
 /// The letters at the start of a text, in UTF-8 or Latin-1, and what follows them.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
-    let end = text.iter().take(MAX_BYTES).position(|byte| !is_letter(byte)).filter(|&end| end > 1)?;
+    let end = text
+        .iter()
+        .take(MAX_BYTES)
+        .position(|byte| !is_letter(byte))
+        .filter(|&end| end > 1)?;
     text.split_at_checked(end)
 }
 
@@ -66,7 +79,10 @@ fn is_same(word: &[u8], name: &str) -> bool {
     match str::from_utf8(word) {
         Ok(word) => word.chars().map(lower).eq(name.chars()),
         // Each byte of Latin-1 is the character of its number.
-        Err(_) => word.iter().map(|&byte| lower(char::from(byte))).eq(name.chars()),
+        Err(_) => word
+            .iter()
+            .map(|&byte| lower(char::from(byte)))
+            .eq(name.chars()),
     }
 }
 
@@ -109,13 +125,26 @@ mod tests {
         ];
         for (text, expected) in cases {
             let shown = String::from_utf8_lossy(text).into_owned();
-            assert_eq!(month(text).map(|(month, _)| month), Some(expected), "{shown}");
+            assert_eq!(
+                month(text).map(|(month, _)| month),
+                Some(expected),
+                "{shown}"
+            );
         }
     }
 
     #[test]
     fn other_words_are_no_months() {
-        for text in ["Marvin 05", "May", "Mayor 05", "march 05", "13月 05", "Mä", "x", ""] {
+        for text in [
+            "Marvin 05",
+            "May",
+            "Mayor 05",
+            "march 05",
+            "13月 05",
+            "Mä",
+            "x",
+            "",
+        ] {
             let found = month(text.as_bytes()).filter(|(_, rest)| !rest.is_empty());
             assert_eq!(found, None, "{text}");
         }
@@ -123,7 +152,10 @@ mod tests {
 
     #[test]
     fn no_abbreviation_means_two_months() {
-        let all: Vec<&str> = LOCALISED.iter().flat_map(|names| names.iter().copied()).collect();
+        let all: Vec<&str> = LOCALISED
+            .iter()
+            .flat_map(|names| names.iter().copied())
+            .collect();
         for (at, names) in LOCALISED.iter().enumerate() {
             for name in *names {
                 let found = month(format!("{name} 05").as_bytes()).map(|(month, _)| month);

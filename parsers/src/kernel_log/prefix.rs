@@ -11,12 +11,18 @@ use crate::scan;
 
 /// The prefix of a line; `None` without a stamp.
 pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
-    let text = scan::trim_end(skip_colour(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
+    let text = scan::trim_end(skip_colour(
+        line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+    ));
     let (text, is_structured) = stamp::skip_level(text);
     if let Some(prefix) = stamp::raw(text) {
         return Some(prefix);
     }
-    let own = if text.first() == Some(&b'[') { stamp::bracketed(text) } else { stamp::bare(text) };
+    let own = if text.first() == Some(&b'[') {
+        stamp::bracketed(text)
+    } else {
+        stamp::bare(text)
+    };
     let mut prefix = own.or_else(|| programs::prefix(text))?;
     if is_structured {
         prefix.form = MessageForm::Structured;
@@ -24,8 +30,12 @@ pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
     prefix.text = skip_colour(prefix.text);
     // Of several stamps, those of another clock are read too; a second one of the same clock is part of the message.
     while prefix.text.first() == Some(&b'[') {
-        let Some(more) = stamp::bracketed(prefix.text) else { break };
-        let Some(stamp) = more.stamps[0].filter(|stamp| prefix.at(stamp.base).is_none()) else { break };
+        let Some(more) = stamp::bracketed(prefix.text) else {
+            break;
+        };
+        let Some(stamp) = more.stamps[0].filter(|stamp| prefix.at(stamp.base).is_none()) else {
+            break;
+        };
         prefix.add(stamp);
         prefix.text = skip_colour(more.text);
     }
@@ -36,11 +46,16 @@ pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
 
 /// `kernel: [    1.486287] text` inside syslog: the kernel's own time.
 fn inner(prefix: &mut LogPrefix<'_>) {
-    let Some(at) = memchr::memmem::find(prefix.text.get(..80).unwrap_or(prefix.text), b"kernel: [") else { return };
-    let Some(text) = prefix.text.get(at + 8..) else { return };
+    let Some(at) = memchr::memmem::find(prefix.text.get(..80).unwrap_or(prefix.text), b"kernel: [")
+    else {
+        return;
+    };
+    let Some(text) = prefix.text.get(at + 8..) else {
+        return;
+    };
     if let Some(found) = stamp::bracketed(text)
-        && let Some(stamp) =
-            found.stamps[0].filter(|stamp| stamp.base == StampBase::Boot && prefix.at(StampBase::Boot).is_none())
+        && let Some(stamp) = found.stamps[0]
+            .filter(|stamp| stamp.base == StampBase::Boot && prefix.at(StampBase::Boot).is_none())
     {
         prefix.add(stamp);
         prefix.text = found.text;
@@ -52,7 +67,9 @@ fn inner(prefix: &mut LogPrefix<'_>) {
 fn skip_caller(text: &[u8]) -> &[u8] {
     let caller = || {
         let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
-        let id = inside.strip_prefix(b"T").or_else(|| inside.strip_prefix(b"C"))?;
+        let id = inside
+            .strip_prefix(b"T")
+            .or_else(|| inside.strip_prefix(b"C"))?;
         Some(scan::skip_blanks(scan::number(id)?.1.strip_prefix(b"]")?))
     };
     caller().unwrap_or(text)

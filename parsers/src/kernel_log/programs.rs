@@ -29,7 +29,9 @@ pub(super) fn prefix(text: &[u8]) -> Option<LogPrefix<'_>> {
         b't' => logfmt(text),
         b'#' => slow_query(text),
         b'I' | b'W' | b'E' | b'F' => klog(text).or_else(|| labelled(text)),
-        b'0' | b'1' => logcat(text).or_else(|| access(text)).or_else(|| labelled(text)),
+        b'0' | b'1' => logcat(text)
+            .or_else(|| access(text))
+            .or_else(|| labelled(text)),
         _ => access(text).or_else(|| labelled(text)),
     }
 }
@@ -39,12 +41,16 @@ fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (number, rest) = scan::number(text.get(1..)?)?;
     let digits = text.len() - rest.len() - 1;
     let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100);
-    let (time_ns, count, rest) = date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 == 6)?;
+    let (time_ns, count, rest) =
+        date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 == 6)?;
     let (_, rest) = scan::number(scan::skip_blanks(rest))?;
     let text = rest.get(memmem::find(rest, b"] ")? + 2..)?;
     let (base, ns) = match digits {
         4 => (StampBase::Year, date::since_new_year(month, day, time_ns)?),
-        8 => (StampBase::Epoch, date::since_epoch(year, month, day, time_ns)?),
+        8 => (
+            StampBase::Epoch,
+            date::since_epoch(year, month, day, time_ns)?,
+        ),
         _ => return None,
     };
     Some(one(base, (ns, count), MessageForm::Plain, true, text))
@@ -54,7 +60,8 @@ fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
 fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (month, rest) = scan::number(text)?;
     let (day, rest) = scan::number(rest.strip_prefix(b"-")?)?;
-    let (time_ns, count, rest) = date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 >= 3)?;
+    let (time_ns, count, rest) =
+        date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 >= 3)?;
     let text = rest.strip_prefix(b" ")?;
     let ids = || {
         let (_, rest) = scan::number(scan::skip_blanks(text))?;
@@ -62,15 +69,28 @@ fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
         rest.strip_prefix(b" ")?.get(1..)?.strip_prefix(b" ")
     };
     let ns = date::since_new_year(month, day, time_ns)?;
-    Some(one(StampBase::Year, (ns, count), MessageForm::Plain, true, ids().unwrap_or(text)))
+    Some(one(
+        StampBase::Year,
+        (ns, count),
+        MessageForm::Plain,
+        true,
+        ids().unwrap_or(text),
+    ))
 }
 
 /// The time in brackets after address and user.
 fn access(text: &[u8]) -> Option<LogPrefix<'_>> {
-    let at = memchr(b'[', text.get(..MAX_PREFIX_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
+    let at = memchr(b'[', text.get(..MAX_PREFIX_BYTES).unwrap_or(text))
+        .filter(|&at| at > 0 && text[at - 1] == b' ')?;
     let (ns, count, rest) = date::day_month_year(&text[at + 1..])?;
     let text = rest.strip_prefix(b"] ")?;
-    Some(one(StampBase::Epoch, (ns, count), MessageForm::Plain, true, text))
+    Some(one(
+        StampBase::Epoch,
+        (ns, count),
+        MessageForm::Plain,
+        true,
+        text,
+    ))
 }
 
 /// One word, then a date with its year.
@@ -92,8 +112,18 @@ fn labelled(text: &[u8]) -> Option<LogPrefix<'_>> {
 
 /// `INFO`, `WARNING:`.
 fn is_level(label: &[u8]) -> bool {
-    const LEVELS: [&[u8]; 10] =
-        [b"TRACE", b"DEBUG", b"INFO", b"NOTICE", b"WARN", b"WARNING", b"ERROR", b"CRITICAL", b"FATAL", b"SEVERE"];
+    const LEVELS: [&[u8]; 10] = [
+        b"TRACE",
+        b"DEBUG",
+        b"INFO",
+        b"NOTICE",
+        b"WARN",
+        b"WARNING",
+        b"ERROR",
+        b"CRITICAL",
+        b"FATAL",
+        b"SEVERE",
+    ];
     let label = label.strip_suffix(b":").unwrap_or(label);
     LEVELS.iter().any(|level| label.eq_ignore_ascii_case(level))
 }
@@ -105,10 +135,15 @@ fn is_role(label: &[u8]) -> bool {
 }
 
 fn logfmt(text: &[u8]) -> Option<LogPrefix<'_>> {
-    let value = [&b"time="[..], b"ts=", b"t=", b"timestamp="].iter().find_map(|key| text.strip_prefix(*key))?;
+    let value = [&b"time="[..], b"ts=", b"t=", b"timestamp="]
+        .iter()
+        .find_map(|key| text.strip_prefix(*key))?;
     let value = value.strip_prefix(b"\"").unwrap_or(value);
     let (ns, count, rest) = moment(value)?;
-    let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(b" ")?;
+    let rest = rest
+        .strip_prefix(b"\"")
+        .unwrap_or(rest)
+        .strip_prefix(b" ")?;
     let message = memmem::find(rest, b"msg=").and_then(|at| rest.get(at + 4..));
     let message = message.map(|message| quoted(message).unwrap_or(message));
     Some(of_record(rest, message.unwrap_or(rest), (ns, count)))
@@ -117,21 +152,39 @@ fn logfmt(text: &[u8]) -> Option<LogPrefix<'_>> {
 /// A record with a time, whose attributes may state durations.
 fn of_record<'a>(record: &'a [u8], message: &'a [u8], taken: (i64, usize)) -> LogPrefix<'a> {
     let at = message.as_ptr() as usize - record.as_ptr() as usize;
-    let rest =
-        if message.len() < record.len() { [&record[..at], &record[at + message.len()..]] } else { [&b""[..]; 2] };
-    LogPrefix { record: rest, ..one(StampBase::Epoch, taken, MessageForm::Plain, false, message) }
+    let rest = if message.len() < record.len() {
+        [&record[..at], &record[at + message.len()..]]
+    } else {
+        [&b""[..]; 2]
+    };
+    LogPrefix {
+        record: rest,
+        ..one(StampBase::Epoch, taken, MessageForm::Plain, false, message)
+    }
 }
 
 /// The lines before a statement in a log of slow queries; only the first has a time.
 fn slow_query(text: &[u8]) -> Option<LogPrefix<'_>> {
     if let Some(time) = text.strip_prefix(b"# Time: ") {
         let (ns, count, rest) = date::iso(time)?;
-        return Some(one(StampBase::Epoch, (ns, count), MessageForm::Plain, true, rest));
+        return Some(one(
+            StampBase::Epoch,
+            (ns, count),
+            MessageForm::Plain,
+            true,
+            rest,
+        ));
     }
     let is_part = text.starts_with(b"# User@Host: ") || text.starts_with(b"# Query_time: ");
     let text = text.get(2..).filter(|_| is_part)?;
     let stamps = [None; 3];
-    Some(LogPrefix { stamps, form: MessageForm::Plain, text, is_sure: true, record: [b""; 2] })
+    Some(LogPrefix {
+        stamps,
+        form: MessageForm::Plain,
+        text,
+        is_sure: true,
+        record: [b""; 2],
+    })
 }
 
 fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
@@ -146,14 +199,28 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
         // Of the journal.
         b"\"__REALTIME_TIMESTAMP\":",
     ];
-    const MESSAGES: [&[u8]; 5] = [b"\"msg\":", b"\"message\":", b"\"log\":", b"\"@m\":", b"\"MESSAGE\":"];
-    let value = |key: &&[u8]| Some(scan::skip_blanks(text.get(memmem::find(text, key)? + key.len()..)?));
+    const MESSAGES: [&[u8]; 5] = [
+        b"\"msg\":",
+        b"\"message\":",
+        b"\"log\":",
+        b"\"@m\":",
+        b"\"MESSAGE\":",
+    ];
+    let value = |key: &&[u8]| {
+        Some(scan::skip_blanks(
+            text.get(memmem::find(text, key)? + key.len()..)?,
+        ))
+    };
     let time = |value: &[u8]| match value.strip_prefix(b"\"") {
         Some(inside) => moment(inside).map(|(ns, count, _)| (ns, count)),
         None => since_1970(value).map(|(ns, count, _)| (ns, count)),
     };
     let taken = TIMES.iter().filter_map(value).find_map(time)?;
-    let message = MESSAGES.iter().find_map(value).and_then(quoted).unwrap_or(text);
+    let message = MESSAGES
+        .iter()
+        .find_map(value)
+        .and_then(quoted)
+        .unwrap_or(text);
     let message = message.strip_suffix(b"\\n").unwrap_or(message);
     Some(of_record(text, message, taken))
 }
@@ -172,14 +239,28 @@ fn since_1970(text: &[u8]) -> Option<date::TakenTime<'_>> {
         let is_time = (MIN..MIN * 10).contains(&whole);
         return is_time.then_some((ns, count, rest));
     }
-    let digits = (0..4).map(|step| step * 3).find(|&digits| (MIN..MIN * 10).contains(&(whole / 10i64.pow(digits))))?;
-    Some((whole.checked_mul(10i64.pow(9 - digits))?, digits as usize, rest))
+    let digits = (0..4)
+        .map(|step| step * 3)
+        .find(|&digits| (MIN..MIN * 10).contains(&(whole / 10i64.pow(digits))))?;
+    Some((
+        whole.checked_mul(10i64.pow(9 - digits))?,
+        digits as usize,
+        rest,
+    ))
 }
 
 /// The text between the quote at the start and the next quote that is not escaped.
 fn quoted(text: &[u8]) -> Option<&[u8]> {
     let inside = text.strip_prefix(b"\"")?;
-    let is_end = |&at: &usize| inside[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0;
+    let is_end = |&at: &usize| {
+        inside[..at]
+            .iter()
+            .rev()
+            .take_while(|&&byte| byte == b'\\')
+            .count()
+            % 2
+            == 0
+    };
     let end = memchr::memchr_iter(b'"', inside).find(is_end)?;
     inside.get(..end)
 }

@@ -42,8 +42,13 @@ impl StampBase {
 }
 
 /// All of them.
-pub(super) const STAMP_BASES: [StampBase; 5] =
-    [StampBase::Boot, StampBase::Epoch, StampBase::Year, StampBase::Day, StampBase::Previous];
+pub(super) const STAMP_BASES: [StampBase; 5] = [
+    StampBase::Boot,
+    StampBase::Epoch,
+    StampBase::Year,
+    StampBase::Day,
+    StampBase::Previous,
+];
 
 /// One stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +92,11 @@ pub(crate) struct LogPrefix<'a> {
 impl LogPrefix<'_> {
     /// The stamp that counts from this.
     pub fn at(&self, base: StampBase) -> Option<LogStamp> {
-        self.stamps.iter().flatten().copied().find(|stamp| stamp.base == base)
+        self.stamps
+            .iter()
+            .flatten()
+            .copied()
+            .find(|stamp| stamp.base == base)
     }
 
     pub fn add(&mut self, stamp: LogStamp) {
@@ -99,7 +108,11 @@ impl LogPrefix<'_> {
 
 /// The first stamp of a line and the text after it; `None` if the line does not begin with a stamp.
 pub(crate) fn first(line: &[u8]) -> Option<LogPrefix<'_>> {
-    if line.first() == Some(&b'[') { bracketed(line) } else { bare(line) }
+    if line.first() == Some(&b'[') {
+        bracketed(line)
+    } else {
+        bare(line)
+    }
 }
 
 pub(super) fn one(
@@ -109,8 +122,18 @@ pub(super) fn one(
     is_sure: bool,
     text: &[u8],
 ) -> LogPrefix<'_> {
-    let stamp = LogStamp { base, ns: taken.0, digits: taken.1 };
-    LogPrefix { stamps: [Some(stamp), None, None], form, text, is_sure, record: [b""; 2] }
+    let stamp = LogStamp {
+        base,
+        ns: taken.0,
+        digits: taken.1,
+    };
+    LogPrefix {
+        stamps: [Some(stamp), None, None],
+        form,
+        text,
+        is_sure,
+        record: [b""; 2],
+    }
 }
 
 /// A stamp in brackets: of the kernel, of dmesg, or of any program.
@@ -130,29 +153,67 @@ pub(super) fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
 fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
     if let Some(delta) = text.strip_prefix(b"+") {
         let (ns, digits, rest) = scan::seconds(delta)?;
-        return Some(one(StampBase::Previous, (ns, digits), MessageForm::Plain, digits == 6, rest));
+        return Some(one(
+            StampBase::Previous,
+            (ns, digits),
+            MessageForm::Plain,
+            digits == 6,
+            rest,
+        ));
     }
     if let Some(delta) = text.strip_prefix(b"<") {
         let (ns, digits, rest) = scan::seconds(scan::skip_blanks(delta))?;
         let rest = scan::skip_blanks(rest).strip_prefix(b">")?;
-        return Some(one(StampBase::Previous, (ns, digits), MessageForm::Plain, digits == 6, rest));
+        return Some(one(
+            StampBase::Previous,
+            (ns, digits),
+            MessageForm::Plain,
+            digits == 6,
+            rest,
+        ));
     }
     if let Some((ns, digits, rest)) = date::iso(text) {
-        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, false, rest));
+        return Some(one(
+            StampBase::Epoch,
+            (ns, digits),
+            MessageForm::Plain,
+            false,
+            rest,
+        ));
     }
     if let Some((ns, digits, rest)) = date::time(text) {
-        return Some(one(StampBase::Day, (ns, digits), MessageForm::Plain, false, rest));
+        return Some(one(
+            StampBase::Day,
+            (ns, digits),
+            MessageForm::Plain,
+            false,
+            rest,
+        ));
     }
     if let Some((ns, digits, rest)) = scan::seconds(text).filter(|found| found.1 > 0) {
         // No machine runs for thirty years.
-        let base = if ns >= MIN_EPOCH_NS { StampBase::Epoch } else { StampBase::Boot };
+        let base = if ns >= MIN_EPOCH_NS {
+            StampBase::Epoch
+        } else {
+            StampBase::Boot
+        };
         // Monotonic stamps of the journal are followed by host and tag.
-        let form = if base == StampBase::Boot { MessageForm::Unsure } else { MessageForm::Plain };
+        let form = if base == StampBase::Boot {
+            MessageForm::Unsure
+        } else {
+            MessageForm::Plain
+        };
         return Some(one(base, (ns, digits), form, digits == 6, rest));
     }
     if let Some(day) = weekday(text) {
         let (ns, digits, rest) = ctime(day)?;
-        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, true, rest));
+        return Some(one(
+            StampBase::Epoch,
+            (ns, digits),
+            MessageForm::Plain,
+            true,
+            rest,
+        ));
     }
     minute(text).map(|(ns, rest)| one(StampBase::Previous, (ns, 0), MessageForm::Plain, true, rest))
 }
@@ -187,7 +248,13 @@ fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
 pub(super) fn bare(text: &[u8]) -> Option<LogPrefix<'_>> {
     let mut prefix = dated(text).or_else(|| {
         let (ns, digits, rest) = date::time(text)?;
-        Some(one(StampBase::Day, (ns, digits), MessageForm::Plain, false, rest))
+        Some(one(
+            StampBase::Day,
+            (ns, digits),
+            MessageForm::Plain,
+            false,
+            rest,
+        ))
     })?;
     prefix.text = match prefix.text.split_first() {
         None => b"",
@@ -211,14 +278,32 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
         return Some(one(StampBase::Epoch, (ns, digits), form, false, rest));
     }
     if let Some((ns, digits, rest)) = date::day_month_year(text) {
-        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, false, rest));
+        return Some(one(
+            StampBase::Epoch,
+            (ns, digits),
+            MessageForm::Plain,
+            false,
+            rest,
+        ));
     }
     if let Some(rest) = weekday(text) {
         if let Some((ns, digits, rest)) = date::iso(rest) {
-            return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Syslog, true, skip_zone(rest)));
+            return Some(one(
+                StampBase::Epoch,
+                (ns, digits),
+                MessageForm::Syslog,
+                true,
+                skip_zone(rest),
+            ));
         }
         let (ns, digits, rest) = ctime(rest)?;
-        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Unsure, true, rest));
+        return Some(one(
+            StampBase::Epoch,
+            (ns, digits),
+            MessageForm::Unsure,
+            true,
+            rest,
+        ));
     }
     if let Some((month, rest)) = month(text) {
         let (day, rest) = date::day(rest.strip_prefix(b" ")?)?;
@@ -245,15 +330,25 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
     // `- 1131566461 …`: logs of clusters mark lines without an alert with a dash.
     let number = text.strip_prefix(b"- ").unwrap_or(text);
     let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= MIN_EPOCH_NS)?;
-    Some(one(StampBase::Epoch, (ns, digits), MessageForm::Unsure, false, rest))
+    Some(one(
+        StampBase::Epoch,
+        (ns, digits),
+        MessageForm::Unsure,
+        false,
+        rest,
+    ))
 }
 
 /// The text without ` CET`: such names do not define the offset from UTC. UTC itself was read before.
 fn skip_zone(text: &[u8]) -> &[u8] {
-    let zone = text.strip_prefix(b" ").filter(|zone| zone.first().is_some_and(u8::is_ascii_uppercase));
+    let zone = text
+        .strip_prefix(b" ")
+        .filter(|zone| zone.first().is_some_and(u8::is_ascii_uppercase));
     let end = zone.and_then(|zone| zone.iter().position(|byte| !byte.is_ascii_uppercase()));
     match (zone, end) {
-        (Some(zone), Some(end)) if end >= 3 && zone.get(end) == Some(&b' ') => zone.get(end..).unwrap_or(text),
+        (Some(zone), Some(end)) if end >= 3 && zone.get(end) == Some(&b' ') => {
+            zone.get(end..).unwrap_or(text)
+        }
         _ => text,
     }
 }
@@ -265,7 +360,13 @@ pub(super) fn raw(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (micros, rest) = scan::number(rest.strip_prefix(b",")?)?;
     let rest = rest.strip_prefix(b",")?;
     let text = rest.get(memchr::memchr(b';', rest)? + 1..)?;
-    Some(one(StampBase::Boot, (micros.checked_mul(1000)?, 6), MessageForm::Plain, true, text))
+    Some(one(
+        StampBase::Boot,
+        (micros.checked_mul(1000)?, 6),
+        MessageForm::Plain,
+        true,
+        text,
+    ))
 }
 
 /// The text without `<6>` and without `kern  :info  : `, and whether it is the `<6>1 ` of RFC 5424.
@@ -282,7 +383,11 @@ pub(crate) fn skip_level(text: &[u8]) -> (&[u8], bool) {
 }
 
 fn decoded_level(text: &[u8]) -> Option<&[u8]> {
-    let word = |text: &'_ [u8]| text.iter().position(|byte| !byte.is_ascii_lowercase()).filter(|&end| end > 0);
+    let word = |text: &'_ [u8]| {
+        text.iter()
+            .position(|byte| !byte.is_ascii_lowercase())
+            .filter(|&end| end > 0)
+    };
     let rest = scan::skip_blanks(text.get(word(text)?..)?).strip_prefix(b":")?;
     let rest = scan::skip_blanks(rest.get(word(rest)?..)?).strip_prefix(b":")?;
     Some(scan::skip_blanks(rest)).filter(|rest| rest.first() == Some(&b'['))
@@ -291,7 +396,9 @@ fn decoded_level(text: &[u8]) -> Option<&[u8]> {
 /// The text without the escape sequences of a terminal at its start.
 pub(super) fn skip_colour(mut text: &[u8]) -> &[u8] {
     while let Some(rest) = text.strip_prefix(b"\x1b[") {
-        let Some(end) = rest.iter().position(|byte| byte.is_ascii_alphabetic()) else { break };
+        let Some(end) = rest.iter().position(|byte| byte.is_ascii_alphabetic()) else {
+            break;
+        };
         text = rest.get(end + 1..).unwrap_or(b"");
     }
     text

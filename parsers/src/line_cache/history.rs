@@ -60,16 +60,23 @@ impl History {
         let slot = self.slot();
         let position = self.positions[slot] as usize;
         // The body before that position may have been overwritten, or the hash may be that of two other bodies.
-        let is_same = self.ring[position.wrapping_sub(1) % RING_LEN] == body && position != self.end;
-        self.next = if is_same { position } else { (self.next + 1) % RING_LEN };
+        let is_same =
+            self.ring[position.wrapping_sub(1) % RING_LEN] == body && position != self.end;
+        self.next = if is_same {
+            position
+        } else {
+            (self.next + 1) % RING_LEN
+        };
         self.positions[slot] = self.end as u32;
     }
 
     /// Where the position after the last two bodies is recorded.
     #[inline]
     fn slot(&self) -> usize {
-        let [before, last] = [2, 1].map(|back| u64::from(self.ring[self.end.wrapping_sub(back) % RING_LEN]));
-        ((before << 16 | last).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - POSITIONS_LOG2)) as usize
+        let [before, last] =
+            [2, 1].map(|back| u64::from(self.ring[self.end.wrapping_sub(back) % RING_LEN]));
+        ((before << 16 | last).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - POSITIONS_LOG2))
+            as usize
     }
 
     /// Forget everything.
@@ -107,18 +114,28 @@ mod tests {
     fn a_repeated_sequence_is_expected() {
         let (mut history, once) = (History::default(), || (0..10_000).map(Some));
         assert_eq!(unexpected(&mut history, once()), 10_000);
-        assert!(unexpected(&mut history, once()) < 20, "it takes a few bodies to find the position");
+        assert!(
+            unexpected(&mut history, once()) < 20,
+            "it takes a few bodies to find the position"
+        );
         assert!(unexpected(&mut history, once().skip(3000).take(2000)) < 20);
-        assert!((0..30).all(|_| unexpected(&mut history, once()) < 20), "also after the ring has wrapped around");
+        assert!(
+            (0..30).all(|_| unexpected(&mut history, once()) < 20),
+            "also after the ring has wrapped around"
+        );
     }
 
     #[test]
     fn an_uncached_line_replaces_the_expected_one() {
         let mut history = History::default();
-        let lines = |unknown: u32| (0..5000).map(move |body| (body % 100 != unknown).then_some(body));
+        let lines =
+            |unknown: u32| (0..5000).map(move |body| (body % 100 != unknown).then_some(body));
         unexpected(&mut history, lines(7));
         assert!(unexpected(&mut history, lines(7)) < 20);
-        assert!(unexpected(&mut history, lines(8)) < 20 + 50, "the 50 lines that were not cached the first time");
+        assert!(
+            unexpected(&mut history, lines(8)) < 20 + 50,
+            "the 50 lines that were not cached the first time"
+        );
     }
 
     #[test]

@@ -20,7 +20,9 @@ const COMMON: [&str; 44] = [
 
 /// The name of a system call without its mark; `None` for a function of a library.
 pub(super) fn of_system(name: &[u8]) -> Option<&[u8]> {
-    name.strip_prefix(b"SYS_").or_else(|| name.strip_suffix(b"@SYS")).filter(|name| !name.is_empty())
+    name.strip_prefix(b"SYS_")
+        .or_else(|| name.strip_suffix(b"@SYS"))
+        .filter(|name| !name.is_empty())
 }
 
 /// The system call at the start of a text, and the text after its parenthesis.
@@ -33,8 +35,12 @@ pub(super) fn of_call(text: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// The name of a call of which only the number is printed.
 pub(super) fn common_name<'a>(name: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    let Some((number, b"")) = scan::number(name) else { return name };
-    let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(FIRST_COMMON));
+    let Some((number, b"")) = scan::number(name) else {
+        return name;
+    };
+    let place = usize::try_from(number)
+        .ok()
+        .and_then(|number| number.checked_sub(FIRST_COMMON));
     if let Some(name) = place.and_then(|place| COMMON.get(place)) {
         return name.as_bytes();
     }
@@ -46,7 +52,9 @@ pub(super) fn common_name<'a>(name: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [
 
 /// Write the name in a row of a table to `out`; false for a library function.
 pub(super) fn of_row(name: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(name) = of_system(name) else { return false };
+    let Some(name) = of_system(name) else {
+        return false;
+    };
     let mut scratch = Vec::new();
     let name = common_name(name, &mut scratch);
     out.clear();
@@ -71,5 +79,7 @@ pub(super) fn futex_op(arg: &[u8]) -> &[u8] {
     ];
     // The upper bits are flags: private, and the clock.
     let number = scan::value(arg).and_then(|(bits, _)| usize::try_from(bits & 0x7f).ok());
-    number.and_then(|number| OPERATIONS.get(number)).map_or(arg, |name| name.as_bytes())
+    number
+        .and_then(|number| OPERATIONS.get(number))
+        .map_or(arg, |name| name.as_bytes())
 }

@@ -23,7 +23,10 @@ pub(super) struct NamedArguments<'a> {
 impl<'a> NamedArguments<'a> {
     /// Split names from values.
     pub fn of(printed: &[&'a [u8]]) -> NamedArguments<'a> {
-        let mut named = NamedArguments { list: [(b"", b""); MAX_ARGS], count: 0 };
+        let mut named = NamedArguments {
+            list: [(b"", b""); MAX_ARGS],
+            count: 0,
+        };
         for &arg in printed.iter().take(MAX_ARGS) {
             let (key, value) = match scan::name(arg) {
                 Some((key, rest)) if rest.starts_with(b": ") => (key, rest.get(2..).unwrap_or(b"")),
@@ -41,15 +44,24 @@ impl<'a> NamedArguments<'a> {
 
     /// The value of the argument with this name.
     pub fn get(&self, key: &[u8]) -> Option<&'a [u8]> {
-        self.list().iter().find(|(name, _)| *name == key).map(|&(_, value)| value)
+        self.list()
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|&(_, value)| value)
     }
 
     /// The values in the order of the call's parameters, empty if not printed. `scratch` holds rewritten values.
-    pub fn in_order<'b>(&self, name: &[u8], call: &Syscall, scratch: &'b mut Vec<u8>) -> [&'b [u8]; MAX_ARGS]
+    pub fn in_order<'b>(
+        &self,
+        name: &[u8],
+        call: &Syscall,
+        scratch: &'b mut Vec<u8>,
+    ) -> [&'b [u8]; MAX_ARGS]
     where
         'a: 'b,
     {
-        let (mut found, mut used): ([&'b [u8]; MAX_ARGS], [bool; MAX_ARGS]) = ([b""; MAX_ARGS], [false; MAX_ARGS]);
+        let (mut found, mut used): ([&'b [u8]; MAX_ARGS], [bool; MAX_ARGS]) =
+            ([b""; MAX_ARGS], [false; MAX_ARGS]);
         let mut op = None;
         for (place, letter) in call.args.bytes().enumerate().take(MAX_ARGS) {
             let printed = (0..self.count).find(|&at| !used[at] && fits(letter, self.list[at].0));
@@ -76,8 +88,16 @@ impl<'a> NamedArguments<'a> {
 
     /// Targets in perf's own form: paths without quotes, socket addresses.
     pub fn before(&self, name: &[u8], call: &Syscall, line: &mut Line, parsed: &mut Parsed) {
-        let Some(letter) = call.args.bytes().find(|letter| matches!(letter, b'p' | b's')) else { return };
-        let Some(&(_, value)) = self.list().iter().find(|(key, _)| fits(letter, key)) else { return };
+        let Some(letter) = call
+            .args
+            .bytes()
+            .find(|letter| matches!(letter, b'p' | b's'))
+        else {
+            return;
+        };
+        let Some(&(_, value)) = self.list().iter().find(|(key, _)| fits(letter, key)) else {
+            return;
+        };
         if letter == b's' {
             let Parsed { texts, scratch, .. } = parsed;
             if socket_address(value, scratch) {
@@ -90,9 +110,22 @@ impl<'a> NamedArguments<'a> {
 
     /// Flags of a clone, without the `CLONE_` that other tracers print.
     pub fn after(&self, line: &Line, parsed: &mut Parsed) {
-        let Some(flags) = self.get(b"clone_flags").or_else(|| self.get(b"flags")) else { return };
-        let extra = line.extra.checked_sub(1).and_then(|at| parsed.extras.get_mut(at as usize));
-        let Some(Extra::Spawn { thread, vfork, shares_files, .. }) = extra else { return };
+        let Some(flags) = self.get(b"clone_flags").or_else(|| self.get(b"flags")) else {
+            return;
+        };
+        let extra = line
+            .extra
+            .checked_sub(1)
+            .and_then(|at| parsed.extras.get_mut(at as usize));
+        let Some(Extra::Spawn {
+            thread,
+            vfork,
+            shares_files,
+            ..
+        }) = extra
+        else {
+            return;
+        };
         for flag in flags.split(|&byte| byte == b'|') {
             match flag {
                 b"THREAD" => *thread = true,
@@ -107,7 +140,10 @@ impl<'a> NamedArguments<'a> {
 /// Whether a parameter of this name matches a letter of [`Syscall::args`].
 fn fits(letter: u8, key: &[u8]) -> bool {
     let names: &[&[u8]] = match letter {
-        b'f' => &[b"fd", b"epfd", b"oldfd", b"in_fd", b"out_fd", b"fd_in", b"fd_out", b"ufd", b"pidfd", b"mqdes"],
+        b'f' => &[
+            b"fd", b"epfd", b"oldfd", b"in_fd", b"out_fd", b"fd_in", b"fd_out", b"ufd", b"pidfd",
+            b"mqdes",
+        ],
         b'd' => return key.ends_with(b"dfd") || key == b"dirfd",
         b'p' => &[
             b"filename",
@@ -124,7 +160,13 @@ fn fits(letter: u8, key: &[u8]) -> bool {
         b'o' => &[b"cmd", b"op", b"request", b"option", b"which", b"how"],
         b'a' => &[b"uaddr", b"addr", b"start"],
         b'i' => &[b"pid", b"upid", b"tgid", b"id"],
-        b's' => &[b"uservaddr", b"umyaddr", b"addr", b"upeer_sockaddr", b"usockaddr"],
+        b's' => &[
+            b"uservaddr",
+            b"umyaddr",
+            b"addr",
+            b"upeer_sockaddr",
+            b"usockaddr",
+        ],
         b't' => &[b"rqtp", b"timeout", b"uts", b"tsp", b"utime", b"uinfo"],
         b'v' => &[b"tvp", b"value"],
         b'm' => &[b"timeout", b"timeout_msecs"],
@@ -149,7 +191,10 @@ fn op_prefix(name: &[u8]) -> &'static [u8] {
 fn socket_address(text: &[u8], out: &mut Vec<u8>) -> bool {
     let field = |key: &[u8]| {
         let rest = memmem::find(text, key).and_then(|at| text.get(at + key.len()..))?;
-        let end = rest.iter().position(|byte| matches!(byte, b',' | b' ' | b'}')).unwrap_or(rest.len());
+        let end = rest
+            .iter()
+            .position(|byte| matches!(byte, b',' | b' ' | b'}'))
+            .unwrap_or(rest.len());
         rest.get(..end).filter(|value| !value.is_empty())
     };
     out.clear();

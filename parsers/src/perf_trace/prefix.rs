@@ -55,7 +55,9 @@ pub(super) fn read(line: &[u8]) -> Option<PerfPrefix<'_>> {
 pub(super) fn begins(line: &[u8]) -> bool {
     let text = scan::skip_blanks(line);
     let indented = text.len() < line.len() || text.len() > 10;
-    indented && time(text).is_some_and(|(_, rest)| rest.is_empty() || rest == b" " || rest.starts_with(b" ("))
+    indented
+        && time(text)
+            .is_some_and(|(_, rest)| rest.is_empty() || rest == b" " || rest.starts_with(b" ("))
 }
 
 /// `6.620` milliseconds, or `?`.
@@ -70,7 +72,9 @@ fn milliseconds(text: &[u8]) -> Option<(i64, &[u8])> {
     let (whole, rest) = scan::number(text)?;
     let (fraction, after) = scan::number(rest.strip_prefix(b".")?)?;
     let is_exact = rest.len() - after.len() == 4;
-    let ns = whole.checked_mul(1_000_000)?.checked_add(fraction.checked_mul(1_000)?)?;
+    let ns = whole
+        .checked_mul(1_000_000)?
+        .checked_add(fraction.checked_mul(1_000)?)?;
     is_exact.then_some((ns, after))
 }
 
@@ -106,7 +110,10 @@ fn id(text: &[u8]) -> Option<(i32, PerfBody<'_>)> {
 }
 
 fn body(text: &[u8]) -> Option<PerfBody<'_>> {
-    if let Some(rest) = text.strip_prefix(b" ... [continued]: ").or_else(|| text.strip_prefix(b"... [continued]: ")) {
+    if let Some(rest) = text
+        .strip_prefix(b" ... [continued]: ")
+        .or_else(|| text.strip_prefix(b"... [continued]: "))
+    {
         let (name, rest) = scan::name(rest)?;
         return Some(PerfBody::Continued(name, rest.strip_prefix(b"(")?));
     }
@@ -120,5 +127,8 @@ fn body(text: &[u8]) -> Option<PerfBody<'_>> {
     // `sched:sched_switch(…)`, and `sched:sched_switch:…` from old versions.
     let (event, after) = scan::name(rest.strip_prefix(b":")?)?;
     let whole = text.get(..name.len() + 1 + event.len())?;
-    after.first().is_some_and(|byte| matches!(byte, b'(' | b':')).then_some(PerfBody::Other(whole))
+    after
+        .first()
+        .is_some_and(|byte| matches!(byte, b'(' | b':'))
+        .then_some(PerfBody::Other(whole))
 }

@@ -107,14 +107,18 @@ pub fn split<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) -> Option<&'a [u8
                 }
                 outer => stack = outer,
             },
-            b'<' if decorates(text, at) && patience > 0 => match scan::decoration_len(&text[at..]) {
-                0 => patience -= 1,
-                len => at += len - 1,
-            },
-            b'/' if text[at..].starts_with(b"/* ") && patience > 0 => match comment_len(&text[at..]) {
-                0 => patience -= 1,
-                len => at += len - 1,
-            },
+            b'<' if decorates(text, at) && patience > 0 => {
+                match scan::decoration_len(&text[at..]) {
+                    0 => patience -= 1,
+                    len => at += len - 1,
+                }
+            }
+            b'/' if text[at..].starts_with(b"/* ") && patience > 0 => {
+                match comment_len(&text[at..]) {
+                    0 => patience -= 1,
+                    len => at += len - 1,
+                }
+            }
             b'\'' => at += literal(&text[at..]),
             _ => {}
         }
@@ -131,7 +135,11 @@ fn push_last<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) {
 
 /// More than 62 levels do not occur; deeper levels are not counted.
 fn push(stack: u64, bit: u64) -> u64 {
-    if stack >> 63 == 0 { stack << 1 | bit } else { stack }
+    if stack >> 63 == 0 {
+        stack << 1 | bit
+    } else {
+        stack
+    }
 }
 
 /// The text after ` = `, if that comes next. A comparison (`WEXITSTATUS(s) == 3`) is not a result.
@@ -148,7 +156,9 @@ fn result(text: &[u8]) -> Option<&[u8]> {
 fn decorates(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
     let follows = match before.last() {
-        Some(byte) => byte.is_ascii_digit() || before.ends_with(b"AT_FDCWD") || before.ends_with(b"*/"),
+        Some(byte) => {
+            byte.is_ascii_digit() || before.ends_with(b"AT_FDCWD") || before.ends_with(b"*/")
+        }
         None => false,
     };
     // `1<<3` is a shift.
@@ -170,7 +180,12 @@ fn comment_len(text: &[u8]) -> usize {
 /// Bytes to skip after the `'` of `'c'` or `'\n'`; a lone one is an apostrophe.
 fn literal(text: &[u8]) -> usize {
     match text {
-        [_, b'\\', rest @ ..] => rest.iter().take(5).skip(1).position(|&byte| byte == b'\'').map_or(0, |end| end + 3),
+        [_, b'\\', rest @ ..] => rest
+            .iter()
+            .take(5)
+            .skip(1)
+            .position(|&byte| byte == b'\'')
+            .map_or(0, |end| end + 3),
         [_, _, b'\'', ..] => 2,
         _ => 0,
     }

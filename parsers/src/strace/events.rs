@@ -8,7 +8,10 @@ use memchr::memmem;
 
 /// `--- SIGCHLD {…} ---`, `--- SIGALRM (Alarm clock) @ 0 (0) ---`, `--- {si_signo=…} (…) ---`, `--- stopped by SIGSTOP ---`.
 pub fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    let Some(inner) = text.strip_prefix(b"--- ").and_then(|inner| inner.strip_suffix(b" ---")) else {
+    let Some(inner) = text
+        .strip_prefix(b"--- ")
+        .and_then(|inner| inner.strip_suffix(b" ---"))
+    else {
         return false;
     };
     if let Some(name) = inner.strip_prefix(b"stopped by ") {
@@ -37,19 +40,29 @@ pub fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 
 /// `+++ exited with 3 +++`, `+++ killed by SIGSEGV (core dumped) +++`, `+++ superseded by execve in pid 12 +++`.
 pub fn end(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    let Some(inner) = text.strip_prefix(b"+++ ").and_then(|inner| inner.strip_suffix(b" +++")) else {
+    let Some(inner) = text
+        .strip_prefix(b"+++ ")
+        .and_then(|inner| inner.strip_suffix(b" +++"))
+    else {
         return false;
     };
-    let extra = if let Some((status, _)) = inner.strip_prefix(b"exited with ").and_then(scan::signed) {
-        Extra::End(Ended::Exited(status as i32))
-    } else if let Some(name) = inner.strip_prefix(b"killed by ") {
-        Extra::End(Ended::Killed(parsed.texts.add(word(name))))
-    } else if let Some(by) = inner.strip_prefix(b"superseded by execve in pid ") {
-        Extra::Superseded { by: crate::call::tracer_id(by).unwrap_or_else(|| id(by)) }
+    let extra =
+        if let Some((status, _)) = inner.strip_prefix(b"exited with ").and_then(scan::signed) {
+            Extra::End(Ended::Exited(status as i32))
+        } else if let Some(name) = inner.strip_prefix(b"killed by ") {
+            Extra::End(Ended::Killed(parsed.texts.add(word(name))))
+        } else if let Some(by) = inner.strip_prefix(b"superseded by execve in pid ") {
+            Extra::Superseded {
+                by: crate::call::tracer_id(by).unwrap_or_else(|| id(by)),
+            }
+        } else {
+            return false;
+        };
+    line.kind = if matches!(extra, Extra::End(_)) {
+        LineKind::Exit
     } else {
-        return false;
+        LineKind::Process
     };
-    line.kind = if matches!(extra, Extra::End(_)) { LineKind::Exit } else { LineKind::Process };
     line.extra = parsed.keep(extra);
     true
 }
@@ -95,10 +108,12 @@ fn about_process(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     };
     let mut line = Line::of(LineKind::Process);
     let threads = rest.strip_prefix(b" attached with ").and_then(scan::number);
-    line.extra = parsed.keep(match threads.and_then(|(threads, _)| u32::try_from(threads).ok()) {
-        Some(threads) => Extra::AttachedAll { pid: id, threads },
-        None => Extra::Attached(id, attached),
-    });
+    line.extra = parsed.keep(
+        match threads.and_then(|(threads, _)| u32::try_from(threads).ok()) {
+            Some(threads) => Extra::AttachedAll { pid: id, threads },
+            None => Extra::Attached(id, attached),
+        },
+    );
     Some(line)
 }
 
@@ -117,7 +132,10 @@ pub fn message_inside(text: &[u8]) -> Option<(usize, Option<(i32, bool)>)> {
     let process = i32::try_from(id).ok().zip(attached);
     let start = own_name_start(text, at);
     // What the terminal shows of the key that ended strace.
-    Some((text[..start].strip_suffix(b"^C").map_or(start, <[u8]>::len), process))
+    Some((
+        text[..start].strip_suffix(b"^C").map_or(start, <[u8]>::len),
+        process,
+    ))
 }
 
 /// Where `strace: ` or `/usr/bin/strace: ` before this place begins.
@@ -129,9 +147,16 @@ fn own_name_start(text: &[u8], at: usize) -> usize {
         return before.len();
     }
     let path = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
-    let start = before.iter().rposition(|byte| !path(byte)).map_or(0, |at| at + 1);
+    let start = before
+        .iter()
+        .rposition(|byte| !path(byte))
+        .map_or(0, |at| at + 1);
     // `clone3({…}, 88/usr/bin/strace:`: the digits are the last argument.
-    let start = start + before[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let start = start
+        + before[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
     // `/* 35 vars *//usr/bin/strace:`: the first slash ends the comment.
     start + usize::from(before[start..].starts_with(b"//"))
 }
@@ -146,11 +171,16 @@ fn after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
 }
 
 fn word(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+        .unwrap_or(text.len());
     &text[..end]
 }
 
 /// The decimal id at the start.
 pub fn id(text: &[u8]) -> i32 {
-    scan::number(text).and_then(|(id, _)| i32::try_from(id).ok()).unwrap_or(NO_ID)
+    scan::number(text)
+        .and_then(|(id, _)| i32::try_from(id).ok())
+        .unwrap_or(NO_ID)
 }

@@ -96,11 +96,20 @@ impl LayoutVotes {
     fn decided(&self) -> StraceLayout {
         let [bare, column, bracket] = self.lines;
         let (ids, timed) = match () {
-            () if column > bare + bracket => (StraceIds::Column, self.timed[StraceIds::Column as usize]),
-            () if bracket > 0 => (StraceIds::Bracket, self.timed[0] + self.timed[StraceIds::Bracket as usize]),
+            () if column > bare + bracket => {
+                (StraceIds::Column, self.timed[StraceIds::Column as usize])
+            }
+            () if bracket > 0 => (
+                StraceIds::Bracket,
+                self.timed[0] + self.timed[StraceIds::Bracket as usize],
+            ),
             () => (StraceIds::None, self.timed[0]),
         };
-        StraceLayout { ids, durations: timed > 0, ..self.layout }
+        StraceLayout {
+            ids,
+            durations: timed > 0,
+            ..self.layout
+        }
     }
 }
 
@@ -111,21 +120,38 @@ impl StraceLayout {
         for line in head.lines() {
             let line = without_colours(line.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(line));
             // strace escapes tabs: such a line is another tracer's.
-            let guess = StraceLayout::guess(&line).filter(|_| memchr::memchr(b'\t', &line).is_none());
+            let guess =
+                StraceLayout::guess(&line).filter(|_| memchr::memchr(b'\t', &line).is_none());
             let Some(guess) = guess else {
                 continue;
             };
-            let layout = StraceLayout { ids: StraceIds::None, durations: false, ..guess };
-            let at = votes.iter().position(|votes| votes.layout == layout).unwrap_or_else(|| {
-                votes.push(LayoutVotes { layout, lines: [0; 3], timed: [0; 3] });
-                votes.len() - 1
-            });
+            let layout = StraceLayout {
+                ids: StraceIds::None,
+                durations: false,
+                ..guess
+            };
+            let at = votes
+                .iter()
+                .position(|votes| votes.layout == layout)
+                .unwrap_or_else(|| {
+                    votes.push(LayoutVotes {
+                        layout,
+                        lines: [0; 3],
+                        timed: [0; 3],
+                    });
+                    votes.len() - 1
+                });
             votes[at].lines[guess.ids as usize] += 1;
             votes[at].timed[guess.ids as usize] += usize::from(guess.durations);
         }
-        let common = votes.iter().max_by_key(|votes| votes.lines.iter().sum::<usize>());
+        let common = votes
+            .iter()
+            .max_by_key(|votes| votes.lines.iter().sum::<usize>());
         let colours = memchr::memchr(0x1b, head.bytes).is_some();
-        common.map_or_else(Default::default, |votes| StraceLayout { colours, ..votes.decided() })
+        common.map_or_else(Default::default, |votes| StraceLayout {
+            colours,
+            ..votes.decided()
+        })
     }
 
     /// What the lines contain and mean.
@@ -142,7 +168,11 @@ impl StraceLayout {
             (false, _) => DurKind::UpperBound,
         };
         CaptureFacts {
-            stamp: if clock == Clock::None { StampMoment::None } else { StampMoment::Start },
+            stamp: if clock == Clock::None {
+                StampMoment::None
+            } else {
+                StampMoment::Start
+            },
             clock,
             tick_ns: scan::tick_ns(self.digits),
             dur_kind,
@@ -204,7 +234,9 @@ impl StraceLayout {
         } else if let Some((ns, digits, after)) = scan::seconds(rest) {
             if ns > MAX_ID * 1_000_000_000 {
                 self.clock = WallClock::Epoch;
-            } else if digits > 0 || indented && (self.ids == StraceIds::Column || is_whole_seconds(text, after)) {
+            } else if digits > 0
+                || indented && (self.ids == StraceIds::Column || is_whole_seconds(text, after))
+            {
                 self.relative = Relative::Alone;
             }
             self.digits = digits;
@@ -223,7 +255,8 @@ impl StraceLayout {
 
     /// Whether lines have an id and a stamp since 1970 and nothing else, as with `-f -o FILE -ttt`.
     pub fn is_common(&self) -> bool {
-        let plain = !self.context && !self.number && !self.pointer && self.relative == Relative::None;
+        let plain =
+            !self.context && !self.number && !self.pointer && self.relative == Relative::None;
         plain && self.ids == StraceIds::Column && self.clock == WallClock::Epoch
     }
 
@@ -241,7 +274,8 @@ impl StraceLayout {
             WallClock::None => {}
             // A smaller number is the end of a stamp that was torn.
             WallClock::Epoch => {
-                (stamp_ns, rest) = epoch(scan::skip_blanks(rest)).filter(|found| found.0 > MAX_ID * 1_000_000_000)?;
+                (stamp_ns, rest) = epoch(scan::skip_blanks(rest))
+                    .filter(|found| found.0 > MAX_ID * 1_000_000_000)?;
             }
             WallClock::TimeOfDay => {
                 let (ns, _, after) = scan::time_of_day(scan::skip_blanks(rest))?;
@@ -262,13 +296,19 @@ impl StraceLayout {
         if self.pointer {
             rest = pointer(rest)?;
         }
-        Some(StracePrefix { tid, stamp_ns, body: rest })
+        Some(StracePrefix {
+            tid,
+            stamp_ns,
+            body: rest,
+        })
     }
 
     /// Whether a line has an id and then a part of a time of day, or a stamp of another layout.
     pub fn has_torn_stamp(&self, line: &[u8]) -> bool {
         let has_both = self.ids == StraceIds::Column && self.clock == WallClock::TimeOfDay;
-        let Some((_, rest)) = column_id(line).filter(|_| has_both) else { return false };
+        let Some((_, rest)) = column_id(line).filter(|_| has_both) else {
+            return false;
+        };
         let rest = scan::skip_blanks(rest);
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let is_epoch = epoch(rest).is_some_and(|(stamp_ns, _)| stamp_ns > MAX_ID * 1_000_000_000);
@@ -282,13 +322,19 @@ impl StraceLayout {
             _ => scan::skip_blanks(line.strip_prefix(b"[pid ")?),
         };
         let name = &ids[ids.iter().take_while(|byte| byte.is_ascii_digit()).count()..];
-        let name = name.get(..scan::decoration_len(name))?.strip_prefix(b"<")?.strip_suffix(b">")?;
+        let name = name
+            .get(..scan::decoration_len(name))?
+            .strip_prefix(b"<")?
+            .strip_suffix(b">")?;
         (!name.is_empty() && name.len() <= MAX_NAME_BYTES).then_some(name)
     }
 
     /// This layout for a line that lacks the id.
     pub fn without_ids(&self) -> StraceLayout {
-        StraceLayout { ids: StraceIds::None, ..*self }
+        StraceLayout {
+            ids: StraceIds::None,
+            ..*self
+        }
     }
 }
 
@@ -314,7 +360,11 @@ fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
         return None;
     }
     let rest = &line[at..];
-    let rest = if rest.first() == Some(&b'<') { &rest[scan::decoration_len(rest)..] } else { rest };
+    let rest = if rest.first() == Some(&b'<') {
+        &rest[scan::decoration_len(rest)..]
+    } else {
+        rest
+    };
     match rest {
         [b' ', b' ', rest @ ..] => Some((id, scan::skip_blanks(rest))),
         [b' ', rest @ ..] => Some((id, scan::skip_blanks(rest))),
@@ -338,14 +388,20 @@ fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
     let (mut value, mut at, mut point) = (0i64, 0, usize::MAX);
     loop {
         match text.get(at)? {
-            byte @ b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(i64::from(byte - b'0')),
+            byte @ b'0'..=b'9' => {
+                value = value.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'))
+            }
             b'.' if point == usize::MAX => point = at,
             b' ' => break,
             _ => return None,
         }
         at += 1;
     }
-    let digits = if point == usize::MAX { 0 } else { at - point - 1 };
+    let digits = if point == usize::MAX {
+        0
+    } else {
+        at - point - 1
+    };
     let whole_digits = at - digits - usize::from(digits > 0);
     if digits > 9 || !(1..=10).contains(&whole_digits) {
         return None;
@@ -365,7 +421,11 @@ pub(crate) fn common_prefix(text: &[u8]) -> Option<LinePrefix> {
     }
     let begin = digits + 1 + usize::from(text[digits + 1] == b' ');
     let (micros, stamp_len) = micros_since_1970(text.get(begin..)?)?;
-    Some(LinePrefix::of_stamp(tid, micros.checked_mul(1000)?, begin + stamp_len))
+    Some(LinePrefix::of_stamp(
+        tid,
+        micros.checked_mul(1000)?,
+        begin + stamp_len,
+    ))
 }
 
 /// Microseconds since 1970 as ten digits, a point and six digits, and their length with the blank after them. `-ttt`
@@ -373,8 +433,12 @@ pub(crate) fn common_prefix(text: &[u8]) -> Option<LinePrefix> {
 #[inline]
 fn micros_since_1970(text: &[u8]) -> Option<(i64, usize)> {
     let stamp: &[u8; 18] = text.first_chunk()?;
-    let [seconds, middle] =
-        [0, 8].map(|at| stamp.get(at..).and_then(|rest| rest.first_chunk()).map(|&eight| u64::from_le_bytes(eight)));
+    let [seconds, middle] = [0, 8].map(|at| {
+        stamp
+            .get(at..)
+            .and_then(|rest| rest.first_chunk())
+            .map(|&eight| u64::from_le_bytes(eight))
+    });
     let (seconds, middle) = (seconds?, middle?);
     if stamp[10] != b'.' || stamp[17] != b' ' {
         return None;
@@ -417,7 +481,10 @@ fn pointer(text: &[u8]) -> Option<&[u8]> {
     let inner = text.strip_prefix(b"[")?;
     let end = memchr::memchr(b']', inner).filter(|end| matches!(end, 8 | 16))?;
     let digits = scan::skip_blanks(&inner[..end]);
-    let fits = !digits.is_empty() && digits.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'?');
+    let fits = !digits.is_empty()
+        && digits
+            .iter()
+            .all(|byte| byte.is_ascii_hexdigit() || *byte == b'?');
     inner[end + 1..].strip_prefix(b" ").filter(|_| fits)
 }
 
@@ -435,7 +502,10 @@ pub fn without_colours(line: &[u8]) -> Cow<'_, [u8]> {
             out.push(0x1b);
             continue;
         };
-        let end = code.iter().position(|byte| !(byte.is_ascii_digit() || *byte == b';')).unwrap_or(code.len());
+        let end = code
+            .iter()
+            .position(|byte| !(byte.is_ascii_digit() || *byte == b';'))
+            .unwrap_or(code.len());
         if code.get(end) == Some(&b'm') {
             rest = &code[end + 1..];
         }

@@ -35,10 +35,15 @@ enum StraceSign {
 
 /// Whether a head is of strace.
 pub fn recognise(head: Head<'_>) -> Recognition {
-    let (mut own, mut other, mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize, 0usize, 0usize);
+    let (mut own, mut other, mut sure, mut fits, mut lines) =
+        (0usize, 0usize, 0usize, 0usize, 0usize);
     let mut stamped_begins = 0;
     let mut wrapped = WrappedCall::default();
-    for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MAX_LINES) {
+    for line in head
+        .lines()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(MAX_LINES)
+    {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
         let sign = sign(&line);
         let (sign, parts) = match sign {
@@ -86,7 +91,8 @@ impl WrappedCall {
 
     /// Add a line that shows nothing by itself. Returns the sign of the call that it completes, and the number of lines.
     fn add(&mut self, line: &[u8]) -> (StraceSign, usize) {
-        let is_full = self.parts >= Self::MAX_PARTS || self.text.len() + line.len() > Self::MAX_BYTES;
+        let is_full =
+            self.parts >= Self::MAX_PARTS || self.text.len() + line.len() > Self::MAX_BYTES;
         if is_begin_of_call(line) || is_full {
             self.end();
         }
@@ -94,7 +100,8 @@ impl WrappedCall {
             return (StraceSign::Unlike, 1);
         }
         // Wrapping at a blank removes it.
-        self.text.extend_from_slice(if self.parts == 0 { b"" } else { b" " });
+        self.text
+            .extend_from_slice(if self.parts == 0 { b"" } else { b" " });
         self.text.extend_from_slice(line.trim_ascii());
         self.parts += 1;
         match sign(&self.text) {
@@ -112,24 +119,31 @@ impl WrappedCall {
 
 /// Whether a line begins a known call and does not end it.
 fn is_begin_of_call(line: &[u8]) -> bool {
-    let body = StraceLayout::guess(line).and_then(|layout| layout.prefix(line).map(|prefix| prefix.body));
+    let body =
+        StraceLayout::guess(line).and_then(|layout| layout.prefix(line).map(|prefix| prefix.body));
     let mut args = arguments::ArgumentList::default();
     body.and_then(call_name).is_some_and(|(name, rest)| {
-        syscalls::by_name(name).is_some() && arguments::split(rest, &mut args).is_none() && !line.contains(&b'\t')
+        syscalls::by_name(name).is_some()
+            && arguments::split(rest, &mut args).is_none()
+            && !line.contains(&b'\t')
     })
 }
 
 /// The same after a wall clock.
 fn is_stamped_begin_of_call(line: &[u8]) -> bool {
-    StraceLayout::guess(line).is_some_and(|layout| layout.clock != WallClock::None) && is_begin_of_call(line)
+    StraceLayout::guess(line).is_some_and(|layout| layout.clock != WallClock::None)
+        && is_begin_of_call(line)
 }
 
 /// Whether a capture of a process that hangs has nothing but its call: `flock(3, LOCK_EX`, without a result.
 fn ends_in_call(head: Head<'_>) -> bool {
     // Other tracers print a tab before the result. A fence ends a quotation.
-    let is_text = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.contains(&b'\t') && !line.starts_with(b"```");
+    let is_text = |line: &&[u8]| {
+        !line.trim_ascii().is_empty() && !line.contains(&b'\t') && !line.starts_with(b"```")
+    };
     let last = head.lines().filter(is_text).last();
-    let body = last.and_then(|line| body_of(without_colours(line).trim_ascii_end()).map(<[u8]>::to_vec));
+    let body =
+        last.and_then(|line| body_of(without_colours(line).trim_ascii_end()).map(<[u8]>::to_vec));
     let call = body.as_deref().and_then(call_name);
     call.is_some_and(|(name, rest)| {
         let mut args = arguments::ArgumentList::default();
@@ -149,7 +163,9 @@ fn sign(line: &[u8]) -> StraceSign {
     }
     match StraceLayout::guess(line) {
         Some(layout) => {
-            let sign = layout.prefix(line).map_or(StraceSign::Unlike, |prefix| body_sign(prefix.body));
+            let sign = layout
+                .prefix(line)
+                .map_or(StraceSign::Unlike, |prefix| body_sign(prefix.body));
             // No other tracer, and no log, prints a difference in parentheses after a clock.
             let is_sure = sign == StraceSign::Fits && layout.relative == Relative::NextToClock;
             if is_sure { StraceSign::Sure } else { sign }
@@ -162,14 +178,20 @@ fn sign(line: &[u8]) -> StraceSign {
 /// The command of a person who quotes a terminal: `$ sudo strace -p 4711`, `[root@box ~]# strace -f ls`.
 fn is_command(line: &[u8]) -> bool {
     let after = |end: &[u8]| memmem::find(line, end).map(|at| &line[at + end.len()..]);
-    let Some(command) = [&b"$ "[..], b"# ", b"% "].into_iter().find_map(after) else { return false };
+    let Some(command) = [&b"$ "[..], b"# ", b"% "].into_iter().find_map(after) else {
+        return false;
+    };
     let command = command.strip_prefix(b"sudo ").unwrap_or(command);
-    let program = command.split(|&byte| byte == b' ').next().unwrap_or(command);
+    let program = command
+        .split(|&byte| byte == b' ')
+        .next()
+        .unwrap_or(command);
     program.rsplit(|&byte| byte == b'/').next() == Some(b"strace")
 }
 
 /// Part of the first line of dtruss. Every line is searched for it, so the search is prepared once.
-static DTRUSS_HEAD: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"SYSCALL(args)"));
+static DTRUSS_HEAD: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new(b"SYSCALL(args)"));
 
 /// Lines that only ltrace, truss or dtruss print.
 fn is_other(line: &[u8]) -> bool {
@@ -178,14 +200,16 @@ fn is_other(line: &[u8]) -> bool {
     let library_table = line.starts_with(b"% time") && line.ends_with(b"function");
     let text = line.trim_ascii_start();
     let truss_table = text.starts_with(b"sys totals:") || text.starts_with(b"usr time:");
-    let library_call =
-        word_before_parenthesis(line).is_some_and(|word| word.starts_with(b"SYS_") || word.ends_with(b"@SYS"));
+    let library_call = word_before_parenthesis(line)
+        .is_some_and(|word| word.starts_with(b"SYS_") || word.ends_with(b"@SYS"));
     ltrace
         || library_table
         || truss_table
         || library_call
         || line.starts_with(b"Base time stamp:  ")
-        || DTRUSS_HEAD.find(line).is_some_and(|at| !line[..at].contains(&b'"'))
+        || DTRUSS_HEAD
+            .find(line)
+            .is_some_and(|at| !line[..at].contains(&b'"'))
 }
 
 /// `SYS_openat` of `4712 SYS_openat(0xffffff9c, …`.
@@ -196,7 +220,9 @@ fn word_before_parenthesis(line: &[u8]) -> Option<&[u8]> {
 
 /// The text after the prefix, whatever the prefix is.
 fn body_of(line: &[u8]) -> Option<&[u8]> {
-    StraceLayout::guess(line)?.prefix(line).map(|prefix| prefix.body)
+    StraceLayout::guess(line)?
+        .prefix(line)
+        .map(|prefix| prefix.body)
 }
 
 fn body_sign(body: &[u8]) -> StraceSign {
@@ -205,7 +231,9 @@ fn body_sign(body: &[u8]) -> StraceSign {
         Some(b'+') if body.starts_with(b"+++ exited with") => StraceSign::Own,
         Some(b'+') if body.starts_with(b"+++ killed by") => StraceSign::Sure,
         Some(b'+') if body.starts_with(b"+++ superseded") => StraceSign::Own,
-        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => StraceSign::Own,
+        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => {
+            StraceSign::Own
+        }
         Some(b'-' | b'[') => StraceSign::Fits,
         _ => call_sign(body),
     }
@@ -218,7 +246,11 @@ fn call_sign(body: &[u8]) -> StraceSign {
     let mut args = arguments::ArgumentList::default();
     let Some(result) = arguments::split(rest, &mut args) else {
         let cut = body.ends_with(b" <unfinished ...>") || body.ends_with(b" <detached ...>");
-        return if cut { StraceSign::Sure } else { StraceSign::Unlike };
+        return if cut {
+            StraceSign::Sure
+        } else {
+            StraceSign::Unlike
+        };
     };
     // Commas without blanks are FreeBSD's, capital hexadecimal digits Solaris'.
     let bare_comma = args.list().len() == 1 && bare_comma_outside(args.last());
@@ -239,7 +271,11 @@ fn result_sign(result: &[u8]) -> StraceSign {
         None => (result, false),
     };
     if let Some(rest) = text.strip_prefix(b"?") {
-        return if rest.is_empty() || rest.starts_with(b" ERESTART") { StraceSign::Fits } else { StraceSign::Unlike };
+        return if rest.is_empty() || rest.starts_with(b" ERESTART") {
+            StraceSign::Fits
+        } else {
+            StraceSign::Unlike
+        };
     }
     let Some((value, rest)) = scan::value(text) else {
         return StraceSign::Unlike;
@@ -255,5 +291,9 @@ fn result_sign(result: &[u8]) -> StraceSign {
         || rest.starts_with(b"<")
         || rest.starts_with(b" /* ")
         || (rest.starts_with(b" (") && !rest.starts_with(b" (0x"));
-    if fits || timed && rest.is_empty() { StraceSign::Fits } else { StraceSign::Unlike }
+    if fits || timed && rest.is_empty() {
+        StraceSign::Fits
+    } else {
+        StraceSign::Unlike
+    }
 }

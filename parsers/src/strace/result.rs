@@ -60,7 +60,8 @@ fn any_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let printed = &inner[open + 1..];
     // Before 4.22, a step of the wall clock could make a duration negative.
     let (ns, _, rest) = scan::seconds(printed.strip_prefix(b"-").unwrap_or(printed))?;
-    rest.is_empty().then_some((if printed.starts_with(b"-") { 0 } else { ns }, before))
+    rest.is_empty()
+        .then_some((if printed.starts_with(b"-") { 0 } else { ns }, before))
 }
 
 /// Read a result into the line.
@@ -86,7 +87,11 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> ReadResult {
     if value == -1 {
         failure(rest, line, parsed);
     }
-    ReadResult::Whole(if rest.ends_with(b" */") { call::tracer_id(rest) } else { None })
+    ReadResult::Whole(if rest.ends_with(b" */") {
+        call::tracer_id(rest)
+    } else {
+        None
+    })
 }
 
 /// A short decimal number: the form of most results.
@@ -126,9 +131,16 @@ fn failure(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     if rest.first() == Some(&b'E') {
         let name = error_name(rest);
         line.errno = parsed.texts.add(name);
-        line.outcome = if name.starts_with(b"ERESTART") { Outcome::Interrupted } else { Outcome::Failed };
+        line.outcome = if name.starts_with(b"ERESTART") {
+            Outcome::Interrupted
+        } else {
+            Outcome::Failed
+        };
     } else if let Some(number) = rest.strip_prefix(b"(errno ") {
-        let digits = number.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(number.len());
+        let digits = number
+            .iter()
+            .position(|byte| !byte.is_ascii_digit())
+            .unwrap_or(number.len());
         parsed.scratch.clear();
         parsed.scratch.extend_from_slice(b"ERRNO_");
         parsed.scratch.extend_from_slice(&number[..digits]);
@@ -141,11 +153,16 @@ fn failure(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
 pub fn only_ready(text: &[u8]) -> Option<i32> {
     let found = text.strip_prefix(b"1 (")?;
     let names = [&b"[{fd="[..], b"in [", b"out [", b"except ["];
-    let number = names.into_iter().find_map(|name| found.strip_prefix(name))?;
+    let number = names
+        .into_iter()
+        .find_map(|name| found.strip_prefix(name))?;
     scan::number(number).and_then(|(fd, _)| i32::try_from(fd).ok())
 }
 
 fn error_name(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+        .unwrap_or(text.len());
     &text[..end]
 }

@@ -44,13 +44,21 @@ impl SummaryColumns {
             }
             start = end + 1;
         }
-        Some(SummaryColumns { name: name?, calls: calls?, errors, seconds })
+        Some(SummaryColumns {
+            name: name?,
+            calls: calls?,
+            errors,
+            seconds,
+        })
     }
 
     fn row<'a>(&self, line: &'a [u8]) -> Option<Row<'a>> {
         let integer = |span| whole_number(cell(line, span));
         let name = cell(line, self.name);
-        if !name.first().is_some_and(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'?')) {
+        if !name
+            .first()
+            .is_some_and(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'?'))
+        {
             return None;
         }
         let seconds = self.seconds.map(|span| scan::seconds(cell(line, span)));
@@ -62,7 +70,12 @@ impl SummaryColumns {
             None | Some(b"") => 0,
             Some(text) => whole_number(text)?,
         };
-        Some(Row { name, calls: integer(self.calls)?, failed, total_ns })
+        Some(Row {
+            name,
+            calls: integer(self.calls)?,
+            failed,
+            total_ns,
+        })
     }
 }
 
@@ -72,7 +85,9 @@ fn cell(line: &[u8], (start, end): CellSpan) -> &[u8] {
 }
 
 fn whole_number(text: &[u8]) -> Option<u64> {
-    scan::number(text).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value as u64)
+    scan::number(text)
+        .filter(|(_, rest)| rest.is_empty())
+        .map(|(value, _)| value as u64)
 }
 
 /// A line of the table of `-c`; rows contain their numbers.
@@ -80,12 +95,18 @@ pub fn read(line: &[u8], columns: Option<&SummaryColumns>, parsed: &mut Parsed) 
     if is_head(line) || is_rule(line) {
         return Some(Line::of(LineKind::SummaryTable));
     }
-    let row = columns.and_then(|columns| columns.row(line)).or_else(|| Row::usual(line))?;
+    let row = columns
+        .and_then(|columns| columns.row(line))
+        .or_else(|| Row::usual(line))?;
     let mut read = Line::of(LineKind::SummaryTable);
     if row.name != b"total" {
         read.name = parsed.texts.add(row.name);
         let (calls, failed, total_ns) = (row.calls, row.failed, row.total_ns);
-        read.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
+        read.extra = parsed.keep(Extra::SummaryRow {
+            calls,
+            failed,
+            total_ns,
+        });
     }
     Some(read)
 }
@@ -96,12 +117,14 @@ pub fn is_head(line: &[u8]) -> bool {
     let columns: [&[u8]; 4] = [b"% time", b"seconds", b"usecs/call", b"calls"];
     // Nearly all lines are calls, which the first test excludes.
     let is_head = || has(b"syscall") && columns.iter().filter(|column| has(column)).count() >= 2;
-    memchr::memchr(b'(', line).is_none() && is_head() || line.starts_with(b"System call usage summary")
+    memchr::memchr(b'(', line).is_none() && is_head()
+        || line.starts_with(b"System call usage summary")
 }
 
 /// The dashes below the title.
 pub fn is_rule(line: &[u8]) -> bool {
-    line.starts_with(b"------ ") || line.len() > 20 && line.iter().all(|byte| matches!(byte, b'-' | b' '))
+    line.starts_with(b"------ ")
+        || line.len() > 20 && line.iter().all(|byte| matches!(byte, b'-' | b' '))
 }
 
 struct Row<'a> {
@@ -115,7 +138,9 @@ impl<'a> Row<'a> {
     /// In the default columns, the cell of `errors` may be empty: ` 68.53    0.085212       42606         2
     /// close`.
     fn usual(line: &'a [u8]) -> Option<Row<'a>> {
-        let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+        let mut words = line
+            .split(|&byte| byte == b' ')
+            .filter(|word| !word.is_empty());
         let mut cells: [&[u8]; 6] = [b""; 6];
         let mut count = 0;
         for word in &mut words {
@@ -129,10 +154,19 @@ impl<'a> Row<'a> {
         let (total_ns, _, rest) = scan::seconds(cells[1])?;
         let integer = |at: usize| whole_number(cells[at]);
         let total_without_mean = count == 5 && name == b"total";
-        let calls = if total_without_mean { integer(2)? } else { integer(3)? };
+        let calls = if total_without_mean {
+            integer(2)?
+        } else {
+            integer(3)?
+        };
         let failed = if count == 6 { integer(4)? } else { 0 };
         integer(2)?;
-        rest.is_empty().then_some(Row { name, calls, failed, total_ns })
+        rest.is_empty().then_some(Row {
+            name,
+            calls,
+            failed,
+            total_ns,
+        })
     }
 }
 

@@ -289,7 +289,9 @@ impl Action {
             Action::Reads | Action::Receives | Action::ReceivesMany => Wait::Read,
             Action::Polls | Action::PollsEpoll | Action::PollsPort => Wait::Poll,
             Action::Connects | Action::Accepts => Wait::Peer,
-            Action::UsesFutex | Action::UsesUmtx | Action::WaitsAtAddress | Action::LocksMutex => Wait::Lock,
+            Action::UsesFutex | Action::UsesUmtx | Action::WaitsAtAddress | Action::LocksMutex => {
+                Wait::Lock
+            }
             Action::WaitsForWake | Action::Parks | Action::JoinsThread => Wait::Lock,
             Action::LocksFile | Action::LocksRange => Wait::Lock,
             Action::TakesMessage | Action::GivesMessage | Action::ChangesSemaphore => Wait::Message,
@@ -330,9 +332,13 @@ impl Action {
     /// The direction in which such a call moves bytes, if it does.
     pub fn transfer(self) -> Option<Transfer> {
         Some(match self {
-            Action::Reads | Action::ReadsAt | Action::Receives | Action::ReadsProcess => Transfer::Read,
+            Action::Reads | Action::ReadsAt | Action::Receives | Action::ReadsProcess => {
+                Transfer::Read
+            }
             Action::TakesMessage => Transfer::Read,
-            Action::Writes | Action::WritesAt | Action::Sends | Action::WritesProcess => Transfer::Write,
+            Action::Writes | Action::WritesAt | Action::Sends | Action::WritesProcess => {
+                Transfer::Write
+            }
             Action::SendsFile | Action::Splices | Action::CopiesBytes => Transfer::Copy,
             Action::Lists => Transfer::List,
             _ => return None,
@@ -358,14 +364,20 @@ impl Action {
 
     /// Whether such a call creates a task.
     pub fn creates_task(self) -> bool {
-        matches!(self, Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread)
+        matches!(
+            self,
+            Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread
+        )
     }
 
     /// Whether such a call only manages signals, as a shell does between its waits.
     pub fn keeps_signals(self) -> bool {
         matches!(
             self,
-            Action::HandlesSignals | Action::ReturnsFromHandler | Action::SavesContext | Action::RestoresContext
+            Action::HandlesSignals
+                | Action::ReturnsFromHandler
+                | Action::SavesContext
+                | Action::RestoresContext
         )
     }
 

@@ -59,8 +59,8 @@ impl Class {
     /// The name in tables and JSON.
     pub fn name(self) -> &'static str {
         const NAMES: [&str; 15] = [
-            "user", "sleep", "child", "disk", "network", "ipc", "poll", "lock", "terminal", "process", "memory",
-            "stopped", "external", "gap", "other",
+            "user", "sleep", "child", "disk", "network", "ipc", "poll", "lock", "terminal",
+            "process", "memory", "stopped", "external", "gap", "other",
         ];
         NAMES[self as usize]
     }

@@ -79,7 +79,9 @@ impl Family {
             Family::Execs => matches!(action, Action::Execs | Action::Spawns),
             Family::Forks => matches!(action, Action::Forks | Action::Vforks | Action::Spawns),
             Family::Syncs => matches!(action, Action::Syncs | Action::SyncsAll),
-            Family::Contacts => matches!(action, Action::Connects | Action::SendsMany) || is_addressed(call),
+            Family::Contacts => {
+                matches!(action, Action::Connects | Action::SendsMany) || is_addressed(call)
+            }
             Family::Lookups => {
                 let looks_up = action.lookup().is_some_and(|lookup| lookup != Lookup::Run);
                 looks_up || call.is_lookup || Family::Opens.has(call) || Family::Execs.has(call)
@@ -119,14 +121,22 @@ fn works_on_file(call: &Syscall) -> bool {
 /// Locks of threads, whose calls depend on contention; locks on files are not included.
 fn is_lock(call: &Syscall) -> bool {
     let of_threads = call.class == Class::Lock;
-    let by_others = matches!(call.action, Action::LocksFile | Action::LocksRange | Action::JoinsThread);
+    let by_others = matches!(
+        call.action,
+        Action::LocksFile | Action::LocksRange | Action::JoinsThread
+    );
     (of_threads && !by_others) || call.action == Action::ChangesSemaphore
 }
 
 /// Waits that signals interrupt, and calls that yield to other tasks.
 fn is_scheduled(call: &Syscall) -> bool {
-    let waits = matches!(call.action.wait(), Some(Wait::Child | Wait::Poll | Wait::Signal));
-    let gives_way =
-        matches!(call.action, Action::Restarts | Action::ReturnsFromHandler | Action::Yields | Action::SignalsThread);
+    let waits = matches!(
+        call.action.wait(),
+        Some(Wait::Child | Wait::Poll | Wait::Signal)
+    );
+    let gives_way = matches!(
+        call.action,
+        Action::Restarts | Action::ReturnsFromHandler | Action::Yields | Action::SignalsThread
+    );
     waits || gives_way || call.is_scheduled
 }

@@ -7,7 +7,10 @@
 //! Facts from the manual pages of Linux, illumos, FreeBSD, OpenBSD, NetBSD, macOS and AIX. Equal names mean the same
 //! call on all of them. How to add a call: `parsers/README.md`.
 
-#[allow(clippy::enum_glob_use, reason = "a line of the table has room for the words alone")]
+#[allow(
+    clippy::enum_glob_use,
+    reason = "a line of the table has room for the words alone"
+)]
 use super::{Action::*, Class::*, Syscall, call};
 
 /// The calls without their variants. [`super::SYSCALLS`] contains the variants as entries of their own.

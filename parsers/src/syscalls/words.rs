@@ -39,22 +39,34 @@ impl WordKey {
             (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
             _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
                 (Some(first), Some(last)) => (half(first), half(last)),
-                _ => (bytes.iter().fold(0, |all, &byte| all << 8 | u64::from(byte)), 0),
+                _ => (
+                    bytes
+                        .iter()
+                        .fold(0, |all, &byte| all << 8 | u64::from(byte)),
+                    0,
+                ),
             },
         };
         WordKey { first, last, len }
     }
 
     fn place(self) -> usize {
-        let mixed = (self.first ^ self.last.rotate_left(23) ^ self.len as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.first ^ self.last.rotate_left(23) ^ self.len as u64)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 52) as usize
     }
 }
 
 static WORDS: LazyLock<WordTable> = LazyLock::new(|| {
     let names = SYSCALLS.iter().map(|syscall| syscall.name);
-    let words: Vec<&'static str> = std::iter::once("").chain(names).chain(ERRORS.iter().copied()).collect();
-    let keys: Vec<WordKey> = words.iter().map(|word| WordKey::of(word.as_bytes())).collect();
+    let words: Vec<&'static str> = std::iter::once("")
+        .chain(names)
+        .chain(ERRORS.iter().copied())
+        .collect();
+    let keys: Vec<WordKey> = words
+        .iter()
+        .map(|word| WordKey::of(word.as_bytes()))
+        .collect();
     let mut places = vec![0u16; PLACES];
     for (number, key) in keys.iter().enumerate().skip(1) {
         let mut place = key.place();
@@ -63,7 +75,11 @@ static WORDS: LazyLock<WordTable> = LazyLock::new(|| {
         }
         places[place] = number as u16;
     }
-    WordTable { words, keys, places }
+    WordTable {
+        words,
+        keys,
+        places,
+    }
 });
 
 /// The fixed words: "", the syscalls, the errors.
@@ -73,7 +89,11 @@ pub fn words() -> &'static [&'static str] {
 
 /// The number of a fixed word.
 pub fn word(bytes: &[u8]) -> Option<Text> {
-    let WordTable { words, keys, places } = &*WORDS;
+    let WordTable {
+        words,
+        keys,
+        places,
+    } = &*WORDS;
     let key = WordKey::of(bytes);
     let mut place = key.place();
     loop {

@@ -28,13 +28,19 @@ pub(super) fn read(text: &[u8]) -> CallText<'_, FreebsdEnd> {
 fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'.');
     let end = text.iter().position(|byte| !is_part(byte))?;
-    (end > 0 && !text.first()?.is_ascii_digit() && text.first() != Some(&b'.')).then(|| text.split_at(end))
+    (end > 0 && !text.first()?.is_ascii_digit() && text.first() != Some(&b'.'))
+        .then(|| text.split_at(end))
 }
 
 /// The name without the mark of another kernel or ABI.
 pub(super) fn plain_name(name: &[u8]) -> &[u8] {
-    let own = memchr::memrchr(b'.', name).and_then(|at| name.get(at + 1..)).unwrap_or(name);
-    [&b"linux_"[..], b"freebsd32_"].iter().find_map(|mark| own.strip_prefix(*mark)).unwrap_or(own)
+    let own = memchr::memrchr(b'.', name)
+        .and_then(|at| name.get(at + 1..))
+        .unwrap_or(name);
+    [&b"linux_"[..], b"freebsd32_"]
+        .iter()
+        .find_map(|mark| own.strip_prefix(*mark))
+        .unwrap_or(own)
 }
 
 /// Structures contain commas, parentheses and equals signs, and strings any text, so the result is searched for from
@@ -43,11 +49,17 @@ fn ending(inside: &[u8]) -> Option<(&[u8], FreebsdEnd)> {
     if let Some(text) = inside.strip_suffix(b"'") {
         let at = memmem::rfind(text, b"ERR#")?;
         let (number, rest) = scan::number(text.get(at + 4..)?)?;
-        return rest
-            .starts_with(b" '")
-            .then(|| Some((arguments_before(text.get(..at)?)?, FreebsdEnd::Error(number))))?;
+        return rest.starts_with(b" '").then(|| {
+            Some((
+                arguments_before(text.get(..at)?)?,
+                FreebsdEnd::Error(number),
+            ))
+        })?;
     }
-    for (word, end) in [(&b"ERESTART"[..], FreebsdEnd::Restarts), (b"EJUSTRETURN", FreebsdEnd::JustReturns)] {
+    for (word, end) in [
+        (&b"ERESTART"[..], FreebsdEnd::Restarts),
+        (b"EJUSTRETURN", FreebsdEnd::JustReturns),
+    ] {
         if let Some(front) = inside.strip_suffix(word) {
             return Some((arguments_before(front)?, end));
         }
@@ -65,7 +77,11 @@ fn value(text: &[u8]) -> Option<Option<(&[u8], FreebsdEnd)>> {
     let (hex, rest) = scan::value(text.get(at + 2..)?)?;
     let front = text.get(..at)?;
     let start = front.iter().rposition(|byte| !byte.is_ascii_digit())?;
-    let start = if front.get(start) == Some(&b'-') { start } else { start + 1 };
+    let start = if front.get(start) == Some(&b'-') {
+        start
+    } else {
+        start + 1
+    };
     let (decimal, _) = scan::signed(front.get(start..)?)?;
     let args = arguments_before(front.get(..start)?.strip_suffix(b"= ")?)?;
     // 32-bit programs.
@@ -96,5 +112,7 @@ fn string(text: &[u8], nested: bool) -> usize {
             _ => false,
         }
     };
-    memchr::memchr_iter(b'"', text).find(closes).map_or(text.len(), |at| at + 1)
+    memchr::memchr_iter(b'"', text)
+        .find(closes)
+        .map_or(text.len(), |at| at + 1)
 }

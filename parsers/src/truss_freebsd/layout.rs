@@ -69,18 +69,32 @@ pub(super) fn of(head: Head<'_>) -> FreebsdLayout {
         }
     }
     // Some lines of old versions have no columns, so any number of them beats zero.
-    let columns = (1..3).filter(|&count| with_times[count] > 0).max_by_key(|&count| with_times[count]).unwrap_or(0);
+    let columns = (1..3)
+        .filter(|&count| with_times[count] > 0)
+        .max_by_key(|&count| with_times[count])
+        .unwrap_or(0);
     let ids = ids(&events);
     let is_table = events.is_empty() && head.lines().any(table::is_row);
     events.retain(|event| event.columns == columns);
     let has_stamps = columns == 2 || (columns == 1 && never_falls(&events));
-    FreebsdLayout { ids, columns, has_stamps, is_old: age.old, is_raw: age.is_raw(), is_table }
+    FreebsdLayout {
+        ids,
+        columns,
+        has_stamps,
+        is_old: age.old,
+        is_raw: age.is_raw(),
+        is_table,
+    }
 }
 
 fn is_event(body: &[u8]) -> bool {
     let is_note = || {
-        notes::read(body)
-            .is_some_and(|note| !matches!(note, FreebsdNote::Unknown | FreebsdNote::OldStop | FreebsdNote::Message))
+        notes::read(body).is_some_and(|note| {
+            !matches!(
+                note,
+                FreebsdNote::Unknown | FreebsdNote::OldStop | FreebsdNote::Message
+            )
+        })
     };
     matches!(call::read(body), CallText::Call(_)) || is_note()
 }
@@ -88,7 +102,10 @@ fn is_event(body: &[u8]) -> bool {
 fn ids(events: &[FreebsdSplit<'_>]) -> FreebsdIds {
     let prefixed = events.iter().filter(|event| event.prefixed()).count();
     let both = events.iter().filter(|event| event.second >= 0).count();
-    let threads = events.iter().filter(|event| event.first >= FIRST_THREAD).count();
+    let threads = events
+        .iter()
+        .filter(|event| event.first >= FIRST_THREAD)
+        .count();
     match prefixed {
         _ if prefixed * 2 <= events.len() => FreebsdIds::None,
         _ if both * 2 > prefixed => FreebsdIds::Both,
@@ -99,7 +116,11 @@ fn ids(events: &[FreebsdSplit<'_>]) -> FreebsdIds {
 
 /// Whether a single column can be `-d`.
 fn never_falls(events: &[FreebsdSplit<'_>]) -> bool {
-    truss_common::never_falls(events.iter().map(|event| ((event.first, event.second), event.times_ns[0])))
+    truss_common::never_falls(
+        events
+            .iter()
+            .map(|event| ((event.first, event.second), event.times_ns[0])),
+    )
 }
 
 /// The age of the version, by lines that only some versions print.
@@ -119,8 +140,14 @@ impl Age {
             Some(FreebsdNote::Message) => {}
             Some(_) => self.new = true,
             None if body.starts_with(b"exit(") => {
-                if let CallText::Call(TrussCall { args, end: FreebsdEnd::Nothing, .. }) = call::read(body) {
-                    self.passed.extend(scan::value(args).map(|(status, _)| status));
+                if let CallText::Call(TrussCall {
+                    args,
+                    end: FreebsdEnd::Nothing,
+                    ..
+                }) = call::read(body)
+                {
+                    self.passed
+                        .extend(scan::value(args).map(|(status, _)| status));
                 }
             }
             None => {}
@@ -129,7 +156,10 @@ impl Age {
 
     /// Whether statuses may be those of wait. A status that is reported as it was passed to exit is a plain one.
     fn is_raw(&self) -> bool {
-        let plain = self.reported.iter().any(|status| *status != 0 && self.passed.contains(status));
+        let plain = self
+            .reported
+            .iter()
+            .any(|status| *status != 0 && self.passed.contains(status));
         self.old || !(self.new || plain)
     }
 }

@@ -38,18 +38,42 @@ pub(super) fn line_of(
 ) -> Line {
     let (kind, extra) = match note {
         FreebsdNote::Signal(number, rest) => return signal_line(number, rest, parsed),
-        FreebsdNote::NewProcess => (LineKind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: false })),
-        FreebsdNote::Exit(status) => (LineKind::Exit, Some(Extra::GroupEnd(exit_status(status, layout, parsed)))),
-        FreebsdNote::Killed(signal) => {
-            (LineKind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(&LATER_SIGNALS, signal, parsed)))))
-        }
+        FreebsdNote::NewProcess => (
+            LineKind::Process,
+            Some(Extra::Born {
+                creator_pid: NO_ID,
+                thread: false,
+            }),
+        ),
+        FreebsdNote::Exit(status) => (
+            LineKind::Exit,
+            Some(Extra::GroupEnd(exit_status(status, layout, parsed))),
+        ),
+        FreebsdNote::Killed(signal) => (
+            LineKind::Exit,
+            Some(Extra::GroupEnd(Ended::Killed(signal_name(
+                &LATER_SIGNALS,
+                signal,
+                parsed,
+            )))),
+        ),
         // Without thread ids, the threads of a process are one task, which neither begins nor ends here.
-        FreebsdNote::NewThread(_) | FreebsdNote::ThreadEnded(_) if !layout.has_tids() || !split.prefixed() => {
+        FreebsdNote::NewThread(_) | FreebsdNote::ThreadEnded(_)
+            if !layout.has_tids() || !split.prefixed() =>
+        {
             (LineKind::Process, None)
         }
-        FreebsdNote::NewThread(_) => (LineKind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: true })),
+        FreebsdNote::NewThread(_) => (
+            LineKind::Process,
+            Some(Extra::Born {
+                creator_pid: NO_ID,
+                thread: true,
+            }),
+        ),
         FreebsdNote::ThreadEnded(_) => (LineKind::Exit, Some(Extra::End(Ended::Exited(0)))),
-        FreebsdNote::Unknown | FreebsdNote::OldStop | FreebsdNote::Message => (LineKind::Notice, None),
+        FreebsdNote::Unknown | FreebsdNote::OldStop | FreebsdNote::Message => {
+            (LineKind::Notice, None)
+        }
     };
     let mut line = Line::of(kind);
     if let Some(extra) = extra {
@@ -60,7 +84,9 @@ pub(super) fn line_of(
 
 fn signal_line(number: i64, rest: &[u8], parsed: &mut Parsed) -> Line {
     let mut line = Line::of(LineKind::Signal);
-    let named = rest.strip_prefix(b" (").and_then(|text| text.get(..memchr::memchr(b')', text)?));
+    let named = rest
+        .strip_prefix(b" (")
+        .and_then(|text| text.get(..memchr::memchr(b')', text)?));
     line.name = match named {
         Some(name) => parsed.texts.add(name),
         None => signal_name(&LATER_SIGNALS, number, parsed),

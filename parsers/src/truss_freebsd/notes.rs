@@ -37,7 +37,11 @@ impl FreebsdNote<'_> {
 
 /// The note in a line's body, if it is one.
 pub(super) fn read(body: &[u8]) -> Option<FreebsdNote<'_>> {
-    let all = |text: &[u8]| scan::number(text).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value);
+    let all = |text: &[u8]| {
+        scan::number(text)
+            .filter(|(_, rest)| rest.is_empty())
+            .map(|(value, _)| value)
+    };
     let between = |front: &[u8], back: &[u8]| {
         let id = all(body.strip_prefix(front)?.strip_suffix(back)?)?;
         i32::try_from(id).ok()
@@ -50,15 +54,20 @@ pub(super) fn read(body: &[u8]) -> Option<FreebsdNote<'_>> {
             .or_else(|| between(b"<thread ", b" exited>").map(FreebsdNote::ThreadEnded)),
         b'p' => {
             let killed = body.strip_prefix(b"process killed, signal = ");
-            let signal = killed.and_then(|text| all(text.strip_suffix(b" (core dumped)").unwrap_or(text)));
+            let signal =
+                killed.and_then(|text| all(text.strip_suffix(b" (core dumped)").unwrap_or(text)));
             let status = || body.strip_prefix(b"process exit, rval = ").and_then(all);
-            signal.map(FreebsdNote::Killed).or_else(|| status().map(FreebsdNote::Exit))
+            signal
+                .map(FreebsdNote::Killed)
+                .or_else(|| status().map(FreebsdNote::Exit))
         }
         b'-' => {
             let inner = body.strip_prefix(b"-- UNKNOWN ")?.strip_suffix(b" --")?;
             memchr::memmem::find(inner, b"SYSCALL ").map(|_| FreebsdNote::Unknown)
         }
-        b'P' => body.starts_with(b"Process stopped because of:").then_some(FreebsdNote::OldStop),
+        b'P' => body
+            .starts_with(b"Process stopped because of:")
+            .then_some(FreebsdNote::OldStop),
         b't' => body.starts_with(b"truss: ").then_some(FreebsdNote::Message),
         _ => None,
     }
@@ -67,7 +76,8 @@ pub(super) fn read(body: &[u8]) -> Option<FreebsdNote<'_>> {
 /// A signal after output of the terminal or the program on the same line: `^CSIGNAL 2 (SIGINT)`.
 pub(super) fn signal_inside(body: &[u8]) -> Option<FreebsdNote<'_>> {
     let at = memchr::memmem::rfind(body, b"SIGNAL ")?;
-    signal(body.get(at..)?).filter(|note| note.is_sign() || body.get(..at).is_some_and(|front| front == b"^C"))
+    signal(body.get(at..)?)
+        .filter(|note| note.is_sign() || body.get(..at).is_some_and(|front| front == b"^C"))
 }
 
 /// `SIGNAL 20 (SIGCHLD) code=CLD_EXITED pid=4712 uid=1001 status=0`; `SIGNAL 11` from old versions.

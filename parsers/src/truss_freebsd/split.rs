@@ -44,7 +44,13 @@ pub(super) fn split_inside(line: &[u8], columns: usize) -> impl Iterator<Item = 
 
 fn after_prefix(first: i32, second: i32, text: &[u8], max: usize) -> FreebsdSplit<'_> {
     let (times_ns, columns, rest) = time_columns(text, max, stamp);
-    FreebsdSplit { first, second, times_ns, columns, body: scan::trim(rest) }
+    FreebsdSplit {
+        first,
+        second,
+        times_ns,
+        columns,
+        body: scan::trim(rest),
+    }
 }
 
 /// `  812: `, `100123: `, `  812 100123: `.

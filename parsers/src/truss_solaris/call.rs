@@ -30,30 +30,51 @@ pub(super) fn read(text: &[u8]) -> CallText<'_, SolarisEnd<'_>> {
 
 /// The arguments and the end of a call.
 fn end(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
-    let (args, end) = sleeping(inside).or_else(|| born(inside)).or_else(|| returned(inside))?;
+    let (args, end) = sleeping(inside)
+        .or_else(|| born(inside))
+        .or_else(|| returned(inside))?;
     Some((scan::trim(args), end))
 }
 
 /// A call's name. Calls unknown to truss are `sys#191`.
 fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#')))?;
+    let end = text
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#')))?;
     (end > 0 && !text.first()?.is_ascii_digit()).then(|| text.split_at(end))
 }
 
 fn sleeping(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     const NOTICES: [&[u8]; 2] = [b"(sleeping...)", b"(waiting for child to exit()/exec()...)"];
-    let before = NOTICES.iter().find_map(|notice| inside.strip_suffix(*notice))?;
-    Some((scan::trim_end(before).strip_suffix(b")")?, SolarisEnd::Sleeping))
+    let before = NOTICES
+        .iter()
+        .find_map(|notice| inside.strip_suffix(*notice))?;
+    Some((
+        scan::trim_end(before).strip_suffix(b")")?,
+        SolarisEnd::Sleeping,
+    ))
 }
 
 fn born(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     let tail = scan::skip_blanks(inside.strip_prefix(b")")?);
     let (end, tail) = match tail.strip_prefix(b"(returning as child ...)") {
         Some(tail) => (SolarisEnd::Child(NO_NS), tail),
-        None => (SolarisEnd::NewLwp, tail.strip_prefix(b"(returning as new lwp ...)")?),
+        None => (
+            SolarisEnd::NewLwp,
+            tail.strip_prefix(b"(returning as new lwp ...)")?,
+        ),
     };
-    let Some(SolarisEnd::Value(value, _)) = ending(tail) else { return None };
-    Some((b"", if end == SolarisEnd::NewLwp { end } else { SolarisEnd::Child(value) }))
+    let Some(SolarisEnd::Value(value, _)) = ending(tail) else {
+        return None;
+    };
+    Some((
+        b"",
+        if end == SolarisEnd::NewLwp {
+            end
+        } else {
+            SolarisEnd::Child(value)
+        },
+    ))
 }
 
 /// Arguments may contain parentheses, so the result is searched for from the right.
@@ -82,8 +103,13 @@ fn ending(tail: &[u8]) -> Option<SolarisEnd<'_>> {
     if let Some(number) = text.strip_prefix(b"Err#") {
         return error(number);
     }
-    if let Some(count) = text.strip_prefix(b"argc = ").or_else(|| text.strip_prefix(b"argc: ")) {
-        return scan::number(scan::skip_blanks(count)).filter(|(_, rest)| rest.is_empty()).map(|_| SolarisEnd::Exec);
+    if let Some(count) = text
+        .strip_prefix(b"argc = ")
+        .or_else(|| text.strip_prefix(b"argc: "))
+    {
+        return scan::number(scan::skip_blanks(count))
+            .filter(|(_, rest)| rest.is_empty())
+            .map(|_| SolarisEnd::Exec);
     }
     let (value, rest) = result(scan::skip_blanks(text.strip_prefix(b"=")?))?;
     let rest = scan::skip_blanks(rest);
@@ -100,7 +126,9 @@ fn result(text: &[u8]) -> Option<(i64, &[u8])> {
         let (word, rest) = scan::name(text)?;
         word.first()?.is_ascii_uppercase().then_some((NO_NS, rest))
     })?;
-    rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b']')).then_some((value, rest))
+    rest.first()
+        .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b']'))
+        .then_some((value, rest))
 }
 
 fn error(text: &[u8]) -> Option<SolarisEnd<'_>> {
@@ -108,7 +136,8 @@ fn error(text: &[u8]) -> Option<SolarisEnd<'_>> {
     let rest = scan::skip_blanks(rest);
     let (name, rest) = scan::name(rest).unwrap_or((b"", rest));
     let privilege = scan::skip_blanks(rest);
-    let is_whole = privilege.is_empty() || (privilege.starts_with(b"[") && privilege.ends_with(b"]"));
+    let is_whole =
+        privilege.is_empty() || (privilege.starts_with(b"[") && privilege.ends_with(b"]"));
     is_whole.then_some(SolarisEnd::Error(number, name))
 }
 
@@ -144,7 +173,9 @@ fn string(text: &[u8], is_buffer: bool) -> usize {
         let pairs = text.chunks(2).position(|pair| pair.first() == Some(&b'"'));
         // Folded blanks break up the pairs. Then the last quote must end the string.
         let folded = || memchr::memrchr(b'"', text).unwrap_or(text.len());
-        return pairs.map_or_else(folded, |pairs| pairs * 2).saturating_add(1);
+        return pairs
+            .map_or_else(folded, |pairs| pairs * 2)
+            .saturating_add(1);
     }
     let mut at = 0;
     while let Some(&byte) = text.get(at) {

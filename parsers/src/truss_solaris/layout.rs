@@ -63,19 +63,31 @@ pub(super) fn of(head: Head<'_>) -> SolarisLayout {
         }
     }
     // Notices and lines of other writers have no columns, so any number of columns beats zero.
-    let count = (1..4).filter(|&count| with_times[count] > 0).max_by_key(|&count| with_times[count]).unwrap_or(0);
+    let count = (1..4)
+        .filter(|&count| with_times[count] > 0)
+        .max_by_key(|&count| with_times[count])
+        .unwrap_or(0);
     let has_pids = events.iter().filter(|event| event.pid >= 0).count() * 2 > events.len();
     let has_lwps = events.iter().any(|event| event.lwp >= 0);
     let is_table = events.is_empty() && head.lines().any(table::is_sign);
     events.retain(|event| event.columns == count);
     let columns = columns(count, base_ns.is_some(), &events);
-    SolarisLayout { columns, count, has_pids, has_lwps, is_table, base_ns }
+    SolarisLayout {
+        columns,
+        count,
+        has_pids,
+        has_lwps,
+        is_table,
+        base_ns,
+    }
 }
 
 fn is_event(body: &[u8]) -> bool {
     // Function lines of `-u`: differences count from them as from any other event.
     let is_function = body.starts_with(b"-> ") || body.starts_with(b"<- ");
-    is_function || matches!(call::read(body), CallText::Call(_)) || notes::event(body, &mut Parsed::default()).is_some()
+    is_function
+        || matches!(call::read(body), CallText::Call(_))
+        || notes::event(body, &mut Parsed::default()).is_some()
 }
 
 fn columns(count: usize, has_base: bool, events: &[SolarisSplit<'_>]) -> [SolarisColumn; 3] {
@@ -96,12 +108,18 @@ fn successive<'a>(
     events: &'a [SolarisSplit<'a>],
 ) -> impl Iterator<Item = (&'a SolarisSplit<'a>, &'a SolarisSplit<'a>)> {
     let mut last: FxHashMap<(i32, i32), &SolarisSplit<'_>> = FxHashMap::default();
-    events.iter().filter_map(move |event| Some((last.insert((event.pid, event.lwp), event)?, event)))
+    events
+        .iter()
+        .filter_map(move |event| Some((last.insert((event.pid, event.lwp), event)?, event)))
 }
 
 /// Whether the first column can be `-d`.
 fn never_falls(events: &[SolarisSplit<'_>]) -> bool {
-    truss_common::never_falls(events.iter().map(|event| ((event.pid, event.lwp), event.times_ns[0])))
+    truss_common::never_falls(
+        events
+            .iter()
+            .map(|event| ((event.pid, event.lwp), event.times_ns[0])),
+    )
 }
 
 /// Whether the second column is the difference of the first, for all events where the first changes.
@@ -115,14 +133,26 @@ fn is_difference(events: &[SolarisSplit<'_>]) -> bool {
         }
     }
     // With a single event per LWP: the first difference counts from the base.
-    let is_first = || events.iter().all(|event| event.times_ns[0] == event.times_ns[1]);
-    if pairs == 0 { is_first() } else { fits * 2 >= pairs }
+    let is_first = || {
+        events
+            .iter()
+            .all(|event| event.times_ns[0] == event.times_ns[1])
+    };
+    if pairs == 0 {
+        is_first()
+    } else {
+        fits * 2 >= pairs
+    }
 }
 
 /// Whether a column can be CPU time: no call uses the processor for a second without a stop, and most use too little to
 /// be visible.
 fn is_cpu(events: &[SolarisSplit<'_>]) -> bool {
     let zeros = events.iter().filter(|event| event.times_ns[0] == 0).count();
-    let longest_ns = events.iter().map(|event| event.times_ns[0]).max().unwrap_or(0);
+    let longest_ns = events
+        .iter()
+        .map(|event| event.times_ns[0])
+        .max()
+        .unwrap_or(0);
     longest_ns < 1_000_000_000 && zeros * 2 >= events.len()
 }

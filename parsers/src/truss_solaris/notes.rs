@@ -72,10 +72,14 @@ const HARMLESS: [&str; 18] = [
 pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if let Some(rest) = body.strip_prefix(b"Received signal #") {
         let mut line = signal(rest, LineKind::Signal, parsed)?;
-        let kills = rest.ends_with(b"[default]") && !HARMLESS.contains(&&*parsed.texts.string(line.name));
+        let kills =
+            rest.ends_with(b"[default]") && !HARMLESS.contains(&&*parsed.texts.string(line.name));
         line.extra = parsed.keep(match kills {
             true => Extra::GroupEnd(Ended::Killed(line.name)),
-            false => Extra::Signal { from: NO_ID, ended: None },
+            false => Extra::Signal {
+                from: NO_ID,
+                ended: None,
+            },
         });
         return Some(line);
     }
@@ -90,17 +94,27 @@ pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return Some(line);
     }
     // Not counted as a signal: the signal of a fault has its own line.
-    signal(body.strip_prefix(b"Incurred fault #")?, LineKind::Process, parsed)
+    signal(
+        body.strip_prefix(b"Incurred fault #")?,
+        LineKind::Process,
+        parsed,
+    )
 }
 
 /// `2, SIGINT, in pollsys() [default]`: the name; the action as operation; the interrupted call as target.
 fn signal(text: &[u8], kind: LineKind, parsed: &mut Parsed) -> Option<Line> {
     let (_, rest) = scan::number(text)?;
     let rest = scan::skip_blanks(rest.strip_prefix(b",")?);
-    let end = rest.iter().position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'[')).unwrap_or(rest.len());
-    let name = rest.get(..end).filter(|name| name.first().is_some_and(u8::is_ascii_uppercase))?;
+    let end = rest
+        .iter()
+        .position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'['))
+        .unwrap_or(rest.len());
+    let name = rest
+        .get(..end)
+        .filter(|name| name.first().is_some_and(u8::is_ascii_uppercase))?;
     let action = memchr::memrchr(b'[', rest).and_then(|at| rest.get(at + 1..)?.strip_suffix(b"]"));
-    let broken = memchr::memmem::find(rest, b", in ").and_then(|at| scan::name(rest.get(at + 5..)?));
+    let broken =
+        memchr::memmem::find(rest, b", in ").and_then(|at| scan::name(rest.get(at + 5..)?));
     let mut line = Line::of(kind);
     line.name = parsed.texts.add(name);
     line.target = parsed.texts.add(broken.map_or(b"", |(call, _)| call));
@@ -117,7 +131,10 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     }
     if let Some(rest) = body.strip_prefix(b"argv:") {
         let argv = parsed.texts.add(scan::trim(rest));
-        line.extra = parsed.keep(Extra::Exec { path: Text::NONE, argv });
+        line.extra = parsed.keep(Extra::Exec {
+            path: Text::NONE,
+            argv,
+        });
         return Some(line);
     }
     if let Some(rest) = body.strip_prefix(b"psargs:") {
@@ -144,8 +161,18 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         line.target = parsed.texts.add(&address);
         return Some(line);
     }
-    let starts: [&[u8]; 6] = [b"envp:", b"*** SUID:", b"*** SGID:", b"*** FPRIV:", b"-> ", b"<- "];
-    starts.iter().any(|words| body.starts_with(words)).then_some(line)
+    let starts: [&[u8]; 6] = [
+        b"envp:",
+        b"*** SUID:",
+        b"*** SGID:",
+        b"*** FPRIV:",
+        b"-> ",
+        b"<- ",
+    ];
+    starts
+        .iter()
+        .any(|words| body.starts_with(words))
+        .then_some(line)
 }
 
 /// `AF_INET  name = 127.0.0.1  port = 53` after a connect (`-v`): the peer.
@@ -157,13 +184,19 @@ fn peer(body: &[u8]) -> Option<Vec<u8>> {
     let at = memchr::memmem::find(rest, b"  port = ")?;
     let (host, port) = (&rest[..at], scan::trim(&rest[at + 9..]));
     scan::number(port).filter(|(_, after)| after.is_empty())?;
-    Some(if is_v6 { [b"[", host, b"]:", port].concat() } else { [host, b":", port].concat() })
+    Some(if is_v6 {
+        [b"[", host, b"]:", port].concat()
+    } else {
+        [host, b":", port].concat()
+    })
 }
 
 /// `fd=7  ev=POLLRDNORM rev=POLLRDNORM` after a poll: stored if this descriptor ended the poll.
 fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let Ok(fd) = i32::try_from(fd) else { return };
-    let Some(at) = memchr::memmem::find(rest, b" rev=") else { return };
+    let Some(at) = memchr::memmem::find(rest, b" rev=") else {
+        return;
+    };
     line.fd = fd;
     if !matches!(rest.get(at + 5..), None | Some(b"" | b"0")) {
         line.extra = parsed.keep(Extra::Fds(Box::new([fd])));
@@ -172,7 +205,9 @@ fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
 
 /// `SIGCLD CLD_EXITED pid=4711 status=0x0001`, `SIGALRM pid=408 uid=0`.
 fn siginfo(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let mut words = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
+    let mut words = text
+        .split(|byte| matches!(byte, b' ' | b'\t'))
+        .filter(|word| !word.is_empty());
     line.name = parsed.texts.add(words.next().unwrap_or(b""));
     let extra = SignalInfo::of(words).extra(&LATER_SIGNALS, parsed);
     line.extra = parsed.keep(extra);
@@ -190,7 +225,9 @@ pub(super) fn message(split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Option<L
     if body == b"*** process killed ***" {
         return Some(Line::of(LineKind::Exit));
     }
-    if body.starts_with(b"*** lost control of process") || body.starts_with(b"*** cannot trace across exec()") {
+    if body.starts_with(b"*** lost control of process")
+        || body.starts_with(b"*** cannot trace across exec()")
+    {
         let mut line = Line::of(LineKind::Process);
         line.extra = parsed.keep(Extra::Attached(split.pid, false));
         return Some(line);

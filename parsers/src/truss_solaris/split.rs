@@ -51,8 +51,18 @@ pub(super) fn split_inside(line: &[u8], columns: usize) -> impl Iterator<Item = 
 
 fn after_prefix(pid: i32, lwp: i32, prefixed: bool, text: &[u8], max: usize) -> SolarisSplit<'_> {
     let (times_ns, columns, rest) = time_columns(text, max, stamp);
-    let indented = rest.first().is_some_and(|byte| matches!(byte, b' ' | b'\t'));
-    SolarisSplit { pid, lwp, prefixed, times_ns, columns, indented, body: scan::trim(rest) }
+    let indented = rest
+        .first()
+        .is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+    SolarisSplit {
+        pid,
+        lwp,
+        prefixed,
+        times_ns,
+        columns,
+        indented,
+        body: scan::trim(rest),
+    }
 }
 
 /// The process id, the time columns and the length of a prefix of the most common form. [`split`] reads it too, but slower.
@@ -68,21 +78,28 @@ pub(super) fn common_prefix(text: &[u8], columns: usize) -> Option<(i32, [i64; 3
         at += blanks(&text[at..]);
         let (seconds, digits) = scan::short_number(*text.get(at..)?.first_chunk()?)?;
         at += digits;
-        let &[b'.', a, b, c, d, b' ' | b'\t'] = text.get(at..)?.first_chunk()? else { return None };
-        let fraction = [a, b, c, d]
-            .iter()
-            .try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))?;
+        let &[b'.', a, b, c, d, b' ' | b'\t'] = text.get(at..)?.first_chunk()? else {
+            return None;
+        };
+        let fraction = [a, b, c, d].iter().try_fold(0, |value, byte| {
+            byte.is_ascii_digit()
+                .then(|| value * 10 + i64::from(byte - b'0'))
+        })?;
         *time_ns = i64::from(seconds) * NS_PER_S + fraction * STAMP_TICK_NS;
         at += 5;
     }
     at += blanks(&text[at..]);
     // On AIX, a second id may follow.
-    let begins_body = text.get(at).is_some_and(|byte| !byte.is_ascii_digit() && !matches!(byte, b'\r' | b'\n'));
+    let begins_body = text
+        .get(at)
+        .is_some_and(|byte| !byte.is_ascii_digit() && !matches!(byte, b'\r' | b'\n'));
     begins_body.then_some((pid, times_ns, at))
 }
 
 fn blanks(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    text.iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count()
 }
 
 /// `pid:`, `pid/lwp:`, `/lwp:`, each optionally with `@tid`, and a blank or tab after it; `pid: tid:` on AIX.
@@ -100,7 +117,9 @@ fn prefix(text: &[u8]) -> Option<(i32, i32, &[u8])> {
     if !ends_column(rest) || (pid == NO_ID && lwp == NO_ID) {
         return None;
     }
-    let second = || id(scan::skip_blanks(rest)).and_then(|(tid, rest)| Some((tid, rest.strip_prefix(b":")?)));
+    let second = || {
+        id(scan::skip_blanks(rest)).and_then(|(tid, rest)| Some((tid, rest.strip_prefix(b":")?)))
+    };
     match second().filter(|&(_, rest)| lwp == NO_ID && ends_column(rest)) {
         Some((tid, rest)) => Some((pid, tid, rest)),
         None => Some((pid, lwp, rest)),

@@ -42,21 +42,36 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     }
     if let (Some(total_ns), Some(calls)) = (seconds(second), count(third))
         && scan::name(first).is_some_and(|(_, rest)| rest.is_empty())
-        && let Some(failed) = if fourth.is_empty() { Some(0) } else { count(fourth) }
+        && let Some(failed) = if fourth.is_empty() {
+            Some(0)
+        } else {
+            count(fourth)
+        }
     {
         return summary_row(first, calls, failed, total_ns, parsed);
     }
     let is_rule = text.ends_with(b"----");
-    let is_total = [&b"total:"[..], b"elapsed:", b"Library:"].iter().any(|word| text.starts_with(word));
+    let is_total = [&b"total:"[..], b"elapsed:", b"Library:"]
+        .iter()
+        .any(|word| text.starts_with(word));
     let is_count = third.is_empty() && !first.ends_with(b":") && count(second).is_some();
-    Line::of(if is_rule || is_total || is_count { LineKind::SummaryTable } else { LineKind::Foreign })
+    Line::of(if is_rule || is_total || is_count {
+        LineKind::SummaryTable
+    } else {
+        LineKind::Foreign
+    })
 }
 
 /// `sys totals:   9.956  125837  90955`, `usr time:   1.330`, `elapsed:   18.280`.
 fn run_time(text: &[u8]) -> Option<Extra> {
-    const TIMES: [(&[u8], RunTime); 3] =
-        [(b"sys totals:", RunTime::System), (b"usr time:", RunTime::User), (b"elapsed:", RunTime::Wall)];
-    let (of, times) = TIMES.iter().find_map(|&(name, of)| Some((of, text.strip_prefix(name)?)))?;
+    const TIMES: [(&[u8], RunTime); 3] = [
+        (b"sys totals:", RunTime::System),
+        (b"usr time:", RunTime::User),
+        (b"elapsed:", RunTime::Wall),
+    ];
+    let (of, times) = TIMES
+        .iter()
+        .find_map(|&(name, of)| Some((of, text.strip_prefix(name)?)))?;
     let [first, ..] = fields(times);
     Some(Extra::RunTime(of, seconds(first)?))
 }
@@ -66,10 +81,14 @@ fn seconds(field: &[u8]) -> Option<i64> {
     let (time_ns, rest) = match field.strip_prefix(b".") {
         Some(digits) => {
             let (value, rest) = scan::number(digits)?;
-            let places = u32::try_from(digits.len() - rest.len()).ok().filter(|&places| places <= 9)?;
+            let places = u32::try_from(digits.len() - rest.len())
+                .ok()
+                .filter(|&places| places <= 9)?;
             (value.checked_mul(10i64.pow(9 - places))?, rest)
         }
-        None => scan::seconds(field).filter(|found| found.1 > 0).map(|(time_ns, _, rest)| (time_ns, rest))?,
+        None => scan::seconds(field)
+            .filter(|found| found.1 > 0)
+            .map(|(time_ns, _, rest)| (time_ns, rest))?,
     };
     rest.is_empty().then_some(time_ns)
 }

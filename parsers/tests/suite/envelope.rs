@@ -30,33 +30,53 @@ const SOLARIS: &str = "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t=
 ";
 
 fn chosen(text: &str) -> (&'static str, Box<dyn LineReader>) {
-    let head = Head { bytes: text.as_bytes(), complete: true };
+    let head = Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    };
     parsers::choose_reader(head, None).unwrap_or_else(|| panic!("not recognised: {text}"))
 }
 
 fn shown_lines(reader: &dyn LineReader, text: &str) -> Vec<String> {
-    text.lines().map(|line| cases::one(reader, line.as_bytes())).collect()
+    text.lines()
+        .map(|line| cases::one(reader, line.as_bytes()))
+        .collect()
 }
 
 fn json(line: &str) -> String {
-    line.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t")
+    line.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\t', "\\t")
 }
 
 fn wrapped(form: &str, text: &str) -> String {
     let one = |(number, line): (usize, &str)| {
         let form = form.replace("%d", &(number + 1).to_string());
-        if form.contains("%j") { form.replace("%j", &json(line)) } else { form.replace("%s", line) }
+        if form.contains("%j") {
+            form.replace("%j", &json(line))
+        } else {
+            form.replace("%s", line)
+        }
     };
-    text.lines().enumerate().map(|line| one(line) + "\n").collect()
+    text.lines()
+        .enumerate()
+        .map(|line| one(line) + "\n")
+        .collect()
 }
 
 /// The names of the envelopes, the sender, and the form of a line.
 fn forms() -> impl Iterator<Item = (&'static str, &'static str, String)> {
-    let cases = CASES.lines().filter(|case| !case.is_empty() && !case.starts_with('#'));
+    let cases = CASES
+        .lines()
+        .filter(|case| !case.is_empty() && !case.starts_with('#'));
     cases.map(|case| {
         let (names, rest) = case.split_once(" | ").expect("words and a sender");
         let (sender, form) = rest.split_once("| ").expect("a form");
-        (names.trim(), sender.trim(), form.replace('→', "\t").replace('␛', "\x1b"))
+        (
+            names.trim(),
+            sender.trim(),
+            form.replace('→', "\t").replace('␛', "\x1b"),
+        )
     })
 }
 
@@ -74,11 +94,19 @@ fn an_envelope_does_not_change_lines() {
             if names != "indent" || !wrapping.names.is_empty() {
                 assert_eq!(wrapping.names.join(" "), names, "{around}");
             }
-            assert_eq!(wrapping.sender.as_deref().unwrap_or("").replace('\t', "→"), sender, "{form}");
+            assert_eq!(
+                wrapping.sender.as_deref().unwrap_or("").replace('\t', "→"),
+                sender,
+                "{form}"
+            );
             assert_eq!(reader.facts(), bare.facts(), "{form}");
             assert_eq!(shown_lines(reader.as_ref(), &around), expected, "{form}");
             let ends = around.replace('\n', "\r\n");
-            assert_eq!(shown_lines(chosen(&ends).1.as_ref(), &ends), expected, "{form}");
+            assert_eq!(
+                shown_lines(chosen(&ends).1.as_ref(), &ends),
+                expected,
+                "{form}"
+            );
         }
     }
 }
@@ -91,8 +119,14 @@ fn cached_lines_get_the_stamps_of_the_log() {
         let mut one_by_one = Parsed::default();
         one_by_one.read(reader.as_ref(), around.as_bytes());
         for (text, line) in around.lines().zip(&one_by_one.lines) {
-            let Some(parts) = reader.parts(text.as_bytes()) else { continue };
-            assert_eq!((parts.stamp_ns, parts.dur_ns), (line.stamp_ns, line.dur_ns), "{text}");
+            let Some(parts) = reader.parts(text.as_bytes()) else {
+                continue;
+            };
+            assert_eq!(
+                (parts.stamp_ns, parts.dur_ns),
+                (line.stamp_ns, line.dur_ns),
+                "{text}"
+            );
         }
     }
 }
@@ -102,9 +136,24 @@ fn log_stamps_are_the_clock_of_lines_without_one() {
     let (_, bare) = chosen(BARE);
     assert_eq!(bare.facts().clock, Clock::None);
     let cases = [
-        ("2026-01-02T03:04:05.123456789Z %s", Clock::Epoch, 1_000, 1_767_323_045_123_456_789),
-        ("Jan 02 03:04:05 host strace[12]: %s", Clock::SinceNewYear, 1_000_000_000, 97_445_000_000_000),
-        ("[  123.456] host strace[12]: %s", Clock::SinceStart, 1_000_000, 123_456_000_000),
+        (
+            "2026-01-02T03:04:05.123456789Z %s",
+            Clock::Epoch,
+            1_000,
+            1_767_323_045_123_456_789,
+        ),
+        (
+            "Jan 02 03:04:05 host strace[12]: %s",
+            Clock::SinceNewYear,
+            1_000_000_000,
+            97_445_000_000_000,
+        ),
+        (
+            "[  123.456] host strace[12]: %s",
+            Clock::SinceStart,
+            1_000_000,
+            123_456_000_000,
+        ),
         (
             r#"{"log":"%j\n","stream":"stderr","time":"2026-01-02T03:04:05.1Z"}"#,
             Clock::Epoch,
@@ -123,7 +172,13 @@ fn log_stamps_are_the_clock_of_lines_without_one() {
         );
         let mut parsed = Parsed::default();
         parsed.read(reader.as_ref(), around.as_bytes());
-        assert!(parsed.lines.iter().all(|line: &Line| line.stamp_ns == stamp_ns), "{form}");
+        assert!(
+            parsed
+                .lines
+                .iter()
+                .all(|line: &Line| line.stamp_ns == stamp_ns),
+            "{form}"
+        );
     }
     let around = wrapped("web-1  | %s", BARE);
     assert!(!chosen(&around).1.envelope_facts().has_clock);
@@ -131,7 +186,11 @@ fn log_stamps_are_the_clock_of_lines_without_one() {
 
 #[test]
 fn html_entities_are_decoded() {
-    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let escape = |text: &str| {
+        text.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    };
     let all = |text: &str| escape(text).replace('"', "&quot;");
     for text in [STRACE, BARE] {
         let expected = shown_lines(chosen(text).1.as_ref(), text);
@@ -147,9 +206,14 @@ fn html_entities_are_decoded() {
 
 #[test]
 fn seconds_since_the_start_are_not_added_up() {
-    let text: String = (0..20).map(|at| format!("{}.{:06} close({at}) = 0\n", at / 9, at * 1000)).collect();
+    let text: String = (0..20)
+        .map(|at| format!("{}.{:06} close({at}) = 0\n", at / 9, at * 1000))
+        .collect();
     let (_, reader) = chosen(&text);
-    assert_eq!((reader.facts().clock, reader.envelope_facts().has_clock), (Clock::SinceStart, true));
+    assert_eq!(
+        (reader.facts().clock, reader.envelope_facts().has_clock),
+        (Clock::SinceStart, true)
+    );
     let relative = text.replace("2.", "0.");
     assert_eq!(chosen(&relative).1.facts().clock, Clock::SincePrevious);
 }
@@ -157,16 +221,26 @@ fn seconds_since_the_start_are_not_added_up() {
 #[test]
 fn folded_lines_are_detected_lines_cut_by_output_are_not() {
     let folded = |text: &str, width: usize| {
-        let pieces =
-            |line: &str| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n").collect();
-        let text: String = text.lines().map(|line| -> String { pieces(line) }).collect();
+        let pieces = |line: &str| {
+            line.as_bytes()
+                .chunks(width)
+                .map(|piece| String::from_utf8_lossy(piece) + "\n")
+                .collect()
+        };
+        let text: String = text
+            .lines()
+            .map(|line| -> String { pieces(line) })
+            .collect();
         chosen(&text).1.envelope_facts().is_folded
     };
     let text = STRACE.repeat(4);
     assert!(folded(&text, 60));
     assert!(!folded(&text, 400));
-    let lines =
-        ["write(1, \"x\\n\", 2x", ") = 2", "openat(AT_FDCWD, \"/usr/lib/x86_64-linux-gnu/libc.so.6\", O_RDONLY) = 3"];
+    let lines = [
+        "write(1, \"x\\n\", 2x",
+        ") = 2",
+        "openat(AT_FDCWD, \"/usr/lib/x86_64-linux-gnu/libc.so.6\", O_RDONLY) = 3",
+    ];
     let chatty = (lines.join("\n") + "\n").repeat(8);
     assert!(!chosen(&chatty).1.envelope_facts().is_folded);
 }
@@ -177,7 +251,10 @@ fn padding_after_lines_is_removed() {
         let padded = text.replace('\n', "    \n");
         let (_, reader) = chosen(&padded);
         assert_eq!(reader.envelope_facts().names, ["padding"]);
-        assert_eq!(shown_lines(reader.as_ref(), &padded), shown_lines(chosen(text).1.as_ref(), text));
+        assert_eq!(
+            shown_lines(reader.as_ref(), &padded),
+            shown_lines(chosen(text).1.as_ref(), text)
+        );
     }
 }
 
@@ -188,14 +265,24 @@ fn lines_of_other_senders_are_foreign() {
         lines.push(format!("Jan 02 03:04:05 host strace[12]: {line}"));
         lines.push("Jan 02 03:04:05 host kernel: usb 1-1: new device".to_owned());
     }
-    lines.extend(std::iter::repeat_n("Jan 02 03:04:05 host other[9]: close(3) = 0".to_owned(), 3));
+    lines.extend(std::iter::repeat_n(
+        "Jan 02 03:04:05 host other[9]: close(3) = 0".to_owned(),
+        3,
+    ));
     let text = lines.join("\n");
     let (format, reader) = chosen(&text);
     let wrapping = reader.envelope_facts();
-    assert_eq!((format, wrapping.sender.as_deref()), ("strace", Some("strace")));
+    assert_eq!(
+        (format, wrapping.sender.as_deref()),
+        ("strace", Some("strace"))
+    );
     let mut parsed = Parsed::default();
     parsed.read(reader.as_ref(), text.as_bytes());
-    let foreign = parsed.lines.iter().filter(|line| line.kind == LineKind::Foreign).count();
+    let foreign = parsed
+        .lines
+        .iter()
+        .filter(|line| line.kind == LineKind::Foreign)
+        .count();
     assert_eq!((parsed.lines.len(), foreign), (lines.len(), 1 + 7 + 3 + 1));
 }
 
@@ -211,14 +298,19 @@ fn a_line_cut_by_a_container_log_is_two_halves_of_a_call() {
             r#"{"log":" text\\n\", 9) = 9 <0.000020>\n","stream":"stderr","time":"2026-01-02T03:04:05Z"}"#,
         ),
     ];
-    let forms =
-        ["2026-01-02T03:04:05Z stderr F %s", r#"{"log":"%j\n","stream":"stderr","time":"2026-01-02T03:04:05Z"}"#];
+    let forms = [
+        "2026-01-02T03:04:05Z stderr F %s",
+        r#"{"log":"%j\n","stream":"stderr","time":"2026-01-02T03:04:05Z"}"#,
+    ];
     for ((first, last), form) in parts.into_iter().zip(forms) {
         let text = [&wrapped(form, STRACE), first, "\n", last, "\n"].concat();
         let (_, reader) = chosen(&text);
         let first = cases::one(reader.as_ref(), first.as_bytes());
         let last = cases::one(reader.as_ref(), last.as_bytes());
-        assert!(first.starts_with("call_start tid=700 fd=1 at=1700000000000700000 name=write"), "{first}");
+        assert!(
+            first.starts_with("call_start tid=700 fd=1 at=1700000000000700000 name=write"),
+            "{first}"
+        );
         assert_eq!(last, "continuation dur=20000 ret=9 part=Tail");
     }
 }
@@ -228,21 +320,34 @@ fn logs_that_mention_calls_are_logs() {
     for log in LOGS.split("\n\n").skip(1) {
         let lines: Vec<&str> = log.lines().filter(|line| !line.starts_with('#')).collect();
         let (format, reader) = chosen(&lines.join("\n"));
-        assert_eq!((format, reader.envelope_facts().names.as_slice()), ("kernel-log", &[][..]), "{log}");
+        assert_eq!(
+            (format, reader.envelope_facts().names.as_slice()),
+            ("kernel-log", &[][..]),
+            "{log}"
+        );
     }
 }
 
 #[test]
 fn a_named_format_is_used() {
     let around = wrapped("Jan 02 03:04:05 host strace[12]: %s", STRACE);
-    let head = Head { bytes: around.as_bytes(), complete: true };
-    let named =
-        |name| parsers::choose_reader(head, by_name(name)).map(|(name, reader)| (name, reader.envelope_facts().names));
+    let head = Head {
+        bytes: around.as_bytes(),
+        complete: true,
+    };
+    let named = |name| {
+        parsers::choose_reader(head, by_name(name))
+            .map(|(name, reader)| (name, reader.envelope_facts().names))
+    };
     assert_eq!(named("kernel-log"), Some(("kernel-log", vec![])));
     assert_eq!(named("strace"), Some(("strace", vec!["syslog"])));
     // One line is enough if the user names the format: a file of one thread.
-    let one = Head { bytes: b"2026-01-02T03:04:05Z +++ exited with 0 +++\n", complete: true };
-    let found = parsers::choose_reader(one, by_name("strace")).map(|(_, reader)| reader.envelope_facts().names);
+    let one = Head {
+        bytes: b"2026-01-02T03:04:05Z +++ exited with 0 +++\n",
+        complete: true,
+    };
+    let found = parsers::choose_reader(one, by_name("strace"))
+        .map(|(_, reader)| reader.envelope_facts().names);
     assert_eq!(found, Some(vec!["timestamps"]));
 }
 
@@ -256,7 +361,11 @@ fn a_plain_capture_is_not_searched_for_envelopes() {
         "1 read(3, \"x\", 1) = 1\n2 close(3) = 0\n3 close(4) = 0\n",
     ];
     for text in cases {
-        assert_eq!(chosen(text).1.envelope_facts().names, Vec::<&str>::new(), "{text}");
+        assert_eq!(
+            chosen(text).1.envelope_facts().names,
+            Vec::<&str>::new(),
+            "{text}"
+        );
     }
 }
 

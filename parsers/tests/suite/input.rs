@@ -15,7 +15,11 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn new(bytes: &[u8]) -> Scratch {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("input-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "input-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::write(&path, bytes).unwrap();
         Scratch(path)
@@ -36,8 +40,10 @@ impl Drop for Scratch {
 /// Offset and lines of each cell, read with one buffer from the last to the first.
 fn cells(file: &Seekable) -> Vec<(u64, Vec<u8>)> {
     let mut buffer = b"left from before".to_vec();
-    let mut cells: Vec<_> =
-        (0..file.cells()).rev().map(|cell| (file.read_cell(cell, &mut buffer).unwrap(), buffer.clone())).collect();
+    let mut cells: Vec<_> = (0..file.cells())
+        .rev()
+        .map(|cell| (file.read_cell(cell, &mut buffer).unwrap(), buffer.clone()))
+        .collect();
     cells.reverse();
     cells
 }
@@ -53,9 +59,18 @@ fn chunks(stream: &mut Stream) -> io::Result<Vec<Chunk>> {
 /// All text of a source, and whether it is cut.
 fn text_of(source: Source) -> io::Result<(Vec<u8>, bool)> {
     match source {
-        Source::File(file) => Ok((cells(&file).into_iter().flat_map(|(_, bytes)| bytes).collect(), false)),
+        Source::File(file) => Ok((
+            cells(&file)
+                .into_iter()
+                .flat_map(|(_, bytes)| bytes)
+                .collect(),
+            false,
+        )),
         Source::Stream(mut stream) => {
-            let text = chunks(&mut stream)?.into_iter().flat_map(|chunk| chunk.bytes).collect();
+            let text = chunks(&mut stream)?
+                .into_iter()
+                .flat_map(|chunk| chunk.bytes)
+                .collect();
             Ok((text, stream.is_cut()))
         }
     }
@@ -66,7 +81,9 @@ fn opened(bytes: &[u8]) -> io::Result<(Vec<u8>, bool)> {
 }
 
 fn streamed(bytes: &[u8]) -> io::Result<(Vec<u8>, bool)> {
-    text_of(Source::Stream(Stream::new(io::Cursor::new(bytes.to_vec()))?))
+    text_of(Source::Stream(Stream::new(io::Cursor::new(
+        bytes.to_vec(),
+    ))?))
 }
 
 type Compress = fn(&[u8]) -> Vec<u8>;
@@ -83,11 +100,14 @@ const COMPRESSIONS: [(&str, Compress); 4] = [
         bz2.finish().unwrap()
     }),
     ("xz", |text| {
-        let mut xz = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+        let mut xz =
+            lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
         xz.write_all(text).unwrap();
         xz.finish().unwrap()
     }),
-    ("zst", |text| compress_to_vec(text, CompressionLevel::Fastest)),
+    ("zst", |text| {
+        compress_to_vec(text, CompressionLevel::Fastest)
+    }),
 ];
 
 /// Lines like those of a tracer: similar, but never equal.
@@ -97,7 +117,11 @@ fn trace(bytes: usize) -> Vec<u8> {
     while text.len() < bytes {
         noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let (pid, fd, rest) = (noise >> 22, noise >> 28, noise >> 8);
-        writeln!(text, "{pid} 1795224170.{rest:08} read({fd}, \"{noise:x}\", {rest}) = {fd}").unwrap();
+        writeln!(
+            text,
+            "{pid} 1795224170.{rest:08} read({fd}, \"{noise:x}\", {rest}) = {fd}"
+        )
+        .unwrap();
     }
     text
 }
@@ -108,12 +132,18 @@ const LARGE_BYTES: usize = CHUNK_BYTES + CHUNK_BYTES / 4;
 /// The same in each compression: compressing it takes seconds without optimisation.
 static LARGE: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
     let text = trace(LARGE_BYTES);
-    COMPRESSIONS.into_iter().map(|(name, compress)| (name, compress(&text))).collect()
+    COMPRESSIONS
+        .into_iter()
+        .map(|(name, compress)| (name, compress(&text)))
+        .collect()
 });
 
 static SMALL: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let text = trace(30_000);
-    COMPRESSIONS.into_iter().map(|(_, compress)| compress(&text)).collect()
+    COMPRESSIONS
+        .into_iter()
+        .map(|(_, compress)| compress(&text))
+        .collect()
 });
 
 proptest! {
@@ -175,16 +205,31 @@ fn compressed_files_are_detected_and_read_in_whole_lines() {
     let text = trace(LARGE_BYTES);
     for (name, bytes) in LARGE.iter() {
         let scratch = Scratch::new(bytes);
-        let Source::Stream(mut stream) = input::open(&scratch.0).unwrap() else { panic!("{name} taken for text") };
+        let Source::Stream(mut stream) = input::open(&scratch.0).unwrap() else {
+            panic!("{name} taken for text")
+        };
         let chunks = chunks(&mut stream).unwrap();
-        assert!(chunks.iter().all(|chunk| chunk.bytes.ends_with(b"\n")), "{name}");
+        assert!(
+            chunks.iter().all(|chunk| chunk.bytes.ends_with(b"\n")),
+            "{name}"
+        );
         let mut at = 0;
         for chunk in &chunks {
             assert_eq!(chunk.offset, at, "{name}");
             at += chunk.bytes.len() as u64;
         }
-        assert!(chunks.len() >= 3 && chunks[0].bytes.len() < CHUNK_BYTES, "{name}: {} chunks", chunks.len());
-        assert!(chunks.into_iter().flat_map(|chunk| chunk.bytes).eq(text.iter().copied()), "{name}");
+        assert!(
+            chunks.len() >= 3 && chunks[0].bytes.len() < CHUNK_BYTES,
+            "{name}: {} chunks",
+            chunks.len()
+        );
+        assert!(
+            chunks
+                .into_iter()
+                .flat_map(|chunk| chunk.bytes)
+                .eq(text.iter().copied()),
+            "{name}"
+        );
         assert!(!stream.is_cut(), "{name}");
     }
 }
@@ -195,7 +240,10 @@ fn concatenated_members_streams_and_frames_are_read() {
     for (name, compress) in COMPRESSIONS {
         let bytes = [compress(&one), compress(b""), compress(&two)].concat();
         let (text, cut) = opened(&bytes).unwrap();
-        assert!(text == [one.clone(), two.clone()].concat() && !cut, "{name}");
+        assert!(
+            text == [one.clone(), two.clone()].concat() && !cut,
+            "{name}"
+        );
     }
 }
 
@@ -203,7 +251,14 @@ fn concatenated_members_streams_and_frames_are_read() {
 fn skippable_frames_are_skipped() {
     let skip = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
     let frame = |text: &[u8]| compress_to_vec(text, CompressionLevel::Fastest);
-    let bytes = [skip.clone(), frame(b"one\n"), skip.clone(), frame(b"two\n"), skip.clone()].concat();
+    let bytes = [
+        skip.clone(),
+        frame(b"one\n"),
+        skip.clone(),
+        frame(b"two\n"),
+        skip.clone(),
+    ]
+    .concat();
     assert_eq!(opened(&bytes).unwrap(), (b"one\ntwo\n".to_vec(), false));
     let cut = &bytes[..bytes.len() - 1];
     assert_eq!(opened(cut).unwrap(), (b"one\ntwo\n".to_vec(), true));
@@ -219,10 +274,19 @@ fn a_cut_compressed_file_gives_its_intact_part() {
             assert!(text.starts_with(&back), "{name} {part}/{parts}");
             // bzip2 decodes only whole blocks.
             let min = (text.len() * part / parts).saturating_sub(text.len() / 8);
-            assert!(back.len() >= min, "{name} {part}/{parts}: {} of {}", back.len(), text.len());
+            assert!(
+                back.len() >= min,
+                "{name} {part}/{parts}: {} of {}",
+                back.len(),
+                text.len()
+            );
         }
         let (back, cut) = opened(&bytes[..bytes.len() - 1]).unwrap();
-        assert!(cut && text.starts_with(&back) && back.len() + 100 > text.len(), "{name}: {}", back.len());
+        assert!(
+            cut && text.starts_with(&back) && back.len() + 100 > text.len(),
+            "{name}: {}",
+            back.len()
+        );
     }
 }
 
@@ -232,7 +296,11 @@ fn a_small_cut_file_gives_more_than_half() {
     for (name, compress) in COMPRESSIONS.into_iter().filter(|(name, _)| *name != "bz2") {
         let bytes = compress(&text);
         let (back, cut) = opened(&bytes[..bytes.len() * 3 / 4]).unwrap();
-        assert!(cut && text.starts_with(&back) && back.len() * 2 > text.len(), "{name}: {}", back.len());
+        assert!(
+            cut && text.starts_with(&back) && back.len() * 2 > text.len(),
+            "{name}: {}",
+            back.len()
+        );
     }
 }
 
@@ -240,7 +308,10 @@ fn a_small_cut_file_gives_more_than_half() {
 fn beginning_ends_at_a_line_end_or_at_the_limit() {
     let beginning = |text: &[u8], bytes, most| {
         let file = Scratch::new(text);
-        Seekable::open(&file.0).unwrap().beginning(bytes, most).unwrap()
+        Seekable::open(&file.0)
+            .unwrap()
+            .beginning(bytes, most)
+            .unwrap()
     };
     assert_eq!(beginning(b"one\ntwo", 5, 7), b"one\nt");
     assert_eq!(beginning(b"one two\nthree", 5, 9), b"one two\nt");
@@ -265,14 +336,21 @@ fn a_damaged_file_is_cut_at_the_damage() {
 fn an_unreadable_compressed_file_is_an_error() {
     for (name, compress) in COMPRESSIONS {
         let error = opened(&compress(&trace(100))[..14]).unwrap_err();
-        assert!(error.to_string().contains("ends before any of it"), "{name}: {error}");
+        assert!(
+            error.to_string().contains("ends before any of it"),
+            "{name}: {error}"
+        );
     }
 }
 
 #[test]
 fn compressed_empty_text_is_empty_and_not_cut() {
     for (name, compress) in COMPRESSIONS {
-        assert_eq!(opened(&compress(b"")).unwrap(), (Vec::new(), false), "{name}");
+        assert_eq!(
+            opened(&compress(b"")).unwrap(),
+            (Vec::new(), false),
+            "{name}"
+        );
     }
 }
 
@@ -280,7 +358,10 @@ fn compressed_empty_text_is_empty_and_not_cut() {
 fn text_that_only_looks_compressed_is_text() {
     for text in ["BZh9 is how bzip2 begins\n", "\u{1f}\n", "(\u{b5}/\n"] {
         assert_eq!(opened(text.as_bytes()).unwrap().0, text.as_bytes());
-        assert_eq!(streamed(text.as_bytes()).unwrap(), (text.as_bytes().to_vec(), false));
+        assert_eq!(
+            streamed(text.as_bytes()).unwrap(),
+            (text.as_bytes().to_vec(), false)
+        );
     }
 }
 
@@ -288,15 +369,30 @@ fn text_that_only_looks_compressed_is_text() {
 fn text_in_utf16_is_read_as_utf8() {
     let text = "read(3, \"é€😀\", 9) = 9\r\n".repeat(5000);
     for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
-        let bytes: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(to_bytes).collect();
+        let bytes: Vec<u8> = "\u{feff}"
+            .encode_utf16()
+            .chain(text.encode_utf16())
+            .flat_map(to_bytes)
+            .collect();
         assert_eq!(opened(&bytes).unwrap(), (text.clone().into_bytes(), false));
-        assert_eq!(streamed(&bytes).unwrap(), (text.clone().into_bytes(), false));
+        assert_eq!(
+            streamed(&bytes).unwrap(),
+            (text.clone().into_bytes(), false)
+        );
         let cut = opened(&bytes[..bytes.len() - 1]).unwrap().0;
         assert_eq!(cut, text.as_bytes()[..text.len() - 1]);
-        assert!(opened(&COMPRESSIONS[0].1(&bytes)).unwrap_err().to_string().contains("UTF-16"));
+        assert!(
+            opened(&COMPRESSIONS[0].1(&bytes))
+                .unwrap_err()
+                .to_string()
+                .contains("UTF-16")
+        );
     }
     assert_eq!(opened(b"\xff\xfe").unwrap(), (Vec::new(), false));
-    assert_eq!(opened(b"\xff\xfe\0\xd8a\0").unwrap().0, "\u{fffd}a".as_bytes());
+    assert_eq!(
+        opened(b"\xff\xfe\0\xd8a\0").unwrap().0,
+        "\u{fffd}a".as_bytes()
+    );
 }
 
 #[test]
@@ -306,8 +402,14 @@ fn a_utf8_mark_is_dropped_and_others_are_errors() {
         (b"\xef\xbb\xbfone\ntwo\n", Ok(b"one\ntwo\n")),
         (b"\xef\xbb\xbf", Ok(b"")),
         (b"one\n\xef\xbb\xbftwo\n", Ok(b"one\n\xef\xbb\xbftwo\n")),
-        (b"\xff\xfe\0\0o\0\0\0", Err("the text is UTF-32; convert it to UTF-8 first")),
-        (b"\0\0\xfe\xff\0\0\0o", Err("the text is UTF-32; convert it to UTF-8 first")),
+        (
+            b"\xff\xfe\0\0o\0\0\0",
+            Err("the text is UTF-32; convert it to UTF-8 first"),
+        ),
+        (
+            b"\0\0\xfe\xff\0\0\0o",
+            Err("the text is UTF-32; convert it to UTF-8 first"),
+        ),
     ];
     for (bytes, expected) in CASES {
         let gz = COMPRESSIONS[0].1(bytes);
@@ -315,7 +417,10 @@ fn a_utf8_mark_is_dropped_and_others_are_errors() {
             match (result, expected) {
                 (Ok((text, _)), Ok(expected)) => assert_eq!(text, expected),
                 (Err(error), Err(expected)) => {
-                    assert_eq!((error.to_string().as_str(), error.kind()), (expected, io::ErrorKind::InvalidData));
+                    assert_eq!(
+                        (error.to_string().as_str(), error.kind()),
+                        (expected, io::ErrorKind::InvalidData)
+                    );
                 }
                 (result, _) => panic!("{bytes:?}: {result:?}"),
             }
@@ -330,7 +435,9 @@ fn a_utf8_mark_is_dropped_and_others_are_errors() {
 #[test]
 fn an_empty_file_has_no_cells() {
     let scratch = Scratch::new(b"");
-    let Source::File(file) = input::open(&scratch.0).unwrap() else { panic!("not a file") };
+    let Source::File(file) = input::open(&scratch.0).unwrap() else {
+        panic!("not a file")
+    };
     let mut buffer = vec![1, 2, 3];
     assert_eq!((file.cells(), file.len(), file.is_empty()), (0, 0, true));
     assert_eq!(file.read_cell(0, &mut buffer).unwrap(), 0);
@@ -342,10 +449,16 @@ fn an_empty_file_has_no_cells() {
 #[test]
 fn the_last_line_may_lack_its_line_feed() {
     let text = b"one\ntwo\nthree";
-    assert_eq!(Scratch::new(text).cells_of(8), [&b"one\ntwo\n"[..], b"three"]);
+    assert_eq!(
+        Scratch::new(text).cells_of(8),
+        [&b"one\ntwo\n"[..], b"three"]
+    );
     let mut stream = Stream::new(&text[..]).unwrap();
     let chunks = chunks(&mut stream).unwrap();
-    assert_eq!((chunks.len(), chunks[0].bytes.as_slice(), chunks[0].last), (1, &text[..], true));
+    assert_eq!(
+        (chunks.len(), chunks[0].bytes.as_slice(), chunks[0].last),
+        (1, &text[..], true)
+    );
 }
 
 #[test]
@@ -364,8 +477,16 @@ fn a_line_of_many_cells_belongs_to_the_first() {
 fn a_file_that_shrinks_gives_its_remaining_bytes() {
     let scratch = Scratch::new(&trace(100_000));
     let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(1000);
-    fs::File::options().write(true).open(&scratch.0).unwrap().set_len(50_500).unwrap();
-    let text: Vec<u8> = cells(&file).into_iter().flat_map(|(_, bytes)| bytes).collect();
+    fs::File::options()
+        .write(true)
+        .open(&scratch.0)
+        .unwrap()
+        .set_len(50_500)
+        .unwrap();
+    let text: Vec<u8> = cells(&file)
+        .into_iter()
+        .flat_map(|(_, bytes)| bytes)
+        .collect();
     assert!(text == trace(100_000)[..50_500]);
 }
 
@@ -373,7 +494,12 @@ fn a_file_that_shrinks_gives_its_remaining_bytes() {
 fn a_file_that_grows_is_read_to_its_old_length() {
     let scratch = Scratch::new(b"one\ntw");
     let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(4);
-    fs::File::options().append(true).open(&scratch.0).unwrap().write_all(b"o\nthree\n").unwrap();
+    fs::File::options()
+        .append(true)
+        .open(&scratch.0)
+        .unwrap()
+        .write_all(b"o\nthree\n")
+        .unwrap();
     assert_eq!(cells(&file), [(0, b"one\n".to_vec()), (4, b"tw".to_vec())]);
 }
 
@@ -382,7 +508,10 @@ fn an_open_file_is_read_from_its_position() {
     let scratch = Scratch::new(b"one\ntwo\n");
     let mut open = fs::File::open(&scratch.0).unwrap();
     open.read_exact(&mut [0; 4]).unwrap();
-    assert_eq!(cells(&Seekable::from_file(open).unwrap()), [(4, b"two\n".to_vec())]);
+    assert_eq!(
+        cells(&Seekable::from_file(open).unwrap()),
+        [(4, b"two\n".to_vec())]
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -394,7 +523,9 @@ fn a_file_of_proc_is_not_empty() {
 
 #[test]
 fn a_directory_is_an_error_that_names_it() {
-    let error = input::open(Path::new(env!("CARGO_TARGET_TMPDIR"))).err().unwrap();
+    let error = input::open(Path::new(env!("CARGO_TARGET_TMPDIR")))
+        .err()
+        .unwrap();
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
 }
 
@@ -412,7 +543,13 @@ fn a_pipe_gives_lines_before_the_writer_ends() {
     drop(write.join().unwrap().unwrap());
     let rest = chunks(&mut stream).unwrap();
     assert!(rest[rest.len() - 1].last);
-    assert!([first].into_iter().chain(rest).flat_map(|chunk| chunk.bytes).eq(text));
+    assert!(
+        [first]
+            .into_iter()
+            .chain(rest)
+            .flat_map(|chunk| chunk.bytes)
+            .eq(text)
+    );
 }
 
 /// A source that fails after some text, like a disk that was removed.
@@ -430,7 +567,10 @@ impl Read for Failing {
 #[test]
 fn a_failing_stream_gives_its_text_then_the_error() {
     let mut stream = Stream::new(Failing(io::Cursor::new(b"one\ntwo\nthree".to_vec()))).unwrap();
-    assert_eq!(stream.next_chunk().unwrap().unwrap().bytes, b"one\ntwo\nthree");
+    assert_eq!(
+        stream.next_chunk().unwrap().unwrap().bytes,
+        b"one\ntwo\nthree"
+    );
     assert_eq!(stream.next_chunk().err().unwrap().to_string(), "gone");
     assert!(stream.next_chunk().unwrap().is_none());
 }
@@ -458,5 +598,7 @@ fn dropping_a_stream_ends_its_thread() {
     assert!(stream.next_chunk().unwrap().is_some());
     assert!(dropped.try_recv().is_err());
     drop(stream);
-    dropped.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+    dropped
+        .recv_timeout(std::time::Duration::from_secs(20))
+        .unwrap();
 }

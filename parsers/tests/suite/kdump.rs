@@ -10,8 +10,14 @@ const CASES: &str = include_str!("../kdump.cases");
 
 /// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
-    ("none", "  2769 rmdir    CALL  issetugid\n  2769 rmdir    RET   issetugid 0\n"),
-    ("-T", "  2769 sh       1300000000.000100 CALL  getpid\n  2769 sh       1300000000.000150 RET   getpid 2769\n"),
+    (
+        "none",
+        "  2769 rmdir    CALL  issetugid\n  2769 rmdir    RET   issetugid 0\n",
+    ),
+    (
+        "-T",
+        "  2769 sh       1300000000.000100 CALL  getpid\n  2769 sh       1300000000.000150 RET   getpid 2769\n",
+    ),
     (
         "-H -T -R, nanoseconds",
         "  2769 100123 sh       1300000000.000100000 0.000000000 CALL  getpid\n\
@@ -29,7 +35,10 @@ const LAYOUTS: &[(&str, &str)] = &[
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    Kdump.reader(Head { bytes: head.as_bytes(), complete: true })
+    Kdump.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]
@@ -51,15 +60,26 @@ fn the_clock_follows_from_the_numbers() {
         (Clock::None, 1_000_000_000, false),
         (Clock::SincePrevious, 1, false),
     ];
-    assert_eq!(LAYOUTS.iter().map(|(_, head)| facts(head)).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        LAYOUTS
+            .iter()
+            .map(|(_, head)| facts(head))
+            .collect::<Vec<_>>(),
+        expected
+    );
     // -E, and -R -T of OpenBSD: a small step back is the kernel's.
-    let mut elapsed: String = (0..30).map(|at| format!("  2769 sh       {at}.000100 CALL  getpid\n")).collect();
+    let mut elapsed: String = (0..30)
+        .map(|at| format!("  2769 sh       {at}.000100 CALL  getpid\n"))
+        .collect();
     elapsed.push_str("  2769 sh       29.000099 RET   getpid 2769\n");
     assert_eq!(facts(&elapsed), (Clock::SinceStart, 1_000, true));
     let both = "  2769 sh       0.000000 0.000000 CALL  getpid\n  2769 sh       0.000050 0.000050 RET   getpid 2769\n";
     assert_eq!(facts(both), (Clock::SinceStart, 1_000, true));
     let timed = reader(LAYOUTS[1].1).facts();
-    assert_eq!((timed.stamp, timed.dur_kind), (StampMoment::Start, DurKind::Exact));
+    assert_eq!(
+        (timed.stamp, timed.dur_kind),
+        (StampMoment::Start, DurKind::Exact)
+    );
 }
 
 #[test]
@@ -76,15 +96,23 @@ fn look_alikes_are_not_recognised() {
 
 #[test]
 fn the_public_sample_has_no_losses() {
-    let Some(text) = cases::corpus("freebsd-kdump-rmdir.txt") else { return };
-    let head = Head { bytes: text.as_bytes(), complete: true };
+    let Some(text) = cases::corpus("freebsd-kdump-rmdir.txt") else {
+        return;
+    };
+    let head = Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    };
     assert_eq!(parsers::recognise(head).map(Format::name), Some("kdump"));
     let mut parsed = Parsed::default();
     parsed.read(Kdump.reader(head).as_ref(), text.as_bytes());
     assert_eq!(parsed.lines.len(), text.lines().count());
     for (line, raw) in parsed.lines.iter().zip(text.lines()) {
         assert!(
-            !matches!(line.kind, LineKind::Foreign | LineKind::Damaged | LineKind::Notice),
+            !matches!(
+                line.kind,
+                LineKind::Foreign | LineKind::Damaged | LineKind::Notice
+            ),
             "{:?}: {raw}",
             line.kind
         );

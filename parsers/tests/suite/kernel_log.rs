@@ -3,7 +3,9 @@
 use crate::cases;
 
 use parsers::kernel_log::KernelLog;
-use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
+use parsers::{
+    Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment,
+};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -11,19 +13,45 @@ const CASES: &str = include_str!("../kernel_log.cases");
 
 /// Heads that decide the clock, by the name of a section of the cases.
 const CLOCKS: &[(&str, &str, Clock)] = &[
-    ("since boot", "[    0.377120] smp: text\n", Clock::SinceStart),
-    ("since 1970", "2009-03-05T19:43:34+0000 host sshd[812]: text\n", Clock::Epoch),
-    ("since new year", "Mar  5 19:43:34 host sshd[812]: text\n", Clock::SinceNewYear),
-    ("since midnight", "19:43:34.123 starting\n", Clock::TimeOfDay),
-    ("since the previous line", "[Mar05 19:43] text\n[  +0.000012] text\n", Clock::SincePrevious),
+    (
+        "since boot",
+        "[    0.377120] smp: text\n",
+        Clock::SinceStart,
+    ),
+    (
+        "since 1970",
+        "2009-03-05T19:43:34+0000 host sshd[812]: text\n",
+        Clock::Epoch,
+    ),
+    (
+        "since new year",
+        "Mar  5 19:43:34 host sshd[812]: text\n",
+        Clock::SinceNewYear,
+    ),
+    (
+        "since midnight",
+        "19:43:34.123 starting\n",
+        Clock::TimeOfDay,
+    ),
+    (
+        "since the previous line",
+        "[Mar05 19:43] text\n[  +0.000012] text\n",
+        Clock::SincePrevious,
+    ),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    KernelLog.reader(Head { bytes: head.as_bytes(), complete: true })
+    KernelLog.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 fn answer(text: &str) -> Recognition {
-    KernelLog.recognise(Head { bytes: text.as_bytes(), complete: true })
+    KernelLog.recognise(Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]
@@ -36,7 +64,11 @@ fn each_case_reads_as_expected() {
 fn the_clock_is_that_of_most_lines() {
     for (name, head, clock) in CLOCKS {
         let facts = reader(head).facts();
-        assert_eq!((facts.clock, facts.stamp, facts.dur_kind), (*clock, StampMoment::Start, DurKind::Gap), "{name}");
+        assert_eq!(
+            (facts.clock, facts.stamp, facts.dur_kind),
+            (*clock, StampMoment::Start, DurKind::Gap),
+            "{name}"
+        );
         assert!(!facts.has_ids && !facts.has_durations, "{name}");
     }
     assert_eq!(reader(CLOCKS[0].1).facts().tick_ns, 1000);
@@ -48,7 +80,10 @@ fn the_finer_clock_wins_if_most_lines_have_it() {
     let kernel = "Mar  5 19:43:34 host kernel: [    1.486287] md: text\n";
     let daemon = "Mar  5 19:43:34 host sshd[812]: text\n";
     assert_eq!(reader(kernel).facts().tick_ns, 1000);
-    assert_eq!(reader(&[kernel, daemon].concat()).facts().tick_ns, 1_000_000_000);
+    assert_eq!(
+        reader(&[kernel, daemon].concat()).facts().tick_ns,
+        1_000_000_000
+    );
 }
 
 #[test]
@@ -79,13 +114,23 @@ fn logs_are_recognised_and_traces_are_not() {
     for text in no {
         assert_eq!(answer(text), Recognition::No, "{text}");
     }
-    assert_eq!(answer("2009-03-05 19:43:34 one\n2009-03-05 19:43:35 two"), Recognition::Maybe(100));
-    assert_eq!(KernelLog.recognise(Head { bytes: b"\n", complete: false }), Recognition::NeedMore);
+    assert_eq!(
+        answer("2009-03-05 19:43:34 one\n2009-03-05 19:43:35 two"),
+        Recognition::Maybe(100)
+    );
+    assert_eq!(
+        KernelLog.recognise(Head {
+            bytes: b"\n",
+            complete: false
+        }),
+        Recognition::NeedMore
+    );
 }
 
 #[test]
 fn each_line_of_the_samples_has_a_time() {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/kernel-shutdown/shutdown.log");
+    let sample =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/kernel-shutdown/shutdown.log");
     let texts = [
         cases::corpus("linux-printk-shutdown.txt"),
         cases::corpus("syslog-sshd-600.txt"),
@@ -93,13 +138,19 @@ fn each_line_of_the_samples_has_a_time() {
     ];
     for text in texts.into_iter().flatten() {
         assert_eq!(answer(&text), Recognition::Yes);
-        let found = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
+        let found = parsers::recognise(Head {
+            bytes: text.as_bytes(),
+            complete: true,
+        });
         assert_eq!(found.map(Format::name), Some("kernel-log"));
         let mut parsed = Parsed::default();
         parsed.read(reader(&text).as_ref(), text.as_bytes());
         assert_eq!(parsed.lines.len(), text.lines().count());
         for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-            assert!(line.kind == LineKind::Log && line.stamp_ns != NO_NS && line.target.is_some(), "{raw}");
+            assert!(
+                line.kind == LineKind::Log && line.stamp_ns != NO_NS && line.target.is_some(),
+                "{raw}"
+            );
         }
     }
 }
@@ -130,11 +181,19 @@ fn all_clocks_survive(text: &[u8]) {
 #[test]
 fn a_log_whose_stamps_only_fall_has_its_newest_line_first() {
     let line = |second: u32| format!("Mar 05 19:43:{second:02} host app[1]: text\n");
-    let log = |seconds: &[u32]| seconds.iter().map(|&second| line(second)).collect::<String>();
+    let log = |seconds: &[u32]| {
+        seconds
+            .iter()
+            .map(|&second| line(second))
+            .collect::<String>()
+    };
     let is_newest_first = |seconds: &[u32]| reader(&log(seconds)).facts().is_newest_first;
     assert!(is_newest_first(&[34, 33, 33, 20]));
     // A clock that is set back, one that runs, and one that does both.
-    assert_eq!([&[34, 20][..], &[20, 33, 34], &[34, 20, 10, 35]].map(is_newest_first), [false; 3]);
+    assert_eq!(
+        [&[34, 20][..], &[20, 33, 34], &[34, 20, 10, 35]].map(is_newest_first),
+        [false; 3]
+    );
 }
 
 #[test]
@@ -144,7 +203,11 @@ fn months_of_other_languages_are_dates() {
         assert_eq!(answer(&text), Recognition::Yes, "{text}");
         let line = read_line(&text);
         let expected = read_line("Mar  5 19:43:34 host sshd[812]: text\n");
-        assert_eq!((line.kind, line.stamp_ns), (LineKind::Log, expected.stamp_ns), "{text}");
+        assert_eq!(
+            (line.kind, line.stamp_ns),
+            (LineKind::Log, expected.stamp_ns),
+            "{text}"
+        );
     }
 }
 
@@ -156,7 +219,8 @@ fn read_line(text: &str) -> parsers::Line {
 
 #[test]
 fn marks_of_left_out_lines_are_no_messages_and_no_losses() {
-    let text = "[    1.486287] md: text\n[...]\n<snip>\n-- 200 lines omitted --\n[    2.492737] text\n";
+    let text =
+        "[    1.486287] md: text\n[...]\n<snip>\n-- 200 lines omitted --\n[    2.492737] text\n";
     let mut parsed = Parsed::default();
     parsed.read(reader(text).as_ref(), text.as_bytes());
     let kinds: Vec<LineKind> = parsed.lines.iter().map(|line| line.kind).collect();

@@ -10,19 +10,34 @@ const CASES: &str = include_str!("../ltrace.cases");
 
 /// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
-    ("none", "SYS_brk(0)                                       = 0x5615980d5000\nSYS_close(3)     = 0\n"),
-    ("-f -ttt -T", "28680 1795246864.806044 SYS_access(\"/etc/ld.so.preload\", 04) = -2 <0.000063>\n"),
+    (
+        "none",
+        "SYS_brk(0)                                       = 0x5615980d5000\nSYS_close(3)     = 0\n",
+    ),
+    (
+        "-f -ttt -T",
+        "28680 1795246864.806044 SYS_access(\"/etc/ld.so.preload\", 04) = -2 <0.000063>\n",
+    ),
     (
         "-f on a terminal",
         "1795246864.838376 SYS_brk(0)         = 0x561858564000 <0.000016>\n\
          [pid 28684] 1795246864.838376 SYS_brk(0)         = 0x561858564000 <0.000016>\n",
     ),
-    ("-r -i", "  0.000093 [0x7fcf7fe64dd5] SYS_write(1, \"hi\\n\", 3)  = 3\n"),
-    ("-c", "% time     seconds  usecs/call     calls      function\n"),
+    (
+        "-r -i",
+        "  0.000093 [0x7fcf7fe64dd5] SYS_write(1, \"hi\\n\", 3)  = 3\n",
+    ),
+    (
+        "-c",
+        "% time     seconds  usecs/call     calls      function\n",
+    ),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    Ltrace.reader(Head { bytes: head.as_bytes(), complete: true })
+    Ltrace.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]
@@ -34,7 +49,12 @@ fn each_case_reads_as_expected() {
 fn clocks_are_those_of_strace() {
     let facts = |head| {
         let facts = reader(head).facts();
-        (facts.clock, facts.dur_kind, facts.has_ids, facts.ids_optional)
+        (
+            facts.clock,
+            facts.dur_kind,
+            facts.has_ids,
+            facts.ids_optional,
+        )
     };
     let expected = [
         (Clock::None, DurKind::None, false, true),
@@ -42,7 +62,13 @@ fn clocks_are_those_of_strace() {
         (Clock::Epoch, DurKind::Exact, true, true),
         (Clock::SincePrevious, DurKind::UpperBound, false, true),
     ];
-    assert_eq!(LAYOUTS[..4].iter().map(|(_, head)| facts(head)).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        LAYOUTS[..4]
+            .iter()
+            .map(|(_, head)| facts(head))
+            .collect::<Vec<_>>(),
+        expected
+    );
 }
 
 #[test]
@@ -68,7 +94,8 @@ fn look_alikes_are_not_recognised() {
 #[test]
 fn library_calls_are_not_calls() {
     let mut parsed = Parsed::default();
-    let text = "puts(\"hi\" <unfinished ...>\nSYS_write(1, \"hi\\n\", 3) = 3\n<... puts resumed> ) = 3\n";
+    let text =
+        "puts(\"hi\" <unfinished ...>\nSYS_write(1, \"hi\\n\", 3) = 3\n<... puts resumed> ) = 3\n";
     parsed.read(reader(LAYOUTS[0].1).as_ref(), text.as_bytes());
     let kinds: Vec<LineKind> = parsed.lines.iter().map(|line| line.kind).collect();
     assert_eq!(kinds, [LineKind::Notice, LineKind::Call, LineKind::Notice]);

@@ -57,17 +57,27 @@ const LINES: [(&str, &str); 8] = [
 
 /// The kinds and names of lines that the reader of `format` finds in a text, if it begins with its own lines.
 fn read(format: &'static str, text: &str) -> Vec<(LineKind, String)> {
-    let reader = by_name(format).expect("listed").reader(Head { bytes: text.as_bytes(), complete: true });
+    let reader = by_name(format).expect("listed").reader(Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    });
     let mut parsed = Parsed::of_capture(format);
     parsed.read(reader.as_ref(), text.as_bytes());
-    parsed.lines.iter().map(|line| (line.kind, parsed.texts.string(line.name).into_owned())).collect()
+    parsed
+        .lines
+        .iter()
+        .map(|line| (line.kind, parsed.texts.string(line.name).into_owned()))
+        .collect()
 }
 
 #[test]
 fn lines_of_each_tracer_are_named_among_those_of_each_other() {
     let mut wrong = String::new();
     for (own, lines) in LINES.iter().filter(|(own, _)| *own != "kernel-log") {
-        for (other, foreign) in LINES.iter().filter(|(other, _)| other != own && *other != "kernel-log") {
+        for (other, foreign) in LINES
+            .iter()
+            .filter(|(other, _)| other != own && *other != "kernel-log")
+        {
             let text = format!("{lines}\n{lines}\n{lines}\n{foreign}");
             for (found, line) in read(own, &text).iter().zip(text.lines()).skip(9) {
                 if *found != (LineKind::OtherFormat, (*other).to_owned()) {
@@ -82,11 +92,21 @@ fn lines_of_each_tracer_are_named_among_those_of_each_other() {
 #[test]
 fn lines_of_the_file_are_never_of_another_format() {
     for (own, lines) in LINES {
-        assert!(read(own, lines).iter().all(|(kind, _)| *kind != LineKind::OtherFormat), "{own}");
+        assert!(
+            read(own, lines)
+                .iter()
+                .all(|(kind, _)| *kind != LineKind::OtherFormat),
+            "{own}"
+        );
     }
     let logs = LINES[7].1;
     for (own, lines) in LINES.iter().take(7) {
-        assert!(read(own, &format!("{lines}\n{logs}")).iter().all(|(kind, _)| *kind != LineKind::OtherFormat), "{own}");
+        assert!(
+            read(own, &format!("{lines}\n{logs}"))
+                .iter()
+                .all(|(kind, _)| *kind != LineKind::OtherFormat),
+            "{own}"
+        );
     }
 }
 
@@ -96,17 +116,41 @@ fn lines_with_another_prefix_have_the_name_of_their_format() {
 4711 1700000000.000212 read(3, \"\", 4096) = 0 <0.000005>\n4711 1700000000.000312 close(4) = 0 <1.000005>";
     let found = read("strace", text);
     assert!(found[..3].iter().all(|(kind, _)| *kind == LineKind::Call));
-    assert!(found[3..].iter().all(|found| *found == (LineKind::OtherFormat, "strace".into())), "{found:?}");
-    let reader = by_name("strace").expect("listed").reader(Head { bytes: text.as_bytes(), complete: true });
-    assert!(!reader.facts().has_durations, "{}", cases::one(reader.as_ref(), b"20:37:49.000312 close(3) = 0"));
+    assert!(
+        found[3..]
+            .iter()
+            .all(|found| *found == (LineKind::OtherFormat, "strace".into())),
+        "{found:?}"
+    );
+    let reader = by_name("strace").expect("listed").reader(Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    });
+    assert!(
+        !reader.facts().has_durations,
+        "{}",
+        cases::one(reader.as_ref(), b"20:37:49.000312 close(3) = 0")
+    );
 }
 
 #[test]
 fn as_many_lines_of_another_tracer_hide_no_prefix() {
     let strace = "1234 read(3, \"x\", 1) = 1\n1234 close(9) = -1 EBADF (Bad file descriptor)";
-    let truss = "open(\"/etc/x\", O_RDONLY)\t\t\tErr#2 ENOENT\nstat(\"/etc/y\", 0x08047A10)\t\t\t= 0";
-    let kinds: Vec<LineKind> = read("strace", &format!("{strace}\n{truss}")).iter().map(|&(kind, _)| kind).collect();
-    assert_eq!(kinds, [LineKind::Call, LineKind::Call, LineKind::OtherFormat, LineKind::OtherFormat]);
+    let truss =
+        "open(\"/etc/x\", O_RDONLY)\t\t\tErr#2 ENOENT\nstat(\"/etc/y\", 0x08047A10)\t\t\t= 0";
+    let kinds: Vec<LineKind> = read("strace", &format!("{strace}\n{truss}"))
+        .iter()
+        .map(|&(kind, _)| kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            LineKind::Call,
+            LineKind::Call,
+            LineKind::OtherFormat,
+            LineKind::OtherFormat
+        ]
+    );
 }
 
 #[test]
@@ -126,7 +170,14 @@ fn output_of_programs_is_of_no_other_format() {
     for (own, lines) in LINES.iter().take(7) {
         let text = format!("{lines}\n{lines}\n{}", outputs.join("\n"));
         let found = read(own, &text);
-        assert!(found.iter().all(|(kind, _)| *kind != LineKind::OtherFormat), "{own}: {found:?}");
+        assert!(
+            found.iter().all(|(kind, _)| *kind != LineKind::OtherFormat),
+            "{own}: {found:?}"
+        );
     }
-    assert_eq!(FORMATS.len(), LINES.len() + 1, "AIX prints no line that Solaris could not print");
+    assert_eq!(
+        FORMATS.len(),
+        LINES.len() + 1,
+        "AIX prints no line that Solaris could not print"
+    );
 }

@@ -10,14 +10,29 @@ const CASES: &str = include_str!("../perf_trace.cases");
 
 /// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
-    ("comm", "     0.091 ( 0.003 ms): ls/456871 brk()                      = 0x56150d127000\n"),
-    ("no comm", "     0.091 ( 0.003 ms): 456871 brk()                      = 0x56150d127000\n"),
-    ("no thread", "     0.091 ( 0.003 ms): brk()                      = 0x56150d127000\n"),
-    ("-s", " Summary of events:\n\n ls (456871), 98 events, 62.8%\n"),
+    (
+        "comm",
+        "     0.091 ( 0.003 ms): ls/456871 brk()                      = 0x56150d127000\n",
+    ),
+    (
+        "no comm",
+        "     0.091 ( 0.003 ms): 456871 brk()                      = 0x56150d127000\n",
+    ),
+    (
+        "no thread",
+        "     0.091 ( 0.003 ms): brk()                      = 0x56150d127000\n",
+    ),
+    (
+        "-s",
+        " Summary of events:\n\n ls (456871), 98 events, 62.8%\n",
+    ),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    PerfTrace.reader(Head { bytes: head.as_bytes(), complete: true })
+    PerfTrace.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]
@@ -31,10 +46,23 @@ fn durations_are_exact_unless_there_is_only_a_table() {
         let facts = reader(head).facts();
         (facts.stamp, facts.clock, facts.dur_kind, facts.has_ids)
     };
-    let exact = |has_ids| (StampMoment::Start, Clock::SinceStart, DurKind::Exact, has_ids);
+    let exact = |has_ids| {
+        (
+            StampMoment::Start,
+            Clock::SinceStart,
+            DurKind::Exact,
+            has_ids,
+        )
+    };
     let none = (StampMoment::None, Clock::None, DurKind::None, false);
     let expected = [exact(true), exact(true), exact(false), none];
-    assert_eq!(LAYOUTS.iter().map(|(_, head)| facts(head)).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        LAYOUTS
+            .iter()
+            .map(|(_, head)| facts(head))
+            .collect::<Vec<_>>(),
+        expected
+    );
 }
 
 #[test]
@@ -52,9 +80,17 @@ fn look_alikes_are_not_recognised() {
 
 #[test]
 fn the_public_sample_has_no_losses() {
-    let Some(text) = cases::corpus("linux-perf-trace-ls.txt") else { return };
-    let head = Head { bytes: text.as_bytes(), complete: true };
-    assert_eq!(parsers::recognise(head).map(Format::name), Some("perf-trace"));
+    let Some(text) = cases::corpus("linux-perf-trace-ls.txt") else {
+        return;
+    };
+    let head = Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    };
+    assert_eq!(
+        parsers::recognise(head).map(Format::name),
+        Some("perf-trace")
+    );
     let mut parsed = Parsed::default();
     parsed.read(PerfTrace.reader(head).as_ref(), text.as_bytes());
     let kinds: Vec<LineKind> = parsed.lines.iter().map(|line| line.kind).collect();

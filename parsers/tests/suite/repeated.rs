@@ -4,9 +4,21 @@ use parsers::{CachedLines, ChunkLines, Head, Parsed, by_name, recognise};
 use proptest::prelude::*;
 
 /// The content of the lines of a text: read chunk by chunk with the cache, or line by line without it.
-fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: bool) -> Vec<String> {
-    let reader = format.reader(Head { bytes: head, complete: true });
-    let (mut parsed, mut lines, mut bodies) = (Parsed::default(), ChunkLines::default(), CachedLines::default());
+fn said(
+    format: &dyn parsers::Format,
+    head: &[u8],
+    pieces: &[&[u8]],
+    remembers: bool,
+) -> Vec<String> {
+    let reader = format.reader(Head {
+        bytes: head,
+        complete: true,
+    });
+    let (mut parsed, mut lines, mut bodies) = (
+        Parsed::default(),
+        ChunkLines::default(),
+        CachedLines::default(),
+    );
     let mut words = Vec::new();
     for piece in pieces {
         let full = if remembers {
@@ -14,14 +26,25 @@ fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: 
             bodies.resolve_all(&lines)
         } else {
             parsed.read(reader.as_ref(), piece);
-            parsed.lines.iter().map(|line| (*line, parsed.extra(line).cloned())).collect()
+            parsed
+                .lines
+                .iter()
+                .map(|line| (*line, parsed.extra(line).cloned()))
+                .collect()
         };
         for (line, extra) in full {
-            let texts =
-                [line.name, line.op, line.target, line.errno].map(|text| parsed.texts.string(text).into_owned());
+            let texts = [line.name, line.op, line.target, line.errno]
+                .map(|text| parsed.texts.string(text).into_owned());
             let extra = spelt(&format!("{extra:?}"), &parsed);
-            let plain = parsers::Line { extra: 0, cached: 0, ..line };
-            words.push(format!("{} {texts:?} {extra}", spelt(&format!("{plain:?}"), &parsed)));
+            let plain = parsers::Line {
+                extra: 0,
+                cached: 0,
+                ..line
+            };
+            words.push(format!(
+                "{} {texts:?} {extra}",
+                spelt(&format!("{plain:?}"), &parsed)
+            ));
         }
     }
     words
@@ -41,7 +64,10 @@ fn spelt(words: &str, parsed: &Parsed) -> String {
 
 fn assert_same(format: &dyn parsers::Format, head: &[u8], text: &[u8]) {
     let pieces = [text, text, text];
-    let (known, read) = (said(format, head, &pieces, true), said(format, head, &pieces, false));
+    let (known, read) = (
+        said(format, head, &pieces, true),
+        said(format, head, &pieces, false),
+    );
     for (known, read) in known.iter().zip(&read) {
         assert_eq!(known, read);
     }
@@ -58,7 +84,11 @@ fn a_repeated_line_reads_the_same() {
             None => (first, first),
         };
         let format = by_name("strace").expect("listed");
-        assert_same(format, head.as_bytes(), format!("{line}\n{head}\n{line}\r\n").as_bytes());
+        assert_same(
+            format,
+            head.as_bytes(),
+            format!("{line}\n{head}\n{line}\r\n").as_bytes(),
+        );
     }
 }
 
@@ -70,7 +100,11 @@ fn samples_read_the_same_with_the_cache() {
     ];
     for text in samples {
         let head = &text[..text.len().min(1 << 16)];
-        let format = recognise(Head { bytes: head, complete: false }).expect("recognised");
+        let format = recognise(Head {
+            bytes: head,
+            complete: false,
+        })
+        .expect("recognised");
         assert_same(format, head, text);
     }
 }
@@ -91,7 +125,14 @@ const BODIES: [&str; 13] = [
     "+++ exited with 0 +++",
     "read(3,  <detached ...>",
 ];
-const BACKS: [&str; 6] = ["", " <0.000012>", " <0.000013>", "\") = 1 <0.000012>", " <12.000012>", " <-0.000001>"];
+const BACKS: [&str; 6] = [
+    "",
+    " <0.000012>",
+    " <0.000013>",
+    "\") = 1 <0.000012>",
+    " <12.000012>",
+    " <-0.000001>",
+];
 
 proptest! {
     #[test]
@@ -105,7 +146,9 @@ proptest! {
     }
 }
 
-const TRUSS_FRONTS: [&str; 8] = ["7:\t", "8:\t", "7/1:\t", "8/2:\t", "", "/2:\t", "7: 8:\t", " 7: "];
+const TRUSS_FRONTS: [&str; 8] = [
+    "7:\t", "8:\t", "7/1:\t", "8/2:\t", "", "/2:\t", "7: 8:\t", " 7: ",
+];
 const TRUSS_TIMES: [&str; 5] = [
     "",
     " 4.59170\t 0.0395\t 0.0002\t",
@@ -142,7 +185,13 @@ proptest! {
 }
 
 /// For some formats: a line that decides the layout, and prefixes, bodies and ends of lines.
-type Pieces = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+type Pieces = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 const OTHERS: [Pieces; 6] = [
     (
@@ -164,12 +213,22 @@ const OTHERS: [Pieces; 6] = [
             "<new process>",
             "exit(0x0)",
         ],
-        &["", " = 0 (0x0)", " = 4712 (0x1268)", " ERR#2 'No such file or directory'"],
+        &[
+            "",
+            " = 0 (0x0)",
+            " = 4712 (0x1268)",
+            " ERR#2 'No such file or directory'",
+        ],
     ),
     (
         "truss-freebsd",
         "0.004017301 0.000017301 close(3) = 0 (0x0)",
-        &["", "0.004017301 0.000017301 ", "0.004017302 ", "> 0.004017301 0.000000001 "],
+        &[
+            "",
+            "0.004017301 0.000017301 ",
+            "0.004017302 ",
+            "> 0.004017301 0.000000001 ",
+        ],
         &["close(3)", "fork()", "x close(3)"],
         &["", " = 0 (0x0)", " = 4712 (0x1268)"],
     ),
@@ -195,7 +254,12 @@ const OTHERS: [Pieces; 6] = [
     (
         "ltrace",
         "4711 1795224170.658193 SYS_close(3)   = 0 <0.000041>",
-        &["4711 1795224170.658193 ", "4712 1795224170.658194 [0x400547] ", "4713 ", ""],
+        &[
+            "4711 1795224170.658193 ",
+            "4712 1795224170.658194 [0x400547] ",
+            "4713 ",
+            "",
+        ],
         &[
             "SYS_close(3)",
             "<... SYS_read resumed> ",
@@ -218,12 +282,24 @@ const OTHERS: [Pieces; 6] = [
         "SYS_close(3)   = 0",
         &["", "100.00 ", "  0.00 ", "% time  "],
         &["SYS_close(3)", "SYS_read", "   0.000010  5 1 SYS_read("],
-        &["   = 0", " = 0 total", " total", " function", " = 3 function"],
+        &[
+            "   = 0",
+            " = 0 total",
+            " total",
+            " function",
+            " = 3 function",
+        ],
     ),
     (
         "perf-trace",
         "     0.091 ( 0.003 ms): ls/456871 close(fd: 4) = 0",
-        &["     0.091 ( 0.003 ms): ", "     0.095 (         ): ", "         ? ( 0.005 ms): ", "     0.100 ", ""],
+        &[
+            "     0.091 ( 0.003 ms): ",
+            "     0.095 (         ): ",
+            "         ? ( 0.005 ms): ",
+            "     0.100 ",
+            "",
+        ],
         &[
             "ls/456871 close(fd: 4)",
             "ls/456872 close(fd: 4)",
@@ -233,7 +309,13 @@ const OTHERS: [Pieces; 6] = [
             "sh/9 minfault [x",
             "sh/9 exit_group(error_code: 3",
         ],
-        &["   = 0", " ...", "   = -1 ENOENT (No such file or directory)", "", ")"],
+        &[
+            "   = 0",
+            " ...",
+            "   = -1 ENOENT (No such file or directory)",
+            "",
+            ")",
+        ],
     ),
 ];
 
@@ -256,10 +338,16 @@ proptest! {
 #[test]
 fn each_format_reads_the_same_with_the_cache() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/texts");
-    let files = std::fs::read_dir(folder).expect("texts").map(|entry| entry.expect("a text").path());
+    let files = std::fs::read_dir(folder)
+        .expect("texts")
+        .map(|entry| entry.expect("a text").path());
     for file in files {
         let text = std::fs::read(&file).expect("readable");
-        let format = recognise(Head { bytes: &text, complete: true }).expect("recognised");
+        let format = recognise(Head {
+            bytes: &text,
+            complete: true,
+        })
+        .expect("recognised");
         assert_same(format, &text, &text);
     }
 }

@@ -1,8 +1,8 @@
 //! The strace reader: cases as data, and properties that hold for any bytes.
 
 use parsers::{
-    CallPart, Clock, DurKind, Extra, Head, Line, LineKind, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition,
-    Text, by_name,
+    CallPart, Clock, DurKind, Extra, Head, Line, LineKind, LineReader, NO_ID, NO_NS, Outcome,
+    Parsed, Recognition, Text, by_name,
 };
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -11,7 +11,10 @@ const CASES: &str = include_str!("../strace_cases.txt");
 
 fn reader(head: &str) -> Box<dyn LineReader> {
     let format = by_name("strace").expect("the format is listed");
-    format.reader(Head { bytes: head.as_bytes(), complete: true })
+    format.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 /// The line as text. Absent and default fields are left out.
@@ -27,7 +30,12 @@ fn words(line: &Line, parsed: &Parsed) -> String {
     number("dur", line.dur_ns, NO_NS);
     number("fd", i64::from(line.fd), i64::from(NO_ID));
     number("ret", line.ret, NO_NS);
-    let texts = [("name", line.name), ("op", line.op), ("target", line.target), ("errno", line.errno)];
+    let texts = [
+        ("name", line.name),
+        ("op", line.op),
+        ("target", line.target),
+        ("errno", line.errno),
+    ];
     for (name, text) in texts.iter().filter(|(_, text)| text.is_some()) {
         let _ = write!(out, " {name}={:?}", parsed.texts.string(*text));
     }
@@ -71,9 +79,16 @@ fn cases() -> Vec<Case<'static>> {
         if layout.is_some() {
             line = lines.next()?;
         }
-        Some(Case { claim, layout, line, expected: lines.next()? })
+        Some(Case {
+            claim,
+            layout,
+            line,
+            expected: lines.next()?,
+        })
     };
-    blocks.map(|block| case(block).expect("a claim, a line, its result")).collect()
+    blocks
+        .map(|block| case(block).expect("a claim, a line, its result"))
+        .collect()
 }
 
 fn read(case: &Case<'_>) -> String {
@@ -91,8 +106,15 @@ fn each_case_reads_as_expected() {
         .iter()
         .filter_map(|case| {
             let got = read(case);
-            let Case { claim, line, expected, .. } = case;
-            (got != *expected).then(|| format!("{claim}\n  line     {line}\n  expected {expected}\n  got      {got}"))
+            let Case {
+                claim,
+                line,
+                expected,
+                ..
+            } = case;
+            (got != *expected).then(|| {
+                format!("{claim}\n  line     {line}\n  expected {expected}\n  got      {got}")
+            })
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -101,8 +123,16 @@ fn each_case_reads_as_expected() {
 fn bless() {
     let mut text = CASES.split("\n## ").next().unwrap_or("").to_string();
     for case in cases() {
-        let layout = case.layout.map_or(String::new(), |layout| format!("@ {layout}\n"));
-        let _ = write!(text, "\n## {}\n{layout}{}\n{}", case.claim, case.line, read(&case));
+        let layout = case
+            .layout
+            .map_or(String::new(), |layout| format!("@ {layout}\n"));
+        let _ = write!(
+            text,
+            "\n## {}\n{layout}{}\n{}",
+            case.claim,
+            case.line,
+            read(&case)
+        );
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/strace_cases.txt");
     std::fs::write(path, text + "\n").expect("the cases can be written");
@@ -110,7 +140,10 @@ fn bless() {
 
 fn is_strace(text: &str) -> bool {
     let format = by_name("strace").expect("the format is listed");
-    match format.recognise(Head { bytes: text.as_bytes(), complete: true }) {
+    match format.recognise(Head {
+        bytes: text.as_bytes(),
+        complete: true,
+    }) {
         Recognition::Yes => true,
         Recognition::Maybe(share) => share >= 30,
         Recognition::No | Recognition::NeedMore => false,
@@ -120,8 +153,12 @@ fn is_strace(text: &str) -> bool {
 #[test]
 fn a_single_line_with_a_clock_is_recognised() {
     assert!(is_strace("01:23:30.170323 close(3) = 0\n"));
-    assert!(is_strace("1234  1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>\n"));
-    assert!(is_strace("% time     seconds  usecs/call     calls    errors syscall\n"));
+    assert!(is_strace(
+        "1234  1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>\n"
+    ));
+    assert!(is_strace(
+        "% time     seconds  usecs/call     calls    errors syscall\n"
+    ));
     assert!(is_strace("strace: Process 12 attached\n"));
 }
 
@@ -136,37 +173,84 @@ const PLAIN_CALLS: [(&str, &str); 5] = [
 
 /// Every header that the options of strace make, with the digits of its clocks.
 fn headers() -> impl Iterator<Item = String> {
-    let ids = ["", "4711  ", "[pid  4711] ", "4711<web> ", "[pid 4711<web>] "];
+    let ids = [
+        "",
+        "4711  ",
+        "[pid  4711] ",
+        "4711<web> ",
+        "[pid 4711<web>] ",
+    ];
     let contexts = ["", "[unconfined_u:unconfined_r:unconfined_t:s0] "];
-    let clocks = ["", "20:37:49 ", "20:37:49.123 ", "20:37:49.123456 ", "1700000000 ", "1700000000.123456 "];
-    let numbers = ["", "[  59] ", "[00007f441a258ad7] ", "[  59] [00007f441a258ad7] "];
+    let clocks = [
+        "",
+        "20:37:49 ",
+        "20:37:49.123 ",
+        "20:37:49.123456 ",
+        "1700000000 ",
+        "1700000000.123456 ",
+    ];
+    let numbers = [
+        "",
+        "[  59] ",
+        "[00007f441a258ad7] ",
+        "[  59] [00007f441a258ad7] ",
+    ];
     let all = move |id: &'static str, context: &'static str, clock: &'static str| {
-        let relative = if clock.is_empty() { "     0.000012 " } else { "(+     0.000012) " };
-        let of = move |relative: &'static str| numbers.map(|number| format!("{id}{context}{clock}{relative}{number}"));
+        let relative = if clock.is_empty() {
+            "     0.000012 "
+        } else {
+            "(+     0.000012) "
+        };
+        let of = move |relative: &'static str| {
+            numbers.map(|number| format!("{id}{context}{clock}{relative}{number}"))
+        };
         of("").into_iter().chain(of(relative))
     };
-    let pairs = ids.into_iter().flat_map(move |id| contexts.map(|context| (id, context)));
-    pairs.flat_map(move |(id, context)| clocks.into_iter().flat_map(move |clock| all(id, context, clock)))
+    let pairs = ids
+        .into_iter()
+        .flat_map(move |id| contexts.map(|context| (id, context)));
+    pairs.flat_map(move |(id, context)| {
+        clocks
+            .into_iter()
+            .flat_map(move |clock| all(id, context, clock))
+    })
 }
 
 #[test]
 fn successful_calls_are_recognised_after_any_header() {
     for header in headers() {
-        for (duration, lines, from) in
-            [("", 1, 0), (" <0.000012>", 1, 1), ("", 2, 2), (" <0.000012>", 5, 0), ("", 5, 0)]
-        {
+        for (duration, lines, from) in [
+            ("", 1, 0),
+            (" <0.000012>", 1, 1),
+            ("", 2, 2),
+            (" <0.000012>", 5, 0),
+            ("", 5, 0),
+        ] {
             let calls = PLAIN_CALLS.iter().cycle().skip(from).take(lines);
-            let text: String = calls.map(|(call, ret)| format!("{header}{call:<22} = {ret}{duration}\n")).collect();
-            let head = Head { bytes: text.as_bytes(), complete: true };
-            let (name, reader) = parsers::choose_reader(head, None).unwrap_or_else(|| panic!("unknown: {text}"));
-            assert_eq!((name, reader.envelope_facts().names.len()), ("strace", 0), "{text}");
+            let text: String = calls
+                .map(|(call, ret)| format!("{header}{call:<22} = {ret}{duration}\n"))
+                .collect();
+            let head = Head {
+                bytes: text.as_bytes(),
+                complete: true,
+            };
+            let (name, reader) =
+                parsers::choose_reader(head, None).unwrap_or_else(|| panic!("unknown: {text}"));
+            assert_eq!(
+                (name, reader.envelope_facts().names.len()),
+                ("strace", 0),
+                "{text}"
+            );
             let mut parsed = Parsed::default();
             parsed.read(reader.as_ref(), text.as_bytes());
-            let is_read = |line: &Line| line.kind == LineKind::Call && (line.tid == 4711) == header.contains("4711");
+            let is_read = |line: &Line| {
+                line.kind == LineKind::Call && (line.tid == 4711) == header.contains("4711")
+            };
             assert!(parsed.lines.iter().all(is_read), "{text}");
             assert_eq!(reader.facts().has_durations, !duration.is_empty(), "{text}");
-            let is_timed =
-                ["20:37:49", "1700000000", "0.000012) ", "0.000012 "].iter().any(|clock| header.contains(clock));
+            let is_timed = ["20:37:49", "1700000000", "0.000012) ", "0.000012 "]
+                .iter()
+                .any(|clock| header.contains(clock));
             assert_eq!(reader.facts().clock != Clock::None, is_timed, "{text}");
         }
     }
@@ -178,14 +262,19 @@ fn calls_that_a_mail_wrapped_are_recognised() {
 MAP_PRIVATE|MAP_ANONYMOUS,\n-1, 0) = 0x7f43d6f38000\n";
     assert!(is_strace(text));
     assert!(is_strace(
-        &text.replace("openat", "1234  17:01:02.123456 openat").replace("mmap", "1235  17:01:03.123456 mmap")
+        &text
+            .replace("openat", "1234  17:01:02.123456 openat")
+            .replace("mmap", "1235  17:01:03.123456 mmap")
     ));
-    assert!(!is_strace("open(the door\nand close it) is what\nyou do = 3\n"));
+    assert!(!is_strace(
+        "open(the door\nand close it) is what\nyou do = 3\n"
+    ));
 }
 
 #[test]
 fn output_that_looks_like_another_tracer_does_not_hide_strace() {
-    let calls = "close(9) = -1 EBADF (Bad file descriptor)\nexit_group(0) = ?\n+++ exited with 0 +++\n";
+    let calls =
+        "close(9) = -1 EBADF (Bad file descriptor)\nexit_group(0) = ?\n+++ exited with 0 +++\n";
     assert!(is_strace(&format!("defines SYS_read(2)\n{calls}")));
 }
 
@@ -213,19 +302,40 @@ fn other_tracers_are_not_taken_for_strace() {
 fn facts_follow_from_the_head() {
     let facts = |head: &str| {
         let facts = reader(head).facts();
-        (facts.clock, facts.tick_ns, facts.dur_kind, facts.has_ids, facts.ids_optional)
+        (
+            facts.clock,
+            facts.tick_ns,
+            facts.dur_kind,
+            facts.has_ids,
+            facts.ids_optional,
+        )
     };
     let (us, s) = (1_000, 1_000_000_000);
     let cases = [
-        ("1 1795224170.658193 close(3) = 0 <0.000012>\n", (Clock::Epoch, us, DurKind::Exact, true, false)),
+        (
+            "1 1795224170.658193 close(3) = 0 <0.000012>\n",
+            (Clock::Epoch, us, DurKind::Exact, true, false),
+        ),
         (
             "01:23:30 close(3) = 0\n[pid    12] 01:23:30 close(3) = 0\n",
             (Clock::TimeOfDay, s, DurKind::UpperBound, true, true),
         ),
-        ("01:23:30.170323 close(3) = 0\n", (Clock::TimeOfDay, us, DurKind::UpperBound, false, true)),
-        ("12         0.000245 close(3) = 0\n", (Clock::SincePrevious, us, DurKind::UpperBound, true, false)),
-        ("1795224170.658193 (+     0.000281) close(3) = 0\n", (Clock::Epoch, us, DurKind::UpperBound, false, true)),
-        ("close(3) = 0\n", (Clock::None, s, DurKind::None, false, true)),
+        (
+            "01:23:30.170323 close(3) = 0\n",
+            (Clock::TimeOfDay, us, DurKind::UpperBound, false, true),
+        ),
+        (
+            "12         0.000245 close(3) = 0\n",
+            (Clock::SincePrevious, us, DurKind::UpperBound, true, false),
+        ),
+        (
+            "1795224170.658193 (+     0.000281) close(3) = 0\n",
+            (Clock::Epoch, us, DurKind::UpperBound, false, true),
+        ),
+        (
+            "close(3) = 0\n",
+            (Clock::None, s, DurKind::None, false, true),
+        ),
     ];
     for (head, expected) in cases {
         assert_eq!(facts(head), expected, "{head}");
@@ -245,8 +355,14 @@ fn zeros_of_a_truncated_file_hide_no_line() {
 #[test]
 fn an_indented_id_is_not_a_relative_stamp() {
     let clock = |head: &str| reader(head).facts().clock;
-    assert_eq!(clock("     0 close(3) = 0\n     1 close(4) = 0\n"), Clock::SincePrevious);
-    assert_eq!(clock("    4711 close(3) = 0\n    4711 close(4) = 0\n"), Clock::None);
+    assert_eq!(
+        clock("     0 close(3) = 0\n     1 close(4) = 0\n"),
+        Clock::SincePrevious
+    );
+    assert_eq!(
+        clock("    4711 close(3) = 0\n    4711 close(4) = 0\n"),
+        Clock::None
+    );
 }
 
 #[test]
@@ -254,16 +370,42 @@ fn columns_of_a_table_follow_its_header() {
     let head = "syscall              calls    errors % time\n---------------- --------- --------- ------\n";
     let mut parsed = Parsed::default();
     let line = reader(head).read(b"access                   2         1   0.00", &mut parsed);
-    assert_eq!(parsed.extra(&line), Some(&Extra::SummaryRow { calls: 2, failed: 1, total_ns: NO_NS }));
+    assert_eq!(
+        parsed.extra(&line),
+        Some(&Extra::SummaryRow {
+            calls: 2,
+            failed: 1,
+            total_ns: NO_NS
+        })
+    );
     let line = reader(head).read(b"close                   23             0.00", &mut parsed);
-    assert_eq!(parsed.extra(&line), Some(&Extra::SummaryRow { calls: 23, failed: 0, total_ns: NO_NS }));
+    assert_eq!(
+        parsed.extra(&line),
+        Some(&Extra::SummaryRow {
+            calls: 23,
+            failed: 0,
+            total_ns: NO_NS
+        })
+    );
 }
 
 #[test]
 fn an_empty_beginning_needs_more_text() {
     let format = by_name("strace").expect("the format is listed");
-    assert_eq!(format.recognise(Head { bytes: b"\n\n", complete: false }), Recognition::NeedMore);
-    assert_eq!(format.recognise(Head { bytes: b"", complete: true }), Recognition::No);
+    assert_eq!(
+        format.recognise(Head {
+            bytes: b"\n\n",
+            complete: false
+        }),
+        Recognition::NeedMore
+    );
+    assert_eq!(
+        format.recognise(Head {
+            bytes: b"",
+            complete: true
+        }),
+        Recognition::No
+    );
 }
 
 /// Bytes that often look like lines of a trace, to reach the corner cases.
@@ -320,8 +462,13 @@ fn traceish() -> impl Strategy<Value = Vec<u8>> {
 /// A capture of a process that hangs may have one line, which no log has.
 #[test]
 fn begins_of_calls_after_a_clock_are_recognised() {
-    let name =
-        |text: &str| parsers::recognise(Head { bytes: text.as_bytes(), complete: true }).map(parsers::Format::name);
+    let name = |text: &str| {
+        parsers::recognise(Head {
+            bytes: text.as_bytes(),
+            complete: true,
+        })
+        .map(parsers::Format::name)
+    };
     for text in [
         "1700000000.123456 read(0,",
         "12:00:01 flock(3, LOCK_EX",
@@ -330,7 +477,11 @@ fn begins_of_calls_after_a_clock_are_recognised() {
     ] {
         assert_eq!(name(text), Some("strace"), "{text}");
     }
-    for text in ["12:00:01 handler(3, waits", "12:00:01 read(0,\n12:00:02 worker started", "[   12.345678] read(0,"] {
+    for text in [
+        "12:00:01 handler(3, waits",
+        "12:00:01 read(0,\n12:00:02 worker started",
+        "[   12.345678] read(0,",
+    ] {
         assert_ne!(name(text), Some("strace"), "{text}");
     }
 }

@@ -10,8 +10,14 @@ const CASES: &str = include_str!("../truss_aix.cases");
 
 /// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
-    ("-f", "8192196:  _getpid() = 8192196\n8192196:  kread(0, \"x\", 1) = 1\n"),
-    ("-f -l", "8192196: 21037193: _getpid() = 8192196\n8192196: 21037193: kread(0, \"x\", 1) = 1\n"),
+    (
+        "-f",
+        "8192196:  _getpid() = 8192196\n8192196:  kread(0, \"x\", 1) = 1\n",
+    ),
+    (
+        "-f -l",
+        "8192196: 21037193: _getpid() = 8192196\n8192196: 21037193: kread(0, \"x\", 1) = 1\n",
+    ),
     (
         "-f -d",
         "Base time stamp:  1259020532.4127  [ x ]\n8192196:  0.0010 _getpid() = 8192196\n8192196:  0.0020 kread(0, \"x\", 1) = 1\n",
@@ -19,7 +25,10 @@ const LAYOUTS: &[(&str, &str)] = &[
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    TrussAix.reader(Head { bytes: head.as_bytes(), complete: true })
+    TrussAix.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]

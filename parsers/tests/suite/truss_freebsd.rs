@@ -1,7 +1,9 @@
 //! Lines of truss on FreeBSD. The cases are in `truss_freebsd.cases`.
 
 use parsers::truss_freebsd::TrussFreebsd;
-use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, Recognition, StampMoment};
+use parsers::{
+    Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, Recognition, StampMoment,
+};
 use proptest::prelude::*;
 
 use crate::cases;
@@ -11,14 +13,35 @@ const CASES: &str = include_str!("../truss_freebsd.cases");
 /// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("none", "close(3)\t\t\t\t\t = 0 (0x0)\n<new process>\n"),
-    ("-f", "  812: close(3)\t\t\t\t\t = 0 (0x0)\n 4712: <new process>\n"),
-    ("-H", "100123: close(3)\t\t\t\t = 0 (0x0)\n100124: <new thread 100124>\n"),
-    ("-f -H", "  812 100123: close(3)\t\t\t = 0 (0x0)\n  812 100124: <new thread 100124>\n"),
-    ("-d -D", "0.000020000 0.000010000 close(3)\t\t = 0 (0x0)\n<new process>\n"),
-    ("-f -d -D", "  812: 0.000020000 0.000010000 close(3)\t = 0 (0x0)\n  813: 0.1 <new process>\n"),
-    ("-f -D", "  812: 0.000017301 close(3)\t = 0 (0x0)\n  812: 0.000007301 close(4)\t = 0 (0x0)\n"),
+    (
+        "-f",
+        "  812: close(3)\t\t\t\t\t = 0 (0x0)\n 4712: <new process>\n",
+    ),
+    (
+        "-H",
+        "100123: close(3)\t\t\t\t = 0 (0x0)\n100124: <new thread 100124>\n",
+    ),
+    (
+        "-f -H",
+        "  812 100123: close(3)\t\t\t = 0 (0x0)\n  812 100124: <new thread 100124>\n",
+    ),
+    (
+        "-d -D",
+        "0.000020000 0.000010000 close(3)\t\t = 0 (0x0)\n<new process>\n",
+    ),
+    (
+        "-f -d -D",
+        "  812: 0.000020000 0.000010000 close(3)\t = 0 (0x0)\n  813: 0.1 <new process>\n",
+    ),
+    (
+        "-f -D",
+        "  812: 0.000017301 close(3)\t = 0 (0x0)\n  812: 0.000007301 close(4)\t = 0 (0x0)\n",
+    ),
     ("4.x", "close(3)\t\t\t\t\t = 0 (0x0)\nSIGNAL 11\n"),
-    ("4.x -f", "  812: close(3)\t\t\t\t\t = 0 (0x0)\n  812: close(4)\t\t\t = 0 (0x0)\nSIGNAL 11\n"),
+    (
+        "4.x -f",
+        "  812: close(3)\t\t\t\t\t = 0 (0x0)\n  812: close(4)\t\t\t = 0 (0x0)\nSIGNAL 11\n",
+    ),
     ("unknown age", "close(3)\t\t\t\t\t = 0 (0x0)\n"),
     (
         "-c",
@@ -27,7 +50,10 @@ const LAYOUTS: &[(&str, &str)] = &[
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    TrussFreebsd.reader(Head { bytes: head.as_bytes(), complete: true })
+    TrussFreebsd.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]
@@ -38,24 +64,47 @@ fn each_case_reads_as_expected() {
 #[test]
 fn columns_follow_from_their_numbers() {
     let exact = (StampMoment::End, Clock::SinceStart, DurKind::Exact, true);
-    let ends = (StampMoment::End, Clock::SinceStart, DurKind::UpperBound, false);
+    let ends = (
+        StampMoment::End,
+        Clock::SinceStart,
+        DurKind::UpperBound,
+        false,
+    );
     let lengths = (StampMoment::None, Clock::None, DurKind::Exact, true);
     let nothing = (StampMoment::None, Clock::None, DurKind::None, false);
     let cases = [
         ("0.000020000 0.000010000 close(3) = 0 (0x0)\n", exact),
-        ("0.000020000 close(3) = 0 (0x0)\n0.000030000 close(4) = 0 (0x0)\n1.5 x\n", ends),
-        ("0.000020000 close(3) = 0 (0x0)\n0.000010000 close(4) = 0 (0x0)\n", lengths),
+        (
+            "0.000020000 close(3) = 0 (0x0)\n0.000030000 close(4) = 0 (0x0)\n1.5 x\n",
+            ends,
+        ),
+        (
+            "0.000020000 close(3) = 0 (0x0)\n0.000010000 close(4) = 0 (0x0)\n",
+            lengths,
+        ),
         // Each process on its own never falls.
         (
             "8: 5.000000000 close(3) = 0 (0x0)\n9: 0.100000000 close(3) = 0 (0x0)\n8: 6.000000000 close(4) = 0 (0x0)\n",
             ends,
         ),
-        ("8: 0.100000000 close(3) = 0 (0x0)\n9: 0.000000000 <new process>\n9: 0.200000000 close(3) = 0 (0x0)\n", ends),
+        (
+            "8: 0.100000000 close(3) = 0 (0x0)\n9: 0.000000000 <new process>\n9: 0.200000000 close(3) = 0 (0x0)\n",
+            ends,
+        ),
         ("close(3) = 0 (0x0)\n", nothing),
     ];
     for (head, expected) in cases {
         let facts = reader(head).facts();
-        assert_eq!((facts.stamp, facts.clock, facts.dur_kind, facts.has_durations), expected, "{head}");
+        assert_eq!(
+            (
+                facts.stamp,
+                facts.clock,
+                facts.dur_kind,
+                facts.has_durations
+            ),
+            expected,
+            "{head}"
+        );
     }
 }
 
@@ -81,21 +130,37 @@ fn look_alikes_are_not_recognised() {
         "  2769 rmdir    RET   mmap 34365181952/0x800531000",
         "[    1.486287] md: stopping all md devices.",
     ];
-    let answer = |text: &str| TrussFreebsd.recognise(Head { bytes: text.as_bytes(), complete: true });
+    let answer = |text: &str| {
+        TrussFreebsd.recognise(Head {
+            bytes: text.as_bytes(),
+            complete: true,
+        })
+    };
     for text in yes {
         assert_eq!(answer(text), Recognition::Yes, "{text}");
-        let format = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
+        let format = parsers::recognise(Head {
+            bytes: text.as_bytes(),
+            complete: true,
+        });
         assert_eq!(format.map(Format::name), Some("truss-freebsd"), "{text}");
     }
     for text in no {
         assert_eq!(answer(text), Recognition::No, "{text}");
     }
-    assert_eq!(TrussFreebsd.recognise(Head { bytes: b"", complete: false }), Recognition::NeedMore);
+    assert_eq!(
+        TrussFreebsd.recognise(Head {
+            bytes: b"",
+            complete: false
+        }),
+        Recognition::NeedMore
+    );
 }
 
 #[test]
 fn the_public_sample_has_no_losses() {
-    let Some(text) = cases::corpus("freebsd-truss-plain.txt") else { return };
+    let Some(text) = cases::corpus("freebsd-truss-plain.txt") else {
+        return;
+    };
     let reader = reader(&text);
     let mut parsed = Parsed::default();
     parsed.read(reader.as_ref(), text.as_bytes());
@@ -107,7 +172,8 @@ fn the_public_sample_has_no_losses() {
 
 #[test]
 fn a_cut_line_is_damaged_not_another_call() {
-    let line = "  812: 0.100020000 0.000010000 openat(AT_FDCWD,\"/etc/x(1)\",O_RDONLY,00)\t = 3 (0x3)";
+    let line =
+        "  812: 0.100020000 0.000010000 openat(AT_FDCWD,\"/etc/x(1)\",O_RDONLY,00)\t = 3 (0x3)";
     for cut in line.find('(').unwrap_or(0) + 1..line.len() {
         let kind = cases::one(reader(LAYOUTS[5].1).as_ref(), &line.as_bytes()[..cut]);
         assert!(kind.starts_with("damaged"), "{cut}: {kind}");

@@ -3,7 +3,9 @@
 use crate::cases;
 
 use parsers::truss_solaris::TrussSolaris;
-use parsers::{DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
+use parsers::{
+    DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment,
+};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -11,17 +13,32 @@ const CASES: &str = include_str!("../truss_solaris.cases");
 
 /// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
-    ("-f -dDE", "Base time stamp:  1259020532.4127  [ x ]\n8:\t 3.7\n8:\t 0.0001\t 0.0001\t 0.0000\tgetpid()\t= 8\n"),
+    (
+        "-f -dDE",
+        "Base time stamp:  1259020532.4127  [ x ]\n8:\t 3.7\n8:\t 0.0001\t 0.0001\t 0.0000\tgetpid()\t= 8\n",
+    ),
     ("-f", "8:\tgetpid()\t\t\t\t\t= 8 [1]\n"),
-    ("-d", "Base time stamp:  1259020532.4127  [ x ]\n 0.0001\tgetpid()\t= 8\n"),
-    ("-f -d", "Base time stamp:  1259020532.4127  [ x ]\n8:\t 0.0001\tgetpid()\t= 8\n"),
+    (
+        "-d",
+        "Base time stamp:  1259020532.4127  [ x ]\n 0.0001\tgetpid()\t= 8\n",
+    ),
+    (
+        "-f -d",
+        "Base time stamp:  1259020532.4127  [ x ]\n8:\t 0.0001\tgetpid()\t= 8\n",
+    ),
     ("none", "getpid()\t\t\t\t\t= 8 [1]\n"),
     ("-f -l", "8/1:\t\tgetpid()\t\t\t\t\t= 8 [1]\n"),
-    ("-c", "syscall               seconds   calls  errors\nread                    2.04  138822\nusr time:  .030\n"),
+    (
+        "-c",
+        "syscall               seconds   calls  errors\nread                    2.04  138822\nusr time:  .030\n",
+    ),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
-    TrussSolaris.reader(Head { bytes: head.as_bytes(), complete: true })
+    TrussSolaris.reader(Head {
+        bytes: head.as_bytes(),
+        complete: true,
+    })
 }
 
 #[test]
@@ -33,32 +50,79 @@ fn each_case_reads_as_expected() {
 fn columns_follow_from_their_numbers() {
     let cases = [
         // -d -D, without a base line.
-        (" 0.0100\t 0.0100\tgetpid()\t= 8\n 0.5100\t 0.5000\tread(0, 0x08047A10, 1)\t= 1\n", true, true, false),
+        (
+            " 0.0100\t 0.0100\tgetpid()\t= 8\n 0.5100\t 0.5000\tread(0, 0x08047A10, 1)\t= 1\n",
+            true,
+            true,
+            false,
+        ),
         // -d -E: the second is not the difference.
-        (" 0.0100\t 0.0001\tgetpid()\t= 8\n 0.5100\t 0.0002\tread(0, 0x08047A10, 1)\t= 1\n", true, false, true),
+        (
+            " 0.0100\t 0.0001\tgetpid()\t= 8\n 0.5100\t 0.0002\tread(0, 0x08047A10, 1)\t= 1\n",
+            true,
+            false,
+            true,
+        ),
         // -D -E: the first falls.
-        (" 0.7100\t 0.0001\tread(0, 0x08047A10, 1)\t= 8\n 0.0100\t 0.0002\tgetpid()\t= 1\n", false, true, true),
+        (
+            " 0.7100\t 0.0001\tread(0, 0x08047A10, 1)\t= 8\n 0.0100\t 0.0002\tgetpid()\t= 1\n",
+            false,
+            true,
+            true,
+        ),
         // -D alone: it falls, and a second of CPU time in one call is out of the question.
-        (" 1.7100\tread(0, 0x08047A10, 1)\t= 8\n 0.0001\tgetpid()\t= 1\n 0.0100\tgetpid()\t= 1\n", false, true, false),
+        (
+            " 1.7100\tread(0, 0x08047A10, 1)\t= 8\n 0.0001\tgetpid()\t= 1\n 0.0100\tgetpid()\t= 1\n",
+            false,
+            true,
+            false,
+        ),
         // -E alone.
-        (" 0.0001\tread(0, 0x08047A10, 1)\t= 8\n 0.0000\tgetpid()\t= 1\n 0.0000\tgetpid()\t= 1\n", false, false, true),
+        (
+            " 0.0001\tread(0, 0x08047A10, 1)\t= 8\n 0.0000\tgetpid()\t= 1\n 0.0000\tgetpid()\t= 1\n",
+            false,
+            false,
+            true,
+        ),
         // -d alone.
-        (" 0.0001\tread(0, 0x08047A10, 1)\t= 8\n 0.0002\tgetpid()\t= 1\n 4.0000\tgetpid()\t= 1\n", true, false, false),
+        (
+            " 0.0001\tread(0, 0x08047A10, 1)\t= 8\n 0.0002\tgetpid()\t= 1\n 4.0000\tgetpid()\t= 1\n",
+            true,
+            false,
+            false,
+        ),
     ];
     for (head, stamped, measured, cpu) in cases {
         let reader = reader(head);
         let facts = reader.facts();
-        assert_eq!((facts.stamp == StampMoment::End, facts.has_durations), (stamped, measured), "{head}");
-        let line = reader.read(head.lines().next().unwrap_or("").as_bytes(), &mut Parsed::default());
+        assert_eq!(
+            (facts.stamp == StampMoment::End, facts.has_durations),
+            (stamped, measured),
+            "{head}"
+        );
+        let line = reader.read(
+            head.lines().next().unwrap_or("").as_bytes(),
+            &mut Parsed::default(),
+        );
         assert_eq!(line.cpu_ns != NO_NS, cpu, "{head}");
-        assert_eq!(facts.dur_kind == DurKind::UpperBound, stamped || measured, "{head}");
+        assert_eq!(
+            facts.dur_kind == DurKind::UpperBound,
+            stamped || measured,
+            "{head}"
+        );
     }
 }
 
 #[test]
 fn a_table_of_totals_is_not_one_of_strace() {
-    let head = Head { bytes: LAYOUTS[6].1.as_bytes(), complete: true };
-    assert_eq!(parsers::recognise(head).map(Format::name), Some("truss-solaris"));
+    let head = Head {
+        bytes: LAYOUTS[6].1.as_bytes(),
+        complete: true,
+    };
+    assert_eq!(
+        parsers::recognise(head).map(Format::name),
+        Some("truss-solaris")
+    );
 }
 
 #[test]
@@ -93,15 +157,26 @@ fn look_alikes_are_not_recognised() {
         "2769 rmdir    CALL  issetugid",
         "8192196:  _getpid() = 8192196\n8192196:  kread(0, \"x\", 1) = 1",
     ];
-    let answer = |text: &str| TrussSolaris.recognise(Head { bytes: text.as_bytes(), complete: true });
+    let answer = |text: &str| {
+        TrussSolaris.recognise(Head {
+            bytes: text.as_bytes(),
+            complete: true,
+        })
+    };
     for text in yes {
         assert_eq!(answer(text), Recognition::Yes, "{text}");
     }
     for text in no {
         assert_eq!(answer(text), Recognition::No, "{text}");
     }
-    assert_eq!(answer("12345:\tclose(3)\t\t\t\t= 0\n"), Recognition::Maybe(100));
-    assert_eq!(answer("close(3) = 0\nmmap(0x00000000, 56, 7, 258, 4, 0) = 0x08046790\n"), Recognition::Maybe(100));
+    assert_eq!(
+        answer("12345:\tclose(3)\t\t\t\t= 0\n"),
+        Recognition::Maybe(100)
+    );
+    assert_eq!(
+        answer("close(3) = 0\nmmap(0x00000000, 56, 7, 258, 4, 0) = 0x08046790\n"),
+        Recognition::Maybe(100)
+    );
 }
 
 #[test]
@@ -113,16 +188,24 @@ fn public_samples_have_no_losses() {
         std::fs::read_to_string(sample).ok(),
     ];
     for text in texts.into_iter().flatten() {
-        let head = Head { bytes: text.as_bytes(), complete: true };
+        let head = Head {
+            bytes: text.as_bytes(),
+            complete: true,
+        };
         assert_eq!(TrussSolaris.recognise(head), Recognition::Yes);
-        assert_eq!(parsers::recognise(head).map(Format::name), Some("truss-solaris"));
+        assert_eq!(
+            parsers::recognise(head).map(Format::name),
+            Some("truss-solaris")
+        );
         let reader = TrussSolaris.reader(head);
         let mut parsed = Parsed::default();
         parsed.read(reader.as_ref(), text.as_bytes());
         assert_eq!(parsed.lines.len(), text.lines().count());
         for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-            let used =
-                !matches!(line.kind, LineKind::Foreign | LineKind::Damaged | LineKind::NoThread | LineKind::Blank);
+            let used = !matches!(
+                line.kind,
+                LineKind::Foreign | LineKind::Damaged | LineKind::NoThread | LineKind::Blank
+            );
             assert!(used, "{:?}: {raw}", line.kind);
         }
     }
@@ -134,7 +217,10 @@ fn a_cut_keeps_all_lines_before_it() {
     for cut in 1..line.len() {
         let kind = cases::one(reader(LAYOUTS[0].1).as_ref(), &line.as_bytes()[..cut]);
         let expected = ["damaged", "call", "continuation", "foreign"];
-        assert!(expected.iter().any(|word| kind.starts_with(word)), "{cut}: {kind}");
+        assert!(
+            expected.iter().any(|word| kind.starts_with(word)),
+            "{cut}: {kind}"
+        );
     }
 }
 

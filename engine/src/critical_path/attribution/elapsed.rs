@@ -19,10 +19,26 @@ use parsers::syscalls::{Action, Class, Wait};
 
 impl Attribution {
     /// Adds the elapsed time of the selected calls of captures without a wall clock, and at least `min_ns` for each call.
-    pub fn with_elapsed(mut self, trace: &Trace, selection: &Selection<'_>, min_ns: i64) -> Attribution {
-        for capture in trace.captures.iter().filter(|capture| !capture.has_wall_clock()) {
-            for task in capture.tasks.clone().filter(|&task| selection.touches_task(task)) {
-                let calls = trace.rows_of(task).iter().filter(|&&row| trace.events.kind(row) == EventKind::Call);
+    pub fn with_elapsed(
+        mut self,
+        trace: &Trace,
+        selection: &Selection<'_>,
+        min_ns: i64,
+    ) -> Attribution {
+        for capture in trace
+            .captures
+            .iter()
+            .filter(|capture| !capture.has_wall_clock())
+        {
+            for task in capture
+                .tasks
+                .clone()
+                .filter(|&task| selection.touches_task(task))
+            {
+                let calls = trace
+                    .rows_of(task)
+                    .iter()
+                    .filter(|&&row| trace.events.kind(row) == EventKind::Call);
                 calls.for_each(|&row| self.add_elapsed(trace, task, row, min_ns));
             }
         }
@@ -34,10 +50,21 @@ impl Attribution {
         if end_ns <= 0 {
             return;
         }
-        let class = class_of(trace.events.shape(row).syscall, trace.events.texts.bytes(trace.events.target(row)));
+        let class = class_of(
+            trace.events.shape(row).syscall,
+            trace.events.texts.bytes(trace.events.target(row)),
+        );
         let what = What::Call(row);
         let resolved = !waits_for_others(class, trace.events.action(row));
-        self.add(&Segment { task, start_ns: 0, end_ns, what, class, resolved, tag: Tag::None });
+        self.add(&Segment {
+            task,
+            start_ns: 0,
+            end_ns,
+            what,
+            class,
+            resolved,
+            tag: Tag::None,
+        });
     }
 }
 
@@ -59,7 +86,9 @@ fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
 fn waits_for_others(class: Class, action: Action) -> bool {
     use Class::{Child, External, Ipc, Lock, Other, Poll, Stopped, Terminal};
     let reads_from_unknown = class == Other && action.wait() == Some(Wait::Read);
-    matches!(class, Child | External | Ipc | Lock | Poll | Stopped | Terminal)
-        || action == Action::Accepts
+    matches!(
+        class,
+        Child | External | Ipc | Lock | Poll | Stopped | Terminal
+    ) || action == Action::Accepts
         || reads_from_unknown
 }

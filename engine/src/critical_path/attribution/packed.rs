@@ -21,7 +21,10 @@ const LONG: u32 = (1 << LENGTH_BITS) - 1;
 /// Places that a core makes ready at a time.
 const CELLS_AT_ONCE: usize = 1 << 16;
 const TAGS: u32 = Tag::ALL.len() as u32;
-const _: () = assert!(2 * Class::ALL.len() as u32 * TAGS < 1 << (u32::BITS - LENGTH_BITS), "kinds fit");
+const _: () = assert!(
+    2 * Class::ALL.len() as u32 * TAGS < 1 << (u32::BITS - LENGTH_BITS),
+    "kinds fit"
+);
 
 /// What stretches are: a class, whether it is known what ended them, and a tag. 0 is nothing yet.
 #[inline]
@@ -31,7 +34,11 @@ fn kind_of(class: Class, resolved: bool, tag: Tag) -> u32 {
 
 fn class_of(kind: u32) -> Option<(Class, bool, Tag)> {
     let (class, tag) = (kind.checked_sub(1)? / TAGS, kind.checked_sub(1)? % TAGS);
-    Some((*Class::ALL.get(class as usize / 2)?, class % 2 == 1, *Tag::ALL.get(tag as usize)?))
+    Some((
+        *Class::ALL.get(class as usize / 2)?,
+        class % 2 == 1,
+        *Tag::ALL.get(tag as usize)?,
+    ))
 }
 
 #[inline]
@@ -53,15 +60,27 @@ impl Packed {
     /// and then, when it is written to, one of its own, and every core has to be notified.
     pub(super) fn new(rows: usize) -> Packed {
         let mut cells = vec![0; 2 * rows];
-        cells.par_chunks_mut(CELLS_AT_ONCE).for_each(|cells| std::hint::black_box(cells).fill(0));
-        Packed { cells, long: FxHashMap::default() }
+        cells
+            .par_chunks_mut(CELLS_AT_ONCE)
+            .for_each(|cells| std::hint::black_box(cells).fill(0));
+        Packed {
+            cells,
+            long: FxHashMap::default(),
+        }
     }
 
     /// Add a stretch, if what its place has is of the same kind.
     pub(super) fn takes(&mut self, segment: &Segment) -> bool {
         let (row, is_gap) = place_of(segment.what);
-        let (at, kind) = (place(row, is_gap), kind_of(segment.class, segment.resolved, segment.tag));
-        let Some(&cell) = self.cells.get(at).filter(|&&cell| cell == 0 || cell >> LENGTH_BITS == kind) else {
+        let (at, kind) = (
+            place(row, is_gap),
+            kind_of(segment.class, segment.resolved, segment.tag),
+        );
+        let Some(&cell) = self
+            .cells
+            .get(at)
+            .filter(|&&cell| cell == 0 || cell >> LENGTH_BITS == kind)
+        else {
             return false;
         };
         let sum_ns = self.length(at, cell).saturating_add(segment.dur_ns());
@@ -98,7 +117,9 @@ impl Packed {
     #[inline]
     pub(super) fn cells(&self, row: u32) -> [u32; 2] {
         let at = place(row, false);
-        self.cells.get(at..at + 2).map_or([0, 0], |cells| [cells[0], cells[1]])
+        self.cells
+            .get(at..at + 2)
+            .map_or([0, 0], |cells| [cells[0], cells[1]])
     }
 
     /// What a cell holds, without a shape.
@@ -106,7 +127,16 @@ impl Packed {
     pub(super) fn charge(&self, row: u32, is_gap: bool, cell: u32) -> Option<Charge> {
         let (class, resolved, tag) = class_of(cell >> LENGTH_BITS)?;
         let ns = self.length(place(row, is_gap), cell);
-        Some(Charge { row, shape: NONE, is_gap, place: None, class, resolved, tag, ns })
+        Some(Charge {
+            row,
+            shape: NONE,
+            is_gap,
+            place: None,
+            class,
+            resolved,
+            tag,
+            ns,
+        })
     }
 
     pub(super) fn charge_at(&self, row: u32, is_gap: bool) -> Option<Charge> {
@@ -128,7 +158,9 @@ impl Packed {
         let cells = (0u32..).zip(self.cells.iter().skip(usize::from(of_gaps)).step_by(2));
         let long_ones = cells.filter(move |&(_, &cell)| cell & LONG >= least);
         let enough = move |row| self.ns(row, of_gaps) >= at_least_ns;
-        long_ones.map(|(row, _)| row).filter(move |&row| enough(row))
+        long_ones
+            .map(|(row, _)| row)
+            .filter(move |&row| enough(row))
     }
 
     /// The places, for several cores.
@@ -144,11 +176,16 @@ impl PackedPlaces<'_> {
     /// Set the length of a stretch, if its place has none yet and it is short, as nearly all are.
     #[inline]
     pub(super) fn put(&self, row: u32, is_gap: bool, class: Class, tag: Tag, ns: i64) -> bool {
-        let Some(cell) = self.0.get(place(row, is_gap)) else { return false };
+        let Some(cell) = self.0.get(place(row, is_gap)) else {
+            return false;
+        };
         if ns as u64 >= u64::from(LONG) || cell.load(Ordering::Relaxed) != 0 {
             return false;
         }
-        cell.store(kind_of(class, true, tag) << LENGTH_BITS | ns as u32, Ordering::Relaxed);
+        cell.store(
+            kind_of(class, true, tag) << LENGTH_BITS | ns as u32,
+            Ordering::Relaxed,
+        );
         true
     }
 }
@@ -160,7 +197,15 @@ mod tests {
 
     #[test]
     fn lengths_of_any_size_add_up_and_keep_their_kind() {
-        let ends = [1, 7, i64::from(LONG) - 1, i64::from(LONG), i64::from(LONG) + 1, 1 << 33, 1 << 40];
+        let ends = [
+            1,
+            7,
+            i64::from(LONG) - 1,
+            i64::from(LONG),
+            i64::from(LONG) + 1,
+            1 << 33,
+            1 << 40,
+        ];
         for end_ns in ends {
             let mut dense = Packed::new(2);
             let what = What::Gap(1);
@@ -173,11 +218,20 @@ mod tests {
                 resolved: true,
                 tag,
             };
-            assert!(dense.takes(&one(0, end_ns, Tag::Lag)) && dense.takes(&one(end_ns, end_ns + 5, Tag::Lag)));
+            assert!(
+                dense.takes(&one(0, end_ns, Tag::Lag))
+                    && dense.takes(&one(end_ns, end_ns + 5, Tag::Lag))
+            );
             assert!(!dense.takes(&one(0, 1, Tag::None)), "another kind");
             let charge = dense.charge_at(1, true);
-            assert_eq!(charge.map(|charge| (charge.ns, charge.tag)), Some((end_ns + 5, Tag::Lag)));
-            assert_eq!([dense.ns(0, true), dense.ns(1, false), dense.ns(1, true)], [0, 0, end_ns + 5]);
+            assert_eq!(
+                charge.map(|charge| (charge.ns, charge.tag)),
+                Some((end_ns + 5, Tag::Lag))
+            );
+            assert_eq!(
+                [dense.ns(0, true), dense.ns(1, false), dense.ns(1, true)],
+                [0, 0, end_ns + 5]
+            );
             assert_eq!(dense.long_gaps(end_ns + 5).collect::<Vec<_>>(), [1]);
             assert_eq!(dense.long_gaps(end_ns + 6).count(), 0);
             assert!(!dense.has_call_of(1));

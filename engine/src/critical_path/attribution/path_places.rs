@@ -37,16 +37,26 @@ impl PathPlaces {
         let tasks = trace.tasks.len() as u32;
         let of_some = |first: u32| {
             let mut places = PathPlaces::default();
-            (first..tasks.min(first + TASKS_AT_ONCE as u32)).for_each(|task| places.push(trace, attribution, task));
+            (first..tasks.min(first + TASKS_AT_ONCE as u32))
+                .for_each(|task| places.push(trace, attribution, task));
             places
         };
-        let parts: Vec<PathPlaces> = (0..tasks).into_par_iter().step_by(TASKS_AT_ONCE).map(of_some).collect();
+        let parts: Vec<PathPlaces> = (0..tasks)
+            .into_par_iter()
+            .step_by(TASKS_AT_ONCE)
+            .map(of_some)
+            .collect();
         let mut all = PathPlaces::default();
-        all.lists.reserve_exact(parts.iter().map(|part| part.lists.len()).sum());
+        all.lists
+            .reserve_exact(parts.iter().map(|part| part.lists.len()).sum());
         all.offsets.reserve_exact(tasks as usize);
         for part in parts {
             let first = all.lists.len() as u32;
-            all.offsets.extend(part.offsets.iter().map(|&offset| if offset == ALL { ALL } else { first + offset }));
+            all.offsets.extend(
+                part.offsets
+                    .iter()
+                    .map(|&offset| if offset == ALL { ALL } else { first + offset }),
+            );
             all.lists.extend(part.lists);
         }
         all
@@ -55,7 +65,10 @@ impl PathPlaces {
     /// Find the places of the next task.
     fn push(&mut self, trace: &Trace, attribution: &Attribution, task: u32) {
         let rows = trace.rows_of(task);
-        let on_path = (0u32..).zip(rows).filter(|&(_, &row)| attribution.is_on_path(row)).map(|(at, _)| at);
+        let on_path = (0u32..)
+            .zip(rows)
+            .filter(|&(_, &row)| attribution.is_on_path(row))
+            .map(|(at, _)| at);
         let (most, begin) = (rows.len() / EVENTS_PER_PLACE, self.lists.len());
         self.lists.push(0);
         self.lists.extend(on_path.take(most + 1));
@@ -64,14 +77,20 @@ impl PathPlaces {
         if found > most {
             self.lists.truncate(begin);
         }
-        self.offsets.push(if found > most { ALL } else { begin as u32 });
+        self.offsets
+            .push(if found > most { ALL } else { begin as u32 });
     }
 
     /// The places of a task with so many rows.
     pub(super) fn of(&self, task: u32, rows: usize) -> Places<'_> {
-        let list = self.offsets.get(task as usize).and_then(|&offset| self.lists.get(offset as usize..)?.split_first());
+        let list = self
+            .offsets
+            .get(task as usize)
+            .and_then(|&offset| self.lists.get(offset as usize..)?.split_first());
         match list {
-            Some((&length, places)) => Places::Few(places.get(..length as usize).unwrap_or(&[]).iter()),
+            Some((&length, places)) => {
+                Places::Few(places.get(..length as usize).unwrap_or(&[]).iter())
+            }
             None => Places::All(0..rows),
         }
     }

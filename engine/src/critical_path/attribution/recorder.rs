@@ -32,8 +32,19 @@ struct Recorder<'walk> {
 }
 
 /// Add the path through these windows to the attribution.
-pub(super) fn record(attribution: Attribution, trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
-    let mut walked = Recorder { attribution, trace, wakers, spells: Vec::new(), rows: 0 };
+pub(super) fn record(
+    attribution: Attribution,
+    trace: &Trace,
+    wakers: &Wakers,
+    windows: &[Window],
+) -> Attribution {
+    let mut walked = Recorder {
+        attribution,
+        trace,
+        wakers,
+        spells: Vec::new(),
+        rows: 0,
+    };
     for window in windows.iter().filter(|window| window.root.is_some()) {
         walked.attribution.walk_stats.enter(trace, window);
         walk(trace, wakers, window, &mut walked);
@@ -75,17 +86,32 @@ impl Recorder<'_> {
             let mut edges = Vec::new();
             for spell in spells {
                 spell.parts(trace, wakers, |part| {
-                    let WorkPart { row, is_gap, start_ns, end_ns, class } = part;
-                    let is_inside = start_ns > spell.start_ns && start_ns < end_ns && end_ns < spell.end_ns;
-                    if !(is_inside && places.put(row, is_gap, class, spell.tag, end_ns - start_ns)) {
+                    let WorkPart {
+                        row,
+                        is_gap,
+                        start_ns,
+                        end_ns,
+                        class,
+                    } = part;
+                    let is_inside =
+                        start_ns > spell.start_ns && start_ns < end_ns && end_ns < spell.end_ns;
+                    if !(is_inside && places.put(row, is_gap, class, spell.tag, end_ns - start_ns))
+                    {
                         edges.extend(spell.segment(&part));
                     }
                 });
             }
             edges
         };
-        let edges: Vec<Vec<Segment>> = self.spells.par_chunks(SPELLS_OF_CORE).map(divided).collect();
-        edges.iter().flatten().for_each(|segment| self.attribution.add(segment));
+        let edges: Vec<Vec<Segment>> = self
+            .spells
+            .par_chunks(SPELLS_OF_CORE)
+            .map(divided)
+            .collect();
+        edges
+            .iter()
+            .flatten()
+            .for_each(|segment| self.attribution.add(segment));
         self.spells.clear();
         self.rows = 0;
     }

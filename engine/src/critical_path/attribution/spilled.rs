@@ -28,7 +28,10 @@ impl Spilled {
         let rows = RankedRows::new(rows, rows_of());
         let ranks = rows_of().map(|row| Some(rows.rank(row).unwrap_or(rows.len() as u32)));
         let by_row = Grouped::new(rows.len() + 1, ranks);
-        self.by_task = Grouped::new(tasks, self.segments.iter().map(|segment| Some(segment.task)));
+        self.by_task = Grouped::new(
+            tasks,
+            self.segments.iter().map(|segment| Some(segment.task)),
+        );
         (self.rows, self.by_row) = (rows, by_row);
     }
 
@@ -40,8 +43,14 @@ impl Spilled {
 
     /// The stretches of a row, in their original order.
     pub(super) fn of_row(&self, row: u32) -> impl Iterator<Item = &Segment> {
-        let rank = if row == NONE { Some(self.rows.len() as u32) } else { self.rows.rank(row) };
-        rank.map_or(&[][..], |rank| self.by_row.of(rank)).iter().filter_map(|&place| self.get(place))
+        let rank = if row == NONE {
+            Some(self.rows.len() as u32)
+        } else {
+            self.rows.rank(row)
+        };
+        rank.map_or(&[][..], |rank| self.by_row.of(rank))
+            .iter()
+            .filter_map(|&place| self.get(place))
     }
 
     /// The rows that have some, in order.

@@ -45,14 +45,26 @@ pub(super) struct LinkSums {
 impl LinkSums {
     /// Nothing yet, for so many processes.
     pub(super) fn new(processes: usize) -> LinkSums {
-        LinkSums { first: vec![None; processes], further: FxHashMap::default() }
+        LinkSums {
+            first: vec![None; processes],
+            further: FxHashMap::default(),
+        }
     }
 
     pub(super) fn add(&mut self, waiter: u32, waker: u32, known: EdgeKind, ns: i64) {
-        let has_place = self.first.get_mut(waker as usize).is_some_and(|first| match first {
-            Some(first) => first.add(waiter, known, ns),
-            None => first.insert(Awaited { waiter, known: [known; 2], ns: [0; 2] }).add(waiter, known, ns),
-        });
+        let has_place = self
+            .first
+            .get_mut(waker as usize)
+            .is_some_and(|first| match first {
+                Some(first) => first.add(waiter, known, ns),
+                None => first
+                    .insert(Awaited {
+                        waiter,
+                        known: [known; 2],
+                        ns: [0; 2],
+                    })
+                    .add(waiter, known, ns),
+            });
         if !has_place {
             *self.further.entry((waiter, waker, known)).or_default() += ns;
         }
@@ -60,8 +72,15 @@ impl LinkSums {
 
     /// How long others waited for a process.
     pub(super) fn awaited_ns(&self, process: u32) -> i64 {
-        let first = self.first.get(process as usize).and_then(Option::as_ref).map_or(0, |first| first.ns.iter().sum());
-        let further = self.further.iter().filter(|&(&(_, waker, _), _)| waker == process);
+        let first = self
+            .first
+            .get(process as usize)
+            .and_then(Option::as_ref)
+            .map_or(0, |first| first.ns.iter().sum());
+        let further = self
+            .further
+            .iter()
+            .filter(|&(&(_, waker, _), _)| waker == process);
         first + further.map(|(_, ns)| ns).sum::<i64>()
     }
 
@@ -75,13 +94,19 @@ impl LinkSums {
         }
         let mut pairs = Vec::new();
         for (waker, first) in (0..).zip(&self.first) {
-            let Some(Awaited { waiter, known, ns }) = *first else { continue };
+            let Some(Awaited { waiter, known, ns }) = *first else {
+                continue;
+            };
             let most = (ns[0], known[0]).max((ns[1], known[1]));
             // A pair may have more kinds of evidence.
             let (more_ns, more) = further.remove(&(waiter, waker)).unwrap_or((0, most));
             pairs.push((waiter, waker, ns[0] + ns[1] + more_ns, most.max(more).1));
         }
-        pairs.extend(further.into_iter().map(|((waiter, waker), (ns, (_, known)))| (waiter, waker, ns, known)));
+        pairs.extend(
+            further
+                .into_iter()
+                .map(|((waiter, waker), (ns, (_, known)))| (waiter, waker, ns, known)),
+        );
         pairs
     }
 }
@@ -99,11 +124,17 @@ pub(crate) struct WaitPairs {
 impl WaitPairs {
     /// Nothing yet. These processes are awaited.
     pub(super) fn new(processes: Range<u32>) -> WaitPairs {
-        WaitPairs { from: processes.start, first: vec![NONE; processes.len()], further: FxHashSet::default() }
+        WaitPairs {
+            from: processes.start,
+            first: vec![NONE; processes.len()],
+            further: FxHashSet::default(),
+        }
     }
 
     pub(super) fn insert(&mut self, waiter: u32, waker: u32) {
-        let place = waker.checked_sub(self.from).and_then(|place| self.first.get_mut(place as usize));
+        let place = waker
+            .checked_sub(self.from)
+            .and_then(|place| self.first.get_mut(place as usize));
         match place {
             Some(first) if *first == NONE || *first == waiter => *first = waiter,
             _ => {
@@ -113,7 +144,11 @@ impl WaitPairs {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
-        let first = (self.from..).zip(&self.first).filter(|&(_, &waiter)| waiter != NONE);
-        first.map(|(waker, &waiter)| (waiter, waker)).chain(self.further.iter().copied())
+        let first = (self.from..)
+            .zip(&self.first)
+            .filter(|&(_, &waiter)| waiter != NONE);
+        first
+            .map(|(waker, &waiter)| (waiter, waker))
+            .chain(self.further.iter().copied())
     }
 }

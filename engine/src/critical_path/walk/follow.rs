@@ -13,7 +13,9 @@ use parsers::syscalls::{Class, Wait};
 
 impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn call(&mut self, at: usize, span: Span) {
-        if let Some(poll) = self.wakers.poll(self.trace, self.now.task, at, span, self.waiter())
+        if let Some(poll) = self
+            .wakers
+            .poll(self.trace, self.now.task, at, span, self.waiter())
             && self.leads_on(span, poll.began_ns, &poll.edge)
         {
             return self.follow_poll(span, poll);
@@ -37,7 +39,14 @@ impl<L: WalkListener> Walk<'_, L> {
                     Some(Ender::Client) => (self.class(span.row), false, Tag::Idle),
                     Some(Ender::Unknown) => (self.class(span.row), false, self.tag()),
                 };
-                self.charge_as(tag, self.now.task, span.start_ns, What::Call(span.row), class, resolved);
+                self.charge_as(
+                    tag,
+                    self.now.task,
+                    span.start_ns,
+                    What::Call(span.row),
+                    class,
+                    resolved,
+                );
             }
         }
     }
@@ -53,15 +62,26 @@ impl<L: WalkListener> Walk<'_, L> {
             }
             WakeKind::Futex => {
                 let began_ns = self.wakers.asked_first_ns(trace, task, at, span.start_ns);
-                let sure = if began_ns < span.start_ns { Confidence::Inferred } else { edge.sure };
+                let sure = if began_ns < span.start_ns {
+                    Confidence::Inferred
+                } else {
+                    edge.sure
+                };
                 (self.wakers.began_ns(trace, task, at, began_ns), sure)
             }
             _ if self.wakers.wait(trace, span.row) == Some(Wait::Poll) => {
                 let began_ns = self.wakers.polled_first_ns(trace, task, at, span.start_ns);
-                let sure = if began_ns < span.start_ns { Confidence::Inferred } else { edge.sure };
+                let sure = if began_ns < span.start_ns {
+                    Confidence::Inferred
+                } else {
+                    edge.sure
+                };
                 (self.wakers.began_ns(trace, task, at, began_ns), sure)
             }
-            _ => (self.wakers.began_ns(trace, task, at, span.start_ns), edge.sure),
+            _ => (
+                self.wakers.began_ns(trace, task, at, span.start_ns),
+                edge.sure,
+            ),
         }
     }
 
@@ -69,7 +89,9 @@ impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn leads_on(&mut self, span: Span, began_ns: i64, edge: &Edge) -> bool {
         let elsewhere = edge.task != self.now.task && (edge.task as usize) < self.trace.tasks.len();
         let moves = edge.at_ns < self.now.at_ns;
-        elsewhere && edge.at_ns > began_ns && (moves || self.now.visits.first_visit_of_wait(span.row))
+        elsewhere
+            && edge.at_ns > began_ns
+            && (moves || self.now.visits.first_visit_of_wait(span.row))
     }
 
     /// Start of a task's wait for its children or threads. A wait for two parallel ones is a wait for the slower one.
@@ -88,8 +110,15 @@ impl<L: WalkListener> Walk<'_, L> {
         let events = &self.trace.events;
         let earlier = self.trace.rows_of(self.now.task).get(..at).unwrap_or(&[]);
         let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
-        for &row in earlier.iter().rev().take(MAX_ROWS).filter(|&&row| events.kind(row) == EventKind::Call) {
-            let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
+        for &row in earlier
+            .iter()
+            .rev()
+            .take(MAX_ROWS)
+            .filter(|&&row| events.kind(row) == EventKind::Call)
+        {
+            let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else {
+                break;
+            };
             let between_ns = reached_ns.saturating_sub(end_ns);
             let waits = match self.wakers.wait(self.trace, row) {
                 Some(Wait::Child | Wait::Signal) => how == WakeKind::Child,
@@ -99,12 +128,16 @@ impl<L: WalkListener> Walk<'_, L> {
             // Broken off by a signal, to be restarted: the next wait is the same one.
             let goes_on = events.outcome(row) == Outcome::Interrupted;
             if waits {
-                if !goes_on && between_ns > EXIT_TOLERANCE_NS.max((end_ns - start_ns) / MIN_WAIT_TO_CLEANUP_RATIO) {
+                if !goes_on
+                    && between_ns
+                        > EXIT_TOLERANCE_NS.max((end_ns - start_ns) / MIN_WAIT_TO_CLEANUP_RATIO)
+                {
                     break;
                 }
                 reached_ns = start_ns.min(reached_ns);
                 began_ns = reached_ns;
-            } else if self.wakers.keeps_signals(self.trace, row) && between_ns <= EXIT_TOLERANCE_NS {
+            } else if self.wakers.keeps_signals(self.trace, row) && between_ns <= EXIT_TOLERANCE_NS
+            {
                 reached_ns = start_ns.min(reached_ns);
             } else if between_ns > MAX_CLEANUP_NS || self.wakers.begins(self.trace, row) {
                 break;
@@ -125,14 +158,33 @@ impl<L: WalkListener> Walk<'_, L> {
             class => class,
         };
         match self.work_before(span, &edge) {
-            Some(work) => self.charge(edge.task, edge.at_ns.min(span.end_ns), work, Class::User, true),
-            None => self.charge(self.now.task, edge.at_ns.min(span.end_ns), What::Resume(span.row), class, true),
+            Some(work) => self.charge(
+                edge.task,
+                edge.at_ns.min(span.end_ns),
+                work,
+                Class::User,
+                true,
+            ),
+            None => self.charge(
+                self.now.task,
+                edge.at_ns.min(span.end_ns),
+                What::Resume(span.row),
+                class,
+                true,
+            ),
         }
         if self.now.at_ns <= self.now.floor_ns {
             return;
         }
         let (floor_ns, until_ns) = (self.now.floor_ns, self.now.at_ns);
-        self.push(Waiter { task: self.now.task, floor_ns, wait: span, polls: false, edge, until_ns });
+        self.push(Waiter {
+            task: self.now.task,
+            floor_ns,
+            wait: span,
+            polls: false,
+            edge,
+            until_ns,
+        });
         self.now.floor_ns = self.now.floor_ns.max(began_ns);
         self.go_to(edge.task);
     }
@@ -145,16 +197,31 @@ impl<L: WalkListener> Walk<'_, L> {
     ///                                               is woken, so the rest of its wait is work of the waker
     /// ```
     fn work_before(&self, span: Span, edge: &Edge) -> Option<What> {
-        let hands_over = matches!(edge.how, WakeKind::Stream | WakeKind::Futex | WakeKind::Message);
+        let hands_over = matches!(
+            edge.how,
+            WakeKind::Stream | WakeKind::Futex | WakeKind::Message
+        );
         let waker = self.trace.tasks.get(edge.task as usize)?;
         let is_placed = hands_over
-            && self.trace.captures.get(waker.capture as usize).is_some_and(|capture| is_coarse(&capture.facts));
+            && self
+                .trace
+                .captures
+                .get(waker.capture as usize)
+                .is_some_and(|capture| is_coarse(&capture.facts));
         if !is_placed || waker.end_ns() < span.end_ns {
             return None;
         }
         let rows = self.trace.rows_of(edge.task);
-        let woken_by = rows.partition_point(|&row| self.trace.events.start_ns(row) < edge.at_ns).checked_sub(1)?;
-        Some(What::Gap(woken_by.checked_sub(1).and_then(|before| rows.get(before)).copied().unwrap_or(NONE)))
+        let woken_by = rows
+            .partition_point(|&row| self.trace.events.start_ns(row) < edge.at_ns)
+            .checked_sub(1)?;
+        Some(What::Gap(
+            woken_by
+                .checked_sub(1)
+                .and_then(|before| rows.get(before))
+                .copied()
+                .unwrap_or(NONE),
+        ))
     }
 
     /// ```text
@@ -166,17 +233,40 @@ impl<L: WalkListener> Walk<'_, L> {
     /// parent, which waits for this child only from now on: it may have been busy when the producer finished.
     fn follow_poll(&mut self, span: Span, poll: PollLoop) {
         let class = self.class(span.row);
-        self.charge(self.now.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
-        let parent = (poll.first_task != self.now.task).then(|| self.pop()).flatten();
-        let (poller, floor_ns) =
-            parent.map_or((self.now.task, self.now.floor_ns), |parent| (parent.task, parent.floor_ns));
+        self.charge(
+            self.now.task,
+            span.start_ns.max(poll.edge.at_ns),
+            What::Call(span.row),
+            class,
+            true,
+        );
+        let parent = (poll.first_task != self.now.task)
+            .then(|| self.pop())
+            .flatten();
+        let (poller, floor_ns) = parent.map_or((self.now.task, self.now.floor_ns), |parent| {
+            (parent.task, parent.floor_ns)
+        });
         self.now.floor_ns = floor_ns;
-        self.charge_as(Tag::Lag, poller, poll.edge.at_ns, What::Resume(span.row), Class::Poll, true);
+        self.charge_as(
+            Tag::Lag,
+            poller,
+            poll.edge.at_ns,
+            What::Resume(span.row),
+            Class::Poll,
+            true,
+        );
         if self.now.at_ns <= floor_ns {
             return;
         }
         let (edge, until_ns) = (poll.edge, self.now.at_ns);
-        self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true, edge, until_ns });
+        self.push(Waiter {
+            task: poll.first_task,
+            floor_ns,
+            wait: span,
+            polls: true,
+            edge,
+            until_ns,
+        });
         self.now.floor_ns = floor_ns.max(poll.began_ns);
         self.go_to(edge.task);
     }
@@ -185,7 +275,13 @@ impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn give_back(&mut self) {
         let Some(waiter) = self.pop() else {
             // The tracer attached to it: its work before the first event is not in the capture.
-            return self.charge(self.now.task, self.now.floor_ns, What::Gap(NONE), Class::User, false);
+            return self.charge(
+                self.now.task,
+                self.now.floor_ns,
+                What::Gap(NONE),
+                Class::User,
+                false,
+            );
         };
         if waiter.polls {
             self.give_back_to_poller(&waiter);
@@ -196,14 +292,31 @@ impl<L: WalkListener> Walk<'_, L> {
             return;
         }
         let class = self.class(waiter.wait.row);
-        self.charge(waiter.task, waiter.wait.start_ns, What::Call(waiter.wait.row), class, false);
+        self.charge(
+            waiter.task,
+            waiter.wait.start_ns,
+            What::Call(waiter.wait.row),
+            class,
+            false,
+        );
     }
 
     /// It polled for the result of a task that has no events before this moment.
     fn give_back_to_poller(&mut self, waiter: &Waiter) {
         let checked_by = self.trace.events.task(waiter.wait.row);
         let creator = self.trace.tasks[waiter.task as usize].creator;
-        let poller = if checked_by == waiter.task { waiter.task } else { creator };
-        self.charge_as(Tag::Lag, poller, self.now.floor_ns, What::Resume(waiter.wait.row), Class::Poll, false);
+        let poller = if checked_by == waiter.task {
+            waiter.task
+        } else {
+            creator
+        };
+        self.charge_as(
+            Tag::Lag,
+            poller,
+            self.now.floor_ns,
+            What::Resume(waiter.wait.row),
+            Class::Poll,
+            false,
+        );
     }
 }

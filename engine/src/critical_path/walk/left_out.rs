@@ -22,7 +22,9 @@ impl<L: WalkListener> Walk<'_, L> {
         if ranges.is_empty() {
             return None;
         }
-        let is_counted = |range: &LeftOut| range.row != NONE || self.is_inside_life(range) || self.now.stack.is_empty();
+        let is_counted = |range: &LeftOut| {
+            range.row != NONE || self.is_inside_life(range) || self.now.stack.is_empty()
+        };
         let range = ranges.before(self.now.task, self.now.at_ns)?;
         (self.now.at_ns <= range.to_ns && is_counted(&range)).then_some(range)
     }
@@ -35,16 +37,27 @@ impl<L: WalkListener> Walk<'_, L> {
     /// this call.
     pub(super) fn stops_at_left_out(&mut self, before: Span) -> bool {
         let range = self.wakers.left_out().before(self.now.task, self.now.at_ns);
-        let Some(range) = range.filter(|range| range.to_ns > before.end_ns && range.to_ns < self.now.at_ns) else {
+        let Some(range) =
+            range.filter(|range| range.to_ns > before.end_ns && range.to_ns < self.now.at_ns)
+        else {
             return false;
         };
-        self.charge(self.now.task, range.to_ns, What::Gap(before.row), Class::User, true);
+        self.charge(
+            self.now.task,
+            range.to_ns,
+            What::Gap(before.row),
+            Class::User,
+            true,
+        );
         true
     }
 
     /// The place of the first call after the last range of left-out lines: the walk stops there.
     pub(super) fn after_left_out(&self, at: usize) -> Option<usize> {
-        let range = self.wakers.left_out().before(self.now.task, self.now.at_ns)?;
+        let range = self
+            .wakers
+            .left_out()
+            .before(self.now.task, self.now.at_ns)?;
         if range.to_ns <= self.now.floor_ns {
             return None;
         }
@@ -57,8 +70,13 @@ impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn pass_left_out(&mut self, range: LeftOut) {
         let (task, what) = (self.now.task, What::Gap(range.row));
         let (at_ns, is_root) = (self.now.at_ns, self.now.stack.is_empty());
-        let awaited = self.wakers.left_out().awaited(self.trace, task, range, at_ns, is_root);
-        let Some((awaited, how)) = awaited.filter(|&(awaited, _)| self.now.visits.first_visit_of_life(awaited)) else {
+        let awaited = self
+            .wakers
+            .left_out()
+            .awaited(self.trace, task, range, at_ns, is_root);
+        let Some((awaited, how)) =
+            awaited.filter(|&(awaited, _)| self.now.visits.first_visit_of_life(awaited))
+        else {
             return self.charge(task, range.from_ns, what, Class::Gap, false);
         };
         let end_ns = self.trace.tasks[awaited as usize].end_ns();
@@ -66,10 +84,26 @@ impl<L: WalkListener> Walk<'_, L> {
         if self.now.at_ns <= self.now.floor_ns {
             return;
         }
-        let edge = Edge { task: awaited, at_ns: end_ns, how, sure: Confidence::Inferred };
-        let wait = Span { row: NONE, start_ns: range.from_ns, end_ns: range.to_ns };
+        let edge = Edge {
+            task: awaited,
+            at_ns: end_ns,
+            how,
+            sure: Confidence::Inferred,
+        };
+        let wait = Span {
+            row: NONE,
+            start_ns: range.from_ns,
+            end_ns: range.to_ns,
+        };
         let (floor_ns, until_ns) = (self.now.floor_ns, self.now.at_ns);
-        self.push(Waiter { task, floor_ns, wait, polls: false, edge, until_ns });
+        self.push(Waiter {
+            task,
+            floor_ns,
+            wait,
+            polls: false,
+            edge,
+            until_ns,
+        });
         self.now.floor_ns = floor_ns.max(range.from_ns);
         self.go_to(awaited);
     }

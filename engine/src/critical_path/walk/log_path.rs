@@ -16,7 +16,9 @@ use parsers::syscalls::Class;
 /// Where messages were suppressed and only their number is logged, there is no silence, and nothing else is known.
 pub(super) fn log_path(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
     let events = &trace.events;
-    let Some(capture) = trace.captures.get(window.capture as usize) else { return 0 };
+    let Some(capture) = trace.captures.get(window.capture as usize) else {
+        return 0;
+    };
     let dated = |row: &u32| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS;
     let mut rows: Vec<u32> = capture.rows.clone().filter(dated).collect();
     rows.sort_by_key(|&row| events.start_ns(row));
@@ -40,7 +42,15 @@ pub(super) fn log_path(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segm
     }
     if let Some(task) = window.root.filter(|_| window.start_ns < end_ns) {
         let (start_ns, what) = (window.start_ns, What::Gap(NONE));
-        sink(Segment { task, start_ns, end_ns, what, class: Class::Gap, resolved: true, tag: Tag::None });
+        sink(Segment {
+            task,
+            start_ns,
+            end_ns,
+            what,
+            class: Class::Gap,
+            resolved: true,
+            tag: Tag::None,
+        });
     }
     rows.len() as u64
 }

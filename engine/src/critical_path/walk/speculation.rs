@@ -32,16 +32,27 @@ const MARKS: usize = 64;
 
 /// Events of a leg; more than there are if one core has to walk alone.
 pub(super) fn rows_of_leg() -> u32 {
-    if rayon::current_num_threads() > 1 { LEG_ROWS } else { u32::MAX }
+    if rayon::current_num_threads() > 1 {
+        LEG_ROWS
+    } else {
+        u32::MAX
+    }
 }
 
 /// Moments inside a window at which legs of so many events begin, the last one first.
 pub(super) fn leg_starts(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i64> {
-    let Some(capture) = trace.captures.get(window.capture as usize) else { return Vec::new() };
-    let rows = successors(capture.rows.end.checked_sub(leg_rows), |row| row.checked_sub(leg_rows));
+    let Some(capture) = trace.captures.get(window.capture as usize) else {
+        return Vec::new();
+    };
+    let rows = successors(capture.rows.end.checked_sub(leg_rows), |row| {
+        row.checked_sub(leg_rows)
+    });
     let rows = rows.take_while(|row| capture.rows.contains(row));
     let mut begins = Vec::new();
-    for at_ns in rows.map(|row| trace.events.start_ns(row)).filter(|&at_ns| at_ns != NO_NS) {
+    for at_ns in rows
+        .map(|row| trace.events.start_ns(row))
+        .filter(|&at_ns| at_ns != NO_NS)
+    {
         // Lines may be out of order.
         if window.start_ns < at_ns && at_ns < *begins.last().unwrap_or(&window.end_ns) {
             begins.push(at_ns);
@@ -129,8 +140,17 @@ impl Scout<'_> {
     }
 
     fn mark(&mut self) {
-        let Walk { now, listener, steps, .. } = &self.walk;
-        self.marks.push(Mark { now: now.clone(), recorded: listener.0.len(), steps: *steps });
+        let Walk {
+            now,
+            listener,
+            steps,
+            ..
+        } = &self.walk;
+        self.marks.push(Mark {
+            now: now.clone(),
+            recorded: listener.0.len(),
+            steps: *steps,
+        });
     }
 }
 
@@ -138,19 +158,34 @@ impl<L: WalkListener> Walk<'_, L> {
     /// Walk to the end, in legs that begin at these moments. The answer is how many of them the walk joined.
     pub(super) fn in_legs(&mut self, begins: &[i64]) -> usize {
         let (trace, wakers) = (self.trace, self.wakers);
-        let at_once = begins.len().min(LEGS_OF_CORE * rayon::current_num_threads());
-        let mut recordings: Vec<WalkRecording> = std::iter::repeat_with(WalkRecording::default).take(at_once).collect();
-        let scout =
-            |recordings| Scout { walk: Walk::new(trace, wakers, self.now.clone(), recordings), marks: Vec::new() };
+        let at_once = begins
+            .len()
+            .min(LEGS_OF_CORE * rayon::current_num_threads());
+        let mut recordings: Vec<WalkRecording> = std::iter::repeat_with(WalkRecording::default)
+            .take(at_once)
+            .collect();
+        let scout = |recordings| Scout {
+            walk: Walk::new(trace, wakers, self.now.clone(), recordings),
+            marks: Vec::new(),
+        };
         let mut scouts: Vec<Scout<'_>> = recordings.iter_mut().map(scout).collect();
         let mut joined = 0;
         for begins in begins.chunks(at_once.max(1)) {
             let now = &self.now;
             let legs = scouts.par_iter_mut().zip(begins).enumerate();
             legs.for_each(|(at, (scout, &until_ns))| {
-                scout.walk(now, at.checked_sub(1).map(|before| begins[before]), until_ns);
+                scout.walk(
+                    now,
+                    at.checked_sub(1).map(|before| begins[before]),
+                    until_ns,
+                );
             });
-            joined += scouts.iter_mut().take(begins.len()).map(|scout| self.join(scout)).filter(|&joins| joins).count();
+            joined += scouts
+                .iter_mut()
+                .take(begins.len())
+                .map(|scout| self.join(scout))
+                .filter(|&joins| joins)
+                .count();
         }
         while self.step() {}
         joined
@@ -158,7 +193,9 @@ impl<L: WalkListener> Walk<'_, L> {
 
     /// Continue until the walk meets a state of the scout, then to the end of its leg; or past it without a match.
     fn join(&mut self, Scout { walk: ahead, marks }: &mut Scout<'_>) -> bool {
-        let Some(lowest_ns) = marks.last().map(|mark| mark.now.at_ns) else { return false };
+        let Some(lowest_ns) = marks.last().map(|mark| mark.now.at_ns) else {
+            return false;
+        };
         while self.now.at_ns >= lowest_ns {
             if let Some(mark) = marks.iter().find(|mark| mark.now == self.now) {
                 let recordings = ahead.listener.0.drain(mark.recorded..);
@@ -194,15 +231,25 @@ impl<L: WalkListener> Walk<'_, L> {
             return self.step();
         }
         if birth_ns == NO_NS || birth_ns > at_ns {
-            self.now.at_ns = if birth_ns == NO_NS { self.now.at_ns } else { self.now.at_ns.min(birth_ns) };
+            self.now.at_ns = if birth_ns == NO_NS {
+                self.now.at_ns
+            } else {
+                self.now.at_ns.min(birth_ns)
+            };
             self.leave_at_birth();
             return self.now.at_ns > at_ns;
         }
-        let Some((at, span)) = self.lanes.before(task, at_ns + 1).filter(|(_, span)| span.end_ns > at_ns) else {
+        let Some((at, span)) = self
+            .lanes
+            .before(task, at_ns + 1)
+            .filter(|(_, span)| span.end_ns > at_ns)
+        else {
             return false;
         };
         let edge = self.wakers.waker(self.trace, task, at, span);
-        let Some(edge) = edge.filter(|edge| self.leads_on(span, at_ns, edge)) else { return false };
+        let Some(edge) = edge.filter(|edge| self.leads_on(span, at_ns, edge)) else {
+            return false;
+        };
         self.now.at_ns = self.now.at_ns.min(span.end_ns);
         let (began_ns, sure) = self.began(at, span, &edge);
         self.follow(span, began_ns, Edge { sure, ..edge });
@@ -219,8 +266,19 @@ mod tests {
     /// Two that wait for each other in turns, through two pipes.
     fn ping_pong(turns: i64) -> Trace {
         let turn = |(one, other): (TaskPlan, TaskPlan), at: i64| {
-            let one = one.call("write", at + 1, at + 2).on("pipe:[7]").call("read", at + 3, at + 9).on("pipe:[8]");
-            (one, other.call("read", at, at + 4).on("pipe:[7]").call("write", at + 6, at + 8).on("pipe:[8]"))
+            let one = one
+                .call("write", at + 1, at + 2)
+                .on("pipe:[7]")
+                .call("read", at + 3, at + 9)
+                .on("pipe:[8]");
+            (
+                one,
+                other
+                    .call("read", at, at + 4)
+                    .on("pipe:[7]")
+                    .call("write", at + 6, at + 8)
+                    .on("pipe:[8]"),
+            )
         };
         let begin = (task(1).exec(0, 1, "/bin/ping").fork(1, 2, 2), task(2));
         let (one, other) = (1..=turns).map(|number| 10 * number).fold(begin, turn);
@@ -230,14 +288,29 @@ mod tests {
     #[test]
     fn the_walk_joins_every_leg_where_nobody_polls() {
         let trace = ping_pong(200);
-        let (wakers, window) = (Wakers::new(&trace), windows(&trace, &WindowChoice::default())[0]);
+        let (wakers, window) = (
+            Wakers::new(&trace),
+            windows(&trace, &WindowChoice::default())[0],
+        );
         // In the midst of calls of either, and between them.
-        let begins: Vec<i64> = (1..=190).rev().map(|number| 10 * number + number % 10).collect();
+        let begins: Vec<i64> = (1..=190)
+            .rev()
+            .map(|number| 10 * number + number % 10)
+            .collect();
         let mut recordings = WalkRecording::default();
         let root = window.root.expect("a root");
-        let mut walk = Walk::new(&trace, &wakers, Position::at_end(&window, root), &mut recordings);
+        let mut walk = Walk::new(
+            &trace,
+            &wakers,
+            Position::at_end(&window, root),
+            &mut recordings,
+        );
         assert_eq!(walk.in_legs(&begins), begins.len());
-        let waits = recordings.0.iter().filter(|event| matches!(event, WalkEvent::Begins(..))).count();
+        let waits = recordings
+            .0
+            .iter()
+            .filter(|event| matches!(event, WalkEvent::Begins(..)))
+            .count();
         assert!(waits >= 200, "{waits} waits: one in each turn");
     }
 }

@@ -33,10 +33,22 @@ impl Assembler<'_> {
     /// A task set the alarm of its process; 0 stops it.
     pub(super) fn sets_alarm(&mut self, task: u32, row: u32, after_ns: i64) {
         let pid = self.trace.tasks[task as usize].pid;
-        let (timer, signals) = (self.trace.events.target(row), self.trace.tasks[task as usize].signals);
-        let other = self.alarms.remove(&pid).filter(|other| other.timer != timer && !other.has_fired);
-        let new =
-            Alarm { task, row, after_ns: if other.is_some() { 0 } else { after_ns }, signals, timer, has_fired: false };
+        let (timer, signals) = (
+            self.trace.events.target(row),
+            self.trace.tasks[task as usize].signals,
+        );
+        let other = self
+            .alarms
+            .remove(&pid)
+            .filter(|other| other.timer != timer && !other.has_fired);
+        let new = Alarm {
+            task,
+            row,
+            after_ns: if other.is_some() { 0 } else { after_ns },
+            signals,
+            timer,
+            has_fired: false,
+        };
         if after_ns > 0 || other.is_some() {
             self.alarms.insert(pid, new);
         }
@@ -48,9 +60,17 @@ impl Assembler<'_> {
             return;
         }
         let pid = self.trace.tasks[task as usize].pid;
-        let Some(alarm) = self.alarms.remove(&pid).filter(|alarm| alarm.task == task) else { return };
+        let Some(alarm) = self.alarms.remove(&pid).filter(|alarm| alarm.task == task) else {
+            return;
+        };
         if !self.ends_by_alarm(alarm) {
-            self.alarms.insert(pid, Alarm { has_fired: true, ..alarm });
+            self.alarms.insert(
+                pid,
+                Alarm {
+                    has_fired: true,
+                    ..alarm
+                },
+            );
         }
     }
 
@@ -58,7 +78,11 @@ impl Assembler<'_> {
     /// signal.
     pub(super) fn after_alarm(&mut self, task: u32) {
         let pid = self.trace.tasks[task as usize].pid;
-        let fired = self.alarms.get(&pid).copied().filter(|alarm| alarm.has_fired && alarm.task == task);
+        let fired = self
+            .alarms
+            .get(&pid)
+            .copied()
+            .filter(|alarm| alarm.has_fired && alarm.task == task);
         if let Some(alarm) = fired {
             self.alarms.remove(&pid);
             self.ends_by_alarm(alarm);
@@ -69,12 +93,15 @@ impl Assembler<'_> {
     fn ends_by_alarm(&mut self, alarm: Alarm) -> bool {
         let events = &self.trace.events;
         let rows = (alarm.row + 1..events.len()).take(MAX_ROWS);
-        let mut waits = rows.filter(|&row| events.task(row) == alarm.task && wait_of_row(events, row).is_some());
+        let mut waits = rows
+            .filter(|&row| events.task(row) == alarm.task && wait_of_row(events, row).is_some());
         // Without stamps, waits before it have unknown durations, unless they returned at once.
         let is_brief = |row: u32| events.start_ns(row) != NO_NS || failed_at_once(events, row);
         let wait = waits.find(|&row| was_broken_off(events, row) || !is_brief(row));
         let is_only = self.trace.tasks[alarm.task as usize].signals == alarm.signals + 1;
-        let Some(row) = wait.filter(|&row| is_only && was_broken_off(events, row)) else { return false };
+        let Some(row) = wait.filter(|&row| is_only && was_broken_off(events, row)) else {
+            return false;
+        };
         // Where stamps show it, the program's own time since the alarm was set is not part of the wait.
         let since_ns = match (events.start_ns(alarm.row), events.start_ns(row)) {
             (NO_NS, _) | (_, NO_NS) => 0,

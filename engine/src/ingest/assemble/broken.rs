@@ -7,7 +7,9 @@
 
 use crate::ingest::assemble::{Assembler, LinePlace};
 use parsers::line::Ended;
-use parsers::{CaptureFacts, Clock, DurKind, Extra, Line, LineKind, NO_NS, Outcome, StampMoment, Text};
+use parsers::{
+    CaptureFacts, Clock, DurKind, Extra, Line, LineKind, NO_NS, Outcome, StampMoment, Text,
+};
 
 /// The name of a call whose time alone is known.
 const UNKNOWN: &[u8] = b"unknown";
@@ -26,7 +28,11 @@ impl Assembler<'_> {
     /// The call that was open when this signal arrived. A tracer that prints calls when they return charges its time to
     /// the signal.
     fn broken_by(&mut self, task: u32, line: &Line, stamp_ns: i64) -> Option<Broken> {
-        let call = if line.target.is_some() { line.target } else { self.asleep_in(task).unwrap_or(Text::NONE) };
+        let call = if line.target.is_some() {
+            line.target
+        } else {
+            self.asleep_in(task).unwrap_or(Text::NONE)
+        };
         let facts = self.facts;
         let state = self.state(task);
         if facts.stamp == StampMoment::Start || (!state.seen && has_stamps(&facts)) {
@@ -34,20 +40,41 @@ impl Assembler<'_> {
         }
         let last_end_ns = state.last_end_ns;
         match facts.dur_kind {
-            DurKind::Exact if facts.stamp == StampMoment::End && line.dur_ns != NO_NS && stamp_ns != NO_NS => {
+            DurKind::Exact
+                if facts.stamp == StampMoment::End && line.dur_ns != NO_NS && stamp_ns != NO_NS =>
+            {
                 // The time since the task entered its last call: if that had returned, this began before its return.
                 let start_ns = stamp_ns.saturating_sub(line.dur_ns);
-                (start_ns >= last_end_ns).then_some(Broken { call, start_ns, dur_ns: line.dur_ns })
+                (start_ns >= last_end_ns).then_some(Broken {
+                    call,
+                    start_ns,
+                    dur_ns: line.dur_ns,
+                })
             }
             DurKind::Exact => None,
             _ if !call.is_some() => None,
-            _ if stamp_ns == NO_NS => Some(Broken { call, start_ns: NO_NS, dur_ns: line.dur_ns }),
-            _ => Some(Broken { call, start_ns: last_end_ns, dur_ns: stamp_ns.saturating_sub(last_end_ns).max(0) }),
+            _ if stamp_ns == NO_NS => Some(Broken {
+                call,
+                start_ns: NO_NS,
+                dur_ns: line.dur_ns,
+            }),
+            _ => Some(Broken {
+                call,
+                start_ns: last_end_ns,
+                dur_ns: stamp_ns.saturating_sub(last_end_ns).max(0),
+            }),
         }
     }
 
     /// A signal arrived. Keep the call that it broke off: its line may follow.
-    pub(super) fn interrupts(&mut self, task: u32, line: &Line, extra: Option<&Extra>, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn interrupts(
+        &mut self,
+        task: u32,
+        line: &Line,
+        extra: Option<&Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         let broken = self.broken_by(task, line, stamp_ns);
         let state = self.state(task);
         state.broken = state.broken.or(broken);
@@ -58,15 +85,36 @@ impl Assembler<'_> {
 
     /// The process was killed, so the line of the call that the signal broke off does not follow.
     pub(super) fn never_printed(&mut self, task: u32, line: &Line, at: LinePlace) {
-        let Some(Broken { call, start_ns, dur_ns }) = self.state(task).broken.take() else { return };
+        let Some(Broken {
+            call,
+            start_ns,
+            dur_ns,
+        }) = self.state(task).broken.take()
+        else {
+            return;
+        };
         // The notice of a sleep has the call, too.
         if self.asleep_in(task).is_some() {
             self.take_open(task);
         }
-        let name = if call.is_some() { call } else { self.trace.events.texts.add(UNKNOWN) };
+        let name = if call.is_some() {
+            call
+        } else {
+            self.trace.events.texts.add(UNKNOWN)
+        };
         let (pid, tid) = (line.pid, line.tid);
-        let call = Line { name, pid, tid, outcome: Outcome::Interrupted, ..Line::of(LineKind::Call) };
-        let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
+        let call = Line {
+            name,
+            pid,
+            tid,
+            outcome: Outcome::Interrupted,
+            ..Line::of(LineKind::Call)
+        };
+        let dur_kind = if dur_ns == NO_NS {
+            DurKind::None
+        } else {
+            self.facts.dur_kind
+        };
         self.push(task, &call, at, start_ns, dur_ns, dur_kind);
         self.count(task, Outcome::Interrupted);
     }

@@ -16,14 +16,21 @@ impl Assembler<'_> {
     /// clock. Other threads may have made calls in between.
     pub(super) fn waits_until(&mut self, row: u32, task: u32, clock: DeadlineClock, until_ns: i64) {
         const MAX_ROWS_BETWEEN: u32 = 64;
-        let read = self.state(task).clock_read.filter(|&(_, read, _)| read == clock);
+        let read = self
+            .state(task)
+            .clock_read
+            .filter(|&(_, read, _)| read == clock);
         let events = &self.trace.events;
         let read = read.filter(|&(before, ..)| {
             row.saturating_sub(before) <= MAX_ROWS_BETWEEN
                 && (before + 1..row).all(|between| events.task(between) != task)
         });
         match read.filter(|_| self.facts.clock == Clock::None) {
-            Some((.., now_ns)) => self.trace.events.requested.push((row, until_ns.saturating_sub(now_ns).max(0))),
+            Some((.., now_ns)) => self
+                .trace
+                .events
+                .requested
+                .push((row, until_ns.saturating_sub(now_ns).max(0))),
             None => self.trace.events.until.push((row, clock, until_ns)),
         }
     }
@@ -33,7 +40,11 @@ impl Assembler<'_> {
         let until = std::mem::take(&mut self.trace.events.until);
         for clock in [DeadlineClock::Monotonic, DeadlineClock::RealTime] {
             let of_clock = until.iter().filter(|&&(_, used, _)| used == clock);
-            self.compare_clock(of_clock.map(|&(row, _, until_ns)| (row, until_ns)).collect());
+            self.compare_clock(
+                of_clock
+                    .map(|&(row, _, until_ns)| (row, until_ns))
+                    .collect(),
+            );
         }
     }
 
@@ -41,21 +52,30 @@ impl Assembler<'_> {
     fn compare_clock(&mut self, until: Vec<(u32, i64)>) {
         let (facts, events) = (self.facts, &mut self.trace.events);
         let reached = until.iter().filter(|&&(row, _)| {
-            events.outcome(row) == Outcome::Ok || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
+            events.outcome(row) == Outcome::Ok
+                || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
         });
         let is_sleep = |row: u32| events.action(row) == Action::Sleeps;
-        let reached = reached.filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(row));
-        let offsets = reached.filter_map(|&(row, until_ns)| events.end_ns(row)?.checked_sub(until_ns));
+        let reached =
+            reached.filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(row));
+        let offsets =
+            reached.filter_map(|&(row, until_ns)| events.end_ns(row)?.checked_sub(until_ns));
         let offsets: Vec<i64> = offsets.collect();
         let is_late = facts.dur_kind == DurKind::UpperBound && facts.stamp == StampMoment::Start;
-        let Some(&offset_ns) = offsets.iter().min().filter(|_| !is_late || offsets.len() as i64 >= MIN_RHYTHM_WAITS)
+        let Some(&offset_ns) = offsets
+            .iter()
+            .min()
+            .filter(|_| !is_late || offsets.len() as i64 >= MIN_RHYTHM_WAITS)
         else {
             return;
         };
         for (row, until_ns) in until {
             let start_ns = events.start_ns(row);
             if start_ns != NO_NS {
-                let requested_ns = until_ns.saturating_add(offset_ns).saturating_sub(start_ns).max(0);
+                let requested_ns = until_ns
+                    .saturating_add(offset_ns)
+                    .saturating_sub(start_ns)
+                    .max(0);
                 events.requested.push((row, requested_ns));
             }
         }

@@ -11,8 +11,8 @@ use crate::store::resolution::is_coarse;
 use crate::store::trace::Trace;
 use parsers::syscalls::{Action, action_of};
 use parsers::{
-    CallPart, CaptureFacts, Content, DurKind, Interner, Line, LineKind, LineRef, NO_ID, NO_NS, Outcome, StampMoment,
-    Text,
+    CallPart, CaptureFacts, Content, DurKind, Interner, Line, LineKind, LineRef, NO_ID, NO_NS,
+    Outcome, StampMoment, Text,
 };
 
 /// The content of a line that adds a row and has no other effect, except on what its descriptor refers to.
@@ -35,8 +35,28 @@ pub(super) struct FastPath {
 impl FastPath {
     /// A line with this content only.
     fn line(&self, kind: LineKind) -> Line {
-        let FastPath { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
-        Line { ret, name, op, target, errno, fd, outcome, part, ..Line::of(kind) }
+        let FastPath {
+            ret,
+            name,
+            op,
+            target,
+            errno,
+            fd,
+            outcome,
+            part,
+            ..
+        } = *self;
+        Line {
+            ret,
+            name,
+            op,
+            target,
+            errno,
+            fd,
+            outcome,
+            part,
+            ..Line::of(kind)
+        }
     }
 
     /// What the call does to the descriptors of its task. It works on this one.
@@ -60,9 +80,17 @@ impl FastPath {
 
 /// The number of a line's body and its content, if the fast path applies.
 #[inline]
-fn plain_body<'a>(known: &'a [Option<FastPath>], line_ref: &LineRef) -> Option<(u32, &'a FastPath)> {
-    let Content::Cached(body) = line_ref.content else { return None };
-    known.get(body as usize)?.as_ref().map(|plain| (body, plain))
+fn plain_body<'a>(
+    known: &'a [Option<FastPath>],
+    line_ref: &LineRef,
+) -> Option<(u32, &'a FastPath)> {
+    let Content::Cached(body) = line_ref.content else {
+        return None;
+    };
+    known
+        .get(body as usize)?
+        .as_ref()
+        .map(|plain| (body, plain))
 }
 
 /// Any stretch of time joined with this one is itself.
@@ -130,8 +158,12 @@ pub(super) fn can_be(facts: &CaptureFacts) -> bool {
 fn part(line: &Line) -> Option<CallPart> {
     match (line.kind, line.part) {
         (LineKind::Call, _) => Some(CallPart::Whole),
-        (LineKind::CallStart, CallPart::Begun) if line.outcome == Outcome::Open => Some(CallPart::Begun),
-        (LineKind::CallEnd, CallPart::Resumed) if line.outcome != Outcome::Open => Some(CallPart::Resumed),
+        (LineKind::CallStart, CallPart::Begun) if line.outcome == Outcome::Open => {
+            Some(CallPart::Begun)
+        }
+        (LineKind::CallEnd, CallPart::Resumed) if line.outcome != Outcome::Open => {
+            Some(CallPart::Resumed)
+        }
         _ => None,
     }
 }
@@ -140,17 +172,31 @@ impl Assembler<'_> {
     /// The same that takes each line in as if its body had not come before.
     #[cfg(test)]
     pub(crate) fn without_fast_path(self) -> Self {
-        Assembler { has_plain: false, ..self }
+        Assembler {
+            has_plain: false,
+            ..self
+        }
     }
 
     /// Remember the body of a line without an extra, if its content has no other effect. The shape of a whole call is
     /// known by now.
     pub(super) fn learn(&mut self, line: &Line) {
-        let Some(at) = (line.cached as usize).checked_sub(1).filter(|_| self.has_plain) else { return };
+        let Some(at) = (line.cached as usize)
+            .checked_sub(1)
+            .filter(|_| self.has_plain)
+        else {
+            return;
+        };
         let Some(part) = part(line) else { return };
-        let shape = self.body_shapes.get(self.reader).and_then(|known| known.get(at)).copied().unwrap_or(NONE);
+        let shape = self
+            .body_shapes
+            .get(self.reader)
+            .and_then(|known| known.get(at))
+            .copied()
+            .unwrap_or(NONE);
         // What is not printed is looked up, each time anew; but not for second halves.
-        let is_printed = || line.target.is_some() && !is_bare(self.trace.events.texts.bytes(line.target));
+        let is_printed =
+            || line.target.is_some() && !is_bare(self.trace.events.texts.bytes(line.target));
         let has_target = part == CallPart::Resumed || line.fd == NO_ID || is_printed();
         // What a call goes on with may follow from the one before.
         let goes_on = line.op.is_some() && action_of(line.name) == Action::Restarts;
@@ -166,16 +212,44 @@ impl Assembler<'_> {
         if at >= known.len() {
             known.resize(at + 1, None);
         }
-        let effect = self.descriptors.effect(line, part != CallPart::Whole, &self.trace.events.texts);
-        let Line { ret, name, op, target, errno, fd, outcome, .. } = *line;
-        known[at] = Some(FastPath { ret, shape, name, op, target, errno, fd, outcome, part, effect });
+        let effect =
+            self.descriptors
+                .effect(line, part != CallPart::Whole, &self.trace.events.texts);
+        let Line {
+            ret,
+            name,
+            op,
+            target,
+            errno,
+            fd,
+            outcome,
+            ..
+        } = *line;
+        known[at] = Some(FastPath {
+            ret,
+            shape,
+            name,
+            op,
+            target,
+            errno,
+            fd,
+            outcome,
+            part,
+            effect,
+        });
     }
 
     /// Process the first of some lines, as long as their bodies and the states of their tasks allow the fast path.
     /// Returns their number. They come after this place.
     pub(crate) fn fast_path_lines(&mut self, lines: &[LineRef], before: LinePlace) -> usize {
         // These lines change neither the set of live tasks nor the known bodies.
-        let Some(known) = self.plain.get_mut(self.reader).filter(|_| !self.owners.all_gone()) else { return 0 };
+        let Some(known) = self
+            .plain
+            .get_mut(self.reader)
+            .filter(|_| !self.owners.all_gone())
+        else {
+            return 0;
+        };
         let known = std::mem::take(known);
         let (mut passed, mut rest) = (Passed::new(before), lines);
         while let Some((line_ref, others)) = rest.split_first()
@@ -188,7 +262,11 @@ impl Assembler<'_> {
                     self.plain_begun(plain, line_ref, body, task, &mut passed);
                     others
                 }
-                (CallPart::Resumed, true) if self.plain_resumed(plain, line_ref, task, &mut passed) => others,
+                (CallPart::Resumed, true)
+                    if self.plain_resumed(plain, line_ref, task, &mut passed) =>
+                {
+                    others
+                }
                 _ => break,
             };
         }
@@ -198,8 +276,18 @@ impl Assembler<'_> {
     }
 
     fn pass(&mut self, passed: &Passed) {
-        let Passed { whole, begun, resumed, stretch_ns, .. } = passed;
-        for (kind, counted) in [(LineKind::Call, whole), (LineKind::CallStart, begun), (LineKind::CallEnd, resumed)] {
+        let Passed {
+            whole,
+            begun,
+            resumed,
+            stretch_ns,
+            ..
+        } = passed;
+        for (kind, counted) in [
+            (LineKind::Call, whole),
+            (LineKind::CallStart, begun),
+            (LineKind::CallEnd, resumed),
+        ] {
             if counted.lines > 0 {
                 self.account(kind, counted.lines, counted.first);
             }
@@ -212,7 +300,10 @@ impl Assembler<'_> {
     /// The task of a line, and whether it has a call open, if it is where plain lines leave it.
     #[inline]
     fn plain_task(&mut self, line_ref: &LineRef) -> Option<(u32, bool)> {
-        let task = self.owners.owner_now((line_ref.pid, line_ref.tid)).filter(|&task| task < self.inherited)?;
+        let task = self
+            .owners
+            .owner_now((line_ref.pid, line_ref.tid))
+            .filter(|&task| task < self.inherited)?;
         let state = self.states.get((task - self.first_task) as usize)?;
         (!state.exiting && state.gone_ns == 0).then_some((task, state.open != 0))
     }
@@ -227,12 +318,21 @@ impl Assembler<'_> {
         task: u32,
         passed: &mut Passed,
     ) -> &'a [LineRef] {
-        let Assembler { trace, descriptors, .. } = self;
+        let Assembler {
+            trace, descriptors, ..
+        } = self;
         let Trace { events, tasks, .. } = &mut **trace;
-        let (own, number, file) = (&mut tasks[task as usize], task - self.first_task, passed.at.file);
+        let (own, number, file) = (
+            &mut tasks[task as usize],
+            task - self.first_task,
+            passed.at.file,
+        );
         let state = &mut self.states[number as usize];
         let clock = &mut self.clocks[(file - self.capture.first_file) as usize];
-        let (mut rest, ids) = (lines, lines.first().map(|line_ref| (line_ref.pid, line_ref.tid)));
+        let (mut rest, ids) = (
+            lines,
+            lines.first().map(|line_ref| (line_ref.pid, line_ref.tid)),
+        );
         while let Some((line_ref, others)) = rest.split_first()
             && ids == Some((line_ref.pid, line_ref.tid))
             && let Some((_, plain)) = plain_body(known, line_ref)
@@ -240,23 +340,54 @@ impl Assembler<'_> {
         {
             let line = passed.next();
             own.spoke(line);
-            let (start_ns, dur_ns, cpu_ns) =
-                (clock.place(line_ref.stamp_ns), bounded_ns(line_ref.dur_ns), line_ref.cpu_ns);
-            let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
-            let &FastPath { ret, shape, target, outcome, .. } = plain;
+            let (start_ns, dur_ns, cpu_ns) = (
+                clock.place(line_ref.stamp_ns),
+                bounded_ns(line_ref.dur_ns),
+                line_ref.cpu_ns,
+            );
+            let dur_kind = if dur_ns == NO_NS {
+                DurKind::None
+            } else {
+                self.facts.dur_kind
+            };
+            let &FastPath {
+                ret,
+                shape,
+                target,
+                outcome,
+                ..
+            } = plain;
             let kind = EventKind::Call;
-            let event =
-                Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind };
+            let event = Event {
+                start_ns,
+                dur_ns,
+                cpu_ns,
+                ret,
+                line,
+                file,
+                task,
+                shape,
+                target,
+                kind,
+                outcome,
+                dur_kind,
+            };
             (state.last_row, state.undated) = (events.push(&event) + 1, 0);
             if start_ns != NO_NS {
-                let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+                let end_ns = if dur_ns == NO_NS {
+                    start_ns
+                } else {
+                    start_ns.saturating_add(dur_ns)
+                };
                 own.lived(start_ns, end_ns);
                 passed.lived(start_ns, end_ns);
                 (state.last_end_ns, state.seen) = (end_ns, true);
             }
             own.called(outcome);
             if plain.effect != DescriptorEffect::None {
-                plain.affect(descriptors, number, plain.fd, &mut events.texts, || plain.line(LineKind::Call));
+                plain.affect(descriptors, number, plain.fd, &mut events.texts, || {
+                    plain.line(LineKind::Call)
+                });
             }
             passed.whole.count(line);
             rest = others;
@@ -268,30 +399,77 @@ impl Assembler<'_> {
     }
 
     #[inline(never)]
-    fn plain_begun(&mut self, plain: &FastPath, line_ref: &LineRef, body: u32, task: u32, passed: &mut Passed) {
+    fn plain_begun(
+        &mut self,
+        plain: &FastPath,
+        line_ref: &LineRef,
+        body: u32,
+        task: u32,
+        passed: &mut Passed,
+    ) {
         let (number, file) = (passed.next(), passed.at.file);
         let start_ns = self.plain_stamp(line_ref, task, passed.at);
-        let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
+        let row = self
+            .trace
+            .events
+            .push(&Event::begun(start_ns, number, file, task, plain.target));
         self.last_row = row;
         if start_ns != NO_NS {
             self.plain_lived(task, (start_ns, start_ns), start_ns, passed);
         }
-        let LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *line_ref;
+        let LineRef {
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            tid,
+            pid,
+            ..
+        } = *line_ref;
         let dur_ns = bounded_ns(dur_ns);
-        let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, cached: body + 1, ..plain.line(LineKind::CallStart) };
+        let line = Line {
+            stamp_ns,
+            dur_ns,
+            cpu_ns,
+            tid,
+            pid,
+            cached: body + 1,
+            ..plain.line(LineKind::CallStart)
+        };
         let half = self.trace.events.begin_half(row);
-        self.hold_open(task, OpenCall { row, half, line, extra: None });
+        self.hold_open(
+            task,
+            OpenCall {
+                row,
+                half,
+                line,
+                extra: None,
+            },
+        );
         self.last_open[(file - self.capture.first_file) as usize] = task;
         passed.begun.count(number);
     }
 
     /// The second half of the open call of its task, if the fast path applies to it.
     #[inline(never)]
-    fn plain_resumed(&mut self, plain: &FastPath, line_ref: &LineRef, task: u32, passed: &mut Passed) -> bool {
-        let Some(number) = self.state(task).open.checked_sub(1) else { return false };
-        let Some(open) = self.open.get_mut(number as usize) else { return false };
+    fn plain_resumed(
+        &mut self,
+        plain: &FastPath,
+        line_ref: &LineRef,
+        task: u32,
+        passed: &mut Passed,
+    ) -> bool {
+        let Some(number) = self.state(task).open.checked_sub(1) else {
+            return false;
+        };
+        let Some(open) = self.open.get_mut(number as usize) else {
+            return false;
+        };
         let (row, half, begun) = (open.row, open.half, open.line);
-        if row == NONE || open.extra.is_some() || begun.name != plain.name || line_ref.dur_ns == NO_NS {
+        if row == NONE
+            || open.extra.is_some()
+            || begun.name != plain.name
+            || line_ref.dur_ns == NO_NS
+        {
             return false;
         }
         open.row = NONE;
@@ -300,8 +478,14 @@ impl Assembler<'_> {
         let state = self.state(task);
         (state.open, state.undated) = (0, 0);
         let line = passed.next();
-        let (stamp_ns, dur_ns) = (self.plain_stamp(line_ref, task, passed.at), bounded_ns(line_ref.dur_ns));
-        let ended = Line { cpu_ns: line_ref.cpu_ns, ..plain.line(LineKind::CallEnd) };
+        let (stamp_ns, dur_ns) = (
+            self.plain_stamp(line_ref, task, passed.at),
+            bounded_ns(line_ref.dur_ns),
+        );
+        let ended = Line {
+            cpu_ns: line_ref.cpu_ns,
+            ..plain.line(LineKind::CallEnd)
+        };
         let joined = super::halves::joined(&begun, &ended);
         self.rewrite(row, &joined, dur_ns, self.facts.dur_kind);
         self.trace.events.end_half(half, line);
@@ -314,7 +498,13 @@ impl Assembler<'_> {
         }
         self.count(task, plain.outcome);
         let texts = &mut self.trace.events.texts;
-        plain.affect(&mut self.descriptors, task - self.first_task, begun.fd, texts, || joined);
+        plain.affect(
+            &mut self.descriptors,
+            task - self.first_task,
+            begun.fd,
+            texts,
+            || joined,
+        );
         passed.resumed.count(line);
         true
     }
@@ -328,7 +518,13 @@ impl Assembler<'_> {
 
     /// As [`Assembler::lived_until`].
     #[inline]
-    fn plain_lived(&mut self, task: u32, (from_ns, to_ns): (i64, i64), end_ns: i64, passed: &mut Passed) {
+    fn plain_lived(
+        &mut self,
+        task: u32,
+        (from_ns, to_ns): (i64, i64),
+        end_ns: i64,
+        passed: &mut Passed,
+    ) {
         self.trace.tasks[task as usize].lived(from_ns, to_ns);
         passed.lived(from_ns, to_ns);
         let state = self.state(task);

@@ -6,7 +6,13 @@ use crate::store::event::{Ending, Event, NONE, ThreadWait};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
-    pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn begun(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
             self.capture.mixed_calls += u64::from(self.state(task).open != 0);
@@ -19,24 +25,44 @@ impl Assembler<'_> {
             Some(Extra::Spawn { child, .. }) if child != NO_ID => self.owners.attach(child, true),
             _ => {}
         }
-        let row = self.trace.events.push(&Event::begun(stamp_ns, at.line, at.file, task, line.target));
+        let row =
+            self.trace
+                .events
+                .push(&Event::begun(stamp_ns, at.line, at.file, task, line.target));
         match extra {
             None => self.learn(line),
-            Some(Extra::Spawn { child: NO_ID, shares_files, .. }) => self.creates(task, row, shares_files),
+            Some(Extra::Spawn {
+                child: NO_ID,
+                shares_files,
+                ..
+            }) => self.creates(task, row, shares_files),
             Some(Extra::Passed(ref fds)) => self.passed(row, task, line, fds),
             Some(_) => {}
         }
         self.lived(task, stamp_ns, NO_NS);
         self.last_row = row;
         let half = self.trace.events.begin_half(row);
-        self.hold_open(task, OpenCall { row, half, line: *line, extra });
+        self.hold_open(
+            task,
+            OpenCall {
+                row,
+                half,
+                line: *line,
+                extra,
+            },
+        );
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
     }
 
     pub(super) fn take_open(&mut self, task: u32) -> Option<OpenCall> {
         let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
         self.free.push(number);
-        let hole = OpenCall { row: NONE, half: NONE, line: Line::of(LineKind::Blank), extra: None };
+        let hole = OpenCall {
+            row: NONE,
+            half: NONE,
+            line: Line::of(LineKind::Blank),
+            extra: None,
+        };
         Some(std::mem::replace(&mut self.open[number as usize], hole))
     }
 
@@ -48,7 +74,11 @@ impl Assembler<'_> {
             return;
         }
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
-            let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
+            let line = Line {
+                outcome: Outcome::Open,
+                cached: 0,
+                ..open.line
+            };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
             self.set_requested(task, open.row, open.extra.as_ref());
             self.count(task, Outcome::Open);
@@ -58,8 +88,12 @@ impl Assembler<'_> {
     /// Record the requested duration of a call that has not returned, and what it polls.
     fn set_requested(&mut self, task: u32, row: u32, extra: Option<&Extra>) {
         match extra {
-            Some(&Extra::Timeout(requested_ns)) => self.trace.events.requested.push((row, requested_ns)),
-            Some(Extra::Polled { fds, timeout_ns, .. }) => {
+            Some(&Extra::Timeout(requested_ns)) => {
+                self.trace.events.requested.push((row, requested_ns))
+            }
+            Some(Extra::Polled {
+                fds, timeout_ns, ..
+            }) => {
                 self.trace.events.requested.push((row, *timeout_ns));
                 if !fds.is_empty() {
                     self.polls(row, task, fds.clone());
@@ -67,7 +101,10 @@ impl Assembler<'_> {
             }
             Some(&Extra::Deadline(clock, until_ns)) => {
                 self.trace.events.until.push((row, clock, until_ns));
-                self.trace.events.thread_waits.insert(row, ThreadWait::Limited);
+                self.trace
+                    .events
+                    .thread_waits
+                    .insert(row, ThreadWait::Limited);
             }
             Some(extra) => self.waits(row, extra),
             None => {}
@@ -105,12 +142,18 @@ impl Assembler<'_> {
 
     /// Make the newest parked call of this name the open call of the task, if there is one.
     fn unpark(&mut self, task: u32, name: Text) {
-        let newest = self.state(task).open.checked_sub(1).and_then(|at| self.open.get(at as usize));
+        let newest = self
+            .state(task)
+            .open
+            .checked_sub(1)
+            .and_then(|at| self.open.get(at as usize));
         if newest.is_some_and(|open| open.line.name == name) {
             return;
         }
         self.park(task);
-        let Some(parked) = self.parked.get_mut(&task) else { return };
+        let Some(parked) = self.parked.get_mut(&task) else {
+            return;
+        };
         if let Some(at) = parked.iter().rposition(|open| open.line.name == name) {
             let open = parked.remove(at);
             self.hold_open(task, open);
@@ -127,9 +170,19 @@ impl Assembler<'_> {
 
     /// Another line with the target of the open call of its task.
     pub(super) fn named(&mut self, line: &Line) {
-        let Some(task) = self.speaker(line) else { return };
-        let Some(at) = self.state(task).open.checked_sub(1) else { return };
-        let Some(open) = self.open.get_mut(at as usize).filter(|open| !open.line.target.is_some()) else { return };
+        let Some(task) = self.speaker(line) else {
+            return;
+        };
+        let Some(at) = self.state(task).open.checked_sub(1) else {
+            return;
+        };
+        let Some(open) = self
+            .open
+            .get_mut(at as usize)
+            .filter(|open| !open.line.target.is_some())
+        else {
+            return;
+        };
         open.line.target = line.target;
         if let Some(Extra::Exec { path, .. }) = &mut open.extra
             && !path.is_some()
@@ -141,11 +194,34 @@ impl Assembler<'_> {
     pub(super) fn rewrite(&mut self, row: u32, line: &Line, dur_ns: i64, dur_kind: DurKind) {
         let events = &mut self.trace.events;
         let shape = events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
-        let Line { ret, outcome, target, cpu_ns, .. } = *line;
-        events.end(row, &Ending { shape, ret, outcome, target, dur_ns, dur_kind, cpu_ns });
+        let Line {
+            ret,
+            outcome,
+            target,
+            cpu_ns,
+            ..
+        } = *line;
+        events.end(
+            row,
+            &Ending {
+                shape,
+                ret,
+                outcome,
+                target,
+                dur_ns,
+                dur_kind,
+                cpu_ns,
+            },
+        );
     }
 
-    pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
+    pub(super) fn resumed(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) -> LineKind {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
             self.unpark(task, line.name);
@@ -205,13 +281,25 @@ impl Assembler<'_> {
         at: LinePlace,
     ) {
         let dur_ns = line.dur_ns;
-        if dur_ns == NO_NS && self.facts.has_durations && stamp_ns != NO_NS && line.outcome != Outcome::NoReturn {
+        if dur_ns == NO_NS
+            && self.facts.has_durations
+            && stamp_ns != NO_NS
+            && line.outcome != Outcome::NoReturn
+        {
             // Durations are those between the halves: this one is unknown, but it is over.
             let row = self.push(task, line, at, stamp_ns, 0, DurKind::None);
             return self.completed(row, task, line, extra);
         }
-        let start_ns = if dur_ns == NO_NS || stamp_ns == NO_NS { stamp_ns } else { stamp_ns.saturating_sub(dur_ns) };
-        let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
+        let start_ns = if dur_ns == NO_NS || stamp_ns == NO_NS {
+            stamp_ns
+        } else {
+            stamp_ns.saturating_sub(dur_ns)
+        };
+        let dur_kind = if dur_ns == NO_NS {
+            DurKind::None
+        } else {
+            self.facts.dur_kind
+        };
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
         self.completed(row, task, line, extra);
     }
@@ -251,12 +339,27 @@ impl Assembler<'_> {
         if start_ns == NO_NS || stamp_ns == NO_NS {
             return self.lived(task, start_ns, dur_ns);
         }
-        let printed_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
-        self.lived_until(task, start_ns.min(stamp_ns), printed_ns.max(stamp_ns), stamp_ns);
+        let printed_ns = if dur_ns == NO_NS {
+            start_ns
+        } else {
+            start_ns.saturating_add(dur_ns)
+        };
+        self.lived_until(
+            task,
+            start_ns.min(stamp_ns),
+            printed_ns.max(stamp_ns),
+            stamp_ns,
+        );
     }
 
     /// The tail of a call that a message or a bug of the tracer cut: no prefix, no name.
-    pub(super) fn tail(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
+    pub(super) fn tail(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) -> LineKind {
         let task = self.last_open[(at.file - self.capture.first_file) as usize];
         if task == NONE || line.outcome == Outcome::Open {
             return LineKind::Continuation;
@@ -273,28 +376,62 @@ impl Assembler<'_> {
     pub(super) fn asleep(&mut self, line: &Line, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         if self.state(task).open == 0 {
-            let start_ns = if self.state(task).seen { self.state(task).last_end_ns } else { NO_NS };
-            let line = Line { stamp_ns: start_ns, ..*line };
-            self.hold_open(task, OpenCall { row: NONE, half: NONE, line, extra: None });
+            let start_ns = if self.state(task).seen {
+                self.state(task).last_end_ns
+            } else {
+                NO_NS
+            };
+            let line = Line {
+                stamp_ns: start_ns,
+                ..*line
+            };
+            self.hold_open(
+                task,
+                OpenCall {
+                    row: NONE,
+                    half: NONE,
+                    line,
+                    extra: None,
+                },
+            );
         }
     }
 
     /// The call of a sleeping task, according to a notice.
     pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
         let at = self.state(task).open.checked_sub(1)?;
-        self.open.get(at as usize).filter(|open| open.row == NONE).map(|open| open.line.name)
+        self.open
+            .get(at as usize)
+            .filter(|open| open.row == NONE)
+            .map(|open| open.line.name)
     }
 
     pub(super) fn never_returned(&mut self, task: u32) {
-        let Some(open) = self.take_open(task) else { return };
+        let Some(open) = self.take_open(task) else {
+            return;
+        };
         self.state(task).left_alone |= matches!(open.extra, Some(Extra::End(_)));
         if let Some(Extra::Spawn { thread, vfork, .. }) = open.extra {
             let start_ns = self.trace.events.start_ns(open.row);
-            self.never_told(Birth { creator: task, row: open.row, thread, vfork, start_ns, line: 0 });
+            self.never_told(Birth {
+                creator: task,
+                row: open.row,
+                thread,
+                vfork,
+                start_ns,
+                line: 0,
+            });
         }
-        let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
+        let line = Line {
+            outcome: Outcome::Open,
+            cached: 0,
+            ..open.line
+        };
         let row = if open.row == NONE {
-            let at = LinePlace { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
+            let at = LinePlace {
+                file: self.capture.first_file,
+                line: self.trace.tasks[task as usize].last_line,
+            };
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None)
         } else {
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
@@ -328,15 +465,39 @@ pub(super) fn joined(begun: &Line, ended: &Line) -> Line {
 fn joined_extra(begun: Option<Extra>, ended: Option<Extra>) -> Option<Extra> {
     match (begun, ended) {
         (
-            Some(Extra::Spawn { thread, vfork, shares_files, .. }),
-            Some(Extra::Spawn { child, thread: t, vfork: v, shares_files: s }),
-        ) => Some(Extra::Spawn { child, thread: thread | t, vfork: vfork | v, shares_files: shares_files | s }),
-        (Some(Extra::Polled { fds, timeout_ns, .. }), Some(Extra::Ready(ready))) if fds.len() > 1 => {
-            Some(Extra::Polled { fds, timeout_ns, ready })
-        }
+            Some(Extra::Spawn {
+                thread,
+                vfork,
+                shares_files,
+                ..
+            }),
+            Some(Extra::Spawn {
+                child,
+                thread: t,
+                vfork: v,
+                shares_files: s,
+            }),
+        ) => Some(Extra::Spawn {
+            child,
+            thread: thread | t,
+            vfork: vfork | v,
+            shares_files: shares_files | s,
+        }),
+        (
+            Some(Extra::Polled {
+                fds, timeout_ns, ..
+            }),
+            Some(Extra::Ready(ready)),
+        ) if fds.len() > 1 => Some(Extra::Polled {
+            fds,
+            timeout_ns,
+            ready,
+        }),
         (Some(Extra::Attached(..) | Extra::Torn) | None, ended) => ended,
         (Some(Extra::Exec { path, .. }), ended @ Some(_)) if !path.is_some() => ended,
-        (begun, Some(Extra::Waited { child, ended })) if !matches!(begun, Some(Extra::Exec { .. })) => {
+        (begun, Some(Extra::Waited { child, ended }))
+            if !matches!(begun, Some(Extra::Exec { .. })) =>
+        {
             Some(Extra::Waited { child, ended })
         }
         (begun, _) => begun,

@@ -66,9 +66,17 @@ impl Presumed {
     /// The only call that can have created a task that appears for the first time.
     fn only_one(&mut self, task: u32, attached: bool) -> Option<Creation> {
         let returned = |creation: &Creation| creation.child.is_some();
-        let under_way = self.creations.iter().filter(|creation| !returned(creation)).count();
+        let under_way = self
+            .creations
+            .iter()
+            .filter(|creation| !returned(creation))
+            .count();
         let counts = |creation: &Creation| self.foreign || under_way == 0 || !returned(creation);
-        let may = self.creations.iter().filter(|creation| counts(creation)).count();
+        let may = self
+            .creations
+            .iter()
+            .filter(|creation| counts(creation))
+            .count();
         if may == 1 && self.orphans.is_empty() && (under_way == 1 || !attached) {
             let at = self.creations.iter().position(counts)?;
             let creation = self.creations.swap_remove(at);
@@ -95,7 +103,12 @@ impl Presumed {
 impl Assembler<'_> {
     /// A task began a call that creates one.
     pub(super) fn creates(&mut self, creator: u32, row: u32, shares_files: bool) {
-        self.keep_creation(Creation { creator, row, shares_files, child: None });
+        self.keep_creation(Creation {
+            creator,
+            row,
+            shares_files,
+            child: None,
+        });
     }
 
     /// A call returned a child that has not spoken under those ids.
@@ -107,9 +120,21 @@ impl Assembler<'_> {
             }
             self.disown(birth.row);
         }
-        self.presumed.creations.retain(|creation| creation.row != birth.row);
-        let Birth { creator, row, thread, .. } = *birth;
-        self.keep_creation(Creation { creator, row, shares_files: thread, child: Some(child) });
+        self.presumed
+            .creations
+            .retain(|creation| creation.row != birth.row);
+        let Birth {
+            creator,
+            row,
+            thread,
+            ..
+        } = *birth;
+        self.keep_creation(Creation {
+            creator,
+            row,
+            shares_files: thread,
+            child: Some(child),
+        });
     }
 
     fn keep_creation(&mut self, creation: Creation) {
@@ -131,7 +156,12 @@ impl Assembler<'_> {
 
     /// The task that this call was presumed to have created has another creator, or existed before.
     fn disown(&mut self, row: u32) {
-        let child = self.presumed.calls.iter().find(|&(_, &presumed)| presumed == row).map(|(&child, _)| child);
+        let child = self
+            .presumed
+            .calls
+            .iter()
+            .find(|&(_, &presumed)| presumed == row)
+            .map(|(&child, _)| child);
         if let Some(child) = child {
             self.presumed.calls.remove(&child);
             self.descriptors.forget(child - self.first_task);
@@ -147,12 +177,17 @@ impl Assembler<'_> {
         let pending = is_pending(&self.owners, &self.states, &self.open, self.first_task);
         self.presumed.creations.retain(pending);
         let tasks = &self.trace.tasks;
-        self.presumed.orphans.retain(|&orphan| tasks[orphan as usize].creator == NONE);
+        self.presumed
+            .orphans
+            .retain(|&orphan| tasks[orphan as usize].creator == NONE);
         let attached = self.is_attached();
-        let Some(creation) = self.presumed.only_one(task, attached) else { return };
+        let Some(creation) = self.presumed.only_one(task, attached) else {
+            return;
+        };
         let (child, creator) = (task - self.first_task, creation.creator - self.first_task);
         if !self.descriptors.take_forked(creation.row, child) {
-            self.descriptors.inherit(child, creator, creation.shares_files);
+            self.descriptors
+                .inherit(child, creator, creation.shares_files);
         }
     }
 
@@ -165,8 +200,14 @@ impl Assembler<'_> {
             self.disown(birth.row);
             return;
         }
-        let child = self.presumed.calls.iter().find(|&(_, &row)| row == birth.row).map(|(&child, _)| child);
-        if let Some(child) = child.filter(|&child| self.trace.tasks[child as usize].creator == NONE) {
+        let child = self
+            .presumed
+            .calls
+            .iter()
+            .find(|&(_, &row)| row == birth.row)
+            .map(|(&child, _)| child);
+        if let Some(child) = child.filter(|&child| self.trace.tasks[child as usize].creator == NONE)
+        {
             self.presumed.calls.remove(&child);
             self.owners.link(&mut self.trace.tasks, child, birth);
             self.capture.presumed_children += 1;
@@ -196,7 +237,8 @@ fn is_pending<'a>(
         None => {
             let state = states.get((creation.creator - first_task) as usize);
             let at = state.and_then(|state| state.open.checked_sub(1));
-            at.and_then(|at| open.get(at as usize)).is_some_and(|open| open.row == creation.row)
+            at.and_then(|at| open.get(at as usize))
+                .is_some_and(|open| open.row == creation.row)
         }
     }
 }

@@ -50,9 +50,18 @@ impl Assembler<'_> {
     pub(super) fn joins(&mut self, row: u32, task: u32, line: &Line, id: i32) {
         self.trace.events.joins.push((row, id));
         let start_ns = self.trace.events.start_ns(row);
-        let end_ns = self.trace.events.end_ns(row).filter(|_| line.outcome == Outcome::Ok && line.pid == NO_ID);
+        let end_ns = self
+            .trace
+            .events
+            .end_ns(row)
+            .filter(|_| line.outcome == Outcome::Ok && line.pid == NO_ID);
         if let Some(at_ns) = end_ns {
-            self.kin.push(Claim { by: task, id, tells: Tells::Thread(start_ns), at_ns });
+            self.kin.push(Claim {
+                by: task,
+                id,
+                tells: Tells::Thread(start_ns),
+                at_ns,
+            });
         }
     }
 
@@ -60,7 +69,12 @@ impl Assembler<'_> {
     pub(super) fn is_parent(&mut self, task: u32, child: i32, at_ns: i64) {
         let is_told = |&child: &u32| self.trace.tasks[child as usize].created_by != NONE;
         if child > 0 && self.owners.process(child).filter(is_told).is_none() {
-            self.kin.push(Claim { by: task, id: child, tells: Tells::Child, at_ns });
+            self.kin.push(Claim {
+                by: task,
+                id: child,
+                tells: Tells::Child,
+                at_ns,
+            });
         }
     }
 
@@ -68,7 +82,11 @@ impl Assembler<'_> {
     pub(super) fn has_parent(&mut self, task: u32, parent: i32, at_ns: i64) {
         let known = &self.trace.tasks[task as usize];
         let (pid, is_settled) = (known.pid, known.created_by != NONE || known.creator != NONE);
-        if let Some(parent) = self.owners.process(parent).filter(|&parent| parent != task && !is_settled) {
+        if let Some(parent) = self
+            .owners
+            .process(parent)
+            .filter(|&parent| parent != task && !is_settled)
+        {
             self.is_parent(parent, pid, at_ns);
         }
     }
@@ -88,15 +106,23 @@ impl Assembler<'_> {
                 lives.entry(tid).or_default().push(number);
             }
         }
-        lives.values_mut().for_each(|lives| lives.sort_by_key(|&number| self.trace.tasks[number as usize].birth_ns));
-        let (children, threads): (Vec<Claim>, Vec<Claim>) =
-            claims.into_iter().partition(|claim| claim.tells == Tells::Child);
-        let children: Vec<(u32, u32)> =
-            children.iter().filter_map(|claim| Some((claim.by, self.meant(claim, &lives)?))).collect();
+        lives.values_mut().for_each(|lives| {
+            lives.sort_by_key(|&number| self.trace.tasks[number as usize].birth_ns)
+        });
+        let (children, threads): (Vec<Claim>, Vec<Claim>) = claims
+            .into_iter()
+            .partition(|claim| claim.tells == Tells::Child);
+        let children: Vec<(u32, u32)> = children
+            .iter()
+            .filter_map(|claim| Some((claim.by, self.meant(claim, &lives)?)))
+            .collect();
         let are_children: FxHashSet<u32> = children.iter().map(|&(_, child)| child).collect();
         let mut has_threads = false;
         for claim in &threads {
-            if let Some(thread) = self.meant(claim, &lives).filter(|thread| !are_children.contains(thread)) {
+            if let Some(thread) = self
+                .meant(claim, &lives)
+                .filter(|thread| !are_children.contains(thread))
+            {
                 has_threads |= self.settle_thread(claim, thread);
             }
         }
@@ -115,7 +141,10 @@ impl Assembler<'_> {
             return;
         }
         let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
-        let orphans: FxHashSet<i32> = tasks.filter(|task| task.created_by == NONE).map(|task| task.tid).collect();
+        let orphans: FxHashSet<i32> = tasks
+            .filter(|task| task.created_by == NONE)
+            .map(|task| task.tid)
+            .collect();
         claims.retain(|claim| orphans.contains(&claim.id));
     }
 
@@ -135,11 +164,16 @@ impl Assembler<'_> {
 
     /// It ended alone, and so that the wait for it could end.
     fn settle_thread(&mut self, claim: &Claim, thread: u32) -> bool {
-        let Tells::Thread(start_ns) = claim.tells else { return false };
+        let Tells::Thread(start_ns) = claim.tells else {
+            return false;
+        };
         let known = &self.trace.tasks[thread as usize];
         let until_ns = claim.at_ns.saturating_add(EXIT_TOLERANCE_NS);
         let ends_inside = known.death_ns > start_ns && known.death_ns <= until_ns;
-        let left_alone = self.states.get((thread - self.first_task) as usize).is_some_and(|state| state.left_alone);
+        let left_alone = self
+            .states
+            .get((thread - self.first_task) as usize)
+            .is_some_and(|state| state.left_alone);
         let is_joined = ends_inside && left_alone && known.programs.is_empty();
         is_joined && self.adopt(thread, self.main(claim.by), true)
     }
@@ -149,7 +183,8 @@ impl Assembler<'_> {
         let known = &mut self.trace.tasks[task as usize];
         // Until a task waited for it as for a child, a thread was the best guess.
         let is_guess = known.is_thread && known.adopted && !is_thread;
-        let is_orphan = (known.creator == NONE || is_guess) && known.created_by == NONE && !is_circle;
+        let is_orphan =
+            (known.creator == NONE || is_guess) && known.created_by == NONE && !is_circle;
         if is_orphan {
             if is_guess {
                 known.pid = known.tid;

@@ -34,24 +34,34 @@ impl Assembler<'_> {
     /// A signal was sent to this thread of this process.
     pub(super) fn is_member(&mut self, row: u32, line: &Line, pid: i32, tid: i32) {
         if line.pid == NO_ID && pid != tid {
-            self.members.entry((pid, tid)).or_insert(self.trace.events.start_ns(row));
+            self.members
+                .entry((pid, tid))
+                .or_insert(self.trace.events.start_ns(row));
         }
     }
 
     /// At the end of the capture: find the processes of threads that nobody was seen creating.
     pub(super) fn infer_thread_groups(&mut self) {
-        let strays: Vec<u32> = self.own_tasks().filter(|&task| is_stray(self.task(task))).collect();
+        let strays: Vec<u32> = self
+            .own_tasks()
+            .filter(|&task| is_stray(self.task(task)))
+            .collect();
         if strays.len() < 2 {
             return;
         }
         let mut by_id: FxHashMap<i32, Option<u32>> = FxHashMap::default();
         for &task in &strays {
-            by_id.entry(self.task(task).tid).and_modify(|only| *only = None).or_insert(Some(task));
+            by_id
+                .entry(self.task(task).tid)
+                .and_modify(|only| *only = None)
+                .or_insert(Some(task));
         }
         let pids = self.getpid_results();
         let mut has_threads = false;
         for ((pid, tid), at_ns) in pids.into_iter().chain(std::mem::take(&mut self.members)) {
-            let found = self.stray(&by_id, tid, at_ns).zip(self.stray(&by_id, pid, at_ns));
+            let found = self
+                .stray(&by_id, tid, at_ns)
+                .zip(self.stray(&by_id, pid, at_ns));
             if let Some((thread, main)) = found.filter(|(thread, main)| thread != main) {
                 has_threads |= self.adopt(thread, self.main(main), true);
             }
@@ -84,7 +94,9 @@ impl Assembler<'_> {
             let tid = self.task(task).tid_at(self.trace.events.line(row));
             let pid = i32::try_from(self.trace.events.ret(row)).unwrap_or(NO_ID);
             if pid > 0 && pid != tid {
-                results.entry((pid, tid)).or_insert(self.trace.events.start_ns(row));
+                results
+                    .entry((pid, tid))
+                    .or_insert(self.trace.events.start_ns(row));
             }
         }
         results
@@ -93,9 +105,13 @@ impl Assembler<'_> {
     /// The calls of this capture that do this and ended so, each with its task.
     fn rows_of(&self, action: Action, outcome: Outcome) -> Vec<(u32, u32)> {
         let events = &self.trace.events;
-        let is_it = |shape: &event::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
+        let is_it =
+            |shape: &event::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
         let is_asked: Vec<bool> = events.shapes().iter().map(is_it).collect();
-        let rows = events.calls_of_shapes_from(self.capture.rows.start, &is_asked).into_iter().flatten();
+        let rows = events
+            .calls_of_shapes_from(self.capture.rows.start, &is_asked)
+            .into_iter()
+            .flatten();
         rows.map(|(row, _)| (row, events.task(row))).collect()
     }
 
@@ -103,10 +119,22 @@ impl Assembler<'_> {
     fn settle_taken_along(&mut self, strays: &[u32]) -> bool {
         let start_ns = |row: u32| self.trace.events.start_ns(row);
         let calls = self.rows_of(Action::EndsProcess, Outcome::NoReturn);
-        let ends: Vec<Ends> = calls.into_iter().map(|(row, task)| Ends { task, at_ns: start_ns(row) }).collect();
+        let ends: Vec<Ends> = calls
+            .into_iter()
+            .map(|(row, task)| Ends {
+                task,
+                at_ns: start_ns(row),
+            })
+            .collect();
         let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for &task in strays.iter().filter(|&&task| is_stray(self.task(task)) && self.was_taken_along(task)) {
-            let mut by = ends.iter().filter(|end| self.may_take_along(end, task)).map(|end| end.task);
+        for &task in strays
+            .iter()
+            .filter(|&&task| is_stray(self.task(task)) && self.was_taken_along(task))
+        {
+            let mut by = ends
+                .iter()
+                .filter(|end| self.may_take_along(end, task))
+                .map(|end| end.task);
             if let Some(only) = by.next().filter(|_| by.next().is_none()) {
                 groups.entry(only).or_default().push(task);
             }
@@ -116,7 +144,13 @@ impl Assembler<'_> {
             let known = self.main(by);
             let all = || taken.iter().copied().chain([by]);
             let is_known = self.task(by).is_thread;
-            let main = if is_known { known } else { all().max_by_key(|&task| self.task(task).last_line).unwrap_or(by) };
+            let main = if is_known {
+                known
+            } else {
+                all()
+                    .max_by_key(|&task| self.task(task).last_line)
+                    .unwrap_or(by)
+            };
             for thread in all().filter(|&task| task != main) {
                 has_threads |= self.adopt(thread, main, true);
             }
@@ -134,7 +168,9 @@ impl Assembler<'_> {
     fn may_take_along(&self, end: &Ends, task: u32) -> bool {
         let (by, known) = (self.task(end.task), self.task(task));
         let until_ns = by.end_ns().saturating_add(MAX_THREAD_AFTER_EXIT_NS);
-        end.task != task && by.ended == known.ended && (end.at_ns..=until_ns).contains(&known.death_ns)
+        end.task != task
+            && by.ended == known.ended
+            && (end.at_ns..=until_ns).contains(&known.death_ns)
     }
 }
 

@@ -22,7 +22,10 @@ impl Assembler<'_> {
         let is_end = self.facts.stamp == StampMoment::End;
         let events = &mut self.trace.events;
         let requested = std::mem::take(&mut events.requested);
-        for &(row, limit_ns) in requested.iter().filter(|&&(row, _)| row >= self.capture.rows.start) {
+        for &(row, limit_ns) in requested
+            .iter()
+            .filter(|&&(row, _)| row >= self.capture.rows.start)
+        {
             let dur_ns = events.dur_ns(row);
             let max_ns = limit_ns.saturating_add(MAX_TIMER_DELAY_NS.max(self.facts.tick_ns));
             let is_bound = events.dur_kind(row) == DurKind::UpperBound && limit_ns > 0;

@@ -14,7 +14,12 @@ use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMomen
 
 impl Assembler<'_> {
     fn names_socket(&mut self, task: u32, fd: i32, address: Text) {
-        self.descriptors.named(task - self.first_task, fd, address, &self.trace.events.texts);
+        self.descriptors.named(
+            task - self.first_task,
+            fd,
+            address,
+            &self.trace.events.texts,
+        );
     }
 
     /// A call may begin a connect that does not wait, or report the outcome of one.
@@ -29,8 +34,15 @@ impl Assembler<'_> {
         }
         let table = self.descriptors.table_number(task - self.first_task);
         let connect = self.connecting.completed(table, line, name, errno, row);
-        let errno = if errno == b"EISCONN" { Text::NONE } else { line.errno };
-        self.trace.events.connected.extend(connect.map(|connect| (connect, Connected { errno, by: row })));
+        let errno = if errno == b"EISCONN" {
+            Text::NONE
+        } else {
+            line.errno
+        };
+        self.trace
+            .events
+            .connected
+            .extend(connect.map(|connect| (connect, Connected { errno, by: row })));
     }
 
     /// The pending error of a socket was read.
@@ -38,7 +50,10 @@ impl Assembler<'_> {
         if self.trace.events.texts.bytes(line.op) == b"SO_ERROR" {
             let table = self.descriptors.table_number(task - self.first_task);
             let connect = self.connecting.read_error(table, line.fd);
-            self.trace.events.connected.extend(connect.map(|connect| (connect, Connected { errno, by: row })));
+            self.trace
+                .events
+                .connected
+                .extend(connect.map(|connect| (connect, Connected { errno, by: row })));
         }
     }
 
@@ -52,7 +67,12 @@ impl Assembler<'_> {
             Some(Extra::Fds(fds)) => Some(fds.as_ref()),
             _ => None,
         };
-        self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
+        self.descriptors.completed(
+            task - self.first_task,
+            line,
+            pair,
+            &mut self.trace.events.texts,
+        );
         self.connects(row, task, line);
         if line.outcome == Outcome::NoReturn {
             self.state(task).left_in = row + 1;
@@ -69,29 +89,48 @@ impl Assembler<'_> {
         match extra {
             None => {}
             Some(Extra::Exec { path, argv }) => self.ran(row, task, line, path, argv),
-            Some(Extra::Spawn { child, thread, vfork, .. }) => self.spawned(row, task, line, child, thread, vfork),
-            Some(Extra::Born { creator_pid, thread }) => {
-                self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
-            }
+            Some(Extra::Spawn {
+                child,
+                thread,
+                vfork,
+                ..
+            }) => self.spawned(row, task, line, child, thread, vfork),
+            Some(Extra::Born {
+                creator_pid,
+                thread,
+            }) => self
+                .owners
+                .born(&mut self.trace.tasks, task, creator_pid, thread),
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
-            Some(Extra::Timeout(requested_ns)) => self.trace.events.requested.push((row, requested_ns)),
+            Some(Extra::Timeout(requested_ns)) => {
+                self.trace.events.requested.push((row, requested_ns))
+            }
             Some(Extra::RequeuedTo(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Into { fd, target }) => self.moves_into(row, task, line, fd, target),
             Some(Extra::Created(path)) => self.trace.events.made.push((row, path)),
-            Some(Extra::Opened { created: made, access, syncs }) => self.opened(row, made, access, syncs),
+            Some(Extra::Opened {
+                created: made,
+                access,
+                syncs,
+            }) => self.opened(row, made, access, syncs),
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
             Some(Extra::Alarm(after_ns)) => self.sets_alarm(task, row, after_ns),
             Some(Extra::Deadline(clock, until_ns)) => self.waits_until(row, task, clock, until_ns),
-            Some(Extra::ClockRead(clock, now_ns)) => self.state(task).clock_read = Some((row, clock, now_ns)),
-            Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
+            Some(Extra::ClockRead(clock, now_ns)) => {
+                self.state(task).clock_read = Some((row, clock, now_ns))
+            }
+            Some(Extra::Shared { length, offset }) => {
+                self.trace.events.shared.push((row, (length, offset)))
+            }
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::IsFifo) => self.trace.events.fifos.push(row),
             Some(Extra::Registered { fd, data, edge }) => {
                 let table = self.descriptors.table_number(task - self.first_task);
                 if line.outcome == Outcome::Ok {
-                    self.registrations.insert((table, line.fd, data), (fd, edge));
+                    self.registrations
+                        .insert((table, line.fd, data), (fd, edge));
                 }
                 self.polls(row, task, Box::new([fd]));
             }
@@ -103,7 +142,11 @@ impl Assembler<'_> {
                 }
                 self.trace.events.requested.push((row, timeout_ns));
             }
-            Some(Extra::Polled { fds, timeout_ns: requested_ns, ready }) => {
+            Some(Extra::Polled {
+                fds,
+                timeout_ns: requested_ns,
+                ready,
+            }) => {
                 self.found_ready(row, task, ready);
                 self.polls(row, task, fds);
                 self.trace.events.requested.push((row, requested_ns));
@@ -117,7 +160,11 @@ impl Assembler<'_> {
             Some(Extra::Member { pid, tid }) => self.is_member(row, line, pid, tid),
             Some(Extra::GroupEnd(ended)) => {
                 self.exits(task, ended);
-                let at_ns = self.trace.events.end_ns(row).unwrap_or(self.trace.events.start_ns(row));
+                let at_ns = self
+                    .trace
+                    .events
+                    .end_ns(row)
+                    .unwrap_or(self.trace.events.start_ns(row));
                 self.siblings_end(task, ended, at_ns);
             }
             Some(Extra::ThreadEnd) => {
@@ -125,7 +172,9 @@ impl Assembler<'_> {
                 self.exits(task, Ended::Exited(0));
             }
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
-            Some(extra @ (Extra::Contended | Extra::Limited)) if line.outcome == Outcome::Interrupted => {
+            Some(extra @ (Extra::Contended | Extra::Limited))
+                if line.outcome == Outcome::Interrupted =>
+            {
                 self.waits(row, &extra);
             }
             Some(_) => {}
@@ -152,7 +201,9 @@ impl Assembler<'_> {
             return;
         }
         let created_ns = events.end_ns(known.created_by);
-        if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > MAX_UNSEEN_START_NS) {
+        if let Some(created_ns) =
+            created_ns.filter(|&created_ns| known.birth_ns - created_ns > MAX_UNSEEN_START_NS)
+        {
             known.birth_ns = created_ns;
         }
     }
@@ -160,7 +211,12 @@ impl Assembler<'_> {
     /// A call moved something from one descriptor into another.
     fn moves_into(&mut self, row: u32, task: u32, line: &Line, fd: i32, printed: Text) {
         if self.trace.events.texts.bytes(line.name) == b"inotify_add_watch" {
-            return self.descriptors.watches(task - self.first_task, fd, line.target, &mut self.trace.events.texts);
+            return self.descriptors.watches(
+                task - self.first_task,
+                fd,
+                line.target,
+                &mut self.trace.events.texts,
+            );
         }
         let (task, texts) = (task - self.first_task, &self.trace.events.texts);
         let sink = match printed {
@@ -189,19 +245,35 @@ impl Assembler<'_> {
     pub(super) fn passed(&mut self, row: u32, task: u32, line: &Line, fds: &[i32]) {
         let events = &self.trace.events;
         let sends = matches!(action_of(line.name), Action::Sends | Action::SendsMany);
-        let at_ns = if sends { events.start_ns(row) } else { events.end_ns(row).unwrap_or(i64::MAX) };
-        let call = Passing { row, at_ns, task: task - self.first_task, end: line.target, fds };
+        let at_ns = if sends {
+            events.start_ns(row)
+        } else {
+            events.end_ns(row).unwrap_or(i64::MAX)
+        };
+        let call = Passing {
+            row,
+            at_ns,
+            task: task - self.first_task,
+            end: line.target,
+            fds,
+        };
         match line.outcome {
             Outcome::Ok if !sends => self.descriptors.received(call, &events.texts),
-            Outcome::Ok if line.part == CallPart::Whole => self.descriptors.sent(call, &events.texts),
-            Outcome::Open if line.part == CallPart::Begun && sends => self.descriptors.sent(call, &events.texts),
+            Outcome::Ok if line.part == CallPart::Whole => {
+                self.descriptors.sent(call, &events.texts)
+            }
+            Outcome::Open if line.part == CallPart::Begun && sends => {
+                self.descriptors.sent(call, &events.texts)
+            }
             Outcome::Ok | Outcome::Open => {}
             _ => self.descriptors.unsent(row),
         }
     }
 
     pub(super) fn polls(&mut self, row: u32, task: u32, fds: Box<[i32]>) {
-        let targets = fds.iter().map(|&fd| self.descriptors.target(task - self.first_task, fd));
+        let targets = fds
+            .iter()
+            .map(|&fd| self.descriptors.target(task - self.first_task, fd));
         let targets: Box<[Text]> = targets.filter(|target| target.is_some()).collect();
         if !targets.is_empty() {
             self.trace.events.fd_targets.push((row, targets));
@@ -226,16 +298,29 @@ impl Assembler<'_> {
             return;
         }
         self.is_no_thread(task);
-        let first = self.trace.tasks[task as usize].programs.is_empty() && !self.trace.tasks[task as usize].born;
+        let first = self.trace.tasks[task as usize].programs.is_empty()
+            && !self.trace.tasks[task as usize].born;
         let started = first && self.trace.tasks[task as usize].calls == 1;
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
         // The calls of a program are stamped no finer than the tick that the one before them ended in.
         let is_placed = is_coarse(&self.facts) && self.clocks.len() == 1;
-        let tick_ns = if is_placed { 1 } else { self.facts.tick_ns.max(1) };
-        let from_ns = if started { start_ns } else { end_ns.saturating_sub(end_ns.rem_euclid(tick_ns)) };
+        let tick_ns = if is_placed {
+            1
+        } else {
+            self.facts.tick_ns.max(1)
+        };
+        let from_ns = if started {
+            start_ns
+        } else {
+            end_ns.saturating_sub(end_ns.rem_euclid(tick_ns))
+        };
         let known = &mut self.trace.tasks[task as usize];
-        known.run(Program { from_ns, path, argv });
+        known.run(Program {
+            from_ns,
+            path,
+            argv,
+        });
         // Its first event is the start of its first program: the tracer started it.
         known.born |= started;
         self.last_exec = task;
@@ -245,27 +330,60 @@ impl Assembler<'_> {
     fn is_no_thread(&mut self, task: u32) {
         let known = &mut self.trace.tasks[task as usize];
         if known.is_thread && known.adopted && known.renamed().is_empty() {
-            (known.is_thread, known.adopted, known.creator, known.pid) = (false, false, NONE, known.tid);
+            (known.is_thread, known.adopted, known.creator, known.pid) =
+                (false, false, NONE, known.tid);
         }
     }
 
-    pub(super) fn spawned(&mut self, row: u32, task: u32, line: &Line, child: i32, thread: bool, vfork: bool) {
-        let child = if child > 0 { i64::from(child) } else { line.ret };
-        let Ok(child) = i32::try_from(child) else { return };
+    pub(super) fn spawned(
+        &mut self,
+        row: u32,
+        task: u32,
+        line: &Line,
+        child: i32,
+        thread: bool,
+        vfork: bool,
+    ) {
+        let child = if child > 0 {
+            i64::from(child)
+        } else {
+            line.ret
+        };
+        let Ok(child) = i32::try_from(child) else {
+            return;
+        };
         if line.outcome != Outcome::Ok || child <= 0 {
             return;
         }
         let start_ns = self.trace.events.start_ns(row);
-        let key = child_key(line, &self.trace.tasks[task as usize], child, thread, self.facts.one_process);
-        let first_line = if self.capture.files.len() > 1 { 0 } else { self.trace.events.line(row) };
-        let birth = Birth { creator: task, row, thread, vfork, start_ns, line: first_line };
+        let key = child_key(
+            line,
+            &self.trace.tasks[task as usize],
+            child,
+            thread,
+            self.facts.one_process,
+        );
+        let first_line = if self.capture.files.len() > 1 {
+            0
+        } else {
+            self.trace.events.line(row)
+        };
+        let birth = Birth {
+            creator: task,
+            row,
+            thread,
+            vfork,
+            start_ns,
+            line: first_line,
+        };
         let known = self.owners.child(key);
         self.owners.links_late |= known.is_some() && line.part == CallPart::Whole;
         if known.is_none() && !thread {
             self.descriptors.forked(row, task - self.first_task);
         }
         self.owners.spawned(&mut self.trace.tasks, key, birth);
-        let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) else {
+        let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row)
+        else {
             return self.created(&birth, key);
         };
         // The child appeared before this call returned. If that was not expected, the owner of its
@@ -275,7 +393,8 @@ impl Assembler<'_> {
             self.descriptors.forget(child - self.first_task);
         }
         if was_presumed != Some(true) {
-            self.descriptors.inherit(child - self.first_task, task - self.first_task, thread);
+            self.descriptors
+                .inherit(child - self.first_task, task - self.first_task, thread);
         }
     }
 
@@ -290,7 +409,9 @@ impl Assembler<'_> {
         let end_ns = self.trace.events.end_ns(row).unwrap_or(NO_NS);
         self.is_parent(task, child, end_ns);
         let known = self.owners.process(child);
-        let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
+        let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else {
+            return;
+        };
         self.ended(child_task, ended, end_ns);
         // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
         if !self.capture.is_order_inferred {
@@ -301,7 +422,12 @@ impl Assembler<'_> {
     /// A task ended alone, as threads do. If the flags of the call that created it are hidden, it is a thread.
     fn was_thread(&mut self, task: u32) {
         let known = &self.trace.tasks[task as usize];
-        let Some(creator) = self.trace.tasks.get(known.creator as usize).filter(|_| known.programs.is_empty()) else {
+        let Some(creator) = self
+            .trace
+            .tasks
+            .get(known.creator as usize)
+            .filter(|_| known.programs.is_empty())
+        else {
             return;
         };
         let pid = creator.pid;
@@ -329,7 +455,13 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn signal(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         let task = self.owner(line, stamp_ns, at);
         self.stamped(task, stamp_ns);
         self.trace.tasks[task as usize].signals += 1;
@@ -358,24 +490,39 @@ impl Assembler<'_> {
     pub(super) fn sent_by(&mut self, task: u32, from: i32) {
         let events = &mut self.trace.events;
         let last = events.len().checked_sub(1).filter(|_| from > 0);
-        if let Some(row) = last.filter(|&row| events.kind(row) == EventKind::Signal && events.task(row) == task) {
+        if let Some(row) =
+            last.filter(|&row| events.kind(row) == EventKind::Signal && events.task(row) == task)
+        {
             events.senders.push((row, from));
         }
     }
 
-    pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn lifecycle(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         match (&extra, line.tid) {
-            (Some(Extra::Attached(tid, begins)), NO_ID) => return self.owners.attach(*tid, *begins),
-            (Some(Extra::AttachedAll { pid, threads }), _) => return self.owners.attach_all(*pid, *threads),
+            (Some(Extra::Attached(tid, begins)), NO_ID) => {
+                return self.owners.attach(*tid, *begins);
+            }
+            (Some(Extra::AttachedAll { pid, threads }), _) => {
+                return self.owners.attach_all(*pid, *threads);
+            }
             _ => {}
         }
         let task = self.owner(line, stamp_ns, at);
         self.stamped(task, stamp_ns);
         match extra {
             Some(Extra::Superseded { by }) => return self.superseded(task, by, line, stamp_ns, at),
-            Some(Extra::Born { creator_pid, thread }) => {
-                self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
-            }
+            Some(Extra::Born {
+                creator_pid,
+                thread,
+            }) => self
+                .owners
+                .born(&mut self.trace.tasks, task, creator_pid, thread),
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             _ => {}
         }
@@ -386,7 +533,14 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn exited(
+        &mut self,
+        task: u32,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         if let Some(Extra::GroupEnd(Ended::Killed(_))) = extra {
             self.never_printed(task, line, at);
         }
@@ -416,14 +570,25 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn superseded(&mut self, leader: u32, by: i32, line: &Line, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn superseded(
+        &mut self,
+        leader: u32,
+        by: i32,
+        line: &Line,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         self.close_open(leader);
         self.mark(leader, EventKind::Process, line, stamp_ns, at);
         let known = &mut self.trace.tasks[leader as usize];
         known.superseded = true;
         known.death_ns = known.last_ns;
         // Beside messages the id may be missing on this very line: it is the leader's all the same.
-        let tid = if line.tid == NO_ID { known.tid } else { line.tid };
+        let tid = if line.tid == NO_ID {
+            known.tid
+        } else {
+            line.tid
+        };
         let (from, to): (PrintedIds, PrintedIds) = ((line.pid, by), (line.pid, tid));
         match self.owners.known(from) {
             Some(thread) if thread != leader => {
@@ -436,7 +601,13 @@ impl Assembler<'_> {
 }
 
 /// Ids that the lines of a child will have.
-fn child_key(line: &Line, creator: &tasks::Task, child: i32, thread: bool, one_process: bool) -> PrintedIds {
+fn child_key(
+    line: &Line,
+    creator: &tasks::Task,
+    child: i32,
+    thread: bool,
+    one_process: bool,
+) -> PrintedIds {
     match (line.pid, thread) {
         // What stands alone are numbers of threads.
         (NO_ID, false) if one_process => (child, child),

@@ -21,10 +21,16 @@ impl Assembler<'_> {
             }
         }
         match extra {
-            Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),
+            Some(Extra::Exec { path, argv }) if path.is_some() => {
+                self.was_running(line, path, argv)
+            }
             Some(Extra::Exec { argv, .. }) => {
                 let task = self.speaker(line).unwrap_or(self.last_exec);
-                let program = self.trace.tasks.get_mut(task as usize).and_then(|task| task.programs.last_mut());
+                let program = self
+                    .trace
+                    .tasks
+                    .get_mut(task as usize)
+                    .and_then(|task| task.programs.last_mut());
                 if let Some(program) = program.filter(|program| !program.argv.is_some()) {
                     program.argv = argv;
                 }
@@ -39,7 +45,16 @@ impl Assembler<'_> {
                     self.trace.events.requested.push((row, requested_ns));
                 }
             }
-            Some(Extra::Signal { from, ended: Some(ended) } | Extra::Waited { child: from, ended: Some(ended) }) => {
+            Some(
+                Extra::Signal {
+                    from,
+                    ended: Some(ended),
+                }
+                | Extra::Waited {
+                    child: from,
+                    ended: Some(ended),
+                },
+            ) => {
                 if let Some(task) = self.owners.process(from).filter(|_| from != line.pid) {
                     self.ended(task, ended, NO_NS);
                 }
@@ -51,14 +66,26 @@ impl Assembler<'_> {
 
     /// A further line of a connect has the address of the peer. Whether it is one.
     fn names_peer(&mut self, line: &Line) -> bool {
-        let Some((row, connect)) = self.last_connect.filter(|&(row, _)| self.last_row(line) == Some(row)) else {
+        let Some((row, connect)) = self
+            .last_connect
+            .filter(|&(row, _)| self.last_row(line) == Some(row))
+        else {
             return false;
         };
-        let connect = Line { target: line.target, cached: 0, ..connect };
+        let connect = Line {
+            target: line.target,
+            cached: 0,
+            ..connect
+        };
         let (task, events) = (self.trace.events.task(row), &self.trace.events);
         let (dur_ns, dur_kind) = (events.dur_ns(row), events.dur_kind(row));
         self.rewrite(row, &connect, dur_ns, dur_kind);
-        self.descriptors.completed(task - self.first_task, &connect, None, &mut self.trace.events.texts);
+        self.descriptors.completed(
+            task - self.first_task,
+            &connect,
+            None,
+            &mut self.trace.events.texts,
+        );
         true
     }
 
@@ -78,13 +105,19 @@ impl Assembler<'_> {
         let task = self.owners.owner(&mut self.trace.tasks, line);
         let programs = &mut self.trace.tasks[task as usize].programs;
         if programs.is_empty() {
-            programs.push(Program { from_ns: NO_NS, path, argv });
+            programs.push(Program {
+                from_ns: NO_NS,
+                path,
+                argv,
+            });
         }
     }
 
     /// Each line of a task has the name of its program; the first one counts.
     pub(super) fn runs(&mut self, line: &Line, name: Text) {
-        let Some(task) = self.speaker(line) else { return };
+        let Some(task) = self.speaker(line) else {
+            return;
+        };
         let state = self.state(task);
         if !state.program.is_some() {
             state.program = name;
@@ -96,7 +129,11 @@ impl Assembler<'_> {
         let path = self.state(task).program;
         let known = &mut self.trace.tasks[task as usize];
         if path.is_some() && known.programs.is_empty() && known.creator == NONE {
-            known.run(Program { from_ns: NO_NS, path, argv: Text::NONE });
+            known.run(Program {
+                from_ns: NO_NS,
+                path,
+                argv: Text::NONE,
+            });
         }
     }
 
@@ -107,11 +144,24 @@ impl Assembler<'_> {
     }
 
     /// The messages of a line of a log.
-    pub(super) fn messages(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+    pub(super) fn messages(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         self.message(line, stamp_ns, at);
-        let Some(Extra::Joined(others)) = extra else { return };
+        let Some(Extra::Joined(others)) = extra else {
+            return;
+        };
         for &(stamp_ns, name, target) in &others {
-            let line = Line { stamp_ns, name, target, ..*line };
+            let line = Line {
+                stamp_ns,
+                name,
+                target,
+                ..*line
+            };
             let stamp_ns = self.stamp(at.file, &line);
             self.message(&line, stamp_ns, at);
         }
@@ -123,15 +173,31 @@ impl Assembler<'_> {
         let undated = std::mem::take(&mut self.state(task).undated);
         if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS && !self.facts.is_newest_first {
             // Behind a line that was written late it was silent only from the latest one on.
-            let since_ns = self.trace.events.start_ns(undated - 1).max(self.capture.last_ns);
-            self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(since_ns).max(0), DurKind::Gap);
+            let since_ns = self
+                .trace
+                .events
+                .start_ns(undated - 1)
+                .max(self.capture.last_ns);
+            self.trace.events.set_dur(
+                undated - 1,
+                stamp_ns.saturating_sub(since_ns).max(0),
+                DurKind::Gap,
+            );
         }
         let row = self.trace.events.len();
-        let newer = if self.facts.is_newest_first && undated != 0 { Some(undated - 1) } else { None };
+        let newer = if self.facts.is_newest_first && undated != 0 {
+            Some(undated - 1)
+        } else {
+            None
+        };
         self.mark(task, EventKind::Log, line, stamp_ns, at);
-        if let Some(newer) = newer.filter(|&newer| stamp_ns != NO_NS && !self.trace.events.is_repeat(newer)) {
+        if let Some(newer) =
+            newer.filter(|&newer| stamp_ns != NO_NS && !self.trace.events.is_repeat(newer))
+        {
             let until_ns = self.trace.events.start_ns(newer);
-            self.trace.events.set_dur(row, until_ns.saturating_sub(stamp_ns).max(0), DurKind::Gap);
+            self.trace
+                .events
+                .set_dur(row, until_ns.saturating_sub(stamp_ns).max(0), DurKind::Gap);
         }
         self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
     }
@@ -142,7 +208,11 @@ impl Assembler<'_> {
         let cause = LossCause::by_name(self.trace.events.texts.bytes(line.op));
         let (lost, first_line) = &mut self.capture.lost_by[cause as usize];
         *lost = lost.saturating_add(events);
-        *first_line = if *first_line == 0 { u64::from(at.line) } else { *first_line };
+        *first_line = if *first_line == 0 {
+            u64::from(at.line)
+        } else {
+            *first_line
+        };
         self.capture.lost_events = self.capture.lost_events.saturating_add(events);
     }
 
@@ -150,7 +220,12 @@ impl Assembler<'_> {
     pub(super) fn of_other_format(&mut self, line: &Line, at: LinePlace) {
         let name = self.trace.events.texts.string(line.name);
         let number = u64::from(at.line);
-        match self.capture.other_formats.iter_mut().find(|other| other.format == name) {
+        match self
+            .capture
+            .other_formats
+            .iter_mut()
+            .find(|other| other.format == name)
+        {
             Some(other) => (other.lines, other.last_line) = (other.lines + 1, number),
             None => {
                 let format = name.into_owned();
@@ -165,9 +240,19 @@ impl Assembler<'_> {
     }
 
     pub(super) fn summary(&mut self, line: &Line, extra: Option<Extra>) {
-        if let Some(Extra::SummaryRow { calls, failed, total_ns }) = extra {
+        if let Some(Extra::SummaryRow {
+            calls,
+            failed,
+            total_ns,
+        }) = extra
+        {
             let syscall = self.trace.events.texts.string(line.name).into_owned();
-            self.capture.summary.push(SummaryRow { syscall, calls, failed, total_ns });
+            self.capture.summary.push(SummaryRow {
+                syscall,
+                calls,
+                failed,
+                total_ns,
+            });
         }
         if let Some(Extra::RunTime(of, time_ns)) = extra {
             self.capture.run_ns[of as usize] = Some(time_ns);

@@ -23,10 +23,15 @@ impl Assembler<'_> {
     /// The rows with shorter bounds. `None` if lines are not in the order in which they were begun: a tracer may print
     /// calls when they return, each on one line.
     fn bounds_by_order(&self) -> Option<Vec<(u32, i64)>> {
-        let is_bound = self.facts.dur_kind == DurKind::UpperBound && self.facts.stamp == StampMoment::Start;
-        let is_ordered = self.clocks.len() == 1 && !self.has_steps_back() && !self.capture.is_order_inferred;
+        let is_bound =
+            self.facts.dur_kind == DurKind::UpperBound && self.facts.stamp == StampMoment::Start;
+        let is_ordered =
+            self.clocks.len() == 1 && !self.has_steps_back() && !self.capture.is_order_inferred;
         let events = &self.trace.events;
-        let splits_calls = events.ends.iter().any(|&(row, line)| row >= self.capture.rows.start && line != 0);
+        let splits_calls = events
+            .ends
+            .iter()
+            .any(|&(row, line)| row >= self.capture.rows.start && line != 0);
         if !is_bound || !is_ordered || !splits_calls {
             return None;
         }
@@ -37,9 +42,15 @@ impl Assembler<'_> {
                 continue;
             }
             let (before, dur_ns) = (next.replace((start_ns, task)), events.dur_ns(row));
-            let is_whole = events.kind(row) == EventKind::Call && events.dur_kind(row) == DurKind::UpperBound;
-            let Some((next_ns, _)) = before.filter(|&(_, of)| is_whole && of != task) else { continue };
-            let until_next_ns = next_ns.saturating_sub(start_ns).max(0).saturating_add(self.facts.tick_ns);
+            let is_whole =
+                events.kind(row) == EventKind::Call && events.dur_kind(row) == DurKind::UpperBound;
+            let Some((next_ns, _)) = before.filter(|&(_, of)| is_whole && of != task) else {
+                continue;
+            };
+            let until_next_ns = next_ns
+                .saturating_sub(start_ns)
+                .max(0)
+                .saturating_add(self.facts.tick_ns);
             if until_next_ns < dur_ns && events.outcome(row) != Outcome::Open {
                 if until_next_ns < min_duration_ns(events, row) {
                     return None;

@@ -32,16 +32,23 @@ impl Assembler<'_> {
         if let Some(Extra::Restarted { .. }) = extra {
             return has_events && self.is_behind(line.stamp_ns);
         }
-        if !has_events || !matches!(line.kind, LineKind::Call | LineKind::CallStart) || self.clocks.len() > 1 {
+        if !has_events
+            || !matches!(line.kind, LineKind::Call | LineKind::CallStart)
+            || self.clocks.len() > 1
+        {
             return false;
         }
         let is_exec = matches!(extra, Some(Extra::Exec { .. })) && line.outcome == Outcome::Ok;
         if self.owners.all_gone() {
             // Without ids all lines are one process's, and it ended.
             let is_other = !self.facts.has_ids || self.owners.was_let_go((line.pid, line.tid));
-            return is_other || (is_exec && !self.owners.expects_more() && !self.has_hidden_births());
+            return is_other
+                || (is_exec && !self.owners.expects_more() && !self.has_hidden_births());
         }
-        is_exec && self.facts.has_ids && self.owners.is_new_id((line.pid, line.tid)) && self.is_from_outside(line)
+        is_exec
+            && self.facts.has_ids
+            && self.owners.is_new_id((line.pid, line.tid))
+            && self.is_from_outside(line)
     }
 
     /// Whether this stamp is clearly earlier than the last one. The first lines of a kernel are too close to
@@ -57,7 +64,9 @@ impl Assembler<'_> {
         }
         let may_create = |open: &assemble::OpenCall| {
             let name = self.trace.events.texts.bytes(open.line.name);
-            open.row != NONE && (matches!(open.extra, Some(Extra::Spawn { .. })) || name.starts_with(b"syscall_"))
+            open.row != NONE
+                && (matches!(open.extra, Some(Extra::Spawn { .. }))
+                    || name.starts_with(b"syscall_"))
         };
         if self.open.iter().any(may_create) {
             return false;
@@ -67,7 +76,13 @@ impl Assembler<'_> {
 
     /// Whether some task but the first has no creator in this run: the calls that create tasks are not all in it.
     fn has_hidden_births(&mut self) -> bool {
-        let orphans = || self.trace.tasks.iter().skip(self.first_task as usize + 1).any(|task| task.creator == NONE);
+        let orphans = || {
+            self.trace
+                .tasks
+                .iter()
+                .skip(self.first_task as usize + 1)
+                .any(|task| task.creator == NONE)
+        };
         self.hides_births = self.hides_births || orphans();
         self.hides_births
     }
@@ -80,7 +95,10 @@ impl Assembler<'_> {
             Some(Extra::Restarted { base_ns }) if *base_ns != NO_NS => *base_ns,
             _ => self.facts.base_ns,
         };
-        self.facts = CaptureFacts { base_ns, ..self.facts };
+        self.facts = CaptureFacts {
+            base_ns,
+            ..self.facts
+        };
         let (tasks, rows) = (self.trace.tasks.len() as u32, self.trace.events.len());
         self.capture = Capture {
             path: self.capture.path.clone(),

@@ -22,32 +22,62 @@ pub(super) struct StackPlace {
 
 impl Default for StackPlace {
     fn default() -> StackPlace {
-        StackPlace { row: NONE, place: None }
+        StackPlace {
+            row: NONE,
+            place: None,
+        }
     }
 }
 
 impl Assembler<'_> {
     /// A line of one of several files was taken: its event is that of the frames after it, in this file.
     pub(super) fn of_file(&mut self, kind: LineKind, at: LinePlace) {
-        if matches!(kind, LineKind::Call | LineKind::CallStart | LineKind::CallEnd | LineKind::Signal | LineKind::Exit)
-        {
+        if matches!(
+            kind,
+            LineKind::Call
+                | LineKind::CallStart
+                | LineKind::CallEnd
+                | LineKind::Signal
+                | LineKind::Exit
+        ) {
             let file = (at.file - self.capture.first_file) as usize;
-            self.stack_places[file] = StackPlace { row: self.last_row, place: None };
+            self.stack_places[file] = StackPlace {
+                row: self.last_row,
+                place: None,
+            };
         }
     }
 
     /// A frame of the stack of the event before it.
     pub(super) fn frame(&mut self, extra: Option<Extra>, at: LinePlace) {
-        let Some(Extra::Frame { module, function, source }) = extra else { return };
+        let Some(Extra::Frame {
+            module,
+            function,
+            source,
+        }) = extra
+        else {
+            return;
+        };
         let file = (at.file - self.capture.first_file) as usize;
         let is_only = self.stack_places.len() == 1;
-        let Some(mut known) = self.stack_places.get(file).copied() else { return };
+        let Some(mut known) = self.stack_places.get(file).copied() else {
+            return;
+        };
         if is_only && known.row != self.last_row {
-            known = StackPlace { row: self.last_row, place: None };
+            known = StackPlace {
+                row: self.last_row,
+                place: None,
+            };
         }
-        let Some(row) = self.stacked_row(known.row) else { return };
+        let Some(row) = self.stacked_row(known.row) else {
+            return;
+        };
         let events = &mut self.trace.events;
-        let frame = Frame { module, function, source };
+        let frame = Frame {
+            module,
+            function,
+            source,
+        };
         known.place = Some(events.stacks.add(row, frame, known.place, &events.texts));
         self.stack_places[file] = known;
     }

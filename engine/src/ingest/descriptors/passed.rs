@@ -69,7 +69,15 @@ impl Descriptors {
         {
             return self.receive(receipt.task, &receipt.fds, &files);
         }
-        push(&mut self.passed.messages, Message { row, task, end, files });
+        push(
+            &mut self.passed.messages,
+            Message {
+                row,
+                task,
+                end,
+                files,
+            },
+        );
     }
 
     /// A call that was to send descriptors failed.
@@ -80,30 +88,54 @@ impl Descriptors {
     /// A call received descriptors.
     pub(crate) fn received(&mut self, call: Passing<'_>, texts: &Interner) {
         let is_for = |message: &&Message| {
-            message.files.len() == call.fds.len() && are_ends_of_one(texts.bytes(message.end), texts.bytes(call.end))
+            message.files.len() == call.fds.len()
+                && are_ends_of_one(texts.bytes(message.end), texts.bytes(call.end))
         };
         let messages = &mut self.passed.messages;
-        let first = messages.iter().find(is_for).map(|message| (message.row, message.task));
+        let first = messages
+            .iter()
+            .find(is_for)
+            .map(|message| (message.row, message.task));
         let is_one = |(_, task)| {
-            has_own_name(texts.bytes(call.end)) || messages.iter().filter(is_for).all(|other| other.task == task)
+            has_own_name(texts.bytes(call.end))
+                || messages
+                    .iter()
+                    .filter(is_for)
+                    .all(|other| other.task == task)
         };
         let files = match first.filter(|&first| is_one(first)) {
             Some((row, _)) => {
                 let at = messages.iter().position(|message| message.row == row);
-                at.and_then(|at| messages.remove(at)).map(|message| message.files)
+                at.and_then(|at| messages.remove(at))
+                    .map(|message| message.files)
             }
             None => None,
         };
         let unknown = || vec![Text::NONE; call.fds.len()];
         if files.is_none() {
-            let Passing { at_ns: until_ns, task, end, .. } = call;
-            push(&mut self.passed.receipts, Receipt { until_ns, task, end, fds: call.fds.to_vec() });
+            let Passing {
+                at_ns: until_ns,
+                task,
+                end,
+                ..
+            } = call;
+            push(
+                &mut self.passed.receipts,
+                Receipt {
+                    until_ns,
+                    task,
+                    end,
+                    fds: call.fds.to_vec(),
+                },
+            );
         }
         self.receive(call.task, call.fds, &files.unwrap_or_else(unknown));
     }
 
     fn receive(&mut self, task: u32, fds: &[i32], files: &[Text]) {
-        fds.iter().zip(files).for_each(|(&fd, &file)| self.set(task, i64::from(fd), file));
+        fds.iter()
+            .zip(files)
+            .for_each(|(&fd, &file)| self.set(task, i64::from(fd), file));
     }
 }
 
@@ -117,7 +149,8 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
 /// Whether these are the two ends of a connection: `UNIX:[#1->#2]` and `UNIX:[#2->#1]`, or an address and a connection
 /// accepted there.
 fn are_ends_of_one(one: &[u8], other: &[u8]) -> bool {
-    let accepted = |one: &[u8], other: &[u8]| !one.is_empty() && other.strip_suffix(ACCEPTED) == Some(one);
+    let accepted =
+        |one: &[u8], other: &[u8]| !one.is_empty() && other.strip_suffix(ACCEPTED) == Some(one);
     match (own_and_peer(one), own_and_peer(other)) {
         (Some((kind, own, peer)), Some((other_kind, other_own, other_peer))) => {
             kind == other_kind && own == other_peer && peer == other_own

@@ -72,7 +72,12 @@ struct AheadState {
 
 impl<'files> ReadAhead<'files> {
     pub(super) fn new(files: &'files [MergeFile], format: &'static str) -> ReadAhead<'files> {
-        ReadAhead { files, format, state: Mutex::default(), changed: Condvar::new() }
+        ReadAhead {
+            files,
+            format,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     /// Merge, while other cores read ahead.
@@ -112,7 +117,11 @@ impl<'files> ReadAhead<'files> {
                 return chunk;
             }
             let is_same = |other: &Cell| (other.file, other.number) == (cell.file, cell.number);
-            let own = state.wanted.iter().position(is_same).and_then(|at| state.wanted.remove(at));
+            let own = state
+                .wanted
+                .iter()
+                .position(is_same)
+                .and_then(|at| state.wanted.remove(at));
             state = match own.or_else(|| state.wanted.pop_front()) {
                 Some(cell) => self.read_and_keep(state, cell, text),
                 None if state.ended => return Err(io::Error::other("a core has stopped")),
@@ -138,7 +147,10 @@ impl<'files> ReadAhead<'files> {
 
     /// A chunk whose memory may have been used before.
     fn spare(&self, state: &mut AheadState) -> Chunk {
-        let new = || Chunk { parsed: Parsed::of_capture(self.format), ..Chunk::default() };
+        let new = || Chunk {
+            parsed: Parsed::of_capture(self.format),
+            ..Chunk::default()
+        };
         state.spare.pop().unwrap_or_else(new)
     }
 
@@ -152,10 +164,12 @@ impl<'files> ReadAhead<'files> {
         drop(state);
         let MergeFile { path, reader } = &self.files[cell.file];
         let file = Seekable::open(path).map(|file| file.with_cell_bytes(cell.bytes));
-        let read = file.and_then(|file| file.read_cell(cell.number, text)).map(|_| {
-            chunk.read(reader.as_ref(), text);
-            chunk
-        });
+        let read = file
+            .and_then(|file| file.read_cell(cell.number, text))
+            .map(|_| {
+                chunk.read(reader.as_ref(), text);
+                chunk
+            });
         let mut state = self.locked();
         state.ready.insert((cell.file, cell.number), read);
         self.changed.notify_all();
@@ -163,7 +177,9 @@ impl<'files> ReadAhead<'files> {
     }
 
     fn wait<'lock>(&self, state: MutexGuard<'lock, AheadState>) -> MutexGuard<'lock, AheadState> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn locked(&self) -> MutexGuard<'_, AheadState> {

@@ -48,7 +48,10 @@ pub(super) struct FirstLine {
 
 impl FirstLine {
     pub(super) fn new(line: &Line, extra: Option<&Extra>) -> FirstLine {
-        FirstLine { line: *line, behind: behind(extra) }
+        FirstLine {
+            line: *line,
+            behind: behind(extra),
+        }
     }
 
     /// Whether the format has such lines.
@@ -111,7 +114,9 @@ impl Cursor {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.chunk.as_ref().is_none_or(|chunk| self.next >= chunk.parsed.lines.len())
+        self.chunk
+            .as_ref()
+            .is_none_or(|chunk| self.next >= chunk.parsed.lines.len())
     }
 
     fn has_begun(&self) -> bool {
@@ -129,17 +134,34 @@ impl Cursor {
     }
 
     /// Take the next line.
-    fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64, order: &mut Order) {
-        let Some(parsed) = self.chunk.as_ref().map(|chunk| &chunk.parsed) else { return };
-        let Some(line) = parsed.lines.get(self.next) else { return };
+    fn take(
+        &mut self,
+        assembler: &mut Assembler<'_>,
+        file: usize,
+        stamp_ns: i64,
+        order: &mut Order,
+    ) {
+        let Some(parsed) = self.chunk.as_ref().map(|chunk| &chunk.parsed) else {
+            return;
+        };
+        let Some(line) = parsed.lines.get(self.next) else {
+            return;
+        };
         let (mut line, extra) = in_trace(line, parsed.extra(line), &self.map);
         self.line = self.line.saturating_add(1);
         self.next += 1;
         if line.tid == NO_ID {
             line.tid = self.tid;
         }
-        let stamp_ns = if line.stamp_ns == NO_NS { NO_NS } else { stamp_ns };
-        let at = LinePlace { file: assembler.first_file() + file as u32, line: self.line };
+        let stamp_ns = if line.stamp_ns == NO_NS {
+            NO_NS
+        } else {
+            stamp_ns
+        };
+        let at = LinePlace {
+            file: assembler.first_file() + file as u32,
+            line: self.line,
+        };
         order.took(file, &line, extra.as_ref(), stamp_ns);
         if self.is_exhausted() {
             self.ends_whole = assembler.is_whole(&line, extra.as_ref());
@@ -165,10 +187,21 @@ pub(super) struct Cursors<'merge> {
 }
 
 impl<'merge> Cursors<'merge> {
-    pub(super) fn new(list: &'merge mut [Cursor], ahead: &'merge ReadAhead<'merge>) -> Cursors<'merge> {
+    pub(super) fn new(
+        list: &'merge mut [Cursor],
+        ahead: &'merge ReadAhead<'merge>,
+    ) -> Cursors<'merge> {
         let mut later: Vec<usize> = (0..list.len()).collect();
         later.sort_by_key(|&file| list[file].first.line.stamp_ns);
-        Cursors { list, ahead, later: later.into(), soon: 0, live: 0, ahead_bytes: 0, text: Vec::new() }
+        Cursors {
+            list,
+            ahead,
+            later: later.into(),
+            soon: 0,
+            live: 0,
+            ahead_bytes: 0,
+            text: Vec::new(),
+        }
     }
 
     /// The threads in the files' names.
@@ -204,9 +237,16 @@ impl<'merge> Cursors<'merge> {
             }
         }
         let cursor = &self.list[file];
-        let Some(chunk) = &cursor.chunk else { return Ok(None) };
+        let Some(chunk) = &cursor.chunk else {
+            return Ok(None);
+        };
         let line = &chunk.parsed.lines[cursor.next];
-        Ok(Some(next(assembler, file, line, behind(chunk.parsed.extra(line)))))
+        Ok(Some(next(
+            assembler,
+            file,
+            line,
+            behind(chunk.parsed.extra(line)),
+        )))
     }
 
     /// Load the next chunk of a file. Returns whether there is one.
@@ -249,7 +289,11 @@ impl<'merge> Cursors<'merge> {
             return Ok(None);
         }
         let cursor = &mut self.list[file];
-        let cell = Cell { file, number: cursor.wanted.start, bytes: cursor.cell_bytes };
+        let cell = Cell {
+            file,
+            number: cursor.wanted.start,
+            bytes: cursor.cell_bytes,
+        };
         cursor.wanted.start += 1;
         self.ahead_bytes -= cell.bytes;
         self.want_next(file);
@@ -258,27 +302,40 @@ impl<'merge> Cursors<'merge> {
 
     /// Request the cells that will be needed soon, while a file is read.
     fn want_next(&mut self, file: usize) {
-        while self.ahead_bytes < AHEAD_BYTES && self.list[file].wanted.len() < CELLS_AHEAD && self.want(file) {}
+        while self.ahead_bytes < AHEAD_BYTES
+            && self.list[file].wanted.len() < CELLS_AHEAD
+            && self.want(file)
+        {}
         while self.ahead_bytes < AHEAD_BYTES && self.soon < FILES_AHEAD {
-            let Some(later) = self.later.pop_front() else { return };
+            let Some(later) = self.later.pop_front() else {
+                return;
+            };
             let cursor = &self.list[later];
-            self.soon += usize::from(!cursor.has_begun() && cursor.wanted.is_empty() && self.want(later));
+            self.soon +=
+                usize::from(!cursor.has_begun() && cursor.wanted.is_empty() && self.want(later));
         }
     }
 
     /// Request the next cell of a file. Returns whether there is one.
     fn want(&mut self, file: usize) -> bool {
         let cursor = &mut self.list[file];
-        let MergeSource::Plain(len) = cursor.source else { return false };
+        let MergeSource::Plain(len) = cursor.source else {
+            return false;
+        };
         if cursor.cell_bytes == 0 {
-            cursor.cell_bytes = (LIVE_BYTES / self.live.max(1)).clamp(MIN_CELL_BYTES, MAX_CELL_BYTES);
+            cursor.cell_bytes =
+                (LIVE_BYTES / self.live.max(1)).clamp(MIN_CELL_BYTES, MAX_CELL_BYTES);
         }
         let (number, bytes) = (cursor.wanted.end, cursor.cell_bytes);
         let has_more = (number as u64) < len.div_ceil(bytes);
         if has_more {
             cursor.wanted.end += 1;
             self.ahead_bytes += bytes;
-            self.ahead.want(Cell { file, number, bytes });
+            self.ahead.want(Cell {
+                file,
+                number,
+                bytes,
+            });
         }
         has_more
     }

@@ -57,19 +57,34 @@ impl Order {
             true => OrderState::Differences(0, Vec::new()),
             false => OrderState::Stamps(BinaryHeap::new()),
         };
-        let files = tids.iter().enumerate().map(|(file, &tid)| (tid, file)).collect();
-        Order { files, states: vec![State::default(); tids.len()], queue }
+        let files = tids
+            .iter()
+            .enumerate()
+            .map(|(file, &tid)| (tid, file))
+            .collect();
+        Order {
+            files,
+            states: vec![State::default(); tids.len()],
+            queue,
+        }
     }
 
     /// A file's next line, if it has one, which is taken not before `since_ns`.
     pub(super) fn put(&mut self, file: usize, next: Option<Next>, since_ns: i64) {
-        let behind = next.and_then(|next| next.behind).and_then(|tid| self.files.get(&tid).copied());
+        let behind = next
+            .and_then(|next| next.behind)
+            .and_then(|tid| self.files.get(&tid).copied());
         let state = &mut self.states[file];
         state.behind = behind.or(state.behind).filter(|&other| other != file);
-        let next = next.map(|next| Next { stamp_ns: stamp_or(next.stamp_ns, since_ns, &self.queue), ..next });
+        let next = next.map(|next| Next {
+            stamp_ns: stamp_or(next.stamp_ns, since_ns, &self.queue),
+            ..next
+        });
         state.next = next;
         let is_born = state.is_born;
-        let OrderState::Stamps(heap) = &mut self.queue else { return };
+        let OrderState::Stamps(heap) = &mut self.queue else {
+            return;
+        };
         if let Some(next) = next {
             heap.push(Reverse((next.stamp_ns, !is_born, file)));
         }
@@ -94,22 +109,33 @@ impl Order {
     /// The stamp of the next line of a file whose last line was just taken, if that line comes before those of all other files
     /// and depends on none of them. It need not be put then.
     pub(super) fn goes_on(&self, file: usize, next: Option<Next>, since_ns: i64) -> Option<i64> {
-        let (OrderState::Stamps(heap), state, next) = (&self.queue, &self.states[file], next?) else { return None };
+        let (OrderState::Stamps(heap), state, next) = (&self.queue, &self.states[file], next?)
+        else {
+            return None;
+        };
         let is_free = next.behind.is_none() && state.behind.is_none() && state.waiting.is_empty();
         let stamp_ns = stamp_or(next.stamp_ns, since_ns, &self.queue);
-        let is_first = heap.peek().is_none_or(|&Reverse((other_ns, ..))| stamp_ns < other_ns);
+        let is_first = heap
+            .peek()
+            .is_none_or(|&Reverse((other_ns, ..))| stamp_ns < other_ns);
         (is_free && is_first).then_some(stamp_ns)
     }
 
     fn by_stamp(&mut self) -> Option<(usize, i64)> {
-        let OrderState::Stamps(heap) = &mut self.queue else { return None };
+        let OrderState::Stamps(heap) = &mut self.queue else {
+            return None;
+        };
         while let Some(Reverse((stamp_ns, unborn, file))) = heap.pop() {
             if unborn && self.states[file].is_born {
                 heap.push(Reverse((stamp_ns, false, file)));
                 continue;
             }
             let ahead = self.states[file].behind;
-            let is_behind = |other: &usize| self.states[*other].next.is_some_and(|next| next.stamp_ns <= stamp_ns);
+            let is_behind = |other: &usize| {
+                self.states[*other]
+                    .next
+                    .is_some_and(|next| next.stamp_ns <= stamp_ns)
+            };
             match ahead.filter(is_behind) {
                 Some(other) => self.states[other].waiting.push((stamp_ns, file)),
                 None => return Some((file, stamp_ns)),
@@ -122,7 +148,9 @@ impl Order {
 
     /// The file with the earliest line, among files whose last call has ended and that depend on no other file.
     fn by_difference(&mut self) -> Option<(usize, i64)> {
-        let OrderState::Differences(now_ns, live) = &mut self.queue else { return None };
+        let OrderState::Differences(now_ns, live) = &mut self.queue else {
+            return None;
+        };
         let states = &self.states;
         live.retain(|&file| states[file].next.is_some());
         if live.is_empty() {
@@ -130,10 +158,17 @@ impl Order {
             live.extend((0..states.len()).find(|&file| states[file].next.is_some()));
         }
         let has_ended = |other: usize| states[other].next.is_none();
-        let at_ns = |file: usize| now_ns.saturating_add(states[file].next.map_or(0, |next| next.stamp_ns.max(0)));
+        let at_ns = |file: usize| {
+            now_ns.saturating_add(states[file].next.map_or(0, |next| next.stamp_ns.max(0)))
+        };
         let key = |&file: &usize| {
             let late_ns = (states[file].ready_ns - STAMP_TOLERANCE_NS - at_ns(file)).max(0);
-            (states[file].behind.is_some_and(|other| !has_ended(other)), late_ns, at_ns(file), file)
+            (
+                states[file].behind.is_some_and(|other| !has_ended(other)),
+                late_ns,
+                at_ns(file),
+                file,
+            )
         };
         let file = live.iter().copied().min_by_key(key)?;
         let stamp_ns = at_ns(file);
@@ -160,7 +195,10 @@ impl Order {
                     }
                 }
             }
-            Some(Extra::Waited { child, ended: Some(_) }) => self.states[file].behind = named(*child),
+            Some(Extra::Waited {
+                child,
+                ended: Some(_),
+            }) => self.states[file].behind = named(*child),
             _ => {}
         }
     }

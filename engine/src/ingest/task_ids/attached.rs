@@ -25,10 +25,15 @@ impl TaskIds {
 
     /// The main thread of the process that the tracer attached to with all its threads, if these ids can only belong to
     /// one of them.
-    pub(super) fn leader_of_group(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> Option<u32> {
+    pub(super) fn leader_of_group(
+        &mut self,
+        tasks: &mut Vec<Task>,
+        key: PrintedIds,
+    ) -> Option<u32> {
         let (pid, left) = self.group.filter(|&(_, left)| left > 0)?;
-        let is_told =
-            self.attached.contains(&key.1) || self.announced.contains_key(&key) || self.past.get(key).is_some();
+        let is_told = self.attached.contains(&key.1)
+            || self.announced.contains_key(&key)
+            || self.past.get(key).is_some();
         if is_told || key.0 != NO_ID || key.1 == pid {
             return None;
         }
@@ -41,7 +46,12 @@ impl TaskIds {
         Some(leader)
     }
 
-    pub(super) fn make_thread(&mut self, tasks: &mut Vec<Task>, key: PrintedIds, leader: u32) -> u32 {
+    pub(super) fn make_thread(
+        &mut self,
+        tasks: &mut Vec<Task>,
+        key: PrintedIds,
+        leader: u32,
+    ) -> u32 {
         let number = self.make(tasks, key);
         let pid = tasks[leader as usize].pid;
         let task = &mut tasks[number as usize];

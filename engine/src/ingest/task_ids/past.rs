@@ -19,13 +19,19 @@ pub(super) struct PastTasks {
 /// The group of ids, and the place in it.
 fn place((pid, tid): PrintedIds) -> (PrintedIds, usize) {
     let together = TOGETHER as i32;
-    ((pid, tid.div_euclid(together)), tid.rem_euclid(together) as usize)
+    (
+        (pid, tid.div_euclid(together)),
+        tid.rem_euclid(together) as usize,
+    )
 }
 
 impl PastTasks {
     pub(super) fn get(&self, ids: PrintedIds) -> Option<u32> {
         let (group, at) = place(ids);
-        self.groups.get(&group).map(|tasks| tasks[at]).filter(|&task| task != NONE)
+        self.groups
+            .get(&group)
+            .map(|tasks| tasks[at])
+            .filter(|&task| task != NONE)
     }
 
     pub(super) fn insert(&mut self, ids: PrintedIds, task: u32) {
@@ -42,12 +48,25 @@ mod tests {
     #[test]
     fn each_id_has_its_last_task() {
         let mut past = PastTasks::default();
-        let ids =
-            [(NO_ID, 7), (NO_ID, 8), (NO_ID, NO_ID), (4, 7), (i32::MAX, i32::MAX), (NO_ID, i32::MIN), (NO_ID, 23)];
+        let ids = [
+            (NO_ID, 7),
+            (NO_ID, 8),
+            (NO_ID, NO_ID),
+            (4, 7),
+            (i32::MAX, i32::MAX),
+            (NO_ID, i32::MIN),
+            (NO_ID, 23),
+        ];
         for task in 0..14 {
             past.insert(ids[task as usize % ids.len()], task);
         }
-        assert_eq!(ids.map(|ids| past.get(ids)), [7, 8, 9, 10, 11, 12, 13].map(Some));
-        assert_eq!([(NO_ID, 9), (4, 8), (5, 7)].map(|ids| past.get(ids)), [None; 3]);
+        assert_eq!(
+            ids.map(|ids| past.get(ids)),
+            [7, 8, 9, 10, 11, 12, 13].map(Some)
+        );
+        assert_eq!(
+            [(NO_ID, 9), (4, 8), (5, 7)].map(|ids| past.get(ids)),
+            [None; 3]
+        );
     }
 }

@@ -48,8 +48,21 @@ impl Aggregate {
 
     /// A group with a single piece.
     pub(super) fn alone(pieces: &Pieces, at: u32) -> Aggregate {
-        let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
-        Aggregate { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Aggregate::new(at) }
+        let Piece {
+            exclusive_ns,
+            calls,
+            first_row,
+            last_row,
+            ..
+        } = pieces.all[at as usize];
+        Aggregate {
+            exclusive_ns,
+            calls: i64::from(calls),
+            first_row,
+            last_row,
+            pieces: 1,
+            ..Aggregate::new(at)
+        }
     }
 
     /// Adds another part of the same group.
@@ -102,24 +115,54 @@ pub(super) struct Aggregator<'all> {
 
 impl<'all> Aggregator<'all> {
     /// `keys` are the keys that define the groups.
-    pub(super) fn new(trace: &'all Trace, pieces: &'all Pieces, keys: &[GroupKey]) -> Aggregator<'all> {
-        let may_differ =
-            |key: &GroupKey| !keys.contains(key) && (*key != GroupKey::Capture || trace.captures.len() > 1);
-        let may_differ = || GroupKey::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
-        let of_buckets = may_differ().filter(|&key| !differs_within_bucket(key)).collect();
-        let of_tasks = may_differ().filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)).collect();
-        Aggregator { trace, pieces, buckets: pieces.buckets(trace), mains: trace.main_tasks(), of_buckets, of_tasks }
+    pub(super) fn new(
+        trace: &'all Trace,
+        pieces: &'all Pieces,
+        keys: &[GroupKey],
+    ) -> Aggregator<'all> {
+        let may_differ = |key: &GroupKey| {
+            !keys.contains(key) && (*key != GroupKey::Capture || trace.captures.len() > 1)
+        };
+        let may_differ = || {
+            GroupKey::ALL
+                .map(|(_, key)| key)
+                .into_iter()
+                .filter(may_differ)
+        };
+        let of_buckets = may_differ()
+            .filter(|&key| !differs_within_bucket(key))
+            .collect();
+        let of_tasks = may_differ()
+            .filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid))
+            .collect();
+        Aggregator {
+            trace,
+            pieces,
+            buckets: pieces.buckets(trace),
+            mains: trace.main_tasks(),
+            of_buckets,
+            of_tasks,
+        }
     }
 
     /// Marks with no value counted.
     pub(super) fn seen(&self) -> SeenValues {
         // Zeroed by the system where they are used, if they are large.
         let marks = |values: usize| AtomicU32::new_vec_zeroed(values).unwrap_or_default();
-        SeenValues { group: 0, targets: marks(self.trace.events.texts.len()), processes: marks(self.trace.tasks.len()) }
+        SeenValues {
+            group: 0,
+            targets: marks(self.trace.events.texts.len()),
+            processes: marks(self.trace.tasks.len()),
+        }
     }
 
     /// Aggregates the pieces of one group at these places of a list of piece numbers.
-    pub(super) fn folded(&self, numbers: &PieceNumbers, places: Range<usize>, seen: &mut SeenValues) -> Aggregate {
+    pub(super) fn folded(
+        &self,
+        numbers: &PieceNumbers,
+        places: Range<usize>,
+        seen: &mut SeenValues,
+    ) -> Aggregate {
         let first = numbers.at(places.clone()).next().unwrap_or(NONE);
         self.begin_group(first, seen);
         Aggregate::new(first).join(&self.part(first, numbers.at(places), seen))
@@ -136,8 +179,16 @@ impl<'all> Aggregator<'all> {
         let first = numbers.at(places.clone()).next().unwrap_or(NONE);
         self.begin_group(first, seen);
         let starts: Vec<usize> = places.clone().step_by(at_once).collect();
-        let part = |&from: &usize| self.part(first, numbers.at(from..places.end.min(from + at_once)), seen);
-        parallel::map(&starts, part).iter().fold(Aggregate::new(first), Aggregate::join)
+        let part = |&from: &usize| {
+            self.part(
+                first,
+                numbers.at(from..places.end.min(from + at_once)),
+                seen,
+            )
+        };
+        parallel::map(&starts, part)
+            .iter()
+            .fold(Aggregate::new(first), Aggregate::join)
     }
 
     fn begin_group(&self, first: u32, seen: &mut SeenValues) {
@@ -149,7 +200,11 @@ impl<'all> Aggregator<'all> {
 
     /// Aggregates some pieces of a group. `seen` contains the values that are counted already.
     fn part(&self, first: u32, numbers: impl Iterator<Item = u32>, seen: &SeenValues) -> Aggregate {
-        let mut part = Aggregate { targets: 0, processes: 0, ..Aggregate::new(first) };
+        let mut part = Aggregate {
+            targets: 0,
+            processes: 0,
+            ..Aggregate::new(first)
+        };
         let first = &self.pieces.all[first as usize];
         let (mut bucket, mut task) = (self.buckets.of(part.first), first.task);
         for at in numbers {
@@ -160,11 +215,15 @@ impl<'all> Aggregator<'all> {
                 part.targets += i64::from(seen.is_new_target(piece));
             }
             if replace(&mut bucket, self.buckets.of(at)) != bucket {
-                part.compare(&self.of_buckets, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+                part.compare(&self.of_buckets, |key| {
+                    key.of(self.trace, piece) != key.of(self.trace, first)
+                });
             }
             if replace(&mut task, piece.task) != task {
                 part.processes += i64::from(seen.is_new_process(self.mains[task as usize]));
-                part.compare(&self.of_tasks, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+                part.compare(&self.of_tasks, |key| {
+                    key.of(self.trace, piece) != key.of(self.trace, first)
+                });
             }
         }
         part
@@ -181,7 +240,10 @@ pub(super) struct SeenValues {
 impl SeenValues {
     fn begin_group(&mut self) {
         self.group = self.group.checked_add(1).unwrap_or_else(|| {
-            self.targets.iter_mut().chain(&mut self.processes).for_each(|mark| *mark.get_mut() = 0);
+            self.targets
+                .iter_mut()
+                .chain(&mut self.processes)
+                .for_each(|mark| *mark.get_mut() = 0);
             1
         });
     }
@@ -196,7 +258,8 @@ impl SeenValues {
 
     /// Sets a mark. Several cores may set the same one: only the first of them counts its value.
     fn is_new(&self, mark: &AtomicU32) -> bool {
-        mark.load(Ordering::Relaxed) != self.group && mark.swap(self.group, Ordering::Relaxed) != self.group
+        mark.load(Ordering::Relaxed) != self.group
+            && mark.swap(self.group, Ordering::Relaxed) != self.group
     }
 }
 
@@ -207,19 +270,35 @@ mod tests {
 
     #[test]
     fn parts_of_a_group_add_up_to_it() {
-        let child = |tid, at| task(tid).exec(at, at + 1, "/bin/cc").call("read", at + 2, at + 5).exit(at + 9);
-        let parent =
-            task(1).exec(0, 1, "/bin/sh").fork(2, 3, 2).wait4(4, 20, 2).fork(21, 22, 3).wait4(23, 40, 3).exit(50);
+        let child = |tid, at| {
+            task(tid)
+                .exec(at, at + 1, "/bin/cc")
+                .call("read", at + 2, at + 5)
+                .exit(at + 9)
+        };
+        let parent = task(1)
+            .exec(0, 1, "/bin/sh")
+            .fork(2, 3, 2)
+            .wait4(4, 20, 2)
+            .fork(21, 22, 3)
+            .wait4(23, 40, 3)
+            .exit(50);
         look(&build(vec![parent, child(2, 5), child(3, 25)]), |context| {
             let trace = context.trace;
-            let pieces = Pieces::new(trace, trace.program_index(), context.attribution, context.windows);
+            let pieces = Pieces::new(
+                trace,
+                trace.program_index(),
+                context.attribution,
+                context.windows,
+            );
             let (order, number) = (PieceNumbers::All(pieces.all.len()), pieces.all.len());
             for keys in [&[][..], &[GroupKey::Pid], &[GroupKey::Class]] {
                 let folding = Aggregator::new(trace, &pieces, keys);
                 let whole = folding.folded(&order, 0..number, &mut folding.seen());
                 assert_eq!((whole.processes, whole.pieces), (3, number as i64));
                 for at_once in 1..=number {
-                    let parts = folding.folded_in_parts(&order, 0..number, at_once, &mut folding.seen());
+                    let parts =
+                        folding.folded_in_parts(&order, 0..number, at_once, &mut folding.seen());
                     assert_eq!(parts, whole);
                 }
             }

@@ -31,8 +31,10 @@ pub(super) fn largest(
     keys: &[GroupKey],
 ) -> Option<(Vec<u32>, Vec<usize>)> {
     let most = query.most?;
-    let is_of_ids = keys.contains(&GroupKey::Pid) && (keys.contains(&GroupKey::Capture) || trace.captures.len() < 2);
-    let is_of_all = query.within == Scope::default() && query.apart_from.is_empty() && query.at_least_ns == 0;
+    let is_of_ids = keys.contains(&GroupKey::Pid)
+        && (keys.contains(&GroupKey::Capture) || trace.captures.len() < 2);
+    let is_of_all =
+        query.within == Scope::default() && query.apart_from.is_empty() && query.at_least_ns == 0;
     let ids = trace.pids();
     if !is_of_ids || !is_of_all || pieces.all.len() > MAX_MEAN * ids.len() {
         return None;
@@ -51,7 +53,8 @@ pub(super) fn largest(
     let (mut order, mut bounds) = (Vec::new(), vec![0]);
     for (_, _, id, values) in sums {
         order.extend(
-            numbers(trace, pieces, id).filter(|&at| values_of(keys, trace, &pieces.all[at as usize]) == values),
+            numbers(trace, pieces, id)
+                .filter(|&at| values_of(keys, trace, &pieces.all[at as usize]) == values),
         );
         bounds.push(order.len());
     }
@@ -60,7 +63,12 @@ pub(super) fn largest(
 
 /// The numbers of the pieces of all processes with an id, in order.
 fn numbers(trace: &Trace, pieces: &Pieces, id: u32) -> impl Iterator<Item = u32> {
-    trace.pids().tasks().of(id).iter().flat_map(|&task| pieces.of_task(task))
+    trace
+        .pids()
+        .tasks()
+        .of(id)
+        .iter()
+        .flat_map(|&task| pieces.of_task(task))
 }
 
 /// Adds the sums of the groups of a process id. `keyed` is scratch memory.
@@ -72,21 +80,32 @@ fn add_sums(
     keyed: &mut Vec<(Values, u32)>,
     sums: &mut Vec<Sum>,
 ) {
-    let keyed_pieces = || numbers(trace, pieces, id).map(|at| (values_of(keys, trace, &pieces.all[at as usize]), at));
+    let keyed_pieces = || {
+        numbers(trace, pieces, id).map(|at| (values_of(keys, trace, &pieces.all[at as usize]), at))
+    };
     let exclusive_ns = |at: u32| pieces.all[at as usize].exclusive_ns;
     if numbers(trace, pieces, id).nth(MAX_SORTED).is_some() {
         let mut groups: FxHashMap<Values, (i64, u32)> = FxHashMap::default();
         for (values, at) in keyed_pieces() {
             groups.entry(values).or_insert((0, at)).0 += exclusive_ns(at);
         }
-        return sums.extend(groups.into_iter().map(|(values, (ns, first))| (Reverse(ns), first, id, values)));
+        return sums.extend(
+            groups
+                .into_iter()
+                .map(|(values, (ns, first))| (Reverse(ns), first, id, values)),
+        );
     }
     keyed.clear();
     keyed.extend(keyed_pieces());
     keyed.sort_unstable();
     for group in keyed.chunk_by(|(one, _), (other, _)| one == other) {
         let (values, first) = group[0];
-        sums.push((Reverse(group.iter().map(|&(_, at)| exclusive_ns(at)).sum()), first, id, values));
+        sums.push((
+            Reverse(group.iter().map(|&(_, at)| exclusive_ns(at)).sum()),
+            first,
+            id,
+            values,
+        ));
     }
 }
 

@@ -86,12 +86,15 @@ pub(super) fn in_groups(
     let task_of = |at: u32| pieces.all[at as usize].task;
     let (tasks, all_buckets) = (trace.tasks.len(), buckets.len());
     if !keys.iter().any(|&key| differs_within_bucket(key)) {
-        let all: Box<dyn Iterator<Item = u32>> = match chosen.len() < PIECES_OF_BUCKET * all_buckets {
+        let all: Box<dyn Iterator<Item = u32>> = match chosen.len() < PIECES_OF_BUCKET * all_buckets
+        {
             true => Box::new(chosen.at(0..chosen.len()).map(|at| buckets.of(at))),
             false => Box::new(0..all_buckets as u32),
         };
         let of_buckets = match keys {
-            [only] => alike(all_buckets, all, |bucket| only.of(trace, &pieces.all[buckets.first(bucket) as usize])),
+            [only] => alike(all_buckets, all, |bucket| {
+                only.of(trace, &pieces.all[buckets.first(bucket) as usize])
+            }),
             _ => alike(all_buckets, all, of_bucket),
         };
         return in_order_of_numbers(chosen, |at| of_buckets[buckets.of(at) as usize]);
@@ -99,14 +102,28 @@ pub(super) fn in_groups(
     // Where few pieces are chosen of a trace with very many tasks and programs, only theirs are numbered.
     let (of_tasks, of_buckets) = if chosen.len() < tasks.max(all_buckets) {
         let chosen = || chosen.at(0..chosen.len());
-        (alike(tasks, chosen().map(task_of), of_task), alike(all_buckets, chosen().map(|at| buckets.of(at)), of_bucket))
+        (
+            alike(tasks, chosen().map(task_of), of_task),
+            alike(all_buckets, chosen().map(|at| buckets.of(at)), of_bucket),
+        )
     } else {
-        (alike(tasks, 0..tasks as u32, of_task), alike(all_buckets, 0..all_buckets as u32, of_bucket))
+        (
+            alike(tasks, 0..tasks as u32, of_task),
+            alike(all_buckets, 0..all_buckets as u32, of_bucket),
+        )
     };
     let by_target = keys.contains(&GroupKey::Target);
     let group_of = |at: u32| {
-        let target = if by_target { pieces.all[at as usize].target.0 } else { 0 };
-        [of_tasks[task_of(at) as usize], of_buckets[buckets.of(at) as usize], target]
+        let target = if by_target {
+            pieces.all[at as usize].target.0
+        } else {
+            0
+        };
+        [
+            of_tasks[task_of(at) as usize],
+            of_buckets[buckets.of(at) as usize],
+            target,
+        ]
     };
     in_order(chosen, group_of, AT_ONCE)
 }
@@ -114,12 +131,19 @@ pub(super) fn in_groups(
 /// The values of the keys of an item. Unused components are 0.
 fn values(each: impl Iterator<Item = u32>) -> [u32; KEYS] {
     let mut values = [0; KEYS];
-    values.iter_mut().zip(each).for_each(|(place, value)| *place = value);
+    values
+        .iter_mut()
+        .zip(each)
+        .for_each(|(place, value)| *place = value);
     values
 }
 
 /// Numbers these of `len` items so that items with equal values get the same number.
-fn alike<V: Eq + Hash>(len: usize, items: impl Iterator<Item = u32>, values_of: impl Fn(u32) -> V) -> Vec<u32> {
+fn alike<V: Eq + Hash>(
+    len: usize,
+    items: impl Iterator<Item = u32>,
+    values_of: impl Fn(u32) -> V,
+) -> Vec<u32> {
     let mut known: FxHashMap<V, u32> = FxHashMap::default();
     let mut numbers = vec![u32::MAX; len];
     for item in items {
@@ -133,7 +157,10 @@ fn alike<V: Eq + Hash>(len: usize, items: impl Iterator<Item = u32>, values_of: 
 }
 
 /// The same where groups are numbered from 0 on, and there are few compared with the pieces.
-fn in_order_of_numbers(chosen: PieceNumbers, number_of: impl Fn(u32) -> u32) -> (PieceNumbers, Vec<usize>) {
+fn in_order_of_numbers(
+    chosen: PieceNumbers,
+    number_of: impl Fn(u32) -> u32,
+) -> (PieceNumbers, Vec<usize>) {
     let (mut places, mut sizes): (Vec<u32>, Vec<usize>) = (Vec::new(), Vec::new());
     let all = || chosen.at(0..chosen.len());
     for number in all().map(&number_of) {
@@ -180,16 +207,25 @@ fn in_order(
     if is_sorted {
         return (chosen, bounds);
     }
-    (PieceNumbers::These(ordered(&chosen, &places, &chunks, &bounds)), bounds)
+    (
+        PieceNumbers::These(ordered(&chosen, &places, &chunks, &bounds)),
+        bounds,
+    )
 }
 
 /// Splits the positions into ranges of `at_once`.
 fn places(chosen: &PieceNumbers, at_once: usize) -> Vec<Range<usize>> {
-    (0..chosen.len()).step_by(at_once).map(|from| from..chosen.len().min(from + at_once)).collect()
+    (0..chosen.len())
+        .step_by(at_once)
+        .map(|from| from..chosen.len().min(from + at_once))
+        .collect()
 }
 
 fn numbered(groups: impl Iterator<Item = GroupNumbers>) -> OrderedChunk {
-    let mut chunk = OrderedChunk { is_sorted: true, ..OrderedChunk::default() };
+    let mut chunk = OrderedChunk {
+        is_sorted: true,
+        ..OrderedChunk::default()
+    };
     let mut known: FxHashMap<GroupNumbers, u16> = FxHashMap::default();
     let mut last = None;
     let numbers = groups.map(|group| {
@@ -220,7 +256,8 @@ fn numbered_alike(chunks: &mut [OrderedChunk]) -> (Vec<usize>, bool) {
         for (local, (group, &size)) in chunk.groups.iter().zip(&chunk.sizes).enumerate() {
             let number = *known.entry(*group).or_insert(sizes.len() as u32);
             // The first group may continue the last group of the previous chunk.
-            is_sorted &= number as usize == sizes.len() || (local == 0 && number as usize + 1 == sizes.len());
+            is_sorted &= number as usize == sizes.len()
+                || (local == 0 && number as usize + 1 == sizes.len());
             if number as usize == sizes.len() {
                 sizes.push(0);
             }
@@ -232,14 +269,24 @@ fn numbered_alike(chunks: &mut [OrderedChunk]) -> (Vec<usize>, bool) {
 }
 
 /// The pieces sorted by group. The sort is stable.
-fn ordered(chosen: &PieceNumbers, places: &[Range<usize>], chunks: &[OrderedChunk], bounds: &[usize]) -> Vec<u32> {
+fn ordered(
+    chosen: &PieceNumbers,
+    places: &[Range<usize>],
+    chunks: &[OrderedChunk],
+    bounds: &[usize],
+) -> Vec<u32> {
     let mut next: Vec<u32> = bounds.iter().map(|&bound| bound as u32).collect();
     let starts = chunks.iter().map(|chunk| {
         let of_group = |(&place, size): (&u32, &u32)| {
             let next = &mut next[place as usize];
             std::mem::replace(next, *next + size)
         };
-        chunk.places.iter().zip(&chunk.sizes).map(of_group).collect()
+        chunk
+            .places
+            .iter()
+            .zip(&chunk.sizes)
+            .map(of_group)
+            .collect()
     });
     let starts: Vec<Vec<u32>> = starts.collect();
     let mut order = vec![0u32; chosen.len()];

@@ -93,9 +93,14 @@ fn bound<'rows>(rows: &'rows impl RowSource, expr: &Expr) -> Result<Bound<'rows>
             let value = *value;
             Bound::Condition(Box::new(move |_| value))
         }
-        Expr::Column(name) => match rows.cells(name).ok_or_else(|| Unfit::Column(name.clone()))? {
+        Expr::Column(name) => match rows
+            .cells(name)
+            .ok_or_else(|| Unfit::Column(name.clone()))?
+        {
             ColumnValues::Int(of) => Bound::Int(of),
-            ColumnValues::Float(of) => Bound::Number(Box::new(move |row| of(row).map(Number::Float))),
+            ColumnValues::Float(of) => {
+                Bound::Number(Box::new(move |row| of(row).map(Number::Float)))
+            }
             ColumnValues::Bool(of) => Bound::Truth(of),
             ColumnValues::Words(words) => Bound::Words(words),
             ColumnValues::Loose(of) => Bound::Loose(of),
@@ -114,23 +119,40 @@ fn bound<'rows>(rows: &'rows impl RowSource, expr: &Expr) -> Result<Bound<'rows>
             let tests = bind_all(rows, parts)?;
             Bound::Condition(Box::new(move |row| tests.iter().any(|test| test(row))))
         }
-        Expr::Compare(how, left, right) => Bound::Condition(compared(bound(rows, left)?, bound(rows, right)?, *how)?),
+        Expr::Compare(how, left, right) => {
+            Bound::Condition(compared(bound(rows, left)?, bound(rows, right)?, *how)?)
+        }
         Expr::Calculate(how, left, right) => {
-            let (left, right, how) = (number(bound(rows, left)?)?, number(bound(rows, right)?)?, *how);
+            let (left, right, how) = (
+                number(bound(rows, left)?)?,
+                number(bound(rows, right)?)?,
+                *how,
+            );
             Bound::Number(Box::new(move |row| left(row)?.calculate(right(row)?, how)))
         }
-        Expr::Among(operand, values, wanted) => Bound::Condition(among(bound(rows, operand)?, values, *wanted)?),
+        Expr::Among(operand, values, wanted) => {
+            Bound::Condition(among(bound(rows, operand)?, values, *wanted)?)
+        }
         Expr::Matches(operand, pattern, wanted) => {
             let pattern = pattern.clone();
-            Bound::Condition(texts(bound(rows, operand)?, move |text| pattern.found_in(text), *wanted)?)
+            Bound::Condition(texts(
+                bound(rows, operand)?,
+                move |text| pattern.found_in(text),
+                *wanted,
+            )?)
         }
     })
 }
 
 /// Conditions that read the file come last: most rows need not be read for them.
 fn bind_all<'rows>(rows: &'rows impl RowSource, parts: &[Expr]) -> Result<Vec<Test<'rows>>, Unfit> {
-    let (quick, slow): (Vec<&Expr>, Vec<&Expr>) = parts.iter().partition(|part| !part.names("args"));
-    quick.into_iter().chain(slow).map(|part| bind(rows, part)).collect()
+    let (quick, slow): (Vec<&Expr>, Vec<&Expr>) =
+        parts.iter().partition(|part| !part.names("args"));
+    quick
+        .into_iter()
+        .chain(slow)
+        .map(|part| bind(rows, part))
+        .collect()
 }
 
 impl Expr {
@@ -139,7 +161,9 @@ impl Expr {
         match self {
             Expr::Column(name) => name == column,
             Expr::Int(_) | Expr::Float(_) | Expr::Text(_) | Expr::Bool(_) => false,
-            Expr::Missing(one) | Expr::Not(one) | Expr::Among(one, ..) | Expr::Matches(one, ..) => one.names(column),
+            Expr::Missing(one) | Expr::Not(one) | Expr::Among(one, ..) | Expr::Matches(one, ..) => {
+                one.names(column)
+            }
             Expr::And(parts) | Expr::Or(parts) => parts.iter().any(|part| part.names(column)),
             Expr::Compare(_, left, right) | Expr::Calculate(_, left, right) => {
                 left.names(column) || right.names(column)
@@ -169,7 +193,11 @@ fn number(operand: Bound<'_>) -> Result<ValueOf<'_, Number>, Unfit> {
     }
 }
 
-fn compared<'rows>(left: Bound<'rows>, right: Bound<'rows>, how: Comparison) -> Result<Test<'rows>, Unfit> {
+fn compared<'rows>(
+    left: Bound<'rows>,
+    right: Bound<'rows>,
+    how: Comparison,
+) -> Result<Test<'rows>, Unfit> {
     let equality = matches!(how, Comparison::Equal | Comparison::Unequal);
     let wanted = how == Comparison::Equal;
     Ok(match (left, right) {
@@ -181,15 +209,27 @@ fn compared<'rows>(left: Bound<'rows>, right: Bound<'rows>, how: Comparison) -> 
         }
         (left, right) if equality && left.is_text() && right.is_text() => {
             let (left, right) = (left.text()?, right.text()?);
-            Box::new(move |row| left(row).zip(right(row)).is_some_and(|(left, right)| (left == right) == wanted))
+            Box::new(move |row| {
+                left(row)
+                    .zip(right(row))
+                    .is_some_and(|(left, right)| (left == right) == wanted)
+            })
         }
         (left, right) if equality && left.is_truth() && right.is_truth() => {
             let (left, right) = (left.truth()?, right.truth()?);
-            Box::new(move |row| left(row).zip(right(row)).is_some_and(|(left, right)| (left == right) == wanted))
+            Box::new(move |row| {
+                left(row)
+                    .zip(right(row))
+                    .is_some_and(|(left, right)| (left == right) == wanted)
+            })
         }
         (left, right) => {
             let (left, right) = (number(left)?, number(right)?);
-            Box::new(move |row| left(row).zip(right(row)).is_some_and(|(left, right)| left.compare(right, how)))
+            Box::new(move |row| {
+                left(row)
+                    .zip(right(row))
+                    .is_some_and(|(left, right)| left.compare(right, how))
+            })
         }
     })
 }
@@ -206,7 +246,9 @@ impl<'rows> Bound<'rows> {
     fn text(self) -> Result<ValueOf<'rows, String>, Unfit> {
         match self {
             Bound::Word(word) => Ok(Box::new(move |_| Some(word.clone()))),
-            Bound::Words(words) => Ok(Box::new(move |row| words.at(row).map(std::borrow::Cow::into_owned))),
+            Bound::Words(words) => Ok(Box::new(move |row| {
+                words.at(row).map(std::borrow::Cow::into_owned)
+            })),
             Bound::Loose(of) => Ok(of),
             _ => Err(Unfit::Types("a text is needed")),
         }
@@ -229,10 +271,12 @@ fn texts<'rows>(
 ) -> Result<Test<'rows>, Unfit> {
     Ok(match operand {
         Bound::Words(words) => remembered(words, is_such, wanted),
-        Bound::Loose(of) => Box::new(move |row| of(row).is_some_and(|text| is_such(&text) == wanted)),
-        Bound::Lists(of) => {
-            Box::new(move |row| of(row).is_some_and(|list| list.iter().any(|text| is_such(text)) == wanted))
+        Bound::Loose(of) => {
+            Box::new(move |row| of(row).is_some_and(|text| is_such(&text) == wanted))
         }
+        Bound::Lists(of) => Box::new(move |row| {
+            of(row).is_some_and(|list| list.iter().any(|text| is_such(text)) == wanted)
+        }),
         Bound::Word(word) => {
             let met = is_such(&word) == wanted;
             Box::new(move |_| met)
@@ -250,13 +294,17 @@ fn remembered<'rows>(
     const UNKNOWN: u8 = 0;
     const NO: u8 = 1;
     const YES: u8 = 2;
-    let known: Vec<AtomicU8> = std::iter::repeat_with(|| AtomicU8::new(UNKNOWN)).take(words.numbers).collect();
+    let known: Vec<AtomicU8> = std::iter::repeat_with(|| AtomicU8::new(UNKNOWN))
+        .take(words.numbers)
+        .collect();
     Box::new(move |row| {
         let number = (words.of)(row);
         if number == NONE {
             return false;
         }
-        let Some(place) = known.get(number as usize) else { return false };
+        let Some(place) = known.get(number as usize) else {
+            return false;
+        };
         let answer = place.load(Relaxed);
         if answer != UNKNOWN {
             return answer == YES;
@@ -267,22 +315,42 @@ fn remembered<'rows>(
     })
 }
 
-fn among<'rows>(operand: Bound<'rows>, values: &[Expr], wanted: bool) -> Result<Test<'rows>, Unfit> {
+fn among<'rows>(
+    operand: Bound<'rows>,
+    values: &[Expr],
+    wanted: bool,
+) -> Result<Test<'rows>, Unfit> {
     if let Bound::Words(_) | Bound::Loose(_) | Bound::Lists(_) | Bound::Word(_) = operand {
         let word = |value: &Expr| match value {
             Expr::Text(text) => Ok(text.clone()),
             _ => Err(Unfit::Types("a text is needed")),
         };
-        let values = values.iter().map(word).collect::<Result<Vec<String>, Unfit>>()?;
-        return texts(operand, move |text| values.iter().any(|value| value == text), wanted);
+        let values = values
+            .iter()
+            .map(word)
+            .collect::<Result<Vec<String>, Unfit>>()?;
+        return texts(
+            operand,
+            move |text| values.iter().any(|value| value == text),
+            wanted,
+        );
     }
     let constant = |value: &Expr| match value {
         Expr::Int(value) => Ok(Number::Int(*value)),
         Expr::Float(value) => Ok(Number::Float(*value)),
         _ => Err(Unfit::Types("a number is needed")),
     };
-    let values = values.iter().map(constant).collect::<Result<Vec<Number>, Unfit>>()?;
+    let values = values
+        .iter()
+        .map(constant)
+        .collect::<Result<Vec<Number>, Unfit>>()?;
     let of = number(operand)?;
-    let has = move |found: Number| values.iter().any(|&value| found.compare(value, Comparison::Equal));
-    Ok(Box::new(move |row| of(row).is_some_and(|found| has(found) == wanted)))
+    let has = move |found: Number| {
+        values
+            .iter()
+            .any(|&value| found.compare(value, Comparison::Equal))
+    };
+    Ok(Box::new(move |row| {
+        of(row).is_some_and(|found| has(found) == wanted)
+    }))
 }

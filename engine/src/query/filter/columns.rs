@@ -42,27 +42,48 @@ pub struct TextValues<'rows> {
 impl<'rows> TextValues<'rows> {
     /// The text in a row.
     pub fn at(&self, row: u32) -> Option<Cow<'rows, str>> {
-        Some((self.of)(row)).filter(|&number| number != NONE).and_then(|number| (self.word)(number))
+        Some((self.of)(row))
+            .filter(|&number| number != NONE)
+            .and_then(|number| (self.word)(number))
     }
 }
 
 impl RowSource for Table {
     fn cells(&self, name: &str) -> Option<ColumnValues<'_>> {
         Some(match self.column(name)? {
-            Values::Int(values) => ColumnValues::Int(Box::new(|row| values.get(row as usize).copied().flatten())),
+            Values::Int(values) => {
+                ColumnValues::Int(Box::new(|row| values.get(row as usize).copied().flatten()))
+            }
             Values::Float(values) => {
-                let finite = |row: u32| values.get(row as usize).copied().flatten().filter(|value| value.is_finite());
+                let finite = |row: u32| {
+                    values
+                        .get(row as usize)
+                        .copied()
+                        .flatten()
+                        .filter(|value| value.is_finite())
+                };
                 ColumnValues::Float(Box::new(finite))
             }
-            Values::Bool(values) => ColumnValues::Bool(Box::new(|row| values.get(row as usize).copied().flatten())),
+            Values::Bool(values) => {
+                ColumnValues::Bool(Box::new(|row| values.get(row as usize).copied().flatten()))
+            }
             Values::List(values) => {
-                let list = |row: u32| values.get(row as usize).map(Vec::as_slice).filter(|list| !list.is_empty());
+                let list = |row: u32| {
+                    values
+                        .get(row as usize)
+                        .map(Vec::as_slice)
+                        .filter(|list| !list.is_empty())
+                };
                 ColumnValues::Lists(Box::new(list))
             }
             Values::Text { keys, words } => ColumnValues::Words(TextValues {
                 numbers: words.len(),
                 of: Box::new(|row| keys.get(row as usize).copied().unwrap_or(NONE)),
-                word: Box::new(|number| words.get(number as usize).map(|word| Cow::Borrowed(word.as_str()))),
+                word: Box::new(|number| {
+                    words
+                        .get(number as usize)
+                        .map(|word| Cow::Borrowed(word.as_str()))
+                }),
             }),
         })
     }

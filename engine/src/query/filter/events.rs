@@ -46,8 +46,13 @@ pub struct Matched {
 
 impl Matched {
     fn new(trace: &Trace, rows: Vec<u64>) -> Matched {
-        let mut matched = Matched { rows, tasks: vec![false; trace.tasks.len()] };
-        for row in (0..trace.events.len()).filter(|&row| matched.rows[row as usize / 64] >> (row % 64) & 1 == 1) {
+        let mut matched = Matched {
+            rows,
+            tasks: vec![false; trace.tasks.len()],
+        };
+        for row in (0..trace.events.len())
+            .filter(|&row| matched.rows[row as usize / 64] >> (row % 64) & 1 == 1)
+        {
             matched.tasks[trace.events.task(row) as usize] = true;
         }
         matched
@@ -55,7 +60,9 @@ impl Matched {
 
     /// Whether a row is one of them.
     pub fn has(&self, row: u32) -> bool {
-        self.rows.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.rows
+            .get(row as usize / 64)
+            .is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
     /// Whether one of them is of this task.
@@ -69,13 +76,20 @@ fn bits(trace: &Trace, condition: &Expr) -> Vec<u64> {
     let (rows, len) = (EventRows::new(trace), trace.events.len());
     let words = 0..len.div_ceil(64);
     // It was found to fit, and the columns of events are always the same.
-    let Ok(test) = bind(&rows, condition) else { return vec![0; words.len()] };
+    let Ok(test) = bind(&rows, condition) else {
+        return vec![0; words.len()];
+    };
     let word = |at: u32| {
         let here = (at * 64)..len.min(at * 64 + 64);
-        here.filter(|&row| test(row)).fold(0, |word, row| word | 1 << (row % 64))
+        here.filter(|&row| test(row))
+            .fold(0, |word, row| word | 1 << (row % 64))
     };
     // Lines are read again in their order, by one reader.
-    if condition.names("args") { words.map(word).collect() } else { words.into_par_iter().map(word).collect() }
+    if condition.names("args") {
+        words.map(word).collect()
+    } else {
+        words.into_par_iter().map(word).collect()
+    }
 }
 
 /// The columns of events.
@@ -92,17 +106,24 @@ impl<'trace> EventRows<'trace> {
         EventRows {
             trace,
             programs: ProgramIndex::new(&trace.tasks),
-            moves: shapes.map(|shape| action_of(shape.syscall).returns_bytes()).collect(),
+            moves: shapes
+                .map(|shape| action_of(shape.syscall).returns_bytes())
+                .collect(),
             arguments: Mutex::default(),
         }
     }
 
     fn int(&self, value: impl Fn(&Trace, u32) -> i64 + Send + Sync + 'static) -> ColumnValues<'_> {
         let trace = self.trace;
-        ColumnValues::Int(Box::new(move |row| Some(value(trace, row)).filter(|&value| value != NO_NS)))
+        ColumnValues::Int(Box::new(move |row| {
+            Some(value(trace, row)).filter(|&value| value != NO_NS)
+        }))
     }
 
-    fn by_shape(&self, text: impl Fn(&Trace, u32) -> Option<String> + Send + Sync + 'static) -> ColumnValues<'_> {
+    fn by_shape(
+        &self,
+        text: impl Fn(&Trace, u32) -> Option<String> + Send + Sync + 'static,
+    ) -> ColumnValues<'_> {
         let trace = self.trace;
         ColumnValues::Words(TextValues {
             numbers: trace.events.shapes().len(),
@@ -111,11 +132,18 @@ impl<'trace> EventRows<'trace> {
         })
     }
 
-    fn by_text<'rows>(&'rows self, of: impl Fn(u32) -> Text + Send + Sync + 'rows) -> ColumnValues<'rows> {
+    fn by_text<'rows>(
+        &'rows self,
+        of: impl Fn(u32) -> Text + Send + Sync + 'rows,
+    ) -> ColumnValues<'rows> {
         let texts = &self.trace.events.texts;
         ColumnValues::Words(TextValues {
             numbers: texts.len(),
-            of: Box::new(move |row| Some(of(row)).filter(|text| text.is_some()).map_or(NONE, |text| text.0)),
+            of: Box::new(move |row| {
+                Some(of(row))
+                    .filter(|text| text.is_some())
+                    .map_or(NONE, |text| text.0)
+            }),
             word: Box::new(move |number| Some(texts.string(Text(number)))),
         })
     }
@@ -135,12 +163,19 @@ impl<'trace> EventRows<'trace> {
     }
 
     fn files(&self) -> ColumnValues<'_> {
-        let names: Vec<&str> =
-            self.trace.captures.iter().flat_map(|capture| &capture.files).map(String::as_str).collect();
+        let names: Vec<&str> = self
+            .trace
+            .captures
+            .iter()
+            .flat_map(|capture| &capture.files)
+            .map(String::as_str)
+            .collect();
         ColumnValues::Words(TextValues {
             numbers: names.len(),
             of: Box::new(|row| self.trace.events.event(row).file),
-            word: Box::new(move |number| names.get(number as usize).map(|&name| Cow::Borrowed(name))),
+            word: Box::new(move |number| {
+                names.get(number as usize).map(|&name| Cow::Borrowed(name))
+            }),
         })
     }
 
@@ -152,12 +187,16 @@ impl<'trace> EventRows<'trace> {
     }
 
     fn arguments(&self, row: u32) -> Option<String> {
-        self.arguments.lock().unwrap_or_else(PoisonError::into_inner).of_row(self.trace, row)
+        self.arguments
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .of_row(self.trace, row)
     }
 }
 
 fn text_of(trace: &Trace, text: Text) -> Option<String> {
-    text.is_some().then(|| trace.events.texts.string(text).into_owned())
+    text.is_some()
+        .then(|| trace.events.texts.string(text).into_owned())
 }
 
 fn id(id: i32) -> i64 {
@@ -170,27 +209,41 @@ impl RowSource for EventRows<'_> {
         Some(match name {
             "line" => self.int(|trace, row| i64::from(trace.events.line(row))),
             "file" => self.files(),
-            "tid" => self.int(move |trace, row| id(trace.tasks[task(trace, row)].tid_at(trace.events.line(row)))),
+            "tid" => self.int(move |trace, row| {
+                id(trace.tasks[task(trace, row)].tid_at(trace.events.line(row)))
+            }),
             "pid" => self.int(move |trace, row| id(trace.tasks[task(trace, row)].pid)),
             "task" => self.int(|trace, row| i64::from(trace.events.task(row))),
             "program" => self.by_text(|row| {
                 let events = &self.trace.events;
-                self.programs.at(events.task(row), events.start_ns(row)).map_or(Text::NONE, |program| program.path)
+                self.programs
+                    .at(events.task(row), events.start_ns(row))
+                    .map_or(Text::NONE, |program| program.path)
             }),
             "start_ns" => self.int(|trace, row| trace.events.start_ns(row)),
             "end_ns" => self.int(|trace, row| trace.events.end_ns(row).unwrap_or(NO_NS)),
             "dur_ns" => self.int(|trace, row| trace.events.dur_ns(row)),
-            "requested_ns" => ColumnValues::Int(Box::new(|row| self.trace.events.requested_ns(row))),
+            "requested_ns" => {
+                ColumnValues::Int(Box::new(|row| self.trace.events.requested_ns(row)))
+            }
             "cpu_ns" => self.int(|trace, row| trace.events.event(row).cpu_ns),
             "kind" => self.by_name(
                 EventKind::ALL.len(),
                 |trace, row| trace.events.kind(row) as u32,
                 |at| EventKind::ALL[at].name(),
             ),
-            "syscall" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number as usize].syscall)),
-            "op" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number as usize].op)),
-            "errno" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number as usize].errno)),
-            "shape" => self.by_shape(|trace, number| Some(text_columns::shape_text(&trace.events, number))),
+            "syscall" => self.by_shape(|trace, number| {
+                text_of(trace, trace.events.shapes()[number as usize].syscall)
+            }),
+            "op" => self.by_shape(|trace, number| {
+                text_of(trace, trace.events.shapes()[number as usize].op)
+            }),
+            "errno" => self.by_shape(|trace, number| {
+                text_of(trace, trace.events.shapes()[number as usize].errno)
+            }),
+            "shape" => {
+                self.by_shape(|trace, number| Some(text_columns::shape_text(&trace.events, number)))
+            }
             "target" => self.by_text(|row| self.trace.events.target(row)),
             "ret" => self.int(|trace, row| trace.events.ret(row)),
             "bytes" => ColumnValues::Int(Box::new(|row| self.bytes(row))),

@@ -71,7 +71,11 @@ impl ShapeNumbers {
             at = self.previous[at as usize];
             length += 1;
         }
-        let number = if at == NONE { self.add(shape, length) } else { at };
+        let number = if at == NONE {
+            self.add(shape, length)
+        } else {
+            at
+        };
         self.recent.keep(&shape, number);
         number
     }
@@ -86,7 +90,8 @@ impl ShapeNumbers {
         };
         if number == new {
             self.shapes.push(shape);
-            self.previous.push(if length < MAX_LIST { last } else { NOT_LISTED });
+            self.previous
+                .push(if length < MAX_LIST { last } else { NOT_LISTED });
             if length < MAX_LIST {
                 self.last[target] = new;
             }
@@ -101,7 +106,11 @@ impl ShapeNumbers {
         for (number, shape) in (0..).zip(&self.shapes) {
             let is_listed = self.previous[number as usize] != NOT_LISTED;
             // A list was full before the first shape of its target that is not in it.
-            let from = if is_listed { number } else { self.last[shape.target.0 as usize] };
+            let from = if is_listed {
+                number
+            } else {
+                self.last[shape.target.0 as usize]
+            };
             let twin = self.listed_from(from).find(|&at| {
                 let other = &self.shapes[at as usize];
                 at != number && other.syscall == shape.syscall && other.op == shape.op
@@ -109,7 +118,9 @@ impl ShapeNumbers {
             twins.push(match twin {
                 Some(twin) => twins[twin as usize],
                 None if is_listed => number,
-                None => *unlisted.entry((shape.syscall, shape.op, shape.target)).or_insert(number),
+                None => *unlisted
+                    .entry((shape.syscall, shape.op, shape.target))
+                    .or_insert(number),
             });
         }
         twins

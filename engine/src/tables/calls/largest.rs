@@ -46,7 +46,10 @@ pub(super) fn may_be_many(trace: &Trace, keys: &[CallKey]) -> bool {
         CallKey::Shape | CallKey::NormalizedTarget => trace.events.shapes().len(),
         _ => 0,
     };
-    keys.iter().map(groups).max().is_some_and(|most| most >= MIN_TEXTS)
+    keys.iter()
+        .map(groups)
+        .max()
+        .is_some_and(|most| most >= MIN_TEXTS)
 }
 
 fn cell_of(keys: usize, group: &Group) -> usize {
@@ -69,10 +72,16 @@ impl CellBounds {
         is_sum: bool,
         each: impl Fn(std::ops::Range<u32>, &mut dyn FnMut(u32, &Group)) + Sync,
     ) -> CellBounds {
-        let none = || CellBounds { keys, values: vec![0; CELLS], calls: vec![0; CELLS] };
+        let none = || CellBounds {
+            keys,
+            values: vec![0; CELLS],
+            calls: vec![0; CELLS],
+        };
         let found = parallel::map(&event_rows::parts(trace, MAX_CORES), |rows| {
             let mut bounds = none();
-            each(rows.clone(), &mut |row, group| bounds.add(cell_of(keys, group), (value(row), 1), is_sum));
+            each(rows.clone(), &mut |row, group| {
+                bounds.add(cell_of(keys, group), (value(row), 1), is_sum)
+            });
             bounds
         });
         let mut found = found.into_iter();
@@ -85,7 +94,11 @@ impl CellBounds {
 
     fn add(&mut self, cell: usize, (value, calls): Bounds, is_sum: bool) {
         let known = &mut self.values[cell];
-        *known = if is_sum { known.saturating_add(value) } else { value.max(*known) };
+        *known = if is_sum {
+            known.saturating_add(value)
+        } else {
+            value.max(*known)
+        };
         self.calls[cell] = self.calls[cell].saturating_add(calls);
     }
 
@@ -97,21 +110,30 @@ impl CellBounds {
     pub(super) fn largest(&self, most: usize) -> Cells {
         let wanted = most.saturating_mul(CELLS_PER_GROUP).clamp(1, CELLS);
         let mut order: Vec<Bounds> = (0..CELLS).map(|cell| self.of(cell)).collect();
-        let (_, &mut least, _) = order.select_nth_unstable_by(wanted - 1, |one, other| other.cmp(one));
+        let (_, &mut least, _) =
+            order.select_nth_unstable_by(wanted - 1, |one, other| other.cmp(one));
         self.reaching(least)
     }
 
     /// The cells that may have a group of this size.
     pub(super) fn reaching(&self, least: Bounds) -> Cells {
-        let has = (0..CELLS).map(|cell| self.calls[cell] > 0 && self.of(cell) >= least).collect();
-        Cells { keys: self.keys, has }
+        let has = (0..CELLS)
+            .map(|cell| self.calls[cell] > 0 && self.of(cell) >= least)
+            .collect();
+        Cells {
+            keys: self.keys,
+            has,
+        }
     }
 }
 
 impl Cells {
     /// Whether these have all cells of others.
     pub(super) fn contains(&self, others: &Cells) -> bool {
-        self.has.iter().zip(&others.has).all(|(&has, &other)| has || !other)
+        self.has
+            .iter()
+            .zip(&others.has)
+            .all(|(&has, &other)| has || !other)
     }
 }
 
@@ -123,15 +145,34 @@ pub(super) fn bound_of<'a>(
     within_call_ns: impl Fn(u32) -> i64 + Sync + 'a,
 ) -> (Box<dyn Fn(u32) -> i64 + Sync + 'a>, bool) {
     let events = &trace.events;
-    let dur_ns = |row: u32| Some(events.dur_ns(row)).filter(|&ns| ns != NO_NS).unwrap_or(0).max(0);
+    let dur_ns = |row: u32| {
+        Some(events.dur_ns(row))
+            .filter(|&ns| ns != NO_NS)
+            .unwrap_or(0)
+            .max(0)
+    };
     match order {
         CallOrder::Total => (Box::new(dur_ns), true),
         CallOrder::Calls => (Box::new(|_| 1), true),
-        CallOrder::Failed => (Box::new(|row| i64::from(events.outcome(row) == Outcome::Failed)), true),
+        CallOrder::Failed => (
+            Box::new(|row| i64::from(events.outcome(row) == Outcome::Failed)),
+            true,
+        ),
         CallOrder::Exclusive => (Box::new(within_call_ns), true),
         CallOrder::Bytes => {
-            let moved = |row: u32| moves[events.shape_number(row) as usize] && events.outcome(row) == Outcome::Ok;
-            (Box::new(move |row| if moved(row) { events.ret(row).max(0) } else { 0 }), true)
+            let moved = |row: u32| {
+                moves[events.shape_number(row) as usize] && events.outcome(row) == Outcome::Ok
+            };
+            (
+                Box::new(move |row| {
+                    if moved(row) {
+                        events.ret(row).max(0)
+                    } else {
+                        0
+                    }
+                }),
+                true,
+            )
         }
         // None of them is above the longest duration.
         CallOrder::Mean | CallOrder::P50 | CallOrder::P90 | CallOrder::P99 | CallOrder::Max => {
@@ -142,5 +183,8 @@ pub(super) fn bound_of<'a>(
 
 /// The size of a group, to compare it with bounds.
 pub(super) fn size_of(order: CallOrder, sums: &Sums) -> Bounds {
-    (order.of(sums), u32::try_from(sums.calls).unwrap_or(u32::MAX))
+    (
+        order.of(sums),
+        u32::try_from(sums.calls).unwrap_or(u32::MAX),
+    )
 }

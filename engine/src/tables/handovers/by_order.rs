@@ -26,7 +26,11 @@ enum Waiting {
 /// Numbers of hand-overs by receiver and giver, in captures without a clock.
 pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(u32, u32), u64> {
     let (trace, events) = (context.trace, &context.trace.events);
-    let has_clock = |task: u32| context.capture_of(task).is_none_or(|capture| capture.has_wall_clock());
+    let has_clock = |task: u32| {
+        context
+            .capture_of(task)
+            .is_none_or(|capture| capture.has_wall_clock())
+    };
     if trace.captures.iter().all(Capture::has_wall_clock) {
         return FxHashMap::default();
     }
@@ -48,14 +52,23 @@ pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(u32, u32), u64>
     rows.sort_unstable();
     let mut waiting: FxHashMap<Ends, Waiting> = FxHashMap::default();
     for (row, is_read) in rows.into_iter().filter(|&(row, _)| events.ret(row) > 0) {
-        let Some(ends) = ends(events.texts.bytes(events.target(row))) else { continue };
+        let Some(ends) = ends(events.texts.bytes(events.target(row))) else {
+            continue;
+        };
         let task = events.task(row);
         let pair = match (is_read, waiting.remove(&ends)) {
             (true, Some(Waiting::Data(giver))) if giver != task => (task, giver),
             // The read began before the write, so it is printed in two halves.
             (false, Some(Waiting::Reader(reader))) if reader != task => (reader, task),
             _ => {
-                waiting.insert(ends, if is_read { Waiting::Reader(task) } else { Waiting::Data(task) });
+                waiting.insert(
+                    ends,
+                    if is_read {
+                        Waiting::Reader(task)
+                    } else {
+                        Waiting::Data(task)
+                    },
+                );
                 continue;
             }
         };

@@ -68,11 +68,20 @@ fn refusal(action: Action, op: &[u8]) -> Option<&'static [&'static [u8]]> {
 }
 
 /// The waits of a task for locks that it requests again and again.
-pub(super) fn attempts(context: &TableContext<'_>, steps: &ShapeIndex<Step>, task: u32) -> Vec<Attempts> {
+pub(super) fn attempts(
+    context: &TableContext<'_>,
+    steps: &ShapeIndex<Step>,
+    task: u32,
+) -> Vec<Attempts> {
     let events = &context.trace.events;
-    let mut all = OfTask { found: Vec::new(), pending: Vec::new() };
+    let mut all = OfTask {
+        found: Vec::new(),
+        pending: Vec::new(),
+    };
     for (row, step) in steps.calls(context, task) {
-        let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { continue };
+        let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else {
+            continue;
+        };
         let target = events.target(row);
         match step {
             Step::Refused => all.refused(Pending::new(target, task, row, start_ns, end_ns)),
@@ -80,7 +89,9 @@ pub(super) fn attempts(context: &TableContext<'_>, steps: &ShapeIndex<Step>, tas
             Step::Pause if !is_pause(context, row) => {}
             Step::Pause => {
                 let on_path = context.exclusive_ns(row) > 0;
-                all.pending.iter_mut().for_each(|each| each.pauses(end_ns - start_ns, end_ns, on_path));
+                all.pending
+                    .iter_mut()
+                    .for_each(|each| each.pauses(end_ns - start_ns, end_ns, on_path));
             }
         }
     }
@@ -101,7 +112,10 @@ struct OfTask {
 
 impl OfTask {
     fn refused(&mut self, new: Pending) {
-        let known = self.pending.iter().position(|each| each.target == new.target);
+        let known = self
+            .pending
+            .iter()
+            .position(|each| each.target == new.target);
         match known.map(|at| &mut self.pending[at]) {
             Some(before) if before.continues(new.wait.start_ns) => before.again(new.wait.end_ns),
             Some(before) => self.found.extend(std::mem::replace(before, new).settled()),
@@ -137,8 +151,23 @@ struct Pending {
 
 impl Pending {
     fn new(target: Text, task: u32, row: u32, start_ns: i64, end_ns: i64) -> Pending {
-        let wait = LockWait { row, task, start_ns, end_ns, at: NONE, holder: None, on_path: false };
-        Pending { target, number: 1, wait, paused_ns: 0, pause_end_ns: end_ns, got: false }
+        let wait = LockWait {
+            row,
+            task,
+            start_ns,
+            end_ns,
+            at: NONE,
+            holder: None,
+            on_path: false,
+        };
+        Pending {
+            target,
+            number: 1,
+            wait,
+            paused_ns: 0,
+            pause_end_ns: end_ns,
+            got: false,
+        }
     }
 
     /// Whether a task that is refused again mostly paused since the last time, and did not work on something else.
@@ -149,7 +178,12 @@ impl Pending {
 
     fn again(&mut self, end_ns: i64) {
         self.number += i64::from(self.paused_ns > 0);
-        (self.wait.end_ns, self.paused_ns, self.pause_end_ns, self.got) = (end_ns, 0, end_ns, false);
+        (
+            self.wait.end_ns,
+            self.paused_ns,
+            self.pause_end_ns,
+            self.got,
+        ) = (end_ns, 0, end_ns, false);
     }
 
     fn pauses(&mut self, dur_ns: i64, end_ns: i64, on_path: bool) {
@@ -162,7 +196,11 @@ impl Pending {
         if self.got && self.continues(self.pause_end_ns) {
             self.wait.end_ns = self.pause_end_ns;
         }
-        (self.number > 1).then_some(Attempts { target: self.target, number: self.number, wait: self.wait })
+        (self.number > 1).then_some(Attempts {
+            target: self.target,
+            number: self.number,
+            wait: self.wait,
+        })
     }
 }
 
@@ -171,10 +209,20 @@ mod tests {
     use crate::testing::{TaskPlan, build, rows, task};
 
     const MS: i64 = 1_000_000;
-    const COLUMNS: [&str; 6] = ["syscall", "target", "calls", "max_ns", "outside", "could_free_ns"];
+    const COLUMNS: [&str; 6] = [
+        "syscall",
+        "target",
+        "calls",
+        "max_ns",
+        "outside",
+        "could_free_ns",
+    ];
 
     fn refused(plan: TaskPlan, from_ns: i64) -> TaskPlan {
-        plan.call("fcntl", from_ns, from_ns + 1).op("F_SETLK").on("/db").fails("EAGAIN")
+        plan.call("fcntl", from_ns, from_ns + 1)
+            .op("F_SETLK")
+            .on("/db")
+            .fails("EAGAIN")
     }
 
     fn paused(plan: TaskPlan, from_ns: i64, to_ns: i64) -> TaskPlan {
@@ -184,26 +232,41 @@ mod tests {
     fn waiter() -> TaskPlan {
         let plan = paused(refused(task(1).exec(0, 1, "/bin/x"), 10), 11, 11 + 50 * MS);
         let plan = paused(refused(plan, 12 + 50 * MS), 13 + 50 * MS, 13 + 100 * MS);
-        plan.call("fcntl", 14 + 100 * MS, 15 + 100 * MS).op("F_SETLK").on("/db").returns(0)
+        plan.call("fcntl", 14 + 100 * MS, 15 + 100 * MS)
+            .op("F_SETLK")
+            .on("/db")
+            .returns(0)
     }
 
     #[test]
     fn attempts_with_pauses_are_one_wait() {
-        let built = rows(&build(vec![waiter().exit(200 * MS)]), super::super::build, &COLUMNS);
+        let built = rows(
+            &build(vec![waiter().exit(200 * MS)]),
+            super::super::build,
+            &COLUMNS,
+        );
         assert_eq!(built, ["fcntl /db 2 100000003 true 100000003"]);
     }
 
     #[test]
     fn a_process_of_the_capture_that_uses_the_file_may_hold_the_lock() {
         let other = task(2).call("read", 5, 7).on("/db").exit(190 * MS);
-        let built = rows(&build(vec![waiter().exit(200 * MS), other]), super::super::build, &COLUMNS[..5]);
+        let built = rows(
+            &build(vec![waiter().exit(200 * MS), other]),
+            super::super::build,
+            &COLUMNS[..5],
+        );
         assert_eq!(built, ["fcntl /db 2 100000003 false"]);
     }
 
     #[test]
     fn work_between_attempts_is_not_a_wait() {
         let plan = refused(task(1).exec(0, 1, "/bin/x"), 10).call("fsync", 11, 100 * MS);
-        let built = rows(&build(vec![refused(plan, 101 * MS).exit(200 * MS)]), super::super::build, &COLUMNS);
+        let built = rows(
+            &build(vec![refused(plan, 101 * MS).exit(200 * MS)]),
+            super::super::build,
+            &COLUMNS,
+        );
         assert_eq!(built, Vec::<String>::new());
     }
 
@@ -211,7 +274,11 @@ mod tests {
     fn a_task_that_gives_up_waited_until_its_last_attempt() {
         let plan = paused(refused(task(1).exec(0, 1, "/bin/x"), 10), 11, 11 + 50 * MS);
         let plan = paused(refused(plan, 12 + 50 * MS), 13 + 50 * MS, 13 + 100 * MS);
-        let built = rows(&build(vec![plan.exit(200 * MS)]), super::super::build, &COLUMNS[..4]);
+        let built = rows(
+            &build(vec![plan.exit(200 * MS)]),
+            super::super::build,
+            &COLUMNS[..4],
+        );
         assert_eq!(built, ["fcntl /db 2 50000003"]);
     }
 }

@@ -32,7 +32,11 @@ pub(super) struct DirectorySearch<'a> {
 
 impl<'a> DirectorySearch<'a> {
     /// Processes the next lookup. `path` returns the path that it looks up.
-    pub(super) fn step(&mut self, call: &ClassifiedCall<Answer>, path: impl FnOnce() -> &'a [u8]) -> PathPart {
+    pub(super) fn step(
+        &mut self,
+        call: &ClassifiedCall<Answer>,
+        path: impl FnOnce() -> &'a [u8],
+    ) -> PathPart {
         let is_missing = call.kind == Answer::Missing;
         if !self.is_open && !is_missing {
             return PathPart::None;
@@ -49,8 +53,18 @@ impl<'a> DirectorySearch<'a> {
             && self.found_in.is_none_or(|found_in| found_in == directory);
         if !goes_on {
             let (program, stem) = (call.program, stem(name));
-            *self = DirectorySearch { is_open: is_missing, program, stem, found_in: None, last: path };
-            return if is_missing { PathPart::Begins } else { PathPart::None };
+            *self = DirectorySearch {
+                is_open: is_missing,
+                program,
+                stem,
+                found_in: None,
+                last: path,
+            };
+            return if is_missing {
+                PathPart::Begins
+            } else {
+                PathPart::None
+            };
         }
         if call.kind == Answer::Found {
             self.found_in = Some(directory);
@@ -65,15 +79,24 @@ impl<'a> DirectorySearch<'a> {
 /// This sum is much cheaper than the analysis of names and directories, and usually the searches are far below the
 /// threshold.
 pub(super) fn reach_threshold(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>) -> bool {
-    let Some(threshold) = context.threshold else { return true };
+    let Some(threshold) = context.threshold else {
+        return true;
+    };
     let tasks: Vec<u32> = context.tasks().collect();
     let times: Vec<_> = parallel::flat_map(&tasks, |&task| times(context, kinds, task));
     threshold.reaching(&times).contains(&true)
 }
 
 /// Time of the searches of a task by capture and program.
-fn times(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, task: u32) -> Vec<(u32, Text, i64)> {
-    let (events, capture) = (&context.trace.events, context.trace.tasks[task as usize].capture);
+fn times(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Answer>,
+    task: u32,
+) -> Vec<(u32, Text, i64)> {
+    let (events, capture) = (
+        &context.trace.events,
+        context.trace.tasks[task as usize].capture,
+    );
     let (mut search, mut sums) = (DirectorySearch::default(), FxHashMap::default());
     for call in kinds.by_program(context, task) {
         let target = events.target(call.row);
@@ -85,5 +108,7 @@ fn times(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, task: u32) -> V
             *sums.entry(search.program).or_insert(0) += context.exclusive_ns(call.row);
         }
     }
-    sums.into_iter().map(|(program, ns)| (capture, program, ns)).collect()
+    sums.into_iter()
+        .map(|(program, ns)| (capture, program, ns))
+        .collect()
 }

@@ -9,7 +9,9 @@
 //! each other in the same way. A stretch continues as long as nine in ten of its iterations conform. A much longer
 //! iteration is other work between two loops and ends the stretch.
 
-use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MAX_HALF_FREQUENCY_RATIO, MIN_ITERATIONS};
+use crate::store::heuristics::{
+    ITERATIONS_PER_DEVIATION, MAX_HALF_FREQUENCY_RATIO, MIN_ITERATIONS,
+};
 use crate::tables::loops::covered::Covered;
 use rustc_hash::FxHashMap;
 use std::cmp::{Ordering, Reverse};
@@ -128,7 +130,9 @@ pub(super) fn repetitions(line: &SymbolLine<'_>) -> Vec<Repetition> {
     let mut tries = vec![0u8; line.kinds];
     let mut found: Vec<Repetition> = Vec::new();
     for _ in 0..MAX_ANCHORS {
-        let Some(anchor) = search.costliest(&tries) else { break };
+        let Some(anchor) = search.costliest(&tries) else {
+            break;
+        };
         let here = search.with_anchor(anchor);
         tries[anchor as usize] += if here.is_empty() { MAX_TRIES } else { 1 };
         found.extend(here);
@@ -140,10 +144,14 @@ pub(super) fn repetitions(line: &SymbolLine<'_>) -> Vec<Repetition> {
 /// Whether a symbol may occur as often as an anchor does.
 fn may_repeat(symbols: &[u32]) -> bool {
     let mut sorted = [0u32; SHORT_LEN];
-    let Some(sorted) = sorted.get_mut(..symbols.len()) else { return true };
+    let Some(sorted) = sorted.get_mut(..symbols.len()) else {
+        return true;
+    };
     sorted.copy_from_slice(symbols);
     sorted.sort_unstable();
-    sorted.windows(MIN_ITERATIONS).any(|same| same[0] == same[MIN_ITERATIONS - 1])
+    sorted
+        .windows(MIN_ITERATIONS)
+        .any(|same| same[0] == same[MIN_ITERATIONS - 1])
 }
 
 fn placed(line: &SymbolLine<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
@@ -179,7 +187,9 @@ impl<'a> Search<'a> {
             covered: Covered::new(line.symbols.len()),
             places,
             offsets,
-            anchors: (line.first_anchor..line.kinds as u32).filter(is_anchor).collect(),
+            anchors: (line.first_anchor..line.kinds as u32)
+                .filter(is_anchor)
+                .collect(),
             sums,
             bits: vec![NO_BIT; line.kinds],
             followers: [0; 64],
@@ -208,9 +218,16 @@ impl<'a> Search<'a> {
     /// The symbol with the most uncovered cost; without costs, the most frequent one.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
         let allowed = |symbol: &u32| tries[*symbol as usize] < MAX_TRIES;
-        let sums = self.anchors.iter().copied().filter(allowed).map(|symbol| (symbol, self.sums[symbol as usize]));
+        let sums = self
+            .anchors
+            .iter()
+            .copied()
+            .filter(allowed)
+            .map(|symbol| (symbol, self.sums[symbol as usize]));
         let often = sums.filter(|&(_, sum)| sum.1 >= MIN_ITERATIONS);
-        often.max_by_key(|&(symbol, sum)| (sum, Reverse(symbol))).map(|(symbol, _)| symbol)
+        often
+            .max_by_key(|&(symbol, sum)| (sum, Reverse(symbol)))
+            .map(|(symbol, _)| symbol)
     }
 
     fn cover(&mut self, range: Range<usize>) {
@@ -235,8 +252,12 @@ impl<'a> Search<'a> {
             }
             let mut here = self.stretches(run);
             if here.is_empty() {
-                let near = first.saturating_sub(MAX_PERIOD)..(last + MAX_PERIOD).min(self.line.symbols.len());
-                let runs = self.rarer(run).map(|rarer| self.runs(near, rarer)).unwrap_or_default();
+                let near = first.saturating_sub(MAX_PERIOD)
+                    ..(last + MAX_PERIOD).min(self.line.symbols.len());
+                let runs = self
+                    .rarer(run)
+                    .map(|rarer| self.runs(near, rarer))
+                    .unwrap_or_default();
                 here = runs.iter().flat_map(|run| self.stretches(run)).collect();
             }
             if here.is_empty() {
@@ -253,7 +274,12 @@ impl<'a> Search<'a> {
     fn state(&self, run: &[u32]) -> (u32, u32, u32) {
         let (first, last) = (run[0] as usize, run[run.len() - 1]);
         let end = (last as usize + 2 * MAX_PERIOD).min(self.line.symbols.len());
-        (run.len() as u32, last, self.covered.count(first.saturating_sub(2 * MAX_PERIOD)..end))
+        (
+            run.len() as u32,
+            last,
+            self.covered
+                .count(first.saturating_sub(2 * MAX_PERIOD)..end),
+        )
     }
 
     /// Indexes of the anchor, split where two are more than [`MAX_PERIOD`] apart and at covered symbols.
@@ -265,7 +291,11 @@ impl<'a> Search<'a> {
                 continue;
             }
             let goes_on = |last: usize| at - last <= MAX_PERIOD && !self.covered.has_any(last..at);
-            if runs.places.last().is_some_and(|&last| !goes_on(last as usize)) {
+            if runs
+                .places
+                .last()
+                .is_some_and(|&last| !goes_on(last as usize))
+            {
                 start = runs.close(start);
             }
             runs.places.push(place);
@@ -279,7 +309,9 @@ impl<'a> Search<'a> {
     fn rarer(&mut self, run: &[u32]) -> Option<u32> {
         let symbols = &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize];
         let max_count = (run.len() as f64 * MAX_HALF_FREQUENCY_RATIO) as u32;
-        symbols.iter().for_each(|&symbol| self.counts[symbol as usize] += 1);
+        symbols
+            .iter()
+            .for_each(|&symbol| self.counts[symbol as usize] += 1);
         let mut most: Option<(u32, Reverse<u32>)> = None;
         for &symbol in symbols {
             let count = std::mem::take(&mut self.counts[symbol as usize]);
@@ -292,49 +324,94 @@ impl<'a> Search<'a> {
 
     /// The stretches of a run of anchors.
     fn stretches(&mut self, run: &[u32]) -> Vec<Repetition> {
-        let Some(body) = self.commonest(run) else { return Vec::new() };
+        let Some(body) = self.commonest(run) else {
+            return Vec::new();
+        };
         let kinds = kinds(&body);
         for (bit, &symbol) in kinds.iter().enumerate() {
             self.bits[symbol as usize] = bit as u8;
         }
         self.followers = [0; 64];
         for pair in body.windows(2) {
-            let (one, other) = (self.bits[pair[0] as usize] & 63, self.bits[pair[1] as usize] & 63);
+            let (one, other) = (
+                self.bits[pair[0] as usize] & 63,
+                self.bits[pair[1] as usize] & 63,
+            );
             self.followers[usize::from(one)] |= 1 << other;
         }
         let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
         let mut iterations = std::mem::take(&mut self.iterations);
         iterations.clear();
-        iterations.extend(run.windows(2).map(|pair| self.classify(pair[0]..pair[1], all, body.len())));
+        iterations.extend(
+            run.windows(2)
+                .map(|pair| self.classify(pair[0]..pair[1], all, body.len())),
+        );
         let mut ranges = ranges(iterations.iter().copied());
-        if ranges.iter().any(|iterations| self.others_cost(run[iterations.start]..run[iterations.end])) {
+        if ranges
+            .iter()
+            .any(|iterations| self.others_cost(run[iterations.start]..run[iterations.end]))
+        {
             // Costly symbols do not count as deviations: they are other work between loops, or part of an enclosing
             // loop.
             let strictly = |&iteration: &IterationKind| {
-                if iteration == IterationKind::Conforms { IterationKind::Conforms } else { IterationKind::OtherWork }
+                if iteration == IterationKind::Conforms {
+                    IterationKind::Conforms
+                } else {
+                    IterationKind::OtherWork
+                }
             };
             ranges = self::ranges(iterations.iter().map(strictly));
         }
         self.iterations = iterations;
         let long_enough = |iterations: &Range<usize>| iterations.len() + 1 >= MIN_ITERATIONS;
         let ranges = ranges.into_iter().filter(long_enough);
-        let found = ranges
-            .map(|iterations| one(run, &iterations, &body, self.last_iteration(run, &iterations, all, body.len())));
-        let found = found.filter(|one| one.iterations >= MIN_ITERATIONS as u64).collect();
-        kinds.iter().for_each(|&symbol| self.bits[symbol as usize] = NO_BIT);
+        let found = ranges.map(|iterations| {
+            one(
+                run,
+                &iterations,
+                &body,
+                self.last_iteration(run, &iterations, all, body.len()),
+            )
+        });
+        let found = found
+            .filter(|one| one.iterations >= MIN_ITERATIONS as u64)
+            .collect();
+        kinds
+            .iter()
+            .for_each(|&symbol| self.bits[symbol as usize] = NO_BIT);
         found
     }
 
     /// Number of symbols of the iteration that the last anchor starts, or `None` if it does not start one. An iteration
     /// is complete if the symbols after the last anchor and those before the first contain the whole body.
-    fn last_iteration(&self, run: &[u32], iterations: &Range<usize>, all: u64, period: usize) -> Option<usize> {
+    fn last_iteration(
+        &self,
+        run: &[u32],
+        iterations: &Range<usize>,
+        all: u64,
+        period: usize,
+    ) -> Option<usize> {
         let (first, last) = (run[iterations.start] as usize, run[iterations.end] as usize);
-        let bit = |at: usize| self.bits.get(self.line.symbols[at] as usize).filter(|&&bit| bit != NO_BIT).copied();
+        let bit = |at: usize| {
+            self.bits
+                .get(self.line.symbols[at] as usize)
+                .filter(|&&bit| bit != NO_BIT)
+                .copied()
+        };
         let anchor = self.line.symbols[last];
-        let goes_on = |at: &usize| !self.covered.has(*at) && (*at == last || self.line.symbols[*at] != anchor);
-        let after = || (last..self.line.symbols.len()).take(period).take_while(goes_on).map_while(bit);
+        let goes_on = |at: &usize| {
+            !self.covered.has(*at) && (*at == last || self.line.symbols[*at] != anchor)
+        };
+        let after = || {
+            (last..self.line.symbols.len())
+                .take(period)
+                .take_while(goes_on)
+                .map_while(bit)
+        };
         let before = (0..first).rev().take(period - 1).map_while(bit);
-        let mask = after().chain(before).fold(0u64, |mask, bit| mask | 1 << bit);
+        let mask = after()
+            .chain(before)
+            .fold(0u64, |mask, bit| mask | 1 << bit);
         (mask == all).then(|| after().count())
     }
 
@@ -343,19 +420,32 @@ impl<'a> Search<'a> {
         let line = self.line;
         let step = (run.len() - 1).div_ceil(ITERATIONS_SAMPLED).max(1);
         self.sampled.clear();
-        self.sampled.extend(run.windows(2).step_by(step).map(|pair| {
-            let mut one = Sampled { mask: 0, start: pair[0], end: pair[1] };
-            one.mask = mask(one.symbols(line));
-            one
-        }));
+        self.sampled
+            .extend(run.windows(2).step_by(step).map(|pair| {
+                let mut one = Sampled {
+                    mask: 0,
+                    start: pair[0],
+                    end: pair[1],
+                };
+                one.mask = mask(one.symbols(line));
+                one
+            }));
         // Most runs are short, so sorting takes less time than a map.
-        let by_symbols = |one: &Sampled, other: &Sampled| one.symbols(line).cmp(other.symbols(line));
-        self.sampled.sort_unstable_by(|one, other| one.mask.cmp(&other.mask).then_with(|| by_symbols(one, other)));
+        let by_symbols =
+            |one: &Sampled, other: &Sampled| one.symbols(line).cmp(other.symbols(line));
+        self.sampled.sort_unstable_by(|one, other| {
+            one.mask
+                .cmp(&other.mask)
+                .then_with(|| by_symbols(one, other))
+        });
         let mut best: Option<Alike<'_>> = None;
         for alike in self.sampled.chunk_by(|one, other| one.mask == other.mask) {
             // Those with the same set of symbols have the same mask.
             if alike.len() >= best.as_ref().map_or(2, |best| best.count) {
-                best = most_alike(line, alike).into_iter().chain(best).max_by(Alike::compare);
+                best = most_alike(line, alike)
+                    .into_iter()
+                    .chain(best)
+                    .max_by(Alike::compare);
             }
         }
         best.map(|alike| alike.iteration.to_vec())
@@ -389,7 +479,9 @@ impl<'a> Search<'a> {
                 return IterationKind::Deviates(others.div_ceil(period) as u32);
             }
             mask |= 1 << bit;
-            let known = before == NO_BIT || before == bit || self.followers[usize::from(before)] & 1 << bit != 0;
+            let known = before == NO_BIT
+                || before == bit
+                || self.followers[usize::from(before)] & 1 << bit != 0;
             unlike += usize::from(!known);
             before = bit;
         }
@@ -414,7 +506,9 @@ struct Alike<'a> {
 impl Alike<'_> {
     /// More iterations are greater, and then a set of lower symbols.
     fn compare(&self, other: &Self) -> Ordering {
-        self.count.cmp(&other.count).then_with(|| other.kinds.cmp(&self.kinds))
+        self.count
+            .cmp(&other.count)
+            .then_with(|| other.kinds.cmp(&self.kinds))
     }
 }
 
@@ -422,21 +516,38 @@ impl Alike<'_> {
 fn most_alike<'a>(line: &SymbolLine<'a>, sorted: &[Sampled]) -> Option<Alike<'a>> {
     // Most iterations are equal, so each distinct iteration is analysed once.
     let same = sorted.chunk_by(|one, other| one.symbols(line) == other.symbols(line));
-    let mut distinct: Vec<(Vec<u32>, &[u32], usize)> =
-        same.map(|same| (kinds(same[0].symbols(line)), same[0].symbols(line), same.len())).collect();
+    let mut distinct: Vec<(Vec<u32>, &[u32], usize)> = same
+        .map(|same| {
+            (
+                kinds(same[0].symbols(line)),
+                same[0].symbols(line),
+                same.len(),
+            )
+        })
+        .collect();
     // Those with the same set of symbols stay in the order of their symbols.
     distinct.sort_by(|one, other| one.0.cmp(&other.0));
-    let of_set = distinct.chunk_by(|one, other| one.0 == other.0).filter_map(|alike| {
-        let count = alike.iter().map(|&(_, _, count)| count).sum();
-        let most = alike.iter().max_by_key(|&&(_, iteration, count)| (count, Reverse((iteration.len(), iteration))))?;
-        (count > 1).then(|| Alike { count, kinds: alike[0].0.clone(), iteration: most.1 })
-    });
+    let of_set = distinct
+        .chunk_by(|one, other| one.0 == other.0)
+        .filter_map(|alike| {
+            let count = alike.iter().map(|&(_, _, count)| count).sum();
+            let most = alike.iter().max_by_key(|&&(_, iteration, count)| {
+                (count, Reverse((iteration.len(), iteration)))
+            })?;
+            (count > 1).then(|| Alike {
+                count,
+                kinds: alike[0].0.clone(),
+                iteration: most.1,
+            })
+        });
     of_set.max_by(Alike::compare)
 }
 
 /// Equal for iterations with the same set of symbols, and nearly always different for others.
 fn mask(iteration: &[u32]) -> u64 {
-    iteration.iter().fold(0, |mask, &symbol| mask | 1 << (symbol % 64))
+    iteration
+        .iter()
+        .fold(0, |mask, &symbol| mask | 1 << (symbol % 64))
 }
 
 /// The symbols of an iteration, each once and in order.
@@ -494,7 +605,10 @@ fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
     for (range, inside, apart) in parts {
         let mut now = (range, inside);
         while let Some((before, deviating)) = found.last().filter(|_| !apart) {
-            let all = (before.start..now.0.end, deviating + now.1 + now.0.start - before.end);
+            let all = (
+                before.start..now.0.end,
+                deviating + now.1 + now.0.start - before.end,
+            );
             if all.1 * ITERATIONS_PER_DEVIATION > all.0.len() {
                 break;
             }
@@ -506,11 +620,20 @@ fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
     found.into_iter().map(|(range, _)| range).collect()
 }
 
-fn one(run: &[u32], iterations: &Range<usize>, body: &[u32], last_iteration: Option<usize>) -> Repetition {
+fn one(
+    run: &[u32],
+    iterations: &Range<usize>,
+    body: &[u32],
+    last_iteration: Option<usize>,
+) -> Repetition {
     let place = |at: usize| run[at] as usize;
     Repetition {
         range: place(iterations.start)..place(iterations.end) + last_iteration.unwrap_or(0),
-        last: if last_iteration.is_some() { place(iterations.end) } else { place(iterations.end) - 1 },
+        last: if last_iteration.is_some() {
+            place(iterations.end)
+        } else {
+            place(iterations.end) - 1
+        },
         iterations: iterations.len() as u64 + u64::from(last_iteration.is_some()),
         body: body.to_vec(),
         eighths: std::array::from_fn(|part| {
@@ -528,10 +651,29 @@ mod tests {
     /// Formats the stretches as body and number of iterations: `ab*5`.
     fn stretches(text: &str) -> Vec<String> {
         let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
-        let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
-        let line = SymbolLine { symbols: &symbols, kinds: 128, first_anchor: 0, cost: &cost };
-        let body = |one: &Repetition| one.body.iter().map(|&symbol| symbol as u8 as char).collect::<String>();
-        repetitions(&line).iter().map(|one| format!("{}*{}", body(one), one.iterations)).collect()
+        let cost = |at: usize| {
+            if text.as_bytes()[at].is_ascii_uppercase() {
+                100
+            } else {
+                1
+            }
+        };
+        let line = SymbolLine {
+            symbols: &symbols,
+            kinds: 128,
+            first_anchor: 0,
+            cost: &cost,
+        };
+        let body = |one: &Repetition| {
+            one.body
+                .iter()
+                .map(|&symbol| symbol as u8 as char)
+                .collect::<String>()
+        };
+        repetitions(&line)
+            .iter()
+            .map(|one| format!("{}*{}", body(one), one.iterations))
+            .collect()
     }
 
     #[test]
@@ -541,7 +683,10 @@ mod tests {
         assert_eq!(stretches("aaaaaaa"), ["a*7"]);
         assert_eq!(stretches(&long.repeat(6)).len(), 1);
         assert_eq!(stretches("AbcAbcAbc"), Vec::<String>::new());
-        assert_eq!(stretches("abcdefghijklmnopqrstuvwxyzacegikmoqs"), Vec::<String>::new());
+        assert_eq!(
+            stretches("abcdefghijklmnopqrstuvwxyzacegikmoqs"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -549,18 +694,44 @@ mod tests {
         let mut random = 1u64;
         for kinds in 1..200 {
             let mut next = || {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 (random >> 33) % (1 + kinds % 7)
             };
             let symbols: Vec<u32> = (0..300).map(|_| next() as u32).collect();
             let cost = |at: usize| i64::from(symbols[at] * symbols[at]);
-            let found = repetitions(&SymbolLine { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
-            assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
-            assert!(found.iter().all(|one| one.range.contains(&one.last) && one.range.end <= symbols.len()));
+            let found = repetitions(&SymbolLine {
+                symbols: &symbols,
+                kinds: 8,
+                first_anchor: 0,
+                cost: &cost,
+            });
+            assert!(
+                found
+                    .windows(2)
+                    .all(|pair| pair[0].range.end <= pair[1].range.start),
+                "{symbols:?}"
+            );
+            assert!(
+                found
+                    .iter()
+                    .all(|one| one.range.contains(&one.last) && one.range.end <= symbols.len())
+            );
             let all = |range: Range<usize>| range.map(cost).sum();
-            let calls = nests::NestInput { shapes: &symbols, kinds: 8, cost_ns: &cost, time_ns: &all };
+            let calls = nests::NestInput {
+                shapes: &symbols,
+                kinds: 8,
+                cost_ns: &cost,
+                time_ns: &all,
+            };
             let nests = nests::nests(&calls);
-            assert!(nests.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
+            assert!(
+                nests
+                    .windows(2)
+                    .all(|pair| pair[0].range.end <= pair[1].range.start),
+                "{symbols:?}"
+            );
         }
     }
 
@@ -580,11 +751,17 @@ mod tests {
 
     #[test]
     fn other_work_ends_a_loop() {
-        assert_eq!(stretches(&format!("{0}uvwxyz{0}", "Ab".repeat(8))), ["Ab*8", "Ab*8"]);
+        assert_eq!(
+            stretches(&format!("{0}uvwxyz{0}", "Ab".repeat(8))),
+            ["Ab*8", "Ab*8"]
+        );
     }
 
     #[test]
     fn two_loops_with_the_same_anchor_are_separate() {
-        assert_eq!(stretches(&("Ab".repeat(20) + &"Acd".repeat(10))), ["Ab*20", "Acd*10"]);
+        assert_eq!(
+            stretches(&("Ab".repeat(20) + &"Acd".repeat(10))),
+            ["Ab*20", "Acd*10"]
+        );
     }
 }

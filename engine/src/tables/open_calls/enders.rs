@@ -28,30 +28,52 @@ pub(super) enum Ender {
 impl Ender {
     pub(super) fn task(&self) -> Option<u32> {
         match *self {
-            Ender::Holder(task) | Ender::Child(task) | Ender::Peer(task) | Ender::Reader(task) | Ender::Owner(task) => {
-                Some(task)
-            }
+            Ender::Holder(task)
+            | Ender::Child(task)
+            | Ender::Peer(task)
+            | Ender::Reader(task)
+            | Ender::Owner(task) => Some(task),
         }
     }
 
     pub(super) fn holder(&self) -> Option<u32> {
-        if let Ender::Holder(task) = *self { Some(task) } else { None }
+        if let Ender::Holder(task) = *self {
+            Some(task)
+        } else {
+            None
+        }
     }
 
     pub(super) fn child(&self) -> Option<u32> {
-        if let Ender::Child(task) = *self { Some(task) } else { None }
+        if let Ender::Child(task) = *self {
+            Some(task)
+        } else {
+            None
+        }
     }
 
     pub(super) fn peer(&self) -> Option<u32> {
-        if let Ender::Peer(task) = *self { Some(task) } else { None }
+        if let Ender::Peer(task) = *self {
+            Some(task)
+        } else {
+            None
+        }
     }
 
     pub(super) fn reader(&self) -> Option<u32> {
-        if let Ender::Reader(task) = *self { Some(task) } else { None }
+        if let Ender::Reader(task) = *self {
+            Some(task)
+        } else {
+            None
+        }
     }
 
     pub(super) fn owner(&self) -> Option<u32> {
-        if let Ender::Owner(task) = *self { Some(task) } else { None }
+        if let Ender::Owner(task) = *self {
+            Some(task)
+        } else {
+            None
+        }
     }
 }
 
@@ -75,9 +97,17 @@ pub(super) struct Enders {
 impl Enders {
     pub(super) fn new(context: &TableContext<'_>, open: &[OpenCall]) -> Enders {
         let events = &context.trace.events;
-        let key = |row: u32| (context.trace.tasks[events.task(row) as usize].capture, events.target(row));
-        let wanted: FxHashSet<(u32, Text)> =
-            open.iter().map(|call| key(call.row)).filter(|(_, target)| target.is_some()).collect();
+        let key = |row: u32| {
+            (
+                context.trace.tasks[events.task(row) as usize].capture,
+                events.target(row),
+            )
+        };
+        let wanted: FxHashSet<(u32, Text)> = open
+            .iter()
+            .map(|call| key(call.row))
+            .filter(|(_, target)| target.is_some())
+            .collect();
         let mut enders = Enders::default();
         if wanted.is_empty() {
             return enders;
@@ -106,7 +136,10 @@ impl Enders {
                 self.holders.remove(&key);
             }
             Effect::Closes
-                if self.holders.get(&key).is_some_and(|&holder| same_process(context.trace, holder, task)) =>
+                if self
+                    .holders
+                    .get(&key)
+                    .is_some_and(|&holder| same_process(context.trace, holder, task)) =>
             {
                 self.holders.remove(&key);
             }
@@ -133,19 +166,29 @@ impl Enders {
     /// The task that could end the call, as far as the capture shows it.
     pub(super) fn of(&self, context: &TableContext<'_>, call: &OpenCall) -> Option<Ender> {
         let trace = context.trace;
-        let key = (trace.tasks[call.task as usize].capture, trace.events.target(call.row));
+        let key = (
+            trace.tasks[call.task as usize].capture,
+            trace.events.target(call.row),
+        );
         let other = |known: &FxHashMap<(u32, Text), u32>| {
-            known
-                .get(&key)
-                .copied()
-                .filter(|&task| !same_process(trace, task, call.task) && is_alive(context, call, task))
+            known.get(&key).copied().filter(|&task| {
+                !same_process(trace, task, call.task) && is_alive(context, call, task)
+            })
         };
         match call.wait {
             Some(Wait::Child | Wait::Signal) => children(context, call).next().map(Ender::Child),
-            Some(Wait::Lock) if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) => {
+            Some(Wait::Lock)
+                if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) =>
+            {
                 let address = address(context, call.row);
-                let owner = self.owners.get(&address).copied().filter(|_| self.handed_on.contains(&address));
-                owner.filter(|&task| task != call.task && is_alive(context, call, task)).map(Ender::Owner)
+                let owner = self
+                    .owners
+                    .get(&address)
+                    .copied()
+                    .filter(|_| self.handed_on.contains(&address));
+                owner
+                    .filter(|&task| task != call.task && is_alive(context, call, task))
+                    .map(Ender::Owner)
             }
             Some(Wait::Lock) => other(&self.holders).map(Ender::Holder),
             Some(Wait::Peer) => other(&self.readers).map(Ender::Reader),
@@ -155,25 +198,38 @@ impl Enders {
     }
 
     /// Whether the task that could end the call waits, through locks and children only, for this one.
-    pub(super) fn is_circle(&self, context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
+    pub(super) fn is_circle(
+        &self,
+        context: &TableContext<'_>,
+        open: &[OpenCall],
+        call: &OpenCall,
+    ) -> bool {
         let mut at = *call;
         for _ in 0..open.len().min(64) {
             let next = match self.of(context, &at) {
                 Some(Ender::Holder(task)) => task,
                 Some(Ender::Owner(task)) if task == call.task => return true,
                 Some(Ender::Owner(task)) => {
-                    let Some(waits) = open.iter().find(|other| other.task == task) else { return false };
+                    let Some(waits) = open.iter().find(|other| other.task == task) else {
+                        return false;
+                    };
                     at = *waits;
                     continue;
                 }
                 // With several children, another one may end the wait.
-                Some(Ender::Child(task)) if at.wait == Some(Wait::Child) && children(context, &at).count() == 1 => task,
+                Some(Ender::Child(task))
+                    if at.wait == Some(Wait::Child) && children(context, &at).count() == 1 =>
+                {
+                    task
+                }
                 _ => return false,
             };
             if same_process(context.trace, next, call.task) {
                 return true;
             }
-            let Some(waits) = open.iter().find(|other| other.task == next) else { return false };
+            let Some(waits) = open.iter().find(|other| other.task == next) else {
+                return false;
+            };
             at = *waits;
         }
         false
@@ -182,8 +238,13 @@ impl Enders {
 
 /// Whether a task lives when the capture ends, or when a signal breaks off the call.
 pub(super) fn is_alive(context: &TableContext<'_>, call: &OpenCall, task: u32) -> bool {
-    let Some(known) = context.trace.tasks.get(task as usize) else { return false };
-    let outlives = || call.killed_by.is_some() && known.last_line >= context.trace.tasks[call.task as usize].last_line;
+    let Some(known) = context.trace.tasks.get(task as usize) else {
+        return false;
+    };
+    let outlives = || {
+        call.killed_by.is_some()
+            && known.last_line >= context.trace.tasks[call.task as usize].last_line
+    };
     known.death_ns == NO_NS && known.ended.is_none() || outlives()
 }
 
@@ -193,15 +254,23 @@ fn address(context: &TableContext<'_>, row: u32) -> Address {
 }
 
 /// The living children of a process, the youngest first.
-fn children<'a>(context: &'a TableContext<'_>, call: &'a OpenCall) -> impl Iterator<Item = u32> + 'a {
+fn children<'a>(
+    context: &'a TableContext<'_>,
+    call: &'a OpenCall,
+) -> impl Iterator<Item = u32> + 'a {
     let (trace, task) = (context.trace, call.task);
-    let tasks = context.capture_of(task).map_or(0..0, |capture| capture.tasks.clone());
+    let tasks = context
+        .capture_of(task)
+        .map_or(0..0, |capture| capture.tasks.clone());
     let is_child = move |&other: &u32| {
         let known = &trace.tasks[other as usize];
         // A terminal sends its signals to children, too, and these may die first.
         let lives = is_alive(context, call, other) || call.killed_by.is_some();
         let is_own = !known.is_thread && known.creator != NONE;
-        lives && is_own && main_task(trace, known.creator) == main_task(trace, task) && descends(trace, other, task)
+        lives
+            && is_own
+            && main_task(trace, known.creator) == main_task(trace, task)
+            && descends(trace, other, task)
     };
     tasks.rev().filter(is_child)
 }

@@ -52,7 +52,10 @@ pub(super) fn is_stream(context: &TableContext<'_>, row: u32) -> bool {
 fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
     let rows = context.trace.rows_of(call.task).iter().rev().copied();
-    let before = rows.skip_while(|&row| row != call.row).skip(1).filter(|&row| events.kind(row) == EventKind::Call);
+    let before = rows
+        .skip_while(|&row| row != call.row)
+        .skip(1)
+        .filter(|&row| events.kind(row) == EventKind::Call);
     let is_network = |row: u32| {
         let target = events.texts.bytes(events.target(row));
         may_be_stream(target) && !target.starts_with(b"pipe:") && !target.ends_with(ACCEPTED)
@@ -62,27 +65,40 @@ fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
         Action::Sends | Action::SendsMany | Action::Writes => is_network(row),
         _ => false,
     };
-    before.take(MAX_ROWS_BEFORE).take_while(|&row| wait_of_row(events, row).is_none() || sends(row)).any(sends)
+    before
+        .take(MAX_ROWS_BEFORE)
+        .take_while(|&row| wait_of_row(events, row).is_none() || sends(row))
+        .any(sends)
 }
 
 /// Whether a read waits for the next request of a client that the process accepted.
 fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
-    if events.texts.bytes(events.target(call.row)).ends_with(ACCEPTED) {
+    if events
+        .texts
+        .bytes(events.target(call.row))
+        .ends_with(ACCEPTED)
+    {
         return true;
     }
-    context.calls_of(call.task).any(|row| events.action(row) == Action::Accepts)
+    context
+        .calls_of(call.task)
+        .any(|row| events.action(row) == Action::Accepts)
 }
 
 /// Whether another thread of the process does something else than to wait for a thread. Of tasks that the tracer attached
 /// to, the process is unknown: they may be threads of one.
 fn has_busy_threads(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
-    let waits_alike = |task: u32| open.iter().any(|other| other.task == task && other.wait == Some(Wait::Lock));
+    let waits_alike = |task: u32| {
+        open.iter()
+            .any(|other| other.task == task && other.wait == Some(Wait::Lock))
+    };
     context.capture_of(call.task).is_some_and(|capture| {
         capture.tasks.clone().any(|other| {
             let tasks = &context.trace.tasks;
             let both_attached = !tasks[other as usize].born && !tasks[call.task as usize].born;
-            let may_be_thread = other != call.task && (both_attached || same_process(context.trace, other, call.task));
+            let may_be_thread = other != call.task
+                && (both_attached || same_process(context.trace, other, call.task));
             may_be_thread && tasks[other as usize].ended.is_none() && !waits_alike(other)
         })
     })

@@ -45,13 +45,23 @@ pub(super) struct Threads {
 impl Threads {
     pub(super) fn new(context: &TableContext<'_>, open: &[OpenCall]) -> Threads {
         let calls: FxHashMap<u32, &OpenCall> = open.iter().map(|call| (call.task, call)).collect();
-        let is_still = |task: u32| calls.contains_key(&task) && context.trace.tasks[task as usize].calls == 1;
-        let captures: FxHashSet<u32> =
-            open.iter().map(|call| context.trace.tasks[call.task as usize].capture).collect();
+        let is_still =
+            |task: u32| calls.contains_key(&task) && context.trace.tasks[task as usize].calls == 1;
+        let captures: FxHashSet<u32> = open
+            .iter()
+            .map(|call| context.trace.tasks[call.task as usize].capture)
+            .collect();
         let still = captures.into_iter().filter(|&number| {
-            context.trace.captures.get(number as usize).is_some_and(|capture| capture.tasks.clone().all(is_still))
+            context
+                .trace
+                .captures
+                .get(number as usize)
+                .is_some_and(|capture| capture.tasks.clone().all(is_still))
         });
-        let mut threads = Threads { ends: FxHashMap::default(), still: still.collect() };
+        let mut threads = Threads {
+            ends: FxHashMap::default(),
+            still: still.collect(),
+        };
         for call in open {
             if !threads.ends.contains_key(&key(context, call)) {
                 let end = process_end(context, &threads, &calls, call);
@@ -64,14 +74,28 @@ impl Threads {
     /// For how long the capture shows the call.
     pub(super) fn seen_ns(&self, context: &TableContext<'_>, call: &OpenCall) -> i64 {
         let capture = context.trace.tasks[call.task as usize].capture;
-        let shown_ns = if self.still.contains(&capture) { NO_NS } else { seen_ns(context, call) };
+        let shown_ns = if self.still.contains(&capture) {
+            NO_NS
+        } else {
+            seen_ns(context, call)
+        };
         // Nothing has a timestamp after the call began: it may have been open for hours.
-        if shown_ns == 0 && is_first_of_kind(context, call) { NO_NS } else { shown_ns }
+        if shown_ns == 0 && is_first_of_kind(context, call) {
+            NO_NS
+        } else {
+            shown_ns
+        }
     }
 
     pub(super) fn of(&self, context: &TableContext<'_>, call: &OpenCall) -> ProcessEnd {
-        let none =
-            ProcessEnd { threads: 1, silent: 0, is_quiet: false, is_inward: false, quiet_ns: NO_NS, is_stuck: false };
+        let none = ProcessEnd {
+            threads: 1,
+            silent: 0,
+            is_quiet: false,
+            is_inward: false,
+            quiet_ns: NO_NS,
+            is_stuck: false,
+        };
         self.ends.get(&key(context, call)).copied().unwrap_or(none)
     }
 }
@@ -85,14 +109,25 @@ pub(super) fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> b
         let is_alike = call.wait.is_none() || events.target(row) == events.target(call.row);
         events.shape(row).syscall == events.shape(call.row).syscall && is_alike
     };
-    let waits = !matches!(call.wait, Some(Wait::Signal | Wait::Poll | Wait::Message | Wait::Sleep));
-    waits && context.calls_of(call.task).take_while(|&row| row != call.row).all(|row| !same(row))
+    let waits = !matches!(
+        call.wait,
+        Some(Wait::Signal | Wait::Poll | Wait::Message | Wait::Sleep)
+    );
+    waits
+        && context
+            .calls_of(call.task)
+            .take_while(|&row| row != call.row)
+            .all(|row| !same(row))
 }
 
 /// Whether no other thread of the process has a line.
 pub(super) fn is_alone(context: &TableContext<'_>, task: u32) -> bool {
-    let numbers = context.capture_of(task).map_or(0..0, |capture| capture.tasks.clone());
-    numbers.into_iter().all(|other| other == task || !same_process(context.trace, other, task))
+    let numbers = context
+        .capture_of(task)
+        .map_or(0..0, |capture| capture.tasks.clone());
+    numbers
+        .into_iter()
+        .all(|other| other == task || !same_process(context.trace, other, task))
 }
 
 fn key(context: &TableContext<'_>, call: &OpenCall) -> (u32, i32, bool) {
@@ -108,27 +143,60 @@ fn process_end(
 ) -> ProcessEnd {
     let tasks = &context.trace.tasks;
     let lives = |task: &Task| task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
-    let numbers = context.capture_of(call.task).map_or(0..0, |capture| capture.tasks.clone());
-    let living: Vec<u32> = numbers.filter(|&other| lives(&tasks[other as usize])).collect();
-    let own: Vec<u32> = living.iter().copied().filter(|&other| same_process(context.trace, other, call.task)).collect();
-    let may_be_own =
-        |other: u32| own.contains(&other) || !tasks[other as usize].born && !tasks[call.task as usize].born;
+    let numbers = context
+        .capture_of(call.task)
+        .map_or(0..0, |capture| capture.tasks.clone());
+    let living: Vec<u32> = numbers
+        .filter(|&other| lives(&tasks[other as usize]))
+        .collect();
+    let own: Vec<u32> = living
+        .iter()
+        .copied()
+        .filter(|&other| same_process(context.trace, other, call.task))
+        .collect();
+    let may_be_own = |other: u32| {
+        own.contains(&other) || !tasks[other as usize].born && !tasks[call.task as usize].born
+    };
     let is_silent = |&other: &u32| context.trace.rows_of(other).is_empty();
-    let is_quiet = living.iter().all(|other| open.contains_key(other) || is_silent(other) || !may_be_own(*other));
+    let is_quiet = living
+        .iter()
+        .all(|other| open.contains_key(other) || is_silent(other) || !may_be_own(*other));
     let main_pid = tasks[main_task(context.trace, call.task) as usize].pid;
-    let attached = context.capture_of(call.task).and_then(|capture| capture.attached_process);
-    let unseen = attached.filter(|&(pid, _)| pid == main_pid).map_or(0, |(_, unseen)| i64::from(unseen));
+    let attached = context
+        .capture_of(call.task)
+        .and_then(|capture| capture.attached_process);
+    let unseen = attached
+        .filter(|&(pid, _)| pid == main_pid)
+        .map_or(0, |(_, unseen)| i64::from(unseen));
     let silent = own.iter().copied().filter(|other| is_silent(other)).count() as i64 + unseen;
     let waits = own.iter().map(|task| open.get(task).copied());
     let is_stuck = is_complete(context, call) && {
         let mut waits = waits.clone();
         waits.all(|wait| wait.is_some_and(|wait| waits_for_thread(context, &own, wait)))
-            && own.iter().any(|task| open.get(task).is_some_and(|wait| is_named(context, wait)))
+            && own
+                .iter()
+                .any(|task| open.get(task).is_some_and(|wait| is_named(context, wait)))
     };
-    let waits_inward = |other: &u32| open.get(other).is_some_and(|wait| wait.wait == Some(Wait::Lock));
-    let is_inward = living.iter().all(|other| waits_inward(other) || !may_be_own(*other));
-    let quiet_ns = waits.flatten().map(|wait| threads.seen_ns(context, wait)).min().unwrap_or(NO_NS);
-    ProcessEnd { threads: own.len() as i64, silent, is_quiet, is_inward, quiet_ns, is_stuck }
+    let waits_inward = |other: &u32| {
+        open.get(other)
+            .is_some_and(|wait| wait.wait == Some(Wait::Lock))
+    };
+    let is_inward = living
+        .iter()
+        .all(|other| waits_inward(other) || !may_be_own(*other));
+    let quiet_ns = waits
+        .flatten()
+        .map(|wait| threads.seen_ns(context, wait))
+        .min()
+        .unwrap_or(NO_NS);
+    ProcessEnd {
+        threads: own.len() as i64,
+        silent,
+        is_quiet,
+        is_inward,
+        quiet_ns,
+        is_stuck,
+    }
 }
 
 /// Whether the capture has all threads of the process.
@@ -146,13 +214,24 @@ fn waits_for_thread(context: &TableContext<'_>, own: &[u32], call: &OpenCall) ->
     let has_limit = events.requested_ns(call.row).is_some_and(|ns| ns != NO_NS);
     let ends_by_thread = match events.thread_waits.get(&call.row) {
         Some(ThreadWait::Limited) => false,
-        Some(&ThreadWait::End(id)) => own.iter().any(|&task| context.trace.tasks[task as usize].tid == id),
-        Some(ThreadWait::Lock) | None => events.texts.bytes(events.shape(call.row).op).ends_with(b"_PRIVATE"),
+        Some(&ThreadWait::End(id)) => own
+            .iter()
+            .any(|&task| context.trace.tasks[task as usize].tid == id),
+        Some(ThreadWait::Lock) | None => events
+            .texts
+            .bytes(events.shape(call.row).op)
+            .ends_with(b"_PRIVATE"),
     };
-    call.wait == Some(Wait::Lock) && events.action(call.row) == Action::UsesFutex && ends_by_thread && !has_limit
+    call.wait == Some(Wait::Lock)
+        && events.action(call.row) == Action::UsesFutex
+        && ends_by_thread
+        && !has_limit
 }
 
 /// Whether the wait is for a lock or the end of a thread.
 fn is_named(context: &TableContext<'_>, call: &OpenCall) -> bool {
-    matches!(context.trace.events.thread_waits.get(&call.row), Some(ThreadWait::Lock | ThreadWait::End(_)))
+    matches!(
+        context.trace.events.thread_waits.get(&call.row),
+        Some(ThreadWait::Lock | ThreadWait::End(_))
+    )
 }

@@ -49,15 +49,30 @@ impl OwnEnds {
         let kinds = ShapeIndex::by_target(
             context,
             |action, part| use_of(action, part.outcome).is_some(),
-            |_, action, shape| is_end(events.texts.bytes(shape.target)).then(|| use_of(action, shape.outcome))?,
+            |_, action, shape| {
+                is_end(events.texts.bytes(shape.target)).then(|| use_of(action, shape.outcome))?
+            },
         );
         let mut pairs: FxHashMap<Ends, Pair> = FxHashMap::default();
         for task in (0..trace.tasks.len() as u32).filter(|_| kinds.any(|_| true)) {
-            let Some(process) = process(trace, task) else { continue };
+            let Some(process) = process(trace, task) else {
+                continue;
+            };
             for (row, used) in kinds.calls(context, task) {
-                let Some(ends) = ends(events.texts.bytes(events.target(row))) else { continue };
-                let new = || Pair { maker: None, user: None, is_shared: false, is_written: false, closed: u32::MAX };
-                pairs.entry(ends).or_insert_with(new).take(process, row, used);
+                let Some(ends) = ends(events.texts.bytes(events.target(row))) else {
+                    continue;
+                };
+                let new = || Pair {
+                    maker: None,
+                    user: None,
+                    is_shared: false,
+                    is_written: false,
+                    closed: u32::MAX,
+                };
+                pairs
+                    .entry(ends)
+                    .or_insert_with(new)
+                    .take(process, row, used);
             }
         }
         OwnEnds(pairs)
@@ -70,11 +85,19 @@ impl OwnEnds {
         if target.is_some() && self.has(context, row, target) {
             return true;
         }
-        let find =
-            |list: &[(u32, Box<[i32]>)]| list.binary_search_by_key(&row, |&(row, _)| row).map(|at| list[at].1.len());
-        let Ok(at) = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row) else { return false };
+        let find = |list: &[(u32, Box<[i32]>)]| {
+            list.binary_search_by_key(&row, |&(row, _)| row)
+                .map(|at| list[at].1.len())
+        };
+        let Ok(at) = events
+            .fd_targets
+            .binary_search_by_key(&row, |&(row, _)| row)
+        else {
+            return false;
+        };
         let targets = &events.fd_targets[at].1;
-        find(&events.fds) == Ok(targets.len()) && targets.iter().all(|&target| self.has(context, row, target))
+        find(&events.fds) == Ok(targets.len())
+            && targets.iter().all(|&target| self.has(context, row, target))
     }
 
     fn has(&self, context: &TableContext<'_>, row: u32, target: Text) -> bool {
@@ -82,13 +105,18 @@ impl OwnEnds {
         if is_eventfd(bytes) {
             return true;
         }
-        let Some((pair, (is_numbered_here, ..))) = ends(bytes).and_then(|ends| Some((self.0.get(&ends)?, ends))) else {
+        let Some((pair, (is_numbered_here, ..))) =
+            ends(bytes).and_then(|ends| Some((self.0.get(&ends)?, ends)))
+        else {
             return false;
         };
         let own = process(context.trace, context.trace.events.task(row));
         // Ends that are numbered here were made in the capture, by a call that prints no names.
         let is_made_here = pair.maker.is_some_and(|maker| Some(maker) == own) || is_numbered_here;
-        is_made_here && !pair.is_shared && pair.user == own && (pair.is_written || row < pair.closed)
+        is_made_here
+            && !pair.is_shared
+            && pair.user == own
+            && (pair.is_written || row < pair.closed)
     }
 }
 
@@ -107,12 +135,17 @@ impl Pair {
 }
 
 fn process(trace: &Trace, task: u32) -> Option<Process> {
-    trace.tasks.get(task as usize).map(|task| (task.capture, task.pid))
+    trace
+        .tasks
+        .get(task as usize)
+        .map(|task| (task.capture, task.pid))
 }
 
 fn use_of(action: Action, outcome: Outcome) -> Option<Use> {
     match action {
-        Action::MakesPipe | Action::MakesSocketPair => (outcome == Outcome::Ok).then_some(Use::Makes),
+        Action::MakesPipe | Action::MakesSocketPair => {
+            (outcome == Outcome::Ok).then_some(Use::Makes)
+        }
         Action::Closes => Some(Use::Closes),
         Action::Writes | Action::Sends => Some(Use::Writes),
         _ => matches!(action.wait(), Some(Wait::Read | Wait::Poll)).then_some(Use::Works),

@@ -63,15 +63,23 @@ impl ProbeIndex {
         // A call that failed once because of others is a probe even where it succeeds.
         let parts = context.trace.shape_parts().parts();
         let failed = |fails: &dyn Fn(Text, &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
-            let has_failed =
-                |shape: &&Shape| shape.outcome == Outcome::Failed && fails(shape.syscall, text(shape.errno));
+            let has_failed = |shape: &&Shape| {
+                shape.outcome == Outcome::Failed && fails(shape.syscall, text(shape.errno))
+            };
             let has_any = parts.iter().any(|part| has_failed(&part));
-            let failed = events.shapes().iter().filter(|shape| has_any && has_failed(shape));
+            let failed = events
+                .shapes()
+                .iter()
+                .filter(|shape| has_any && has_failed(shape));
             failed.map(|shape| (shape.syscall, shape.target)).collect()
         };
         let (mut hindered, starved) = (failed(&is_hindered), failed(&is_starved));
-        let later = events.connected.iter().filter(|(_, later)| is_temporary(text(later.errno)));
-        hindered.extend(later.map(|&(row, _)| (events.shape(row).syscall, events.shape(row).target)));
+        let later = events
+            .connected
+            .iter()
+            .filter(|(_, later)| is_temporary(text(later.errno)));
+        hindered
+            .extend(later.map(|&(row, _)| (events.shape(row).syscall, events.shape(row).target)));
         let classify = |action: Action, shape: &Shape| match (shape.syscall, shape.target) {
             of if hindered.contains(&of) => Some(ProbeKind::Attempt),
             of if starved.contains(&of) => Some(ProbeKind::State),
@@ -82,26 +90,50 @@ impl ProbeIndex {
             is_known || queries_target(action) || queries_state(action, part, text(part.op))
         };
         let kinds = ShapeIndex::by_target(context, may_query, |_, action, shape| {
-            Some((classify(action, shape)?, outcome_test(action, shape.outcome)))
+            Some((
+                classify(action, shape)?,
+                outcome_test(action, shape.outcome),
+            ))
         });
         let may_fail = |action: Action, part: &Shape| {
             let found_nothing = part.outcome == Outcome::Ok && finds_nothing(action);
             (part.outcome == Outcome::Failed || found_nothing) && may_query(action, part)
         };
-        let may_fail = ShapeIndex::by_target(context, may_fail, |_, action, shape| classify(action, shape).map(|_| ()));
-        let sleepers: FxHashSet<u32> =
-            all_pauses.iter().flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper)).collect();
+        let may_fail = ShapeIndex::by_target(context, may_fail, |_, action, shape| {
+            classify(action, shape).map(|_| ())
+        });
+        let sleepers: FxHashSet<u32> = all_pauses
+            .iter()
+            .flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper))
+            .collect();
         let mut children: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
         for (number, task) in (0..).zip(&context.trace.tasks) {
-            let ran = !task.is_thread && task.creator != NONE && task.created_by != NONE && !task.programs.is_empty();
+            let ran = !task.is_thread
+                && task.creator != NONE
+                && task.created_by != NONE
+                && !task.programs.is_empty();
             if ran && !sleepers.contains(&number) {
-                children.entry(task.creator).or_default().push((task.created_by, number));
+                children
+                    .entry(task.creator)
+                    .or_default()
+                    .push((task.created_by, number));
             }
         }
-        children.values_mut().for_each(|children| children.sort_unstable());
+        children
+            .values_mut()
+            .for_each(|children| children.sort_unstable());
         // Only probes between pauses are compared with them.
-        let own_ends = if all_pauses.is_empty() { OwnEnds::default() } else { OwnEnds::new(context) };
-        ProbeIndex { kinds, may_fail, own_ends, children }
+        let own_ends = if all_pauses.is_empty() {
+            OwnEnds::default()
+        } else {
+            OwnEnds::new(context)
+        };
+        ProbeIndex {
+            kinds,
+            may_fail,
+            own_ends,
+            children,
+        }
     }
 
     /// The probes of a task between two pauses. Before the first and after the last pause, only `around` rows are
@@ -116,9 +148,13 @@ impl ProbeIndex {
     ) -> Vec<Probe> {
         let events = &context.trace.events;
         let rows = context.trace.rows_of(task);
-        let place = |row: u32| rows.partition_point(|&other| other == row || context.trace.starts_before(other, row));
+        let place = |row: u32| {
+            rows.partition_point(|&other| other == row || context.trace.starts_before(other, row))
+        };
         let from = before.map_or(0, |pause| place(pause.at));
-        let to = after.map_or(rows.len(), |pause| place(pause.at).saturating_sub(1)).max(from);
+        let to = after
+            .map_or(rows.len(), |pause| place(pause.at).saturating_sub(1))
+            .max(from);
         let (from, to) = match (before, after) {
             (None, _) => (to.saturating_sub(around), to),
             (_, None) => (from, to.min(from + around)),
@@ -128,10 +164,13 @@ impl ProbeIndex {
         let mut found: Vec<Probe> = Vec::new();
         // A shell that was notified of a child's exit also checks for other children. These checks are not probes.
         let is_child_signal = |&row: &u32| {
-            events.kind(row) == EventKind::Signal && events.texts.bytes(events.shape(row).syscall) == b"SIGCHLD"
+            events.kind(row) == EventKind::Signal
+                && events.texts.bytes(events.shape(row).syscall) == b"SIGCHLD"
         };
         let reaps = rows.iter().any(is_child_signal);
-        let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
+        let calls = rows
+            .iter()
+            .filter(|&&row| events.kind(row) == EventKind::Call);
         let probes = calls.filter_map(|&row| self.probe(context, row, reaps));
         // A process that finds its own wake-up pipe empty has not probed anything.
         let probes = probes.filter(|probe| !self.own_ends.has_all(context, probe.row));
@@ -142,7 +181,9 @@ impl ProbeIndex {
         let many = found.len() > MAX_PROBES_BETWEEN_PAUSES;
         // A failed lookup right before a successful one elsewhere is a step of a search, not a probe.
         let wakers = &context.wakers;
-        found.retain(|probe| many || !probe.failed || !wakers.is_step_of_search(context.trace, task, probe.row));
+        found.retain(|probe| {
+            many || !probe.failed || !wakers.is_step_of_search(context.trace, task, probe.row)
+        });
         let bounds = rows.first().zip(rows.last());
         found.extend(
             bounds
@@ -150,7 +191,11 @@ impl ProbeIndex {
                 .flat_map(|(&first, &last)| self.commands(context, task, first, last))
                 .take(MAX_PROBES_BETWEEN_PAUSES),
         );
-        if many || found.len() > MAX_PROBES_BETWEEN_PAUSES { Vec::new() } else { found }
+        if many || found.len() > MAX_PROBES_BETWEEN_PAUSES {
+            Vec::new()
+        } else {
+            found
+        }
     }
 
     /// Whether calls of a shape may be failed probes.
@@ -166,7 +211,9 @@ impl ProbeIndex {
             OutcomeTest::ByShape(failed) => failed,
             OutcomeTest::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
             // A wait for one specific child is a deliberate probe.
-            OutcomeTest::Children if !reaps || events.target(row).is_some() => found_no_child(events, row),
+            OutcomeTest::Children if !reaps || events.target(row).is_some() => {
+                found_no_child(events, row)
+            }
             OutcomeTest::Polled | OutcomeTest::Children | OutcomeTest::Never => return None,
         };
         let shape = events.shape(row);
@@ -177,7 +224,14 @@ impl ProbeIndex {
         };
         let target = events.target(row);
         let key = ProbeKey::Call(shape.syscall, target);
-        Some(Probe { key, kind, failed, errno, row, child: NONE })
+        Some(Probe {
+            key,
+            kind,
+            failed,
+            errno,
+            row,
+            child: NONE,
+        })
     }
 
     /// Children created between two calls that ran a program and exited.
@@ -190,12 +244,18 @@ impl ProbeIndex {
     ) -> impl Iterator<Item = Probe> + 'a {
         let children = self.children.get(&task).map_or(&[][..], Vec::as_slice);
         let from = children.partition_point(|&(row, _)| row < first);
-        let here = children[from..].iter().take_while(move |&&(row, _)| row <= last);
+        let here = children[from..]
+            .iter()
+            .take_while(move |&&(row, _)| row <= last);
         here.filter_map(move |&(row, child)| {
             let known = context.trace.tasks.get(child as usize)?;
             let program = known.programs.last()?;
             let failed = known.ended? != Ended::Exited(0);
-            let words = if program.argv.is_some() { program.argv } else { program.path };
+            let words = if program.argv.is_some() {
+                program.argv
+            } else {
+                program.path
+            };
             Some(Probe {
                 key: ProbeKey::Command(words),
                 kind: ProbeKind::Command,
@@ -230,7 +290,10 @@ fn is_poll(action: Action) -> bool {
 
 /// Whether a call queries the state of its target, if it has one.
 fn queries_target(action: Action) -> bool {
-    matches!(action, Action::Stats | Action::Accesses | Action::Opens | Action::ReadsLink)
+    matches!(
+        action,
+        Action::Stats | Action::Accesses | Action::Opens | Action::ReadsLink
+    )
 }
 
 fn queries_state(action: Action, shape: &Shape, op: &[u8]) -> bool {
@@ -257,7 +320,9 @@ fn is_hindered(syscall: Text, errno: &[u8]) -> bool {
         b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => match action_of(syscall) {
             Action::LocksFile | Action::LocksRange | Action::ControlsFile => true,
             // With a timeout, the call may have failed because the timeout was reached.
-            Action::ChangesSemaphore => syscalls::by_text(syscall).is_some_and(|call| !call.has_timeout()),
+            Action::ChangesSemaphore => {
+                syscalls::by_text(syscall).is_some_and(|call| !call.has_timeout())
+            }
             _ => false,
         },
         b"ETIMEDOUT" | b"ENOENT" => action_of(syscall) == Action::Connects,

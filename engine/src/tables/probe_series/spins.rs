@@ -40,12 +40,20 @@ impl Spin {
         let wait = |row: u32| context.trace.events.action(row).wait();
         let waits = (wait(self.first_row), wait(row));
         let may_have = self.partner.is_none() && self.probes == 1;
-        let are_both = matches!(waits, (Some(Wait::Poll), Some(Wait::Read)) | (Some(Wait::Read), Some(Wait::Poll)));
+        let are_both = matches!(
+            waits,
+            (Some(Wait::Poll), Some(Wait::Read)) | (Some(Wait::Read), Some(Wait::Poll))
+        );
         self.partner == Some(other) || may_have && are_both
     }
 
     /// Adds that probe. Of a poll and a read, the read is the object.
-    fn add_partner(&mut self, context: &TableContext<'_>, other: ProbeKey, (row, at): (u32, usize)) {
+    fn add_partner(
+        &mut self,
+        context: &TableContext<'_>,
+        other: ProbeKey,
+        (row, at): (u32, usize),
+    ) {
         let is_read = context.trace.events.action(row).wait() == Some(Wait::Read);
         if self.partner.is_none() && is_read {
             (self.key, self.partner) = (other, Some(self.key));
@@ -68,8 +76,15 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Sp
     let events = &context.trace.events;
     let mut longest: FxHashMap<ProbeKey, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
-        let is_search = |spin: &Spin| context.wakers.is_step_of_search(context.trace, task, spin.first_row);
-        let Some(spin) = spin.filter(|spin| spin.probes >= MIN_SPIN_PROBES && !is_search(spin)) else { return };
+        let is_search = |spin: &Spin| {
+            context
+                .wakers
+                .is_step_of_search(context.trace, task, spin.first_row)
+        };
+        let Some(spin) = spin.filter(|spin| spin.probes >= MIN_SPIN_PROBES && !is_search(spin))
+        else {
+            return;
+        };
         let known = longest.entry(spin.key).or_insert(spin);
         if spin.probes > known.probes {
             *known = spin;
@@ -81,17 +96,25 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Sp
     while let (Some(&row), Some(&shape)) = (rows.get(next), shapes.get(next)) {
         let at = next;
         next += 1;
-        let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= MAX_SPIN_CALLS);
+        let near = now
+            .as_ref()
+            .is_some_and(|spin| at - spin.last_at <= MAX_SPIN_CALLS);
         if !near && !probes.may_fail(shape) {
             keep(now.take());
             // Nearly all rows are not probes, and no probes are near them.
-            next += shapes[next..].iter().take_while(|&&shape| !probes.may_fail(shape)).count();
+            next += shapes[next..]
+                .iter()
+                .take_while(|&&shape| !probes.may_fail(shape))
+                .count();
             continue;
         }
         if events.kind(row) != EventKind::Call || !context.selection.has(row) {
             continue;
         }
-        match probes.probe(context, row, false).filter(|probe| probe.child == NONE) {
+        match probes
+            .probe(context, row, false)
+            .filter(|probe| probe.child == NONE)
+        {
             Some(probe) => match &mut now {
                 Some(spin) if near && spin.key == probe.key => {
                     (spin.last_row, spin.last_at) = (row, at);
@@ -109,7 +132,16 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Sp
                     keep(now.take());
                     let (key, first_row) = (probe.key, row);
                     let (partner, last_row, last_at) = (None, row, at);
-                    let new = Spin { task, key, partner, probes: 1, changed: false, first_row, last_row, last_at };
+                    let new = Spin {
+                        task,
+                        key,
+                        partner,
+                        probes: 1,
+                        changed: false,
+                        first_row,
+                        last_row,
+                        last_at,
+                    };
                     now = probe.failed.then_some(new);
                 }
             },

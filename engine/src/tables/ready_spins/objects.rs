@@ -1,7 +1,9 @@
 //! The descriptors that polls find ready, by their names.
 
 use crate::store::events::EventTable;
-use crate::store::targets::{is_eventfd, is_host_and_port, is_signalfd, may_be_stream, tells_changes};
+use crate::store::targets::{
+    is_eventfd, is_host_and_port, is_signalfd, may_be_stream, tells_changes,
+};
 use crate::waits::wait_kinds::is_timer;
 use parsers::Text;
 
@@ -14,14 +16,28 @@ pub(super) struct ReadyObject {
 
 impl ReadyObject {
     pub(super) fn of(events: &EventTable, row: u32) -> ReadyObject {
-        let ready = events.ready_fds.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| events.ready_fds[at].1);
+        let ready = events
+            .ready_fds
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .ok()
+            .map(|at| events.ready_fds[at].1);
         let only = || {
-            let at = events.fds.binary_search_by_key(&row, |&(row, _)| row).ok()?;
-            if let [fd] = *events.fds[at].1 { Some(fd) } else { None }
+            let at = events
+                .fds
+                .binary_search_by_key(&row, |&(row, _)| row)
+                .ok()?;
+            if let [fd] = *events.fds[at].1 {
+                Some(fd)
+            } else {
+                None
+            }
         };
         let target = events.waited_target(row);
         let is_known = !is_epoll(events.texts.bytes(target));
-        ReadyObject { target: if is_known { target } else { Text::NONE }, fd: ready.or_else(only) }
+        ReadyObject {
+            target: if is_known { target } else { Text::NONE },
+            fd: ready.or_else(only),
+        }
     }
 }
 
@@ -51,9 +67,17 @@ fn kind(target: &[u8]) -> Option<Kind> {
         _ if is_signalfd(target) => Kind::Signal,
         _ if tells_changes(target) => Kind::Changes,
         _ if target.starts_with(b"pipe:[") => Kind::Pipe,
-        _ if target.starts_with(b"socket:[") || may_be_stream(target) || is_host_and_port(target) => Kind::Socket,
+        _ if target.starts_with(b"socket:[")
+            || may_be_stream(target)
+            || is_host_and_port(target) =>
+        {
+            Kind::Socket
+        }
         // A path may be that of a fifo, a socket or a terminal. What is below these folders is not.
-        _ if [&b"/var/log/"[..], b"/proc/", b"/sys/", b"/usr/"].iter().any(|begin| target.starts_with(begin)) => {
+        _ if [&b"/var/log/"[..], b"/proc/", b"/sys/", b"/usr/"]
+            .iter()
+            .any(|begin| target.starts_with(begin)) =>
+        {
             Kind::File
         }
         _ => return None,

@@ -16,7 +16,9 @@ const MAX_CALLS: usize = 64;
 
 /// Whether this time since the last write matches a delayed acknowledgement.
 fn is_held_back(gap_after_ns: i64) -> bool {
-    DELAYED_ACK_NS.iter().any(|held| held.contains(&gap_after_ns))
+    DELAYED_ACK_NS
+        .iter()
+        .any(|held| held.contains(&gap_after_ns))
 }
 
 /// The peer's waits for the rest of a request. The last part was sent at `sent_ns`, and `waits` are
@@ -32,19 +34,35 @@ pub(super) fn waits_of_peer(
     if !is_held_back(answered_ns.saturating_sub(sent_ns)) {
         return None;
     }
-    let answer = waits.iter().rev().find_map(|&row| answered_by(context, row));
-    let Some((peer, at_ns)) = answer else { return Some(Vec::new()) };
+    let answer = waits
+        .iter()
+        .rev()
+        .find_map(|&row| answered_by(context, row));
+    let Some((peer, at_ns)) = answer else {
+        return Some(Vec::new());
+    };
     let rows = context.trace.rows_of(peer);
     let until = rows.partition_point(|&row| events.start_ns(row) < at_ns);
-    let calls = rows[..until].iter().rev().take(MAX_CALLS).filter_map(|&row| {
-        let kind = sockets.deeds.of_shape(events.shape_number(row))?;
-        matches!(kind, SocketCall::Receives | SocketCall::Waits(Wait::Poll)).then_some((row, kind))
-    });
+    let calls = rows[..until]
+        .iter()
+        .rev()
+        .take(MAX_CALLS)
+        .filter_map(|&row| {
+            let kind = sockets.deeds.of_shape(events.shape_number(row))?;
+            matches!(kind, SocketCall::Receives | SocketCall::Waits(Wait::Poll))
+                .then_some((row, kind))
+        });
     let near: Vec<(u32, SocketCall)> = calls.collect();
-    let received = near.iter().find(|(row, kind)| *kind == SocketCall::Receives && events.ret(*row) > 0);
-    let Some(got_ns) = received.and_then(|&(row, _)| events.end_ns(row)) else { return Some(Vec::new()) };
-    let waited =
-        near.iter().map(|&(row, _)| row).filter(|&row| events.end_ns(row).is_some_and(|end_ns| end_ns > sent_ns));
+    let received = near
+        .iter()
+        .find(|(row, kind)| *kind == SocketCall::Receives && events.ret(*row) > 0);
+    let Some(got_ns) = received.and_then(|&(row, _)| events.end_ns(row)) else {
+        return Some(Vec::new());
+    };
+    let waited = near
+        .iter()
+        .map(|&(row, _)| row)
+        .filter(|&row| events.end_ns(row).is_some_and(|end_ns| end_ns > sent_ns));
     is_held_back(got_ns.saturating_sub(sent_ns)).then(|| waited.collect())
 }
 

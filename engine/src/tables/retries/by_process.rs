@@ -48,7 +48,9 @@ struct Waited {
 
 /// Repeated connects of several threads of a process.
 pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -> Vec<Series> {
-    let connects = ShapeIndex::new(context, |action, _| (action == Action::Connects).then_some(()));
+    let connects = ShapeIndex::new(context, |action, _| {
+        (action == Action::Connects).then_some(())
+    });
     if !connects.any(|()| true) {
         return Vec::new();
     }
@@ -56,9 +58,16 @@ pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -
     for tasks in processes(context) {
         let mut by_target: FxHashMap<Text, Vec<Attempt>> = FxHashMap::default();
         for call in connects.calls_of(context, &tasks, |_| true) {
-            by_target.entry(context.trace.events.target(call.row)).or_default().push(attempt(context, call.row));
+            by_target
+                .entry(context.trace.events.target(call.row))
+                .or_default()
+                .push(attempt(context, call.row));
         }
-        by_target.retain(|_, attempts| attempts.iter().any(|attempt| attempt.task != attempts[0].task));
+        by_target.retain(|_, attempts| {
+            attempts
+                .iter()
+                .any(|attempt| attempt.task != attempts[0].task)
+        });
         if by_target.is_empty() {
             continue;
         }
@@ -67,8 +76,11 @@ pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -
         lists.sort_unstable_by_key(|attempts| attempts[0].row);
         for attempts in lists {
             // A failure that does not pass, or a success, is the last attempt of a series.
-            let ends = |attempt: &Attempt| !is_temporary(context.trace.events.texts.bytes(attempt.errno));
-            let all = attempts.split_inclusive(ends).filter_map(|attempts| one(context, attempts, &waited));
+            let ends =
+                |attempt: &Attempt| !is_temporary(context.trace.events.texts.bytes(attempt.errno));
+            let all = attempts
+                .split_inclusive(ends)
+                .filter_map(|attempts| one(context, attempts, &waited));
             found.extend(all);
         }
     }
@@ -80,16 +92,32 @@ fn attempt(context: &TableContext<'_>, row: u32) -> Attempt {
     let (task, start_ns) = (events.task(row), events.start_ns(row));
     let (errno, by) = match events.connected(row) {
         Some(connected) => (connected.errno, connected.by),
-        None if is_in_progress(context, row) || events.outcome(row) != Outcome::Failed => (Text::NONE, row),
+        None if is_in_progress(context, row) || events.outcome(row) != Outcome::Failed => {
+            (Text::NONE, row)
+        }
         None => (events.shape(row).errno, row),
     };
-    let end_ns = if by == row { events.end_ns(row).unwrap_or(start_ns) } else { events.start_ns(by) };
-    Attempt { task, row, start_ns, end_ns, errno }
+    let end_ns = if by == row {
+        events.end_ns(row).unwrap_or(start_ns)
+    } else {
+        events.start_ns(by)
+    };
+    Attempt {
+        task,
+        row,
+        start_ns,
+        end_ns,
+        errno,
+    }
 }
 
 fn is_in_progress(context: &TableContext<'_>, row: u32) -> bool {
     matches!(
-        context.trace.events.texts.bytes(context.trace.events.shape(row).errno),
+        context
+            .trace
+            .events
+            .texts
+            .bytes(context.trace.events.shape(row).errno),
         b"EINPROGRESS" | b"EINTR" | b"EAGAIN"
     )
 }
@@ -97,12 +125,21 @@ fn is_in_progress(context: &TableContext<'_>, row: u32) -> bool {
 /// The waits of a process that ended because their time was over, in the order of their starts.
 fn waited(context: &TableContext<'_>, tasks: &[u32], pauses: &[(u32, Vec<Pause>)]) -> Vec<Waited> {
     let events = &context.trace.events;
-    let own = pauses.iter().filter(|(task, _)| tasks.contains(task)).flat_map(|(_, pauses)| pauses);
+    let own = pauses
+        .iter()
+        .filter(|(task, _)| tasks.contains(task))
+        .flat_map(|(_, pauses)| pauses);
     let mut waited: Vec<Waited> = own
-        .filter(|pause| events.kind(pause.row) == EventKind::Call && events.start_ns(pause.row) != NO_NS)
+        .filter(|pause| {
+            events.kind(pause.row) == EventKind::Call && events.start_ns(pause.row) != NO_NS
+        })
         .map(|pause| {
             let start_ns = events.start_ns(pause.row);
-            Waited { start_ns, end_ns: start_ns.saturating_add(pause.dur_ns), row: pause.row }
+            Waited {
+                start_ns,
+                end_ns: start_ns.saturating_add(pause.dur_ns),
+                row: pause.row,
+            }
         })
         .collect();
     waited.sort_unstable_by_key(|waited| (waited.start_ns, waited.row));
@@ -110,14 +147,26 @@ fn waited(context: &TableContext<'_>, tasks: &[u32], pauses: &[(u32, Vec<Pause>)
 }
 
 fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> Option<Series> {
-    let mut series = Series { attempts: attempts.to_vec(), pauses_ns: Vec::new(), rows: Vec::new(), exclusive_ns: 0 };
-    let several = attempts.iter().any(|attempt| attempt.task != attempts[0].task);
+    let mut series = Series {
+        attempts: attempts.to_vec(),
+        pauses_ns: Vec::new(),
+        rows: Vec::new(),
+        exclusive_ns: 0,
+    };
+    let several = attempts
+        .iter()
+        .any(|attempt| attempt.task != attempts[0].task);
     for pair in attempts.windows(2).filter(|_| several) {
         let (from_ns, to_ns) = (pair[0].end_ns, pair[1].start_ns);
         let (mut until_ns, mut paused_ns, mut rows) = (from_ns, 0i64, Vec::new());
-        for wait in waited.iter().take_while(|wait| wait.start_ns < to_ns).filter(|wait| wait.end_ns > from_ns) {
+        for wait in waited
+            .iter()
+            .take_while(|wait| wait.start_ns < to_ns)
+            .filter(|wait| wait.end_ns > from_ns)
+        {
             let end_ns = wait.end_ns.min(to_ns);
-            paused_ns = paused_ns.saturating_add(end_ns.saturating_sub(wait.start_ns.max(until_ns)).max(0));
+            paused_ns =
+                paused_ns.saturating_add(end_ns.saturating_sub(wait.start_ns.max(until_ns)).max(0));
             until_ns = until_ns.max(end_ns);
             rows.push(wait.row);
         }
@@ -132,10 +181,19 @@ fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> O
     }
     series.rows.sort_unstable();
     series.rows.dedup();
-    let waited_ns: i64 = series.rows.iter().map(|&row| context.exclusive_ns(row)).sum();
-    let connects_ns: i64 = attempts.iter().map(|attempt| context.exclusive_ns(attempt.row)).sum();
+    let waited_ns: i64 = series
+        .rows
+        .iter()
+        .map(|&row| context.exclusive_ns(row))
+        .sum();
+    let connects_ns: i64 = attempts
+        .iter()
+        .map(|attempt| context.exclusive_ns(attempt.row))
+        .sum();
     // Waits reach out of the pauses.
     series.exclusive_ns = waited_ns.min(series.pauses_ns.iter().sum()) + connects_ns;
-    series.rows.extend(attempts.iter().map(|attempt| attempt.row));
+    series
+        .rows
+        .extend(attempts.iter().map(|attempt| attempt.row));
     Some(series)
 }

@@ -27,9 +27,19 @@ impl<'all> Around<'all> {
             let mut calls = sockets.deeds.calls(context, task).map(|(_, call)| call);
             calls.any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts))
         };
-        let has_servers = sockets.deeds.any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts));
-        let servers = context.tasks().filter(|&task| has_servers && is_server(task)).map(|task| process(context, task));
-        Around { context, servers: servers.collect(), ends: ProcessEnds::new(context), sockets }
+        let has_servers = sockets
+            .deeds
+            .any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts));
+        let servers = context
+            .tasks()
+            .filter(|&task| has_servers && is_server(task))
+            .map(|task| process(context, task));
+        Around {
+            context,
+            servers: servers.collect(),
+            ends: ProcessEnds::new(context),
+            sockets,
+        }
     }
 
     /// Whether the process of a task accepts connections.
@@ -40,14 +50,20 @@ impl<'all> Around<'all> {
     /// Whether a task made hardly any calls between an expired wait and the next one for the same target, and sent nothing.
     /// What it does after it was told to end is not its choice.
     pub(super) fn is_idle(&self, task: u32, expired: u32, next: u32) -> bool {
-        let told = self.ends.told(self.context, task).filter(|&told| self.context.trace.starts_before(told, next));
+        let told = self
+            .ends
+            .told(self.context, task)
+            .filter(|&told| self.context.trace.starts_before(told, next));
         let told = told.filter(|&told| self.context.trace.starts_before(expired, told));
         self.is_idle_until(task, expired, Some(told.unwrap_or(next)))
     }
 
     /// Whether a task does as little between an expired wait and the moment when something else ends it.
     pub(super) fn is_idle_at_end(&self, task: u32, expired: u32) -> bool {
-        let told = self.ends.told(self.context, task).filter(|&told| self.context.trace.starts_before(expired, told));
+        let told = self
+            .ends
+            .told(self.context, task)
+            .filter(|&told| self.context.trace.starts_before(expired, told));
         // Servers are told to end, even where the tracer prints no signals.
         let is_ended = match ended(self.context, task) {
             Some(Ended::Killed(_)) => true,
@@ -61,16 +77,22 @@ impl<'all> Around<'all> {
         let (context, events) = (self.context, &self.context.trace.events);
         let rows = context.trace.rows_from(task, expired).iter().copied();
         let within = |&row: &u32| until.is_none_or(|until| context.trace.starts_before(row, until));
-        let mut between = rows.skip(1).take_while(within).take(MAX_CALLS_BETWEEN_PARTS + 1);
+        let mut between = rows
+            .skip(1)
+            .take_while(within)
+            .take(MAX_CALLS_BETWEEN_PARTS + 1);
         let from_ns = events.end_ns(expired);
-        let between_ns =
-            from_ns.zip(until).map_or(0, |(from_ns, until)| events.start_ns(until).saturating_sub(from_ns));
+        let between_ns = from_ns.zip(until).map_or(0, |(from_ns, until)| {
+            events.start_ns(until).saturating_sub(from_ns)
+        });
         // A server has timers for its own upkeep, for which nobody waits, and which may take a while.
         let is_server = self.is_server(task);
         let keeps_up = is_server || !self.ends.ends_by_itself(context, task);
         let works = |row: u32| begins_work(events, row) && !keeps_up;
         // What it sends after the wait may be what another process waited for.
-        let sends = |row: u32| self.sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends);
+        let sends = |row: u32| {
+            self.sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends)
+        };
         let mut calls = 0;
         between.all(|row| {
             calls += 1;
@@ -91,9 +113,13 @@ fn begins_work(events: &EventTable, row: u32) -> bool {
     }
     let shape = events.shape(row);
     match action_of(shape.syscall) {
-        Action::UsesFutex => events.texts.bytes(shape.op).starts_with(b"FUTEX_WAKE") && events.ret(row) > 0,
+        Action::UsesFutex => {
+            events.texts.bytes(shape.op).starts_with(b"FUTEX_WAKE") && events.ret(row) > 0
+        }
         Action::Wakes | Action::Opens | Action::MakesSocket | Action::Connects => true,
-        Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread | Action::Execs => true,
+        Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread | Action::Execs => {
+            true
+        }
         _ => false,
     }
 }

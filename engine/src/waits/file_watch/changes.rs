@@ -29,7 +29,10 @@ impl Changes {
     /// The changes that a watch requests.
     pub(in crate::waits) fn asked(mask: &[u8]) -> Changes {
         let of_word = |word: &[u8]| {
-            let word = word.strip_prefix(b"IN_").or_else(|| word.strip_prefix(b"FAN_")).unwrap_or(b"");
+            let word = word
+                .strip_prefix(b"IN_")
+                .or_else(|| word.strip_prefix(b"FAN_"))
+                .unwrap_or(b"");
             match word {
                 b"ACCESS" => Changes::ACCESS,
                 b"MODIFY" => Changes::MODIFY,
@@ -47,9 +50,16 @@ impl Changes {
                 _ => Changes::NONE,
             }
         };
-        let known = mask.split(|&byte| byte == b'|').map(of_word).fold(Changes::NONE, Changes::with);
+        let known = mask
+            .split(|&byte| byte == b'|')
+            .map(of_word)
+            .fold(Changes::NONE, Changes::with);
         // A number, or the start of a truncated list: it may be any change.
-        if known.is_empty() || mask.len() >= CUT_BYTES { Changes::ALL } else { known }
+        if known.is_empty() || mask.len() >= CUT_BYTES {
+            Changes::ALL
+        } else {
+            known
+        }
     }
 
     /// The effect of a call on the path that it works on.
@@ -81,8 +91,15 @@ impl Changes {
 
     /// The changes that must be tracked to attribute these: a close does not show whether anything was written.
     pub(in crate::waits) fn told_by(self) -> Changes {
-        let of_close = Changes::MODIFY.with(Changes::CREATE).with(Changes::REPLACE).with(Changes::CLOSE);
-        if self.meets(Changes::CLOSE) { self.with(of_close) } else { self }
+        let of_close = Changes::MODIFY
+            .with(Changes::CREATE)
+            .with(Changes::REPLACE)
+            .with(Changes::CLOSE);
+        if self.meets(Changes::CLOSE) {
+            self.with(of_close)
+        } else {
+            self
+        }
     }
 
     pub(in crate::waits) fn meets(self, other: Changes) -> bool {

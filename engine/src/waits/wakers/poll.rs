@@ -38,7 +38,9 @@ impl Polled {
             let adds = events.action(*row) == Action::RegistersPoll;
             if let Some(task) = trace.tasks.get(events.task(*row) as usize).filter(|_| adds) {
                 let watched = polled.watched.entry((task.capture, task.pid)).or_default();
-                let new = targets.iter().filter(|target| !watched.iter().rev().take(TARGETS).any(|old| old == *target));
+                let new = targets
+                    .iter()
+                    .filter(|target| !watched.iter().rev().take(TARGETS).any(|old| old == *target));
                 let new: Vec<Text> = new.copied().collect();
                 watched.extend(new);
             }
@@ -52,21 +54,33 @@ impl Polled {
             return &named[at].1;
         }
         let is_epoll = call.trace.events.action(call.span.row) == Action::PollsEpoll;
-        let task = call.trace.tasks.get(call.task as usize).filter(|_| is_epoll);
-        task.and_then(|task| self.watched.get(&(task.capture, task.pid))).map_or(&[], Vec::as_slice)
+        let task = call
+            .trace
+            .tasks
+            .get(call.task as usize)
+            .filter(|_| is_epoll);
+        task.and_then(|task| self.watched.get(&(task.capture, task.pid)))
+            .map_or(&[], Vec::as_slice)
     }
 }
 
 /// The waker of a poll.
 pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     let taken = call.taken_next(&wakers.shapes);
-    let taken_from = taken.and_then(|row| wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call }));
+    let taken_from = taken.and_then(|row| {
+        wakers.taken(&Waiting {
+            span: Span { row, ..call.span },
+            ..*call
+        })
+    });
     // A wait for a child after a poll may be unrelated to the poll.
     if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
         return taken_from.or_else(|| unnamed_waker(wakers, call, taken?));
     }
     let last = last_event(wakers, call);
-    last.filter(|edge| call.is_at_end(edge.at_ns)).or(taken_from).or(last)
+    last.filter(|edge| call.is_at_end(edge.at_ns))
+        .or(taken_from)
+        .or(last)
 }
 
 /// The descendant that wrote when a poll ended, or ended with it, if the name of what the task reads next is not known (`-s 0`
@@ -76,18 +90,34 @@ fn unnamed_waker(wakers: &Wakers, call: &Waiting<'_>, read: u32) -> Option<Edge>
         return None;
     }
     if wakers.shapes.found_end(call.trace, read) {
-        return wakers.children.ended_within(call, MAX_EXIT_NS, |main| descends(call.trace, main, call.task));
+        return wakers.children.ended_within(call, MAX_EXIT_NS, |main| {
+            descends(call.trace, main, call.task)
+        });
     }
-    if wakers.shapes.has_unnamed_pipes() { wakers.streams.unnamed_writer(call) } else { None }
+    if wakers.shapes.has_unnamed_pipes() {
+        wakers.streams.unnamed_writer(call)
+    } else {
+        None
+    }
 }
 
 /// The last event at one of the descriptors of a poll.
 fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     // A poll of one descriptor has the descriptor's name as its target.
     let own = call.trace.events.target(call.span.row);
-    let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));
+    let targets = wakers
+        .polled
+        .targets(call)
+        .iter()
+        .rev()
+        .copied()
+        .take(TARGETS)
+        .chain(own.is_some().then_some(own));
     let edges = targets.filter_map(|target| wakers.write_at(call, target));
-    edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Confidence::Inferred, ..edge })
+    edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge {
+        sure: Confidence::Inferred,
+        ..edge
+    })
 }
 
 /// Whether a timer ended a poll: its descriptor is read next, or the poll waited for timers alone.

@@ -61,7 +61,11 @@ struct Failed {
 impl Failed {
     /// Add an earlier failed check, if there are some already.
     fn with(later: Option<Failed>, task: u32, row: u32) -> Failed {
-        Failed { first_task: task, first: row, last: later.map_or(row, |later| later.last) }
+        Failed {
+            first_task: task,
+            first: row,
+            last: later.map_or(row, |later| later.last),
+        }
     }
 }
 
@@ -82,7 +86,10 @@ impl Sleepers {
         if known.may_sleep {
             let task = trace.events.task(row);
             self.0.resize(trace.tasks.len(), false);
-            let creator = trace.tasks.get(task as usize).map_or(task, |task| task.creator);
+            let creator = trace
+                .tasks
+                .get(task as usize)
+                .map_or(task, |task| task.creator);
             for task in [task, creator] {
                 if let Some(sleeps) = self.0.get_mut(task as usize) {
                     *sleeps = true;
@@ -100,16 +107,32 @@ impl Sleepers {
 }
 
 /// The wait that this call ended, if it is the last check of a poll loop. `waiter` waits for the end of its task.
-pub(in crate::waits) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<PollLoop> {
+pub(in crate::waits) fn poll(
+    wakers: &Wakers,
+    call: Waiting<'_>,
+    waiter: Option<u32>,
+) -> Option<PollLoop> {
     let known = wakers.shapes.of(call.trace, call.span.row);
     if !known.may_end_poll || !wakers.may_poll(call.task, waiter) {
         return None;
     }
     let succeeds = |matter: &PolledCondition| {
         matter.reading(call.trace, call.span.row, known.check) == Some(true)
-            && wakers.producers.may_bring(call.trace, *matter, call.span.row)
+            && wakers
+                .producers
+                .may_bring(call.trace, *matter, call.span.row)
     };
-    PolledCondition::ALL.into_iter().filter(succeeds).find_map(|matter| Success { wakers, call, matter }.poll(waiter))
+    PolledCondition::ALL
+        .into_iter()
+        .filter(succeeds)
+        .find_map(|matter| {
+            Success {
+                wakers,
+                call,
+                matter,
+            }
+            .poll(waiter)
+        })
 }
 
 impl<'call> Success<'call> {
@@ -117,17 +140,30 @@ impl<'call> Success<'call> {
         let by_itself = self.failed_before();
         let (failed, poller) = match (by_itself, waiter) {
             (Some(failed), _) => (failed, self.call.task),
-            (None, Some(waiter)) if self.matter.is_of_all_processes() => (self.failed_in_children(waiter)?, waiter),
+            (None, Some(waiter)) if self.matter.is_of_all_processes() => {
+                (self.failed_in_children(waiter)?, waiter)
+            }
             (None, _) => return None,
         };
         let trace = self.call.trace;
-        let start_ns = trace.events.start_ns(failed.last).min(self.call.span.start_ns);
-        let reaching_back = Waiting { span: Span { start_ns, ..self.call.span }, ..self.call };
+        let start_ns = trace
+            .events
+            .start_ns(failed.last)
+            .min(self.call.span.start_ns);
+        let reaching_back = Waiting {
+            span: Span {
+                start_ns,
+                ..self.call.span
+            },
+            ..self.call
+        };
         let edge = producers::of(self.wakers, &reaching_back, self.matter, poller)?;
         // A wait for a child's output cannot start before the child exists.
         let made_ns = made_by(trace, poller, edge.task);
         let began_ns = trace.events.start_ns(failed.first);
-        let inside = edge.at_ns > start_ns && began_ns != NO_NS && made_ns.is_none_or(|made_ns| start_ns >= made_ns);
+        let inside = edge.at_ns > start_ns
+            && began_ns != NO_NS
+            && made_ns.is_none_or(|made_ns| start_ns >= made_ns);
         let began_ns = began_ns.max(made_ns.unwrap_or(began_ns));
         (inside && self.slept_besides(edge.task, poller, start_ns)).then_some(PollLoop {
             edge,
@@ -144,12 +180,16 @@ impl<'call> Success<'call> {
     fn reading_of(&self, row: u32, known: ShapeFacts) -> Option<bool> {
         let trace = self.call.trace;
         let reading = self.matter.reading(trace, row, known.check)?;
-        self.matter.is_same(trace, self.call.span.row, row).then_some(reading)
+        self.matter
+            .is_same(trace, self.call.span.row, row)
+            .then_some(reading)
     }
 
     /// The failed checks of the same task, back to the first one that is in reach and separated by a sleep.
     fn failed_before(&self) -> Option<Failed> {
-        let Waiting { trace, task, at, .. } = self.call;
+        let Waiting {
+            trace, task, at, ..
+        } = self.call;
         let mut failed = None;
         let (mut slept, mut between) = (false, 0);
         for (at, &row) in trace.rows_of(task).get(..at)?.iter().enumerate().rev() {
@@ -165,7 +205,10 @@ impl<'call> Success<'call> {
                     (slept, between) = (false, 0);
                 }
                 // Checking again at once after a success does not start a new loop.
-                Some(false) if self.matter == PolledCondition::Ready && between < MAX_CALLS_BETWEEN_CHECKS => {
+                Some(false)
+                    if self.matter == PolledCondition::Ready
+                        && between < MAX_CALLS_BETWEEN_CHECKS =>
+                {
                     between += 1
                 }
                 _ => break,
@@ -178,18 +221,30 @@ impl<'call> Success<'call> {
     /// iteration.
     fn failed_in_children(&self, waiter: u32) -> Option<Failed> {
         let Waiting { trace, task, .. } = self.call;
-        let own = trace.tasks.get(task as usize).filter(|own| own.creator == waiter && !own.is_thread)?;
+        let own = trace
+            .tasks
+            .get(task as usize)
+            .filter(|own| own.creator == waiter && !own.is_thread)?;
         let made = self.wakers.children.made_by(trace, waiter);
-        let until = made.partition_point(|&child| trace.tasks[child as usize].end_ns() <= own.birth_ns);
+        let until =
+            made.partition_point(|&child| trace.tasks[child as usize].end_ns() <= own.birth_ns);
         // Builds look for files in thousands of children. Only those with a sleep in between are worth a search.
         let turn = made[..until].iter().rev().take(CHILDREN_OF_A_TURN);
-        if !turn.clone().any(|&child| self.ends_with_sleep(child) || self.sleeps_after(waiter, child)) {
+        if !turn
+            .clone()
+            .any(|&child| self.ends_with_sleep(child) || self.sleeps_after(waiter, child))
+        {
             return None;
         }
         let mut failed = None;
         let (mut slept, mut between) = (false, 0);
         for &child in made[..until].iter().rev() {
-            let calls = trace.rows_of(child).iter().enumerate().rev().take(ROWS_OF_CHILD);
+            let calls = trace
+                .rows_of(child)
+                .iter()
+                .enumerate()
+                .rev()
+                .take(ROWS_OF_CHILD);
             let alike = |(at, &row): (usize, &u32)| {
                 let reading = self.reading(row)?;
                 let is_question = reading || !is_step(self.wakers, trace, child, at);
@@ -212,9 +267,12 @@ impl<'call> Success<'call> {
 
     /// Whether a child checks with the same command. Different commands may look at one path for other reasons.
     fn is_same_command(&self, child: u32, row: u32) -> bool {
-        let Waiting { trace, task, span, .. } = self.call;
-        let command =
-            |task: u32, at_ns: i64| program_at(&trace.tasks, task, at_ns).map(|program| (program.path, program.argv));
+        let Waiting {
+            trace, task, span, ..
+        } = self.call;
+        let command = |task: u32, at_ns: i64| {
+            program_at(&trace.tasks, task, at_ns).map(|program| (program.path, program.argv))
+        };
         command(child, trace.events.start_ns(row)) == command(task, span.start_ns)
     }
 
@@ -246,7 +304,8 @@ impl<'call> Success<'call> {
 
     fn ends_with_sleep(&self, child: u32) -> bool {
         let last = self.call.trace.rows_of(child).iter().rev().take(LAST_ROWS);
-        last.copied().any(|row| self.sleeps_itself(row, self.wakers.shapes.of(self.call.trace, row)))
+        last.copied()
+            .any(|row| self.sleeps_itself(row, self.wakers.shapes.of(self.call.trace, row)))
     }
 
     /// Whether a task itself sleeps after the end of a child.
@@ -256,7 +315,9 @@ impl<'call> Success<'call> {
         let ended_ns = trace.tasks[child as usize].end_ns();
         let from = rows.partition_point(|&row| trace.events.start_ns(row) < ended_ns);
         let behind = rows[from..].iter().take(LAST_ROWS);
-        behind.copied().any(|row| self.sleeps_itself(row, self.wakers.shapes.of(trace, row)))
+        behind
+            .copied()
+            .any(|row| self.sleeps_itself(row, self.wakers.shapes.of(trace, row)))
     }
 
     /// Whether the poller slept between its last two checks. A poller that only waited for the producer, or for an
@@ -265,11 +326,13 @@ impl<'call> Success<'call> {
         let trace = self.call.trace;
         let rows = trace.rows_of(poller);
         let bound = |at_ns: i64| rows.partition_point(|&row| trace.events.start_ns(row) < at_ns);
-        let mut behind = (bound(start_ns)..bound(self.call.span.start_ns)).take(4 * MAX_CALLS_BETWEEN_CHECKS);
+        let mut behind =
+            (bound(start_ns)..bound(self.call.span.start_ns)).take(4 * MAX_CALLS_BETWEEN_CHECKS);
         behind.any(|at| {
             let known = self.wakers.shapes.of(trace, rows[at]);
             let child = self.child(poller, at, rows[at], known);
-            let is_besides = |child: u32| !descends(trace, producer, child) && self.ends_with_sleep(child);
+            let is_besides =
+                |child: u32| !descends(trace, producer, child) && self.ends_with_sleep(child);
             self.sleeps_itself(rows[at], known) || child.is_some_and(is_besides)
         })
     }
@@ -278,18 +341,32 @@ impl<'call> Success<'call> {
 /// When a process created the child that this task is or descends from.
 fn made_by(trace: &Trace, maker: u32, task: u32) -> Option<i64> {
     let mut above = creators(trace, task).skip(1);
-    let child = creators(trace, task).find(|_| above.next().is_some_and(|up| same_process(trace, up, maker)))?;
+    let child = creators(trace, task).find(|_| {
+        above
+            .next()
+            .is_some_and(|up| same_process(trace, up, maker))
+    })?;
     let made = trace.tasks[child as usize].created_by;
     let is_known = made < trace.events.len() && !same_process(trace, child, maker);
-    is_known.then(|| trace.events.start_ns(made)).filter(|&made_ns| made_ns != NO_NS)
+    is_known
+        .then(|| trace.events.start_ns(made))
+        .filter(|&made_ns| made_ns != NO_NS)
 }
 
 /// A call of a task as a waiting call.
 fn waiting(trace: &Trace, task: u32, at: usize, row: u32) -> Waiting<'_> {
-    Waiting { trace, task, at, span: trace.printed_span(row) }
+    Waiting {
+        trace,
+        task,
+        at,
+        span: trace.printed_span(row),
+    }
 }
 
 fn asked_ns(trace: &Trace, row: u32) -> Option<i64> {
     let asked = &trace.events.requested;
-    asked.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| asked[at].1)
+    asked
+        .binary_search_by_key(&row, |&(row, _)| row)
+        .ok()
+        .map(|at| asked[at].1)
 }

@@ -19,5 +19,12 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: &[&[Case]] =
-    &[fifos::CASES, kin::CASES, locks::CASES, signals::CASES, sockets::CASES, streams::CASES, watches::CASES];
+pub const CASES: &[&[Case]] = &[
+    fifos::CASES,
+    kin::CASES,
+    locks::CASES,
+    signals::CASES,
+    sockets::CASES,
+    streams::CASES,
+    watches::CASES,
+];

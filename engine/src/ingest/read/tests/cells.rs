@@ -57,24 +57,60 @@ fn contents(trace: &Trace) -> Vec<String> {
     let text = |text: Text| trace.events.texts.string(text).into_owned();
     let event = |row: u32| {
         let (event, shape) = (trace.events.event(row), trace.events.shape(row));
-        let texts = [event.target, shape.syscall, shape.op, shape.target, shape.errno].map(text);
-        format!("{texts:?} {:?}", event::Event { target: Text::NONE, ..event })
+        let texts = [
+            event.target,
+            shape.syscall,
+            shape.op,
+            shape.target,
+            shape.errno,
+        ]
+        .map(text);
+        format!(
+            "{texts:?} {:?}",
+            event::Event {
+                target: Text::NONE,
+                ..event
+            }
+        )
     };
     let task = |task: &Task| {
-        let programs: Vec<_> =
-            task.programs.iter().map(|program| (program.from_ns, text(program.path), text(program.argv))).collect();
+        let programs: Vec<_> = task
+            .programs
+            .iter()
+            .map(|program| (program.from_ns, text(program.path), text(program.argv)))
+            .collect();
         let killed = match task.ended {
             Some(Ended::Killed(signal)) => text(signal),
             _ => String::new(),
         };
-        let ended = task.ended.map(|ended| if killed.is_empty() { ended } else { Ended::Killed(Text::NONE) });
-        format!("{programs:?} {killed} {:?}", Task { programs: Vec::new(), ended, ..task.clone() })
+        let ended = task.ended.map(|ended| {
+            if killed.is_empty() {
+                ended
+            } else {
+                Ended::Killed(Text::NONE)
+            }
+        });
+        format!(
+            "{programs:?} {killed} {:?}",
+            Task {
+                programs: Vec::new(),
+                ended,
+                ..task.clone()
+            }
+        )
     };
     let events = &trace.events;
-    let lists = format!("{:?} {:?} {:?} {:?}", events.requested, events.fds, events.ends, events.waited);
+    let lists = format!(
+        "{:?} {:?} {:?} {:?}",
+        events.requested, events.fds, events.ends, events.waited
+    );
     let rows = (0..trace.tasks.len() as u32).map(|task| format!("{:?}", trace.rows_of(task)));
     let captures = trace.captures.iter().map(|capture| format!("{capture:?}"));
-    let contents = (0..events.len()).map(event).chain(trace.tasks.iter().map(task)).chain(rows).chain(captures);
+    let contents = (0..events.len())
+        .map(event)
+        .chain(trace.tasks.iter().map(task))
+        .chain(rows)
+        .chain(captures);
     contents.chain([lists]).collect()
 }
 

@@ -11,7 +11,8 @@ impl RecentShapes {
 
     fn place(shape: &Shape) -> usize {
         let texts = u64::from(shape.syscall.0) | u64::from(shape.target.0) << 32;
-        let rest = u64::from(shape.op.0) << 24 ^ u64::from(shape.errno.0) << 3 ^ shape.outcome as u64;
+        let rest =
+            u64::from(shape.op.0) << 24 ^ u64::from(shape.errno.0) << 3 ^ shape.outcome as u64;
         let mixed = (texts ^ rest.rotate_left(17)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> (64 - RecentShapes::PLACES_LOG2)) as usize
     }

@@ -50,7 +50,10 @@ impl Producers {
             Effect::Makes | Effect::MakesFifo => self.makes(trace, row, target),
             Effect::Removes => {
                 let name = split(trace.events.texts.bytes(target)).1;
-                self.removed.entry(hash(name)).or_default().push((row, target));
+                self.removed
+                    .entry(hash(name))
+                    .or_default()
+                    .push((row, target));
             }
             Effect::Binds => self.binds.push(row),
             Effect::Listens => self.listens.push(row),
@@ -61,7 +64,8 @@ impl Producers {
     fn misses(&mut self, trace: &Trace, target: Text) {
         let at = target.0 as usize;
         if at >= self.missed.len() {
-            self.missed.resize((at + 1).max(trace.events.texts.len()), false);
+            self.missed
+                .resize((at + 1).max(trace.events.texts.len()), false);
         }
         self.missed[at] = true;
     }
@@ -85,14 +89,23 @@ impl Producers {
             PolledCondition::Freed => self.is_missed(target) && self.removed.contains_key(&name()),
             PolledCondition::Unlocked => self.is_missed(target),
             PolledCondition::Listens => self.is_missed(target) && !self.listens.is_empty(),
-            PolledCondition::Ends | PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready => true,
+            PolledCondition::Ends
+            | PolledCondition::Child
+            | PolledCondition::Data
+            | PolledCondition::Ready => true,
         }
     }
 
     /// Whether the process of a task bound a socket that accepts the connections of this call.
     pub(in crate::waits) fn is_bound(&self, trace: &Trace, task: u32, connect: u32) -> bool {
-        let bound = self.binds.iter().rev().filter(|&&bind| descends(trace, task, trace.events.task(bind)));
-        bound.take(TRIES).any(|&bind| is_bound_for(trace, bind, connect))
+        let bound = self
+            .binds
+            .iter()
+            .rev()
+            .filter(|&&bind| descends(trace, task, trace.events.task(bind)));
+        bound
+            .take(TRIES)
+            .any(|&bind| is_bound_for(trace, bind, connect))
     }
 
     pub(in crate::waits) fn order(&mut self, trace: &Trace) {
@@ -106,11 +119,18 @@ impl Producers {
 }
 
 /// The event between the last failed check, taken as the start of this call, and the check that succeeded.
-pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: PolledCondition, poller: u32) -> Option<Edge> {
+pub(super) fn of(
+    wakers: &Wakers,
+    call: &Waiting<'_>,
+    matter: PolledCondition,
+    poller: u32,
+) -> Option<Edge> {
     let producers = &wakers.producers;
     let edge = match matter {
         PolledCondition::Appears => at_path(&producers.made, call, poller),
-        PolledCondition::Vanishes | PolledCondition::Freed => at_path(&producers.removed, call, poller),
+        PolledCondition::Vanishes | PolledCondition::Freed => {
+            at_path(&producers.removed, call, poller)
+        }
         PolledCondition::Unlocked => wakers.locks.holder(call),
         PolledCondition::Listens => listener(producers, call, poller),
         PolledCondition::Ends => ended(wakers, call, poller),
@@ -119,19 +139,30 @@ pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: PolledCondition, p
         PolledCondition::Ready => poll::waker(wakers, call),
     }?;
     let elsewhere = edge.task != call.task && edge.task != poller;
-    elsewhere.then_some(Edge { how: WakeKind::Poll, sure: Confidence::Inferred, ..edge })
+    elsewhere.then_some(Edge {
+        how: WakeKind::Poll,
+        sure: Confidence::Inferred,
+        ..edge
+    })
 }
 
 /// The first of these calls within the time range that affects the checked path.
-fn at_path(rows: &FxHashMap<u64, Vec<(u32, Text)>>, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
+fn at_path(
+    rows: &FxHashMap<u64, Vec<(u32, Text)>>,
+    call: &Waiting<'_>,
+    poller: u32,
+) -> Option<Edge> {
     let texts = &call.trace.events.texts;
     let checked = texts.bytes(call.trace.events.target(call.span.row));
     let rows = rows.get(&hash(split(checked).1))?;
     let from = rows.partition_point(|&(row, _)| end_ns(call.trace, row) <= call.span.start_ns);
     let near = rows[from..].iter().take(TRIES);
-    let mut inside = near.take_while(|&&(row, _)| call.trace.events.start_ns(row) <= call.span.end_ns);
+    let mut inside =
+        near.take_while(|&&(row, _)| call.trace.events.start_ns(row) <= call.span.end_ns);
     let &(row, _) = inside.find(|&&(row, path)| {
-        is_same_path(checked, texts.bytes(path)) && is_elsewhere(call, row, poller) && is_same_capture(call, row)
+        is_same_path(checked, texts.bytes(path))
+            && is_elsewhere(call, row, poller)
+            && is_same_capture(call, row)
     })?;
     Some(call.edge(row, WakeKind::Poll, Confidence::Inferred))
 }
@@ -139,7 +170,9 @@ fn at_path(rows: &FxHashMap<u64, Vec<(u32, Text)>>, call: &Waiting<'_>, poller: 
 /// The call that started to listen at the address.
 fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let trace = call.trace;
-    let from = producers.listens.partition_point(|&row| end_ns(trace, row) <= call.span.start_ns);
+    let from = producers
+        .listens
+        .partition_point(|&row| end_ns(trace, row) <= call.span.start_ns);
     let near = producers.listens[from..].iter().copied().take(TRIES);
     let mut inside = near.take_while(|&row| trace.events.start_ns(row) <= call.span.end_ns);
     let row = inside.find(|&listen| {
@@ -153,7 +186,8 @@ fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Ed
 fn is_bound_for(trace: &Trace, bind: u32, connect: u32) -> bool {
     let address = |row: u32| trace.events.texts.bytes(trace.events.target(row));
     let (bound, asked) = (address(bind), address(connect));
-    let port = |address: &[u8]| memchr::memrchr(b':', address).map(|colon| address[colon + 1..].to_vec());
+    let port =
+        |address: &[u8]| memchr::memrchr(b':', address).map(|colon| address[colon + 1..].to_vec());
     let is_any = |address: &[u8]| address.starts_with(b"0.0.0.0:") || address.starts_with(b"[::]:");
     bound == asked || (is_any(bound) && port(bound) == port(asked)) || is_same_path(asked, bound)
 }
@@ -166,13 +200,17 @@ fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let pid = parsers::scan::number(id).and_then(|(pid, _)| i32::try_from(pid).ok())?;
     let waited = &events.waited;
     let until = waited.partition_point(|&(row, _)| events.start_ns(row) <= call.span.end_ns);
-    let reaped = waited[..until].iter().rev().take(TRIES).find(|&&(row, child)| {
-        let ended_ns = end_ns(call.trace, row);
-        child == pid
-            && ended_ns > call.span.start_ns
-            && ended_ns <= call.exits_until_ns()
-            && is_elsewhere(call, row, poller)
-    });
+    let reaped = waited[..until]
+        .iter()
+        .rev()
+        .take(TRIES)
+        .find(|&&(row, child)| {
+            let ended_ns = end_ns(call.trace, row);
+            child == pid
+                && ended_ns > call.span.start_ns
+                && ended_ns <= call.exits_until_ns()
+                && is_elsewhere(call, row, poller)
+        });
     let by_waiter = reaped.map(|&(row, _)| call.edge(row, WakeKind::Poll, Confidence::Inferred));
     by_waiter.or_else(|| wakers.children.process_end(call, pid))
 }

@@ -21,8 +21,11 @@ const CHILDREN: usize = 64;
 /// another directory, or run from there. `at` is the index of the lookup among the rows of its task.
 pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: usize) -> bool {
     let events = &trace.events;
-    let Some((&row, behind)) = trace.rows_of(task).get(at..).and_then(<[u32]>::split_first) else { return false };
-    let is_path = wakers.shapes.of(trace, row).check == Check::Missing && events.target(row).is_some();
+    let Some((&row, behind)) = trace.rows_of(task).get(at..).and_then(<[u32]>::split_first) else {
+        return false;
+    };
+    let is_path =
+        wakers.shapes.of(trace, row).check == Check::Missing && events.target(row).is_some();
     let sought = events.texts.bytes(events.target(row));
     let is_elsewhere = |path: Text| {
         let path = events.texts.bytes(path);
@@ -35,7 +38,8 @@ pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: u
     for &row in behind {
         let known = wakers.shapes.of(trace, row);
         let tries = known.check == Check::Missing || events.action(row) == Action::Execs;
-        let finds = matches!(known.check, Check::Found | Check::Opened) || tries && known.outcome == Outcome::Ok;
+        let finds = matches!(known.check, Check::Found | Check::Opened)
+            || tries && known.outcome == Outcome::Ok;
         match (finds || tries) && is_elsewhere(events.target(row)) {
             true if finds => return true,
             true => (between, steps) = (0, steps + 1),
@@ -52,11 +56,23 @@ pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: u
 }
 
 /// The programs run by the child that this call created.
-fn runs<'a>(wakers: &'a Wakers, trace: &'a Trace, task: u32, row: u32) -> impl Iterator<Item = Text> + 'a {
+fn runs<'a>(
+    wakers: &'a Wakers,
+    trace: &'a Trace,
+    task: u32,
+    row: u32,
+) -> impl Iterator<Item = Text> + 'a {
     let made = wakers.children.made_by(trace, task);
     let start_ns = trace.events.start_ns(row);
     let from = made.partition_point(|&child| trace.tasks[child as usize].end_ns() < start_ns);
-    let children = made[from..].iter().take(CHILDREN).map(|&child| &trace.tasks[child as usize]);
-    let child = children.into_iter().find(move |child| child.created_by == row);
-    child.into_iter().flat_map(|child| child.programs.iter().map(|program| program.path))
+    let children = made[from..]
+        .iter()
+        .take(CHILDREN)
+        .map(|&child| &trace.tasks[child as usize]);
+    let child = children
+        .into_iter()
+        .find(move |child| child.created_by == row);
+    child
+        .into_iter()
+        .flat_map(|child| child.programs.iter().map(|program| program.path))
 }
