@@ -27,6 +27,7 @@ LAYERS = [
     ["path_overview", "time_names"],
     ["findings"],
     ["verdict"],
+    ["outcome"],
     ["bounded"],
     ["summary", "trace_overview"],
     ["notebook_view"],

@@ -13,8 +13,8 @@ import pytest
 import tracealyze
 from tracealyze.errors import WrongUsage
 from tracealyze.findings import rule_set
-from tracealyze.findings.compile_rules import compiled_text
-from tracealyze.findings.compiled_rules import COMPILED, PACKAGED
+from tracealyze.findings.compile_rules import compiled_text, known_text
+from tracealyze.findings.compiled_rules import COMPILED, COMPILED_KNOWN, PACKAGED
 from tracealyze.findings.rule_file import PLACEHOLDERS
 from tracealyze.findings.rule_set import chosen, rules
 
@@ -176,6 +176,7 @@ def test_rules_are_selected_by_name_code_or_prefix() -> None:
 
 def test_compiled_rules_are_current() -> None:
     assert COMPILED.read_text(encoding="ascii") == compiled_text(), "rule files were edited: run `make rules`"
+    assert COMPILED_KNOWN.read_text(encoding="ascii") == known_text(), "rules/known was edited: run `make rules`"
 
 
 def test_edited_packaged_rule_is_parsed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

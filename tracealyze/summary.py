@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import bounded, verdict
 from tracealyze.capture_input.recorded import recorded
+from tracealyze.findings.finding import Severity
+from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from tracealyze.verdict import Sentence
 
 SCHEMA = "tracealyze.summary/1"
+
+_MAX_SENTENCES = 3
+_LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG)
+"""Verdicts that say more than the causes of lost time."""
 
 _PARTITION = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
 _PROCESSES = (
@@ -109,8 +115,37 @@ class Summary:
 
     @cached_property
     def diagnosis(self) -> list[Sentence]:
-        """The answer in one to three sentences."""
-        return verdict.sentences(self.trace, self.findings)
+        """The answer in one to three sentences: how the run failed, the causes, or what the lines show."""
+        said = verdict.sentences(self.trace, self.findings)
+        if self.outcome.verdict in _LEADING and self.outcome.text:
+            return [self.lead, *filter(self._is_serious, said)][:_MAX_SENTENCES]
+        if any(each.finding is not None for each in said):
+            return said
+        lead = [self.lead] if self.outcome.text else []
+        observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
+        # What repeats says more than which call is the most frequent one.
+        most = [] if observed and not self.window.wall_ns else said
+        return [*lead, *most, *observed][:_MAX_SENTENCES]
+
+    def _is_serious(self, sentence: Sentence) -> bool:
+        """Whether a sentence is about a finding that matters next to a failure."""
+        finding = self.findings[sentence.finding] if sentence.finding is not None else None
+        return finding is not None and finding.severity is not Severity.INFO
+
+    @cached_property
+    def lead(self) -> Sentence:
+        """How the run went, as one sentence of the diagnosis. It begins the report where no finding does."""
+        return verdict.Sentence(" ".join((self.outcome.sentence, *self.outcome.details)))
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """How the run went, in one word and a few sentences."""
+        return outcome_of(self.trace, self.findings)
+
+    @cached_property
+    def observations(self) -> list[Observation]:
+        """What the lines show, without an accusation."""
+        return observations(self.trace, self.outcome, self.findings)
 
     @property
     def saving_ns(self) -> tuple[int, int]:
@@ -156,6 +191,8 @@ class Summary:
             "window": asdict(self.window),
             "totals": self.totals,
             "impact_ns": list(self.saving_ns),
+            "outcome": self.outcome.document(),
+            "observations": [each.document() for each in self.observations],
             "diagnosis": [asdict(each) for each in self.diagnosis],
             "findings": [finding.document() for finding in self.findings],
             **long,

@@ -472,6 +472,68 @@ columns! {
         "first_line" i64 "" "First line of the first child.";
         "last_line" i64 "" "Last line of the last child.";
     }
+    "last_calls" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program.";
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Sub-operation.";
+        "target" dict "" "What the call works on.";
+        "fd" i32 "" "Descriptor, if its target is unknown.";
+        "kind" dict "" "What it waits for: client, child, event, input, thread, kernel, …";
+        "bytes" i64 "bytes" "Bytes to be moved.";
+        "requested_ns" i64 "ns" "Limit of the wait.";
+        "before" i64 "count" "Number of calls of the thread before it.";
+        "same_before" i64 "count" "Number of those with the same name and target.";
+        "killed_by" dict "" "Signal that killed the process in this call.";
+        "rows_after" i64 "count" "Number of events of the capture after it.";
+        "first_line" i64 "" "Line of the first one.";
+        "last_line" i64 "" "Line of the last one.";
+    }
+    "last_failures" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program.";
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Sub-operation.";
+        "target" dict "" "What the call works on.";
+        "errno" dict "" "Name of the error.";
+        "calls" i64 "count" "Number of calls.";
+        "calls_after" i64 "count" "Number of calls of the thread after the last one.";
+        "recovered" bool "" "Whether a later call of this name succeeded with the same target, or with a path of the same last part.";
+        "first_line" i64 "" "Line of the first one.";
+        "last_line" i64 "" "Line of the last one.";
+    }
+    "last_targets" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program.";
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Sub-operation.";
+        "target" dict "" "What the call works on.";
+        "calls" i64 "count" "Number of calls.";
+        "first_line" i64 "" "Line of the first one.";
+        "last_line" i64 "" "Line of the last one.";
+    }
+    "last_texts" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program.";
+        "printed" bool "" "Whether the process printed it; otherwise it received it.";
+        "fd" i64 "" "Descriptor.";
+        "target" dict "" "What the descriptor belongs to.";
+        "text" dict "" "The text, as far as the tracer printed it.";
+        "first_line" i64 "" "Line of the first one.";
+        "last_line" i64 "" "Line of the last one.";
+    }
     "locks" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
@@ -502,6 +564,29 @@ columns! {
         "holder_did" dict "" "Program and call in which the holder and its children spent most of that time.";
         "first_line" i64 "" "Line of the first wait.";
         "last_line" i64 "" "Line of the last wait.";
+    }
+    "endings" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at its end.";
+        "argv" dict "" "Its arguments.";
+        "root" bool "" "Whether no task of the capture created it: the tracer started it or attached to it.";
+        "born" bool "" "Whether the capture shows its start.";
+        "exit_code" i64 "" "Exit status; missing if it did not exit.";
+        "signal" dict "" "Signal that killed it.";
+        "signal_code" dict "" "Why the signal was sent, as printed: SEGV_MAPERR, SI_KERNEL.";
+        "fault_address" dict "" "Address that it could not use.";
+        "signal_line" i64 "" "Line of the delivery of that signal.";
+        "sender_pid" i32 "" "Process that sent the signal.";
+        "told_by" dict "" "Signal of another process that asked it to end.";
+        "told_line" i64 "" "Line of the delivery of that signal.";
+        "threads" i64 "count" "Number of its threads that have lines.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of failed calls.";
+        "first_line" i64 "" "Line of the first one.";
+        "last_line" i64 "" "Line of the last one.";
     }
     "entropy_waits" {
         "capture" u32 "" "Number of the capture.";

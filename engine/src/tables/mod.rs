@@ -20,6 +20,7 @@ mod connects;
 mod copies;
 mod costs;
 mod cpu;
+mod endings;
 mod entropy_waits;
 pub mod errors;
 mod excerpts;
@@ -83,6 +84,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("connects", connects::build),
     ("copies", copies::build),
     ("cpu", cpu::build),
+    ("endings", endings::build),
     ("entropy_waits", entropy_waits::build),
     ("excerpts", excerpts::build),
     ("fd_sweeps", fd_sweeps::build),
@@ -92,6 +94,10 @@ pub const TABLES: &[(&str, Make)] = &[
     ("io", io::build),
     ("items", items::build),
     ("kills", kills::build),
+    ("last_calls", endings::calls::build),
+    ("last_failures", endings::failures::build),
+    ("last_targets", endings::targets::build),
+    ("last_texts", endings::texts::build),
     ("locks", locks::build),
     ("lookups", lookups::build),
     ("loops", loops::build),

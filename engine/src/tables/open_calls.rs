@@ -153,7 +153,7 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
 }
 
 /// What a call waits for. Reads from a disk do not hang, and a write waits for its reader.
-fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
+pub(super) fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
     let events = &context.trace.events;
     let shape = events.shape(row);
     let (action, op) = (events.action(row), events.texts.bytes(shape.op));
@@ -252,7 +252,7 @@ fn write(
 }
 
 /// The kind of the wait, as users read it.
-fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
+pub(super) fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     match (call.wait, context.trace.events.action(call.row)) {
         (None, _) => "kernel",
         (Some(Wait::Read | Wait::Poll), _) if awaited_source(context, call.row).is_some() => {
