@@ -27,9 +27,10 @@ def loading(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | 
     for process in processes:
         rows = [row for row in process.last_calls if _LIBRARY.search(row["target"] or "")]
         if rows and process.is_command:
+            name = process.name(processes)
             return Outcome(
                 Verdict.CANNOT_TELL,
-                f"the capture ends while {process.name(processes)} is still loading libraries, before its main function",
+                f"the capture ends while {name} is still loading libraries, before its main function",
                 lines=(rows[-1]["last_line"],),
                 unseen="what the program does",
                 next=whole_command(trace.captures[0].format, attaches=True),
