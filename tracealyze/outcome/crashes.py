@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.outcome import known
 from tracealyze.outcome.messages import last_message
-from tracealyze.outcome.outcome import Outcome, Verdict
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
 
@@ -41,6 +41,7 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
         tuple(line for line in (process.ending["signal_line"], process.ending["last_line"]) if line),
         unseen="" if has_stack else "the function that crashed",
         next=_command(process),
+        inert=f"killed by {process.signal}",
     )
 
 
@@ -51,7 +52,7 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
     elif meaning := known.signals()[process.signal].text:
         yield f"{meaning[0].upper()}{meaning[1:]}."
     if message := last_message(process):
-        yield f"Last message: {message.quoted()}."
+        yield Quoting(f"Last message: {message.quoted()}.")
     if process.last_targets:
         steps = [_step(row) for row in process.last_targets[-_MAX_TARGETS:]]
         yield f"Just before: {'; '.join(steps)}."

@@ -9,7 +9,7 @@ from tracealyze import units
 from tracealyze.outcome import known
 from tracealyze.outcome.failures import command, fatal_failure, sentence
 from tracealyze.outcome.messages import Message, certain_failure, last_message, rejection
-from tracealyze.outcome.outcome import Outcome, Verdict
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
 
@@ -34,7 +34,7 @@ def rejections(processes: Sequence[EndedProcess]) -> Iterator[str]:
     """The last answer of a peer to each process, if it refuses what was requested."""
     for process in processes:
         if answer := rejection(process):
-            yield f"Last answer: {answer.quoted()}."
+            yield Quoting(f"Last answer: {answer.quoted()}.")
 
 
 def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
@@ -75,7 +75,14 @@ def _outcome(
         tuple(line for line in lines if line),
         unseen=_unseen(trace, message),
         next=_next(culprit, message, failed),
+        inert=_inert(process, failed),
     )
+
+
+def _inert(process: EndedProcess, failed: Row | None) -> str:
+    how = f"exited with status {process.exit_code}" if process.exit_code is not None else "ended by a signal"
+    is_known = failed and failed["errno"] in known.errors()
+    return f"{how}; {failed['errno']} (line {failed['last_line']})" if failed and is_known else how
 
 
 def _culprit(process: EndedProcess, processes: Sequence[EndedProcess]) -> EndedProcess:
@@ -95,9 +102,9 @@ def _details(
     if culprit is not process:
         yield shown(f"Its child {culprit.name()} exited with status {culprit.exit_code}.")
     if message:
-        yield f"Last message: {message.quoted()}."
+        yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
-        yield f"Last answer: {answer.quoted()}."
+        yield Quoting(f"Last answer: {answer.quoted()}.")
     if failed:
         yield sentence(failed)
     if not process.has_ended or process.is_told:

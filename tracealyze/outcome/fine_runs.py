@@ -84,6 +84,7 @@ def _exited(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
         (process.ending["last_line"],),
         unseen="" if has_times else "whether it was slow",
         next="" if has_times else _again(trace, process),
+        inert=f"exited with status {code}",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.outcome import known
 from tracealyze.outcome.messages import last_progress
-from tracealyze.outcome.outcome import Outcome, Verdict
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _deadlock(process: EndedProcess, processes: Sequence[EndedProcess], *, has_c
     more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
     details = [shown(f"{', '.join(listed[:_MAX_LISTED])}{more}.")]
     if progress := last_progress(process):
-        details.append(f"Last progress: {progress.quoted()}.")
+        details.append(Quoting(f"Last progress: {progress.quoted()}."))
     details.append("No thread was left to wake them: a lost wake-up, or a deadlock.")
     return Outcome(
         Verdict.HUNG,
@@ -92,6 +92,7 @@ def _deadlock(process: EndedProcess, processes: Sequence[EndedProcess], *, has_c
         tuple(row["last_line"] for row in rows[:_MAX_LISTED]),
         unseen="" if has_clock else "for how long",
         next=command(process.pid),
+        inert=f"{threads} of a process wait for each other",
     )
 
 
@@ -130,6 +131,7 @@ def _stuck(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -
         tuple(details),
         (row["last_line"],),
         next=f"cat /proc/{pid}/stack{look}",
+        inert=f"stuck in a call (line {row['last_line']})",
     )
 
 

@@ -30,6 +30,12 @@ class Verdict(StrEnum):
         return self.value.replace("-", " ").upper()
 
 
+class Quoting(str):
+    """A sentence that quotes what a program wrote or received. Reports that others will read leave it out."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a run went, with the lines that show it."""
@@ -45,6 +51,8 @@ class Outcome:
     """What the capture cannot show of it."""
     next: str = ""
     """One command that shows more."""
+    inert: str = ""
+    """The same in a few words, without anything that the author of the trace wrote."""
 
     @property
     def sentence(self) -> str:
