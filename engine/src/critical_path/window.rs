@@ -230,7 +230,9 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
 
 /// From the first event to the last completed one, or to the requested moment, without the idle time at the start.
 fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Option<Window> {
-    let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
+    let (root, end_ns) = last_completed(trace, capture, choice.to_ns)
+        .or_else(|| first_open(trace, capture))
+        .map(|(root, end_ns)| (root, end_of_tracing(capture, choice).unwrap_or(end_ns)))?;
     let served = if choice.to_ns.is_none() {
         last_served(trace, capture, root)
     } else {
@@ -251,6 +253,25 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
         left_out_ns,
         ..life(root, first_ns + left_out_ns, end_ns)
     })
+}
+
+/// When the tracer let go of the tasks that still lived, if that is known and no other end is requested.
+fn end_of_tracing(capture: &Capture, choice: &WindowChoice) -> Option<i64> {
+    let ended_ns = capture.ended_ns().filter(|_| choice.to_ns.is_none())?;
+    Some(ended_ns.max(capture.last_ns))
+}
+
+/// ```text
+/// main     |---- futex (joins the worker) ----     no call ends while the tracer is attached
+/// worker   |---- read ------------------------
+/// ```
+///
+/// A main thread that is in a call for as long as the tracer was attached, where no call ended; else the first other task.
+fn first_open(trace: &Trace, capture: &Capture) -> Option<(u32, i64)> {
+    capture.ended_ns()?;
+    let dated = tasks_of(trace, capture).filter(|(_, task)| task.birth_ns != NO_NS);
+    let (first, _) = dated.min_by_key(|(number, task)| (task.is_thread, *number))?;
+    Some((first, capture.last_ns))
 }
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else

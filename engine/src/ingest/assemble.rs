@@ -17,7 +17,7 @@ mod runs;
 mod stacks;
 
 use crate::ingest::assemble::broken::Broken;
-use crate::ingest::clock::FileClock;
+use crate::ingest::clock::{FileClock, bounded_stamp_ns};
 use crate::ingest::connecting::Connecting;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
@@ -226,6 +226,12 @@ impl<'trace> Assembler<'trace> {
         LineKind::ALL
             .iter()
             .any(|&kind| is_understood(kind) && self.capture.lines_of(kind) > 0)
+    }
+
+    /// Whether no line at all was read, of a capture whose origin is known.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        let lines = |&kind: &LineKind| kind != LineKind::Blank && self.capture.lines_of(kind) > 0;
+        self.capture.recorded.is_some() && !LineKind::ALL.iter().any(lines)
     }
 
     /// Append the numbers in this trace of texts.
@@ -764,6 +770,7 @@ impl<'trace> Assembler<'trace> {
 
     /// The end of the file, and with it of the last capture in it, which had so many bytes.
     pub(crate) fn finish(mut self, cut: bool, bytes: u64) {
+        self.lasts_until_its_end();
         self.close(cut, bytes);
         let runs = self.capture.run;
         let before = self.trace.captures.len() - runs as usize;
@@ -772,6 +779,32 @@ impl<'trace> Assembler<'trace> {
             .iter_mut()
             .skip(before)
             .for_each(|capture| capture.runs = runs);
+    }
+
+    /// ```text
+    /// 7  |read|~~ computes ~~|- nanosleep <detached ...>      the last line
+    /// tracer  -------------------------------------|          lets go much later
+    /// ```
+    ///
+    /// Tasks that still lived when the tracer let go of them lived until then, and so did their calls.
+    fn lasts_until_its_end(&mut self) {
+        let Some(ended_ns) = self.capture.ended_ns().map(bounded_stamp_ns) else {
+            return;
+        };
+        self.capture.last_ns = self.capture.last_ns.max(ended_ns);
+        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+            let is_alive = task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
+            if is_alive && task.birth_ns != NO_NS {
+                task.last_ns = task.last_ns.max(ended_ns);
+            }
+        }
+        let threads = self
+            .capture
+            .recorded
+            .iter()
+            .flat_map(|known| &known.threads);
+        let pairs = threads.filter(|(pid, tid)| pid != tid);
+        self.members.extend(pairs.map(|&ids| (ids, NO_NS)));
     }
 
     /// The end of the capture.
