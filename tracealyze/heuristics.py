@@ -207,6 +207,12 @@ Source: see `MIN_STAGE_SHARE`."""
 MAX_NAMED_FLAGS: Final = 3
 """Maximum number of bars in a set of flags that names a call.
 Source: futex operations and locks have up to two; sets of events to watch have six and more."""
+MIN_COMPUTING_SHARE: Final = 0.5
+"""Minimum share of CPU time of a thread that made no system call, for it to compute.
+Source: chosen. One that spins on a free processor has nearly all, and one of two that share a processor half."""
+MIN_STANDSTILL_NS: Final = 1_000_000_000
+"""Minimum time without a completed call for a hang.
+Source: as of the rule `open-call`."""
 
 # Many captures
 

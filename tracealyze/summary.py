@@ -8,7 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import bounded, verdict
-from tracealyze.capture_input.recorded import recorded
+from tracealyze.capture_input.recorded import attached_state, recorded
+from tracealyze.capture_input.standstill import Standstill, standstill
 from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:
@@ -110,7 +111,19 @@ class Summary:
     @cached_property
     def diagnosis(self) -> list[Sentence]:
         """The answer in one to three sentences."""
+        if self.standstill:
+            return [verdict.Sentence(self.standstill.line), verdict.Sentence(self.standstill.advice)]
         return verdict.sentences(self.trace, self.findings)
+
+    @cached_property
+    def standstill(self) -> Standstill | None:
+        """What the traced processes did, if `record` attached to them and none of them completed a call."""
+        state = attached_state(self.captures[0]) if len(self.captures) == 1 else None
+        if state is None or not state.pids:
+            return None
+        rows = list(self.trace.table("open_calls"))
+        open_calls = max(self.totals["open"], sum(row["killed_by"] is None for row in rows))
+        return standstill(state, rows, self.totals["calls"] - open_calls)
 
     @property
     def saving_ns(self) -> tuple[int, int]:

@@ -16,8 +16,8 @@ _MAX_BYTES = 4 << 20
 def content_of(file: Path, origin: str) -> bytes:
     """The content of a regular file; `origin` is what messages call it.
 
-    Raises `FileNotFoundError` or `NotADirectoryError` if it does not exist, and `WrongUsage` if it cannot be read: a pipe
-    may never end, and a device has no end."""
+    Raises `FileNotFoundError` or `NotADirectoryError` if it does not exist, and `WrongUsage` if it cannot be read: a
+    pipe may never end, and a device has no end."""
     try:
         # A pipe without a writer must not block.
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))

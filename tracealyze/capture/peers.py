@@ -30,10 +30,11 @@ class Sockets:
     def __init__(self, proc: str) -> None:
         self._proc = proc
         self._tcp = cache(self._read_tcp)
+        self._unix = cache(_unix_peers)
 
     def peers(self, pid: int, inode: str) -> list[str]:
         """The inodes of the other ends; empty if they are on another machine, or unknown."""
-        if inode in (unix := _unix_peers()):
+        if inode in (unix := self._unix()):
             return [unix[inode]]
         by_inode, by_ends = self._tcp(pid)
         local, remote = by_inode.get(inode, ("", ""))
@@ -41,7 +42,7 @@ class Sockets:
 
     def _read_tcp(self, pid: int) -> tuple[dict[str, tuple[str, str]], dict[tuple[str, str], str]]:
         """The ends of each connection by inode, and inodes by ends. Each process may have a network of its own."""
-        found = {}
+        found: dict[str, tuple[str, str]] = {}
         for name in ("tcp", "tcp6"):
             with suppress(OSError), open(f"{self._proc}/{pid}/net/{name}", encoding="ascii", errors="replace") as file:
                 rows = [line.split() for line in file.read(_MAX_BYTES).splitlines()[1:]]
@@ -55,7 +56,6 @@ def _short(end: str) -> str:
     return f"{address.removeprefix('0000000000000000FFFF0000')}:{port}"
 
 
-@cache
 def _unix_peers() -> dict[str, str]:
     """The inode of the other end of each connected UNIX socket, as strings; empty if the kernel does not tell."""
     request = _REQUEST.pack(getattr(socket, "AF_UNIX", 1), 0, 0, 0xFFFFFFFF, 0, _SHOW_PEER, 0, 0)

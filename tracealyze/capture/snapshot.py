@@ -19,17 +19,20 @@ from typing import Any
 from tracealyze.capture.peers import Sockets
 
 MAX_PROCESSES = 64
-MAX_THREADS = 128
+_MAX_OTHERS = 64
+"""Processes that are only named: parents, children, those at the other ends."""
+_MAX_THREADS = 128
 """Of all processes together, main threads apart: a thread takes some 100 bytes."""
-_MAX_DESCRIPTORS = 128
-"""Of each process."""
+_MAX_DESCRIPTORS = 512
+"""Of all processes together."""
 _MAX_ENDS = 4
-_MAX_WORDS = 24
-_MAX_TEXT = 200
+_MAX_ARGV = 400
+"""Characters of a command line."""
+_MAX_PATH = 200
 _MAX_LOCKS = 64
 _SEARCH_S = 0.5
 """Time for a look at the descriptors of all processes of the machine, some thousand of which take 0.1 s."""
-_HANDLES = ("pipe:", "socket:", "fifo")
+_HANDLES = ("pipe:[", "socket:[")
 _MUTEX = struct.Struct("<iIi")
 """glibc's mutex: the futex, a count, and the thread that owns it."""
 
@@ -40,36 +43,57 @@ class Snapshot:
     def __init__(self, pids: Iterable[int], root: str = "/") -> None:
         self._proc = os.path.join(root, "proc")
         self._pids = list(dict.fromkeys(pids))
-        self._threads_left = MAX_THREADS
+        self._others: dict[int, dict[str, Any]] = {}
+        self._threads_left, self._descriptors_left = _MAX_THREADS, _MAX_DESCRIPTORS
 
     def facts(self) -> dict[str, Any]:
-        """As it is stored."""
+        """As it is stored: at most some 300 kB, and 1 kB of a process with one thread and few descriptors."""
+        at_ns = time.time_ns()
         processes = [each for pid in self._pids[:MAX_PROCESSES] if (each := self._process(pid))]
         return {
-            "at_ns": time.time_ns(),
+            "at_ns": at_ns,
             "processes": processes,
             "left_out": max(len(self._pids) - MAX_PROCESSES, 0),
             "locks": self._locks({each["pid"] for each in processes}),
+            "others": list(self._others.values()),
         }
 
     def _process(self, pid: int) -> dict[str, Any]:
         fields = _stat(self._text(f"{pid}/stat"))
         if not fields:
             return {}
-        return self._known(pid, fields) | {
+        for child in self._text(f"{pid}/task/{pid}/children").split():
+            self._mention(int(child))
+        self._mention(int(fields[1]))
+        return self._named(pid, fields) | {
             "threads": list(self._threads(pid)),
             "fds": list(self._descriptors(pid)),
         }
 
-    def _known(self, pid: int, fields: Sequence[str]) -> dict[str, Any]:
-        words = [word[:_MAX_TEXT] for word in self._text(f"{pid}/cmdline").rstrip("\0").split("\0")]
+    def _named(self, pid: int, fields: Sequence[str]) -> dict[str, Any]:
         return {
             "pid": pid,
             "name": self._text(f"{pid}/comm").rstrip("\n"),
-            "argv": words[:_MAX_WORDS] if words != [""] else [],
+            "path": self._link(f"{pid}/exe").removesuffix(" (deleted)"),
+            "argv": list(self._argv(pid)),
             "parent": int(fields[1]),
             "state": fields[0],
         }
+
+    def _argv(self, pid: int) -> Iterator[str]:
+        text = self._text(f"{pid}/cmdline").rstrip("\0")
+        left = _MAX_ARGV
+        for word in text.split("\0") if text else ():
+            if left <= 0:
+                return
+            yield word[:left]
+            left -= len(word) + 1
+
+    def _mention(self, pid: int) -> None:
+        """Store the name of another process."""
+        fields = _stat(self._text(f"{pid}/stat"))
+        if fields and pid not in self._others and len(self._others) < _MAX_OTHERS:
+            self._others[pid] = self._named(pid, fields)
 
     def _threads(self, pid: int) -> Iterator[dict[str, Any]]:
         for tid in sorted(map(int, self._names(f"{pid}/task"))):
@@ -98,7 +122,10 @@ class Snapshot:
         """The thread that owns the mutex of glibc in which a call waits; 0 if it waits in something else."""
         if len(call) < 3 or int(call[0]) not in _FUTEXES:
             return 0
-        with suppress(OSError, ValueError, OverflowError, struct.error), open(f"{self._proc}/{pid}/mem", "rb") as memory:
+        with (
+            suppress(OSError, ValueError, OverflowError, struct.error),
+            open(f"{self._proc}/{pid}/mem", "rb") as memory,
+        ):
             memory.seek(int(call[1], 16))
             futex, _, owner = _MUTEX.unpack(memory.read(_MUTEX.size))
             # A value with waiters, and the id of a thread: other users of futexes have other fields here.
@@ -107,31 +134,29 @@ class Snapshot:
         return 0
 
     def _descriptors(self, pid: int) -> Iterator[dict[str, Any]]:
-        numbers = sorted(map(int, self._names(f"{pid}/fd")))[:_MAX_DESCRIPTORS]
+        numbers = sorted(map(int, self._names(f"{pid}/fd")))[: self._descriptors_left]
+        self._descriptors_left -= len(numbers)
         for number in numbers:
             with suppress(OSError):
                 path = os.readlink(f"{self._proc}/{pid}/fd/{number}")
-                yield {"fd": number, "path": path[:_MAX_TEXT], "ends": self._ends(pid, path, number)}
+                yield {"fd": number, "path": path[:_MAX_PATH], "ends": self._ends(pid, path, number)}
 
     def _ends(self, pid: int, path: str, number: int) -> list[dict[str, Any]]:
         """The processes that hold the other end of a pipe or a socket."""
         if path.startswith("socket:["):
-            found = [(other, "peer") for inode in self._sockets.peers(pid, path[8:-1]) for other in self._socket(inode)]
+            inodes = self._sockets.peers(pid, path[8:-1])
+            found = [(other, "peer") for inode in inodes for other, _ in self._holders.get(f"socket:[{inode}]", ())]
         elif path.startswith("pipe:["):
             is_writer = self._is_writer(pid, str(number))
             role = "reader" if is_writer else "writer"
             holders = self._holders.get(path, ())
-            found = [(other, role) for other, fd in holders if other != pid and self._is_writer(other, fd) != is_writer]
+            found = [(other, role) for other, fd in holders if self._is_writer(other, fd) != is_writer]
         else:
             return []
-        return [{"pid": other, "role": role, **self._named(other)} for other, role in dict.fromkeys(found)][:_MAX_ENDS]
-
-    def _socket(self, inode: str) -> list[int]:
-        return [pid for pid, _ in self._holders.get(f"socket:[{inode}]", ())]
-
-    def _named(self, pid: int) -> dict[str, Any]:
-        fields = _stat(self._text(f"{pid}/stat"))
-        return self._known(pid, fields) if fields else {}
+        ends = list(dict.fromkeys(found))[:_MAX_ENDS]
+        for other, _ in ends:
+            self._mention(other)
+        return [{"pid": other, "role": role} for other, role in ends]
 
     @cached_property
     def _sockets(self) -> Sockets:
@@ -167,22 +192,26 @@ class Snapshot:
                 break
             found += new
             wanted |= {each["holder"] for each in new}
-        return [each | self._lock_names(each) for each in found[:_MAX_LOCKS]]
-
-    def _lock_names(self, lock: dict[str, Any]) -> dict[str, Any]:
-        return {"by": self._named(lock["holder"]), "path": self._path_of(lock["pid"], lock["inode"])}
+        for each in found:
+            self._mention(each["holder"])
+        return [each | {"path": self._path_of(each["pid"], each["inode"])} for each in found[:_MAX_LOCKS]]
 
     def _path_of(self, pid: int, inode: int) -> str:
         for number in self._names(f"{pid}/fd"):
             with suppress(OSError):
                 if os.stat(f"{self._proc}/{pid}/fd/{number}").st_ino == inode:
-                    return os.readlink(f"{self._proc}/{pid}/fd/{number}")[:_MAX_TEXT]
+                    return os.readlink(f"{self._proc}/{pid}/fd/{number}")[:_MAX_PATH]
         return ""
 
     def _names(self, folder: str) -> list[str]:
         with suppress(OSError):
             return os.listdir(os.path.join(self._proc, folder))
         return []
+
+    def _link(self, name: str) -> str:
+        with suppress(OSError):
+            return os.readlink(f"{self._proc}/{name}")[:_MAX_PATH]
+        return ""
 
     def _text(self, name: str) -> str:
         with suppress(OSError), open(f"{self._proc}/{name}", "rb") as file:

@@ -102,7 +102,10 @@ class Report:
             self.terminal.paragraph(remark, style="dim", indent=2)
 
     def heading(self) -> None:
-        """The capture, its wall time, and what could be saved."""
+        """What traced processes did without a call; the capture, its wall time, and what could be saved."""
+        if self.summary.standstill:
+            self.terminal.paragraph(self.summary.standstill.line, "bold")
+            self.terminal.line()
         name = name_of_capture(self.summary.captures[0])
         facts = headline(self.trace, self.summary)
         if cells(name) + 2 + cells(facts) <= self.terminal.width:
@@ -116,7 +119,8 @@ class Report:
         if not self.summary.diagnosis:
             return
         self.terminal.line()
-        for sentence in self.summary.diagnosis:
+        # The first one is the first line of the report.
+        for sentence in self.summary.diagnosis[1 if self.summary.standstill else 0 :]:
             self.terminal.paragraph(sentence.text, indent=2, most=None if self.full else 3)
 
     def _findings(self, room: int) -> list[TextLine]:
@@ -307,6 +311,8 @@ class Report:
 def headline(trace: Trace, summary: Summary) -> str:
     """The wall time, and what could be saved."""
     wall_ns = summary.window.wall_ns
+    if not wall_ns and summary.standstill:
+        return "no system call" if not summary.totals.get("calls") else units.counted(summary.totals["calls"], "call")
     if not wall_ns:
         calls = summary.totals.get("calls", 0)
         return units.counted(calls, "call") if calls else units.counted(summary.captures[0].lines, "line")

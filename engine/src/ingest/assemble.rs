@@ -31,7 +31,7 @@ use parsers::{
     CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment,
     Text,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is remembered of a task between its lines.
 #[derive(Clone, Copy, Default)]
@@ -807,6 +807,19 @@ impl<'trace> Assembler<'trace> {
         self.members.extend(pairs.map(|&ids| (ids, NO_NS)));
     }
 
+    /// The process that the tracer attached to with all its threads, if it is only one, and how many of these other than its
+    /// main thread have no line.
+    fn recorded_group(&self) -> Option<(i32, u32)> {
+        let threads = &self.capture.recorded.as_ref()?.threads;
+        let &(pid, _) = threads.first()?;
+        let is_only = threads.iter().all(|&(other, _)| other == pid);
+        let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
+        let seen: FxHashSet<i32> = tasks.map(|task| task.tid).collect();
+        let is_silent = |tid: i32| tid != pid && !seen.contains(&tid);
+        let silent = threads.iter().filter(|&&(_, tid)| is_silent(tid)).count();
+        is_only.then_some((pid, silent as u32))
+    }
+
     /// The end of the capture.
     fn close(&mut self, cut: bool, bytes: u64) {
         for task in self.first_task..self.trace.tasks.len() as u32 {
@@ -828,6 +841,7 @@ impl<'trace> Assembler<'trace> {
         self.infer_creators();
         self.infer_parents();
         self.infer_thread_groups();
+        self.name_attached();
         self.compare_clocks();
         self.bound_by_order();
         self.bound_by_limits();
@@ -845,7 +859,10 @@ impl<'trace> Assembler<'trace> {
             self.facts.names_processes && shapes.iter().any(starts_threads);
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
-        self.capture.attached_process = self.owners.attached_group();
+        self.capture.attached_process = self
+            .owners
+            .attached_group()
+            .or_else(|| self.recorded_group());
         self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;

@@ -56,16 +56,16 @@ pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
     }
 }
 
-/// The format of a capture that begins with this text, and its reader. A capture `may_be_empty` if its format is known and
-/// the program that made it stored that it made it.
+/// The format of a capture that begins with this text, and its reader. An empty capture has no such text: its format is
+/// that of the tracer that made it, if this is known.
 pub(crate) fn reader_for(
     path: &str,
     head: Head<'_>,
     format: Option<&'static dyn Format>,
-    may_be_empty: bool,
+    tracer: Option<&'static dyn Format>,
 ) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
     let is_empty = head.complete && head.bytes.iter().all(u8::is_ascii_whitespace);
-    if is_empty && !may_be_empty {
+    if is_empty && tracer.is_none() {
         return Err(ReadError::Empty {
             path: path.to_owned(),
         });
@@ -83,6 +83,7 @@ pub(crate) fn reader_for(
             .map(|format| format.name())
             .collect()
     };
+    let format = format.or(tracer.filter(|_| is_empty));
     let chosen = parsers::choose_reader(head, format);
     // Lines that begin with a time may look like a log.
     let is_log = chosen

@@ -288,7 +288,7 @@ fn reader_and_first_line(
     head: Head<'_>,
     format: Option<&'static dyn Format>,
 ) -> Result<(&'static str, Box<dyn LineReader>, FirstLine), ReadError> {
-    let (name, reader) = reader_for(path, head, format, false)?;
+    let (name, reader) = reader_for(path, head, format, None)?;
     let end = memchr::memchr(b'\n', head.bytes).map_or(head.bytes.len(), |lf| lf + 1);
     let mut parsed = Parsed::of_capture(name);
     parsed.read(reader.as_ref(), &head.bytes[..end]);

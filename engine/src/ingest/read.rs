@@ -148,6 +148,11 @@ fn head_of(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(short)
 }
 
+/// `record` runs no other tracer.
+fn tracer_of(recorded: Option<&RecordedFacts>) -> Option<&'static dyn Format> {
+    recorded.and_then(|_| parsers::by_name("strace"))
+}
+
 fn one_file(
     trace: &mut Trace,
     path: &str,
@@ -192,7 +197,7 @@ fn from_cells(
             complete,
         },
         format,
-        recorded.is_some(),
+        tracer_of(recorded.as_ref()),
     )?;
     drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref(), recorded);
@@ -224,7 +229,7 @@ fn from_stream(
             complete,
         },
         format,
-        recorded.is_some(),
+        tracer_of(recorded.as_ref()),
     )?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref(), recorded);
     let mut run = Run::new(Assembler::new(trace, capture));

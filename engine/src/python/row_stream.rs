@@ -43,7 +43,7 @@ pub fn stream_events(
     folder: String,
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
-    recorded: Vec<Recorded>,
+    recorded: Vec<Option<Recorded>>,
 ) -> PyResult<PyEventStream> {
     let recorded = recorded_facts(recorded);
     let (trace, scratch) = super::trace::told(py, progress, |tell| {

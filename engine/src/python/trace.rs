@@ -58,7 +58,7 @@ pub fn read(
     captures: Vec<Vec<String>>,
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
-    recorded: Vec<Recorded>,
+    recorded: Vec<Option<Recorded>>,
 ) -> PyResult<PyTrace> {
     let recorded = recorded_facts(recorded);
     let trace = told(py, progress, |tell| {
@@ -67,16 +67,23 @@ pub fn read(
     Ok(PyTrace(Session::new(trace)))
 }
 
-/// What `record` stored about a capture: the end of tracing, whether there are durations, and (process, thread) ids.
-pub(super) type Recorded = Option<(Option<i64>, bool, Vec<(i32, i32)>)>;
+/// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
+/// and the path and command line of processes.
+#[derive(FromPyObject)]
+pub struct Recorded(
+    Option<i64>,
+    bool,
+    Vec<(i32, i32)>,
+    Vec<(i32, Vec<u8>, Vec<u8>)>,
+);
 
-pub(super) fn recorded_facts(recorded: Vec<Recorded>) -> Vec<Option<RecordedFacts>> {
-    let facts =
-        |(ended_ns, has_durations, threads): (Option<i64>, bool, Vec<(i32, i32)>)| RecordedFacts {
-            ended_ns: ended_ns.unwrap_or(NO_NS),
-            has_durations,
-            threads,
-        };
+pub(super) fn recorded_facts(recorded: Vec<Option<Recorded>>) -> Vec<Option<RecordedFacts>> {
+    let facts = |Recorded(ended_ns, has_durations, threads, programs)| RecordedFacts {
+        ended_ns: ended_ns.unwrap_or(NO_NS),
+        has_durations,
+        threads,
+        programs,
+    };
     recorded.into_iter().map(|known| known.map(facts)).collect()
 }
 

@@ -25,6 +25,8 @@ pub struct RecordedFacts {
     pub has_durations: bool,
     /// Threads that ran when the tracer attached: the ids of the process and of the thread.
     pub threads: Vec<(i32, i32)>,
+    /// What these processes ran then: id, path and command line.
+    pub programs: Vec<(i32, Vec<u8>, Vec<u8>)>,
 }
 
 /// One capture: a file, or several that belong together.

@@ -150,7 +150,7 @@ fn read_as(
             complete: true,
         },
         format,
-        false,
+        None,
     )?;
     let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref(), None);
     let assembler = Assembler::new(&mut trace, capture);
