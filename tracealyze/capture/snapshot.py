@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -112,15 +113,14 @@ class Snapshot:
             "name": self._text(f"{pid}/task/{tid}/comm").rstrip("\n"),
             "state": fields[0],
             "cpu_ns": (int(fields[11]) + int(fields[12])) * 1_000_000_000 // os.sysconf("SC_CLK_TCK"),
-            # Number and arguments: the kernel prints "running" for a thread on a processor.
-            "call": call[:4] if len(call) > 1 else [],
+            "call": _CALLS.get(call[0], "") if call else "",
             "wchan": "" if wchan == "0" else wchan,
             "owner": self._owner(pid, call),
         }
 
     def _owner(self, pid: int, call: Sequence[str]) -> int:
         """The thread that owns the mutex of glibc in which a call waits; 0 if it waits in something else."""
-        if len(call) < 3 or int(call[0]) not in _FUTEXES:
+        if len(call) < 3 or _CALLS.get(call[0]) != "futex":
             return 0
         with (
             suppress(OSError, ValueError, OverflowError, struct.error),
@@ -219,8 +219,50 @@ class Snapshot:
         return ""
 
 
-_FUTEXES = (202, 98, 240)
-"""The number of futex on x86_64, arm64 and 32-bit machines."""
+_NUMBERS = {
+    "x86_64": {
+        0: "read",
+        1: "write",
+        7: "poll",
+        23: "select",
+        34: "pause",
+        35: "nanosleep",
+        42: "connect",
+        43: "accept",
+        45: "recvfrom",
+        47: "recvmsg",
+        61: "wait4",
+        73: "flock",
+        202: "futex",
+        230: "clock_nanosleep",
+        232: "epoll_wait",
+        247: "waitid",
+        270: "pselect6",
+        271: "ppoll",
+        281: "epoll_pwait",
+        288: "accept4",
+    },
+    "aarch64": {
+        22: "epoll_pwait",
+        32: "flock",
+        63: "read",
+        64: "write",
+        72: "pselect6",
+        73: "ppoll",
+        95: "waitid",
+        98: "futex",
+        101: "nanosleep",
+        115: "clock_nanosleep",
+        202: "accept",
+        203: "connect",
+        207: "recvfrom",
+        212: "recvmsg",
+        242: "accept4",
+        260: "wait4",
+    },
+}
+"""Calls in which programs wait, by machine. Source: syscall_64.tbl and asm-generic/unistd.h of Linux."""
+_CALLS = {str(number): name for number, name in _NUMBERS.get(platform.machine(), {}).items()}
 
 
 def _stat(text: str) -> list[str]:

@@ -46,6 +46,8 @@ class Thread:
     """As in /proc/PID/stat: R, S, D, T, t, Z."""
     cpu_ns: int = 0
     """CPU time of its life."""
+    call: str = ""
+    """The waiting call in which it is, if it is a known one."""
     owner: int = 0
     """Thread that owns the mutex for which this one waits; 0 if unknown."""
     wchan: str = ""
@@ -229,6 +231,7 @@ def _thread(known: Mapping[str, Any]) -> Thread:
         _text(known.get("name")),
         _text(known.get("state"))[:1],
         _number(known.get("cpu_ns"), _LARGEST_TIME),
+        _text(known.get("call")),
         _number(known.get("owner")),
         _text(known.get("wchan")),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from tracealyze import units
 from tracealyze.capture_input.attached import AttachedState, Descriptor, Process
-from tracealyze.heuristics import MIN_COMPUTING_SHARE, MIN_STANDSTILL_NS
+from tracealyze.heuristics import MIN_COMPUTING_SHARE, MIN_FREE_PROCESSOR_SHARE, MIN_STANDSTILL_NS
 from tracealyze.sanitize import shown
 
 OpenCalls = Sequence[Mapping[str, Any]]
@@ -23,7 +23,6 @@ _MAX_CHAIN = 4
 _STEP = units.MS
 _IDLE_KINDS = ("client", "event", "signal")
 _STOPPED = "Tt"
-_UNNAMED = {"restart_syscall": "a call that it had begun before"}
 _LOCKS = {"FLOCK": "flock", "POSIX": "fcntl", "OFDLCK": "fcntl", "LEASE": "lease"}
 
 
@@ -146,6 +145,8 @@ class _Subject:
         thread = "" if tid == self.pid else f", thread {tid},"
         used = units.duration(self.state.cpu_ns(self.pid, tid) or 0, 10 * units.MS)
         text = f"{self._name}{thread} made no system call in {self.traced} and used {used} of CPU time: it computes."
+        if (self.state.cpu_ns(self.pid, tid) or 0) < MIN_FREE_PROCESSOR_SHARE * self.state.traced_ns:
+            text += " Other processes used the processors too, or a limit (cgroup) applies."
         return self._made(Condition.COMPUTES, text, f"See where: {', '.join(self._profilers())}")
 
     def _profilers(self) -> list[str]:
@@ -226,15 +227,19 @@ class _Subject:
 
     def _call(self, row: Mapping[str, Any]) -> str:
         name = shown(row["syscall"] or "a call")
-        name = _UNNAMED.get(name, name)
+        if _is_unnamed(row):
+            return self._unnamed(row)
         name = f"{name} ({row['op']})" if row["op"] and row["kind"] != "thread" else name
-        if row["kind"] == "time" or _is_unnamed(row):
-            # The first line after attaching names the call that goes on.
-            return f"{name}, a sleep or a wait with a time limit,"
         known = self._descriptor(row)
         if known is None:
             return f"{name} on {shown(row['target'])}" if row["target"] else name
         return f"{name} on {shown(known.path)} (descriptor {known.number})"
+
+    def _unnamed(self, row: Mapping[str, Any]) -> str:
+        """A sleep or a wait with a time limit that goes on after attaching. /proc showed before which one it is."""
+        process = self.state.begin.processes.get(self.pid)
+        thread = process.thread(row["tid"]) if process else None
+        return shown(thread.call) if thread and thread.call else "a sleep or a wait with a time limit"
 
     def _descriptor(self, row: Mapping[str, Any]) -> Descriptor | None:
         if row["fd"] is not None:
@@ -246,7 +251,7 @@ class _Subject:
     def _ender(self, row: Mapping[str, Any], seen: tuple[int, ...]) -> tuple[bool, str]:
         """Who could end a wait, as a sentence, and whether that waits for this process in turn."""
         if row["kind"] == "time" or _is_unnamed(row):
-            return False, "Only the end of that time or a signal ends it."
+            return False, "Only the end of its time or a signal ends it."
         if row["kind"] == "child":
             pids, role = self.state.children(self.pid), "child"
         elif lock := self.state.lock_of(self.pid):
