@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, TypeAlias
 from tracealyze import _engine
 from tracealyze.capture.capture_file import CaptureFile
 from tracealyze.capture_input.capture_files import STDIN, files_of
-from tracealyze.capture_input.recorded import read_metadata
+from tracealyze.capture_input.recorded import Recorded, facts_for_engine, read_metadata
 from tracealyze.engine_errors import translated
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.errors import UnknownFormat, UnusableInput, WrongUsage
 
 Name: TypeAlias = "str | os.PathLike[str]"
 
@@ -186,7 +186,11 @@ class Redaction:
     def write_file(self, file: str, output: str, *, overwrites: bool = False) -> None:
         facts = read_metadata(file) if file != STDIN and os.path.isfile(file) else {}
         with _opened(output, self.facts(facts), overwrites=overwrites, source=file) as write:
-            self.copy(file, write)
+            try:
+                self.copy(file, write)
+            except UnknownFormat:
+                if not _is_empty(file, facts):
+                    raise
 
     def copy(self, file: str, write: Any) -> bool:
         """Read a capture and hand over its pieces. Returns whether it is damaged."""
@@ -226,6 +230,14 @@ class Redaction:
         if isinstance(value, dict):
             return {self._value(name): self._value(item) for name, item in value.items()}
         return [self._value(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_empty(file: str, facts: Mapping[str, Any]) -> bool:
+    """Whether a recording has no lines, because the program made no call."""
+    if not Recorded.of(facts).ended:
+        return False
+    captures = translated(lambda: _engine.read([[file]], None, None, facts_for_engine([[file]]))).captures()
+    return not any(capture["lines"] for capture in captures)
 
 
 def _is_harmless(name: str, value: Any) -> bool:
