@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from tracealyze.verdict import Sentence
 
 SCHEMA = "tracealyze.summary/1"
+
+_MAX_QUOTED = 64
+_DESCRIPTOR = re.compile(r"\w\((\d{1,9})<")
 
 _PARTITION = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
 _PROCESSES = (
@@ -123,7 +127,8 @@ class Summary:
             return None
         rows = list(self.trace.table("open_calls"))
         open_calls = max(self.totals["open"], sum(row["killed_by"] is None for row in rows))
-        return standstill(state, rows, self.totals["calls"] - open_calls)
+        completed = self.totals["calls"] - open_calls
+        return standstill(state, rows if completed else _with_descriptors(self.trace, rows), completed)
 
     @property
     def saving_ns(self) -> tuple[int, int]:
@@ -225,6 +230,14 @@ def long_lists(trace: TraceTables) -> Lists:
 def _more(trace: TraceTables) -> tuple[str, ...]:
     """Keys that rows have only where there are several captures."""
     return ("capture",) if len(trace.captures) > 1 else ()
+
+
+def _with_descriptors(trace: TraceTables, rows: Sequence[Row]) -> list[Row]:
+    """Open calls with the number of their descriptor, which the table has only where the name is unknown."""
+    lines = sorted({row["first_line"] for row in rows})[:_MAX_QUOTED]
+    texts = dict(zip(lines, trace.quote(lines), strict=False))
+    found = {line: int(match[1]) for line, text in texts.items() if (match := _DESCRIPTOR.search(text))}
+    return [{**row, "fd": found.get(row["first_line"], row["fd"])} for row in rows]
 
 
 def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:

@@ -34,6 +34,7 @@ _PAUSE_S = 0.02
 _POLL_S = 0.1
 _NOTE_AFTER_S = 2.0
 _LAST_CHILD_S = 0.5
+_MAX_NAMED = 4
 _ENDING_S = 2.0
 """Time for a command to end after SIGTERM."""
 
@@ -138,14 +139,18 @@ class Recording:
         return self._watch.status
 
     def of_pids(self, pids: Sequence[int]) -> Outcome:
-        """Trace processes that run already, with the children that they create."""
+        """Trace processes that run already, with the children that they have and create."""
+        children = processes.descendants(pids)
+        if children:
+            self.note(_with_children(children))
+        every = [*pids, *children]
         flags = self.tracer.flags(self.profile, may_filter=False)
-        capture, pipe = self._begin(flags, {"pids": list(pids)}, pids), launch.Pipe()
+        capture, pipe = self._begin(flags, {"pids": list(pids)}, every), launch.Pipe()
         mask = launch.block_signals()
         guard = Guard(pipe, kills=False)
         with TemporaryFile() as messages:
             try:
-                pid = launch.attach(self.tracer, flags, pids, pipe, messages.fileno())
+                pid = launch.attach(self.tracer, flags, every, pipe, messages.fileno())
                 wait_for_tracer(pid, pids[0])
                 watch = _Watch(self, capture, pipe, False, attached=pid)
                 ended = watch.until_the_end()
@@ -202,6 +207,12 @@ class Recording:
     def _outcome(self, capture: CaptureFile, ended: Ended, watch: _Watch) -> Outcome:
         dropped = capture.dropped_parts > 0
         return Outcome(ended, watch.command_status, dropped, watch.running_command, watch.was_killed)
+
+
+def _with_children(pids: Sequence[int]) -> str:
+    named = [f"{processes.status(pid).get('Name', '?')} (pid {pid})" for pid in pids[:_MAX_NAMED]]
+    more = f" and {len(pids) - _MAX_NAMED} more" if len(pids) > _MAX_NAMED else ""
+    return f"Traced too, as children: {', '.join(named)}{more}."
 
 
 def _shown(status: int | None) -> str:

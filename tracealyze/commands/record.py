@@ -45,7 +45,7 @@ def command(
     ] = None,
     pids: Annotated[
         list[str] | None,
-        typer.Option("--pid", metavar="PID[,PID...]", help="Trace these processes, which run already."),
+        typer.Option("--pid", metavar="PID[,PID...]", help="Trace these running processes and their children."),
     ] = None,
     path: Annotated[
         str | None,

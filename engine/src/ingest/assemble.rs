@@ -791,11 +791,11 @@ impl<'trace> Assembler<'trace> {
         let Some(ended_ns) = self.capture.ended_ns().map(bounded_stamp_ns) else {
             return;
         };
-        self.capture.last_ns = self.capture.last_ns.max(ended_ns);
         for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
             let is_alive = task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
             if is_alive && task.birth_ns != NO_NS {
                 task.last_ns = task.last_ns.max(ended_ns);
+                self.capture.last_ns = self.capture.last_ns.max(ended_ns);
             }
         }
         let threads = self
