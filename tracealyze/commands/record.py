@@ -165,6 +165,8 @@ def _show(file: str, outcome: Outcome, *, quiet: bool) -> None:
             f"Ctrl-C ends the program. To leave it running, end only record: kill -KILL {os.getpid()}. "
             "With --kill, the program ends with the capture."
         )
+    # The program may go on for long, and a pipe is written only when its buffer is full.
+    output.flush(sys.stderr)
 
 
 def _redact(recording: Recording) -> None:
