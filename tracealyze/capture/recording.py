@@ -283,7 +283,11 @@ class _Watch:
         fired = trigger.fired if trigger is not None else None
         known = {"trigger": fired, "exit": self.command_status}
         found = {name: value for name, value in known.items() if value is not None}
-        return {"ended": ended.value, "began_ns": self._began_ns} | self._last_facts | found
+        # On a full disk, there may be no room for more than the reason.
+        last = {
+            name: value for name, value in self._last_facts.items() if ended is not Ended.FULL or name == "ended_ns"
+        }
+        return {"ended": ended.value, "began_ns": self._began_ns} | last | found
 
     @property
     def command_status(self) -> int | None:
