@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import SAMPLES, Run
 
 import tracealyze
 from tracealyze.errors import WrongUsage
@@ -231,3 +233,21 @@ def test_condition_on_groups_takes_only_their_columns(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(WHOLE + rule, encoding="utf-8")
     with pytest.raises(WrongUsage, match=re.escape("own.toml, where: target is not in group")):
         rules(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "nested", "large"])
+@pytest.mark.parametrize("name", ["bad.toml", "tracealyze.toml"])
+def test_unreadable_toml_is_an_error_with_its_name(kind: str, name: str, tmp_path: Path, run: Run) -> None:
+    """A pipe blocked, a device never ended, and brackets ended in a traceback."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    file = (folder if name == "bad.toml" else tmp_path) / name
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "device":
+        file.symlink_to("/dev/zero")
+    else:
+        file.write_text(f"tracealyze = {'[' * 5000}" if kind == "nested" else "# tracealyze\n" * 1_000_000)
+    options = ["--rules", str(folder)] if name == "bad.toml" else []
+    done = run("summarize", *options, SAMPLES / "ssh-login" / "ssh-login.truss", cwd=tmp_path)
+    assert (done.returncode, name in done.stderr, "bug" in done.stderr) == (2, True, False), done.stderr

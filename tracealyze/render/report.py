@@ -102,7 +102,10 @@ class Report:
             self.terminal.paragraph(remark, style="dim", indent=2)
 
     def heading(self) -> None:
-        """The capture, its wall time, and what could be saved."""
+        """What traced processes did without a call; the capture, its wall time, and what could be saved."""
+        if self.summary.standstill:
+            self.terminal.paragraph(self.summary.standstill.line, "bold")
+            self.terminal.line()
         name = name_of_capture(self.summary.captures[0])
         facts = headline(self.trace, self.summary)
         if cells(name) + 2 + cells(facts) <= self.terminal.width:
@@ -123,6 +126,10 @@ class Report:
     def answer(self) -> Iterator[str]:
         """The sentences of the diagnosis. The heading has the first one of how the run went."""
         outcome = self.summary.outcome
+        if self.summary.standstill:
+            # The heading has its first sentence.
+            yield from (each.text for each in self.summary.diagnosis[1:])
+            return
         for sentence in self.summary.diagnosis:
             if sentence is self.summary.lead:
                 yield from outcome.details
@@ -328,6 +335,8 @@ def headline(trace: Trace, summary: Summary) -> str:
     if wall_ns:
         saving = saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
         size = f"{units.duration(wall_ns, trace.tick_ns)} wall time{f'; {saving}' if saving else ''}"
+    if summary.standstill:
+        return size if calls or wall_ns else "no system call"
     if not outcome.text:
         return f"{outcome.verdict.word}: {size}"
     return f"{outcome.verdict.word}: {outcome.text} ({size})"

@@ -17,7 +17,7 @@ mod runs;
 mod stacks;
 
 use crate::ingest::assemble::broken::Broken;
-use crate::ingest::clock::FileClock;
+use crate::ingest::clock::{FileClock, bounded_stamp_ns};
 use crate::ingest::connecting::Connecting;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
@@ -31,7 +31,7 @@ use parsers::{
     CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment,
     Text,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is remembered of a task between its lines.
 #[derive(Clone, Copy, Default)]
@@ -226,6 +226,12 @@ impl<'trace> Assembler<'trace> {
         LineKind::ALL
             .iter()
             .any(|&kind| is_understood(kind) && self.capture.lines_of(kind) > 0)
+    }
+
+    /// Whether no line at all was read, of a capture whose origin is known.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        let lines = |&kind: &LineKind| kind != LineKind::Blank && self.capture.lines_of(kind) > 0;
+        self.capture.recorded.is_some() && !LineKind::ALL.iter().any(lines)
     }
 
     /// Append the numbers in this trace of texts.
@@ -764,6 +770,7 @@ impl<'trace> Assembler<'trace> {
 
     /// The end of the file, and with it of the last capture in it, which had so many bytes.
     pub(crate) fn finish(mut self, cut: bool, bytes: u64) {
+        self.lasts_until_its_end();
         self.close(cut, bytes);
         let runs = self.capture.run;
         let before = self.trace.captures.len() - runs as usize;
@@ -772,6 +779,45 @@ impl<'trace> Assembler<'trace> {
             .iter_mut()
             .skip(before)
             .for_each(|capture| capture.runs = runs);
+    }
+
+    /// ```text
+    /// 7  |read|~~ computes ~~|- nanosleep <detached ...>      the last line
+    /// tracer  -------------------------------------|          lets go much later
+    /// ```
+    ///
+    /// Tasks that still lived when the tracer let go of them lived until then, and so did their calls.
+    fn lasts_until_its_end(&mut self) {
+        let Some(ended_ns) = self.capture.ended_ns().map(bounded_stamp_ns) else {
+            return;
+        };
+        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+            let is_alive = task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
+            if is_alive && task.birth_ns != NO_NS {
+                task.last_ns = task.last_ns.max(ended_ns);
+                self.capture.last_ns = self.capture.last_ns.max(ended_ns);
+            }
+        }
+        let threads = self
+            .capture
+            .recorded
+            .iter()
+            .flat_map(|known| &known.threads);
+        let pairs = threads.filter(|(pid, tid)| pid != tid);
+        self.members.extend(pairs.map(|&ids| (ids, NO_NS)));
+    }
+
+    /// The process that the tracer attached to with all its threads, if it is only one, and how many of these other than its
+    /// main thread have no line.
+    fn recorded_group(&self) -> Option<(i32, u32)> {
+        let threads = &self.capture.recorded.as_ref()?.threads;
+        let &(pid, _) = threads.first()?;
+        let is_only = threads.iter().all(|&(other, _)| other == pid);
+        let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
+        let seen: FxHashSet<i32> = tasks.map(|task| task.tid).collect();
+        let is_silent = |tid: i32| tid != pid && !seen.contains(&tid);
+        let silent = threads.iter().filter(|&&(_, tid)| is_silent(tid)).count();
+        is_only.then_some((pid, silent as u32))
     }
 
     /// The end of the capture.
@@ -795,6 +841,7 @@ impl<'trace> Assembler<'trace> {
         self.infer_creators();
         self.infer_parents();
         self.infer_thread_groups();
+        self.name_attached();
         self.compare_clocks();
         self.bound_by_order();
         self.bound_by_limits();
@@ -812,7 +859,10 @@ impl<'trace> Assembler<'trace> {
             self.facts.names_processes && shapes.iter().any(starts_threads);
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
-        self.capture.attached_process = self.owners.attached_group();
+        self.capture.attached_process = self
+            .owners
+            .attached_group()
+            .or_else(|| self.recorded_group());
         self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;

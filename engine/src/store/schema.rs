@@ -731,7 +731,7 @@ columns! {
         "fd" i64 "" "The descriptor it works on, if its name is unknown.";
         "stream" dict "" "What that descriptor is by convention: standard input, output or error.";
         "kind" dict "" "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, random numbers, kernel.";
-        "seen_ns" i64 "ns" "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned.";
+        "seen_ns" i64 "ns" "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned and its end is unknown.";
         "first" bool "" "Whether the task made no such call before (kernel: no call of this name).";
         "slept" bool "" "Whether its result shows that a signal broke it off: only a call that waits can be broken off.";
         "holder_pid" i32 "" "Process that holds the file lock.";

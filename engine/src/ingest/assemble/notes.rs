@@ -3,8 +3,9 @@
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::event::{EventKind, NONE};
 use crate::store::tasks::Program;
-use crate::store::trace::{LossCause, OtherFormat, SummaryRow};
+use crate::store::trace::{LossCause, OtherFormat, RecordedFacts, SummaryRow};
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
+use rustc_hash::FxHashMap;
 
 impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64) {
@@ -134,6 +135,37 @@ impl Assembler<'_> {
                 path,
                 argv: Text::NONE,
             });
+        }
+    }
+
+    /// Processes that the tracer attached to ran these programs until their first execve.
+    pub(super) fn name_attached(&mut self) {
+        let Some(RecordedFacts {
+            threads, programs, ..
+        }) = self.capture.recorded.clone()
+        else {
+            return;
+        };
+        let texts = &mut self.trace.events.texts;
+        let programs: FxHashMap<i32, Program> = programs
+            .iter()
+            .map(|(pid, path, argv)| {
+                let (path, argv) = (texts.add(path), texts.add(argv));
+                let program = Program {
+                    from_ns: NO_NS,
+                    path,
+                    argv,
+                };
+                (*pid, program)
+            })
+            .collect();
+        let pids: FxHashMap<i32, i32> = threads.iter().map(|&(pid, tid)| (tid, pid)).collect();
+        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+            let is_old = !task.born && !task.is_thread;
+            let pid = pids.get(&task.tid).filter(|_| is_old);
+            if let Some(program) = pid.and_then(|pid| programs.get(pid)) {
+                task.programs.insert(0, *program);
+            }
         }
     }
 

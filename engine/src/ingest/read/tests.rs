@@ -150,8 +150,9 @@ fn read_as(
             complete: true,
         },
         format,
+        None,
     )?;
-    let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref());
+    let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref(), None);
     let assembler = Assembler::new(&mut trace, capture);
     let run = Run::new(if is_plain {
         assembler

@@ -37,8 +37,8 @@ pub(super) struct ProcessEnd {
 /// The processes of open calls.
 pub(super) struct Threads {
     ends: FxHashMap<(u32, i32, bool), ProcessEnd>,
-    /// Captures in which no call of any task returned: all timestamps are those of the moment when the tracer attached, and the
-    /// capture does not show how long it was.
+    /// Captures in which no call of any task returned, and whose end is unknown: all timestamps are those of the moment when the
+    /// tracer attached, and the capture does not show how long it was.
     still: FxHashSet<u32>,
 }
 
@@ -56,7 +56,9 @@ impl Threads {
                 .trace
                 .captures
                 .get(number as usize)
-                .is_some_and(|capture| capture.tasks.clone().all(is_still))
+                .is_some_and(|capture| {
+                    capture.ended_ns().is_none() && capture.tasks.clone().all(is_still)
+                })
         });
         let mut threads = Threads {
             ends: FxHashMap::default(),
