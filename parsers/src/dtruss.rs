@@ -13,8 +13,8 @@ mod layout;
 mod notes;
 mod recognise;
 
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::error_names;
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::LineParts;

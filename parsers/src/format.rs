@@ -1,8 +1,8 @@
 //! What a format provides, and the loop that reads a chunk of lines.
 
 use crate::cached_lines::{self, CachedLine, ChunkLines, LineRef};
+use crate::capture_facts::{CaptureFacts, EnvelopeFacts};
 use crate::elision;
-use crate::facts::{CaptureFacts, EnvelopeFacts};
 use crate::interner::Interner;
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::{LineCache, LineParts, LinePrefix};

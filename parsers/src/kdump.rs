@@ -16,8 +16,8 @@
 mod head;
 mod records;
 
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::error_names::{self, System};
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::scan;

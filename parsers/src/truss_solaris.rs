@@ -15,7 +15,7 @@ pub(crate) mod recognise;
 mod split;
 mod table;
 
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
