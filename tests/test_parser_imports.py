@@ -9,7 +9,8 @@ from rust_imports import Crate, file_circles, upward
 # A module may use those in layers below its own. Formats of one layer do not know each other.
 LAYERS = [
     ["text", "scan", "capture_facts", "error_names", "input"],
-    ["syscalls", "line"],
+    ["syscalls", "facts"],
+    ["line"],
     ["interner", "line_cache", "quoting"],
     ["cached_lines", "elision"],
     ["format"],

@@ -22,10 +22,11 @@ use crate::ingest::connecting::Connecting;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::{Event, EventKind, NONE, Shape};
+use crate::store::facts::SeenAsleep;
 use crate::store::file_chunks::FileChunks;
 use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERANCE_NS};
 use crate::store::trace::{Capture, Trace};
-use parsers::line::DeadlineClock;
+use parsers::facts::DeadlineClock;
 use parsers::syscalls::{self, Action, action_of};
 use parsers::{
     CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment,
@@ -248,16 +249,44 @@ impl<'trace> Assembler<'trace> {
     pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let kind = match extra {
             Some(Extra::Program { name, with }) => {
-                let kind = self.take(line, with.map(|with| *with), stamp_ns, at);
+                let kind = self.take_with_facts(line, with.map(|with| *with), stamp_ns, at);
                 self.runs(line, name);
                 kind
             }
+            extra @ Some(Extra::With(_)) => self.take_with_facts(line, extra, stamp_ns, at),
             extra => self.take(line, extra, stamp_ns, at),
         };
         self.account(kind, 1, at.line);
         if self.stack_places.len() > 1 {
             self.of_file(kind, at);
         }
+    }
+
+    /// Process a line, and keep the facts in addition to its extra.
+    fn take_with_facts(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) -> LineKind {
+        let Some(Extra::With(with)) = extra else {
+            return self.take(line, extra, stamp_ns, at);
+        };
+        let (extra, fact) = *with;
+        if line.kind != LineKind::Continuation {
+            self.last_row = NONE;
+        }
+        let kind = self.take_with_facts(line, Some(extra), stamp_ns, at);
+        let row = Some(self.last_row).filter(|&row| row != NONE);
+        let is_own = |&row: &u32| {
+            kind != LineKind::Continuation
+                || self.speaker(line) == Some(self.trace.events.task(row))
+        };
+        if let Some(row) = row.filter(is_own) {
+            self.trace.events.facts.keep(row, fact);
+        }
+        kind
     }
 
     /// Count lines of a kind. This is the first of them.
@@ -280,7 +309,7 @@ impl<'trace> Assembler<'trace> {
             }
             // The tracer prints the end of the line when the call returns, and this one may never do.
             LineKind::CallStart if action_of(line.name).wait().is_some() => {
-                !matches!(extra, Some(Extra::Torn))
+                !matches!(extra.map(Extra::bare), Some(Extra::Torn))
             }
             LineKind::CallStart | LineKind::Damaged | LineKind::Continuation => false,
             // Prose around a trace; in a trace alone, it is the beginning of a line.
@@ -503,7 +532,7 @@ impl<'trace> Assembler<'trace> {
             self.after_alarm(task);
         }
         if was_asleep {
-            self.trace.events.seen_asleep.insert(row);
+            self.trace.events.facts.add::<SeenAsleep>(row, ());
         }
         if self.facts.clock == parsers::Clock::PerThread {
             self.trace.tasks[task as usize].used_cpu(line.stamp_ns, line.cpu_ns, row);

@@ -6,6 +6,7 @@ pub(crate) mod columns_mmap;
 pub(crate) mod command_line;
 pub mod event;
 pub(crate) mod events;
+pub mod facts;
 pub(crate) mod file_chunks;
 pub(crate) mod grouped;
 pub(crate) mod heuristics;

@@ -3,6 +3,8 @@
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::task_ids::Birth;
 use crate::store::event::{Ending, Event, NONE, ThreadWait};
+use crate::store::facts::{IsTorn, OpenFd, OpenThreadWait};
+use parsers::facts::{Deadline, Fact, Timeout};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
@@ -88,49 +90,55 @@ impl Assembler<'_> {
     /// Record the requested duration of a call that has not returned, and what it polls.
     fn set_requested(&mut self, task: u32, row: u32, extra: Option<&Extra>) {
         match extra {
-            Some(&Extra::Timeout(requested_ns)) => {
-                self.trace.events.requested.push((row, requested_ns))
-            }
             Some(Extra::Polled {
                 fds, timeout_ns, ..
             }) => {
-                self.trace.events.requested.push((row, *timeout_ns));
+                self.trace.events.facts.add::<Timeout>(row, *timeout_ns);
                 if !fds.is_empty() {
                     self.polls(row, task, fds.clone());
                 }
             }
-            Some(&Extra::Deadline(clock, until_ns)) => {
-                self.trace.events.until.push((row, clock, until_ns));
-                self.trace
-                    .events
-                    .thread_waits
-                    .insert(row, ThreadWait::Limited);
-            }
+            Some(Extra::Fact(fact)) => self.keep_open_fact(row, fact),
             Some(extra) => self.waits(row, extra),
             None => {}
+        }
+    }
+
+    /// Keep a fact of a call that has not returned.
+    fn keep_open_fact(&mut self, row: u32, fact: &Fact) {
+        let facts = &mut self.trace.events.facts;
+        match fact {
+            Fact::Joins(id) => facts.add::<OpenThreadWait>(row, ThreadWait::End(*id)),
+            Fact::Deadline(moment) => {
+                facts.add::<Deadline>(row, *moment);
+                facts.add::<OpenThreadWait>(row, ThreadWait::Limited);
+            }
+            // These come true when the call returns.
+            Fact::Created(_)
+            | Fact::SharedMapping(_)
+            | Fact::RequeuedTo(_)
+            | Fact::Fds(_)
+            | Fact::IsFifo(()) => {}
+            fact => facts.keep(row, fact.clone()),
         }
     }
 
     /// A call that did not return works on a descriptor, which may have no name.
     pub(super) fn is_open_on(&mut self, row: u32, line: &Line) {
         if line.fd != NO_ID && !line.target.is_some() {
-            self.trace.events.open_fds.insert(row, line.fd);
+            self.trace.events.facts.add::<OpenFd>(row, line.fd);
         }
     }
 
     /// What is known of a call that did not return.
     pub(super) fn waits(&mut self, row: u32, extra: &Extra) {
-        let wait = match *extra {
-            Extra::Contended => ThreadWait::Lock,
-            Extra::Joins(id) => ThreadWait::End(id),
-            Extra::Limited => ThreadWait::Limited,
-            Extra::Torn => {
-                self.trace.events.torn.insert(row);
-                return;
-            }
-            _ => return,
-        };
-        self.trace.events.thread_waits.insert(row, wait);
+        let facts = &mut self.trace.events.facts;
+        match extra {
+            Extra::Contended => facts.add::<OpenThreadWait>(row, ThreadWait::Lock),
+            Extra::Limited => facts.add::<OpenThreadWait>(row, ThreadWait::Limited),
+            Extra::Torn => facts.add::<IsTorn>(row, ()),
+            _ => {}
+        }
     }
 
     /// Lay the open call of a task aside: another thread under the same id begins one.

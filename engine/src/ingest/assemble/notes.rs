@@ -35,14 +35,9 @@ impl Assembler<'_> {
                     program.argv = argv;
                 }
             }
-            Some(Extra::Fds(fds)) => {
+            Some(Extra::Fact(fact)) => {
                 if let Some(row) = self.last_row(line) {
-                    self.trace.events.fds.push((row, fds));
-                }
-            }
-            Some(Extra::Timeout(requested_ns)) => {
-                if let Some(row) = self.last_row(line) {
-                    self.trace.events.requested.push((row, requested_ns));
+                    self.trace.events.facts.keep(row, fact);
                 }
             }
             Some(
