@@ -75,6 +75,10 @@ macro_rules! list_facts {
                 WaitedChild(i32);
                 /// The process that sent a signal, or the child that a SIGCHLD reports.
                 Sender(i32);
+                /// Why a signal that reports a fault or an abort was sent: `SEGV_MAPERR`, `SI_TKILL`.
+                FaultCode(Text);
+                /// The address whose access or instruction was the fault that a signal reports.
+                FaultAddress(u64);
             }
             $($more)*
         }

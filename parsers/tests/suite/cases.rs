@@ -106,10 +106,14 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
                 [module, function, source].map(|text| parsed.texts.string(*text).into_owned());
             format!("frame({})", texts.join("|"))
         }
-        Extra::Fact(fact) => shown_fact(fact),
+        Extra::Fact(fact) => shown_fact(fact, parsed),
         Extra::With(with) => {
             let (extra, fact) = &**with;
-            format!("{} {}", shown_extra(extra, parsed), shown_fact(fact))
+            format!(
+                "{} {}",
+                shown_extra(extra, parsed),
+                shown_fact(fact, parsed)
+            )
         }
         Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
         Extra::Restarted { base_ns } => format!("restarted({base_ns})"),
@@ -125,9 +129,10 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
     }
 }
 
-fn shown_fact(fact: &Fact) -> String {
+fn shown_fact(fact: &Fact, parsed: &Parsed) -> String {
     match fact {
         Fact::Timeout(NO_NS) => "timeout(forever)".to_owned(),
+        Fact::FaultCode(code) => format!("FaultCode({})", parsed.texts.string(*code)),
         other => format!("{other:?}"),
     }
 }
