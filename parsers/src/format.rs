@@ -261,7 +261,8 @@ impl Parsed {
         self.extras.len() as u32
     }
 
-    /// Add a fact to whatever a line has. Facts of lines that are frequent should be its only extra, which costs less.
+    /// Add a fact to whatever a line has. It is kept as it is. One that frequent lines have should be their only extra,
+    /// which costs no allocation.
     pub fn add_fact(&mut self, line: &mut Line, fact: Fact) {
         let known = line.extra.checked_sub(1);
         match known.and_then(|at| self.extras.get_mut(at as usize)) {

@@ -253,7 +253,9 @@ impl<'trace> Assembler<'trace> {
                 self.runs(line, name);
                 kind
             }
-            extra @ Some(Extra::With(_)) => self.take_with_facts(line, extra, stamp_ns, at),
+            extra @ Some(Extra::With(_) | Extra::Fact(_)) => {
+                self.take_with_facts(line, extra, stamp_ns, at)
+            }
             extra => self.take(line, extra, stamp_ns, at),
         };
         self.account(kind, 1, at.line);
@@ -262,7 +264,8 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    /// Process a line, and keep the facts in addition to its extra.
+    /// Process a line, and keep facts from which nothing else follows: those in addition to its extra, and all of lines
+    /// that are not part of a call.
     fn take_with_facts(
         &mut self,
         line: &Line,
@@ -270,14 +273,18 @@ impl<'trace> Assembler<'trace> {
         stamp_ns: i64,
         at: LinePlace,
     ) -> LineKind {
-        let Some(Extra::With(with)) = extra else {
-            return self.take(line, extra, stamp_ns, at);
+        use LineKind::{Call, CallEnd, CallStart, Continuation};
+        let is_of_call = matches!(line.kind, Call | CallStart | CallEnd | Continuation);
+        let (extra, fact) = match extra {
+            Some(Extra::With(with)) => (Some(with.0), with.1),
+            Some(Extra::Fact(fact)) if !is_of_call => (None, fact),
+            extra => return self.take(line, extra, stamp_ns, at),
         };
-        let (extra, fact) = *with;
         if line.kind != LineKind::Continuation {
             self.last_row = NONE;
         }
-        let kind = self.take_with_facts(line, Some(extra), stamp_ns, at);
+        let kind = self.take_with_facts(line, extra, stamp_ns, at);
+        // A line that is no event of its own has no row, or that of the event before it.
         let row = Some(self.last_row).filter(|&row| row != NONE);
         let is_own = |&row: &u32| {
             kind != LineKind::Continuation

@@ -164,3 +164,53 @@ fn order<T: Send>(column: &mut [(u32, T)]) {
         column.par_sort_by_key(|&(row, _)| row);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parsers::NO_NS;
+    use parsers::facts::{Deadline, Fds, IsFifo, Timeout};
+
+    #[test]
+    fn facts_are_found_by_row_once_they_are_in_order() {
+        let mut facts = Facts::default();
+        facts.add::<Timeout>(9, 90);
+        facts.keep(2, Fact::Timeout(NO_NS));
+        facts.add::<IsFifo>(5, ());
+        facts.order();
+        assert_eq!(facts.all::<Timeout>(), [(2, NO_NS), (9, 90)]);
+        assert_eq!(facts.get::<Timeout>(9), Some(&90));
+        assert_eq!(facts.get::<Timeout>(5), None);
+        assert_eq!(facts.after::<Timeout>(2), [(9, 90)]);
+        assert!(facts.has::<IsFifo>(5) && !facts.has::<IsFifo>(9));
+    }
+
+    #[test]
+    fn the_last_of_several_facts_of_a_row_counts() {
+        let mut facts = Facts::default();
+        facts.add::<Timeout>(7, 1);
+        facts.add::<Timeout>(3, 2);
+        facts.add::<Timeout>(7, 3);
+        facts.order();
+        assert_eq!(facts.get::<Timeout>(7), Some(&3));
+        assert_eq!(facts.after::<Timeout>(7), []);
+    }
+
+    #[test]
+    fn only_what_rows_show_outlasts_the_details() {
+        let mut facts = Facts::default();
+        facts.add::<Timeout>(1, 10);
+        facts.add::<Fds>(1, Box::new([3]));
+        facts.add::<SeenAsleep>(1, ());
+        facts.drop_details();
+        assert!(facts.has::<Timeout>(1));
+        assert!(!facts.has::<Fds>(1) && !facts.has::<SeenAsleep>(1));
+        assert!(facts.all::<Deadline>().is_empty());
+    }
+
+    #[test]
+    fn a_fact_without_a_value_takes_the_space_of_a_row_number() {
+        assert_eq!(size_of::<(u32, <IsFifo as FactKind>::Value)>(), 4);
+        assert_eq!(size_of::<parsers::Extra>(), 32);
+    }
+}

@@ -480,6 +480,7 @@ impl Assembler<'_> {
         self.alarm_fires(task, line);
         self.interrupts(task, line, extra.as_ref(), stamp_ns, at);
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
+        let row = self.last_row;
         match extra {
             Some(Extra::Signal { from, ref ended }) => {
                 self.sent_by(task, from);
@@ -496,6 +497,8 @@ impl Assembler<'_> {
             }
             _ => {}
         }
+        // The call that it ended may have got a row after its own: what follows is about the signal.
+        self.last_row = row;
     }
 
     /// The signal that a task got last is from this process.
