@@ -25,6 +25,7 @@ use crate::store::event::{Event, EventKind, NONE, Shape};
 use crate::store::facts::SeenAsleep;
 use crate::store::file_chunks::FileChunks;
 use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERANCE_NS};
+use crate::store::numbers::{OpenPlace, Row};
 use crate::store::trace::{Capture, Trace};
 use parsers::facts::DeadlineClock;
 use parsers::syscalls::{self, Action, action_of};
@@ -37,16 +38,16 @@ use rustc_hash::FxHashMap;
 /// What is remembered of a task between its lines.
 #[derive(Clone, Copy, Default)]
 struct TaskState {
-    /// Number in `Assembler::open` of the call that is open, plus 1.
-    open: u32,
-    /// The last call if it has no duration yet, plus 1.
-    undated: u32,
-    /// The last call, plus 1.
-    last_row: u32,
+    /// Place in `Assembler::open` of the call that is open.
+    open: Option<OpenPlace>,
+    /// The last call if it has no duration yet.
+    undated: Option<Row>,
+    /// The last call.
+    last_row: Option<Row>,
     /// The first row that was not yet searched for calls that began during others.
     mixed_until: u32,
-    /// The stamp of its last line, plus 1: printed intervals count from it.
-    stamped_ns: i64,
+    /// The stamp of its last line: printed intervals count from it.
+    stamped_ns: Option<i64>,
     /// End of the last event; 0 with `seen` false.
     last_end_ns: i64,
     seen: bool,
@@ -62,8 +63,8 @@ struct TaskState {
     program: Text,
     /// The call that the kernel last resumed after a signal.
     goes_on: Text,
-    /// The call in which it ended, plus 1.
-    left_in: u32,
+    /// The call in which it ended.
+    left_in: Option<Row>,
     /// The call that last read a clock of deadlines, and its time.
     clock_read: Option<(u32, DeadlineClock, i64)>,
 }
@@ -367,7 +368,7 @@ impl<'trace> Assembler<'trace> {
 
     fn owner(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) -> u32 {
         if self.facts.ids_optional && self.owners.bare() != NONE {
-            self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
+            self.owners.bare_is_open = self.state(self.owners.bare()).open.is_some();
         }
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
         // A task that reports its own birth is new.
@@ -501,22 +502,22 @@ impl<'trace> Assembler<'trace> {
         if self.facts.has_durations || self.facts.stamp != StampMoment::Start || stamp_ns == NO_NS {
             return;
         }
-        let row = std::mem::take(&mut self.state(task).undated);
-        if row != 0 {
-            if self.is_elided_since(row - 1) {
+        let undated = self.state(task).undated.take();
+        if let Some(row) = undated.map(Row::number) {
+            if self.is_elided_since(row) {
                 // The next event of the task is not in the excerpt.
-                return self.trace.events.set_dur(row - 1, 0, DurKind::None);
+                return self.trace.events.set_dur(row, 0, DurKind::None);
             }
             let events = &mut self.trace.events;
-            let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row - 1)).max(0);
-            let Shape { syscall, op, .. } = events.shape(row - 1);
+            let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row)).max(0);
+            let Shape { syscall, op, .. } = events.shape(row);
             let dur_ns = in_call_ns(
                 (syscall, events.texts.bytes(op)),
                 until_next_ns,
                 NO_NS,
                 &self.facts,
             );
-            events.set_dur(row - 1, dur_ns, DurKind::UpperBound);
+            events.set_dur(row, dur_ns, DurKind::UpperBound);
         }
     }
 
@@ -530,7 +531,7 @@ impl<'trace> Assembler<'trace> {
 
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
-        let was_asleep = self.state(task).open != 0 && self.asleep_in(task) == Some(line.name);
+        let was_asleep = self.state(task).open.is_some() && self.asleep_in(task) == Some(line.name);
         self.close_open(task);
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
@@ -608,8 +609,7 @@ impl<'trace> Assembler<'trace> {
             (None, NO_NS)
                 if state
                     .last_row
-                    .checked_sub(1)
-                    .is_some_and(|row| self.is_elided_since(row)) =>
+                    .is_some_and(|row| self.is_elided_since(row.number())) =>
             {
                 0
             }
@@ -683,9 +683,8 @@ impl<'trace> Assembler<'trace> {
         if !counts || stamp_ns == NO_NS || self.capture.envelopes.has_clock {
             return None;
         }
-        let before =
-            std::mem::replace(&mut self.state(task).stamped_ns, stamp_ns.saturating_add(1));
-        Some(if before == 0 { NO_NS } else { before - 1 })
+        let before_ns = self.state(task).stamped_ns.replace(stamp_ns);
+        Some(before_ns.unwrap_or(NO_NS))
     }
 
     /// The reader of the following lines. It may have numbered the bodies of lines anew.
@@ -746,7 +745,7 @@ impl<'trace> Assembler<'trace> {
         };
         let row = events.push(&event);
         self.lived(task, start_ns, dur_ns);
-        self.state(task).last_row = row + 1;
+        self.state(task).last_row = Some(Row::new(row));
         self.last_row = row;
         row
     }
@@ -813,7 +812,7 @@ impl<'trace> Assembler<'trace> {
     /// The end of the capture.
     fn close(&mut self, cut: bool, bytes: u64) {
         for task in self.first_task..self.trace.tasks.len() as u32 {
-            if self.state(task).open != 0 {
+            if self.state(task).open.is_some() {
                 self.never_returned(task);
                 // It is still in the call when the capture ends.
                 let known = &mut self.trace.tasks[task as usize];

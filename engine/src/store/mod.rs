@@ -12,6 +12,7 @@ pub(crate) mod grouped;
 pub(crate) mod heuristics;
 pub(crate) mod histogram;
 pub(crate) mod normalise;
+pub(crate) mod numbers;
 pub(crate) mod outcomes;
 pub(crate) mod paths;
 pub(crate) mod pid_index;

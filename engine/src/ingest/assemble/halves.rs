@@ -4,6 +4,7 @@ use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::task_ids::Birth;
 use crate::store::event::{Ending, Event, NONE, ThreadWait};
 use crate::store::facts::{IsTorn, OpenFd, OpenThreadWait};
+use crate::store::numbers::{OpenPlace, Row};
 use parsers::facts::{Deadline, Fact, Timeout};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
@@ -17,7 +18,7 @@ impl Assembler<'_> {
     ) {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
-            self.capture.mixed_calls += u64::from(self.state(task).open != 0);
+            self.capture.mixed_calls += u64::from(self.state(task).open.is_some());
             self.park(task);
         }
         self.close_open(task);
@@ -57,7 +58,7 @@ impl Assembler<'_> {
     }
 
     pub(super) fn take_open(&mut self, task: u32) -> Option<OpenCall> {
-        let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
+        let number = self.state(task).open.take()?.number();
         self.free.push(number);
         let hole = OpenCall {
             row: NONE,
@@ -72,7 +73,7 @@ impl Assembler<'_> {
     /// it announced is the one that comes now.
     #[inline]
     pub(super) fn close_open(&mut self, task: u32) {
-        if self.state(task).open == 0 {
+        if self.state(task).open.is_none() {
             return;
         }
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
@@ -153,8 +154,7 @@ impl Assembler<'_> {
         let newest = self
             .state(task)
             .open
-            .checked_sub(1)
-            .and_then(|at| self.open.get(at as usize));
+            .and_then(|at| self.open.get(at.number() as usize));
         if newest.is_some_and(|open| open.line.name == name) {
             return;
         }
@@ -181,7 +181,7 @@ impl Assembler<'_> {
         let Some(task) = self.speaker(line) else {
             return;
         };
-        let Some(at) = self.state(task).open.checked_sub(1) else {
+        let Some(at) = self.state(task).open.map(OpenPlace::number) else {
             return;
         };
         let Some(open) = self
@@ -271,7 +271,7 @@ impl Assembler<'_> {
                 (self.open.len() - 1) as u32
             }
         };
-        self.state(task).open = number + 1;
+        self.state(task).open = Some(OpenPlace::new(number));
     }
 
     pub(super) fn same_call(&self, begun: Text, ended: Text) -> bool {
@@ -383,7 +383,7 @@ impl Assembler<'_> {
     /// open.
     pub(super) fn asleep(&mut self, line: &Line, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
-        if self.state(task).open == 0 {
+        if self.state(task).open.is_none() {
             let start_ns = if self.state(task).seen {
                 self.state(task).last_end_ns
             } else {
@@ -407,7 +407,7 @@ impl Assembler<'_> {
 
     /// The call of a sleeping task, according to a notice.
     pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
-        let at = self.state(task).open.checked_sub(1)?;
+        let at = self.state(task).open?.number();
         self.open
             .get(at as usize)
             .filter(|open| open.row == NONE)
@@ -447,7 +447,7 @@ impl Assembler<'_> {
             open.row
         };
         self.is_open_on(row, &line);
-        self.state(task).left_in = row + 1;
+        self.state(task).left_in = Some(Row::new(row));
         self.count(task, Outcome::Open);
     }
 }

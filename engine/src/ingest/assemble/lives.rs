@@ -7,6 +7,7 @@ use crate::ingest::task_ids::{Birth, PrintedIds};
 use crate::store::event::{Connected, EventKind, NONE};
 use crate::store::facts::{ConnectOutcome, EdgeTriggered, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS, MIN_HIGH_FD};
+use crate::store::numbers::Row;
 use crate::store::resolution::is_coarse;
 use crate::store::tasks::{self, Program};
 use parsers::facts::{
@@ -84,12 +85,12 @@ impl Assembler<'_> {
         );
         self.connects(row, task, line);
         if line.outcome == Outcome::NoReturn {
-            self.state(task).left_in = row + 1;
+            self.state(task).left_in = Some(Row::new(row));
         }
         // With printed durations it is not needed.
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
-        self.state(task).undated = if undated { row + 1 } else { 0 };
+        self.state(task).undated = undated.then(|| Row::new(row));
         let texts = &self.trace.events.texts;
         let is_broken_off = line.outcome == Outcome::Failed && texts.bytes(line.errno) == b"EINTR";
         if matches!(line.outcome, Outcome::Interrupted | Outcome::NoReturn) || is_broken_off {
