@@ -155,6 +155,11 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
         exited => exited,
     };
     match extra {
+        Extra::Fact(fact) => Extra::Fact(fact.with_texts(text)),
+        Extra::With(with) => {
+            let (extra, fact) = &**with;
+            extra_in_trace(extra, text).with(fact.with_texts(text))
+        }
         Extra::Exec { path, argv } => Extra::Exec {
             path: text(*path),
             argv: text(*argv),
@@ -178,12 +183,10 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
                 with,
             }
         }
-        Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
         Extra::Into { fd, target } => Extra::Into {
             fd: *fd,
             target: text(*target),
         },
-        Extra::Created(path) => Extra::Created(text(*path)),
         Extra::Opened {
             created,
             access,

@@ -19,6 +19,7 @@ use crate::table_support::found_loops::{Around, FoundLoop, Trend};
 use crate::table_support::grouping;
 use crate::table_support::provenance::Provenance;
 use crate::tables::loops::nests::Nest;
+use parsers::facts::Created;
 use parsers::syscalls::{self, Action, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -552,11 +553,7 @@ fn changes_entries(context: &TableContext<'_>, one: &Loop, dominant: &[u32]) -> 
             action,
             Action::Removes | Action::RemovesDirectory | Action::Makes | Action::MakesNode
         );
-        removes
-            || events
-                .made
-                .binary_search_by_key(&row, |&(row, _)| row)
-                .is_ok()
+        removes || events.facts.has::<Created>(row)
     };
     let changed = dominant.iter().filter(|&&row| changes(row)).count();
     let nearly_all = one.dominant_calls as usize * OWN_ENTRIES.0 / OWN_ENTRIES.1;

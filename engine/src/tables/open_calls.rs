@@ -12,6 +12,7 @@ mod idle;
 mod threads;
 
 use crate::store::event::EventKind;
+use crate::store::facts::{IsTorn, OpenFd};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -71,7 +72,7 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
         .find(|&row| events.kind(row) == EventKind::Call)?;
     let known = &context.trace.tasks[task as usize];
     let is_open = match events.outcome(row) {
-        Outcome::Open => !events.torn.contains(&row),
+        Outcome::Open => !events.facts.has::<IsTorn>(row),
         // Where the tracer detaches, it prints the call as interrupted. A signal of the task's own has a line.
         Outcome::Interrupted => rows.last() == Some(&row),
         _ => false,
@@ -205,8 +206,8 @@ fn write(
             .unwrap_or(Text::NONE),
     );
     let fd = events
-        .open_fds
-        .get(&row)
+        .facts
+        .get::<OpenFd>(row)
         .copied()
         .filter(|_| !events.target(row).is_some());
     builder.some_int("fd", fd.map(i64::from));

@@ -7,6 +7,7 @@
 
 use super::processes;
 use crate::store::event::EventKind;
+use crate::store::facts::{IsTorn, OpenFd};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -45,7 +46,7 @@ fn unreturned(context: &TableContext<'_>, task: u32) -> Option<u32> {
     let ends_task = matches!(events.action(row), Action::EndsThread | Action::EndsProcess);
     let is_broken = never_returned(events.outcome(row)) || was_broken_off(events, row);
     let exited = matches!(known.ended, Some(Ended::Exited(_))) && !known.is_thread;
-    (is_broken && !ends_task && !exited && !known.superseded && !events.torn.contains(&row))
+    (is_broken && !ends_task && !exited && !known.superseded && !events.facts.has::<IsTorn>(row))
         .then_some(row)
 }
 
@@ -67,7 +68,7 @@ fn write(
         },
     };
     let shape = events.shape(row);
-    let fd = events.open_fds.get(&row).copied();
+    let fd = events.facts.get::<OpenFd>(row).copied();
     builder.task_columns(task, row);
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
