@@ -20,6 +20,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::tables::process_ends::ProcessEnds;
+use parsers::facts::{FaultAddress, FaultCode};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
 
@@ -95,7 +96,8 @@ fn write(
         None => (None, Text::NONE),
     };
     let fault = fault_row(context, process, signal);
-    let printed = fault.map(|row| line_of(context, row)).unwrap_or_default();
+    let code = fault.and_then(|row| events.facts.get::<FaultCode>(row));
+    let address = fault.and_then(|row| events.facts.get::<FaultAddress>(row));
     let told = ends.told(context, process.main);
     builder.task_columns(process.main, last_row);
     builder.text("argv", exec.map_or(Text::NONE, |program| program.argv));
@@ -103,8 +105,9 @@ fn write(
     builder.bool("born", known.born);
     builder.some_int("exit_code", exit_code);
     builder.text("signal", signal);
-    builder.string("signal_code", signal_code(&printed));
-    builder.string("fault_address", fault_address(&printed));
+    builder.text("signal_code", code.copied().unwrap_or(Text::NONE));
+    let address = address.copied().map(shown_address);
+    builder.string("fault_address", address.as_deref());
     builder.some_int("signal_line", fault.map(|row| i64::from(events.line(row))));
     builder.some_int(
         "sender_pid",
@@ -172,11 +175,6 @@ fn fault_row(context: &TableContext<'_>, process: &EndedProcess, signal: Text) -
         .max()
 }
 
-/// The text of a row's line; empty if its file cannot be read again.
-fn line_of(context: &TableContext<'_>, row: u32) -> String {
-    lines_of(context, &[row]).pop().unwrap_or_default()
-}
-
 /// The texts of the lines of rows, in their order. Each file is read once.
 pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
     let (trace, events) = (context.trace, &context.trace.events);
@@ -203,44 +201,11 @@ pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> 
     found
 }
 
-/// `SEGV_MAPERR` of a signal's line, whichever tracer printed it.
-fn signal_code(line: &str) -> Option<&str> {
-    let words = line.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
-    words
-        .skip_while(|word| !word.starts_with("SIG") && *word != "SIGNAL" && *word != "Incurred")
-        .find(|word| {
-            ["SEGV_", "BUS_", "FPE_", "ILL_", "TRAP_", "SYS_", "SI_"]
-                .iter()
-                .any(|prefix| word.starts_with(prefix))
-        })
-}
-
-/// The address that could not be used: `0x12ac0648`, or `NULL`.
-fn fault_address(line: &str) -> Option<&str> {
-    let from = line.find("addr=").map(|at| at + "addr=".len())?;
-    let rest = &line[from..];
-    let end = rest.find(|char: char| !char.is_ascii_alphanumeric());
-    Some(&rest[..end.unwrap_or(rest.len())]).filter(|address| !address.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn faults_of_all_tracers_have_code_and_address() {
-        let lines = [
-            "7 --- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=0x12ac0648} ---",
-            "--- SIGSEGV {si_signo=SIGSEGV, si_code=SI_KERNEL, si_addr=NULL} ---",
-            "SIGNAL 11 (SIGSEGV) code=SEGV_MAPERR trapno=12 addr=0x0",
-            "    siginfo: SIGSEGV SEGV_MAPERR addr=0x00000000",
-            "--- SIGABRT {si_signo=SIGABRT, si_code=SI_TKILL, si_pid=7, si_uid=0} ---",
-        ];
-        let found = lines.map(|line| (signal_code(line), fault_address(line)));
-        assert_eq!(found[0], (Some("SEGV_MAPERR"), Some("0x12ac0648")));
-        assert_eq!(found[1], (Some("SI_KERNEL"), Some("NULL")));
-        assert_eq!(found[2], (Some("SEGV_MAPERR"), Some("0x0")));
-        assert_eq!(found[3], (Some("SEGV_MAPERR"), Some("0x00000000")));
-        assert_eq!(found[4], (Some("SI_TKILL"), None));
+/// An address as tracers print it.
+fn shown_address(address: u64) -> String {
+    if address == 0 {
+        "NULL".to_owned()
+    } else {
+        format!("{address:#x}")
     }
 }
