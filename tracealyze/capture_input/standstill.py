@@ -233,7 +233,9 @@ class _Subject:
         known = self._descriptor(row)
         if known is None:
             return f"{name} on {shown(row['target'])}" if row["target"] else name
-        return f"{name} on {shown(known.path)} (descriptor {known.number})"
+        # An address says more than the number of a socket.
+        path = row["target"] if row["target"] and known.path.startswith("socket:") else known.path
+        return f"{name} on {shown(path)} (descriptor {known.number})"
 
     def _unnamed(self, row: Mapping[str, Any]) -> str:
         """A sleep or a wait with a time limit that goes on after attaching. /proc showed before which one it is."""
@@ -290,7 +292,8 @@ class _Subject:
         stack = f"gdb -p {self.pid} -batch -ex 'thread apply all bt'"
         if row["kind"] == "time" or _is_unnamed(row):
             return f"Who calls it: {', '.join(self._profilers()[1:])}"
-        enders = [pid for pid in self._pids_of(row) if pid != self.pid]
+        # What is in the capture already is in the sentence.
+        enders = [pid for pid in self._pids_of(row) if pid != self.pid and pid not in self.state.end.processes]
         if enders:
             return f"Attach to the other process too: tracealyze record --for 2s --pid {self.pid},{enders[0]}"
         return f"See where: {stack}"
