@@ -13,11 +13,33 @@ use crate::store::heuristics::MIN_WALK_STEPS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, costliest};
 use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+
+table! {
+    ancestor_walks "Lookups that walk up or down the directories again, by process and direction.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| action.lookup().is_some(),
+        joins: Joins::Costliest(Some(2)),
+        ..Cost::OF_PROCESS
+    };
+    columns {
+        group: OfProcesses,
+        way: Text "down (a path is resolved component by component) or up (a file is looked up in each parent directory).",
+        syscall: Text "The most common of the system calls.",
+        target: Text "The path with the most repeated lookups.",
+        paths: Count "Number of paths with repeated lookups.",
+        walks: Count "Number of walks with three or more steps.",
+        steps: Count "Number of steps in these walks.",
+        sum: CallSums { calls "Number of steps that repeat a step of an earlier walk." },
+    }
+}
 
 /// Number of recent walks that a lookup may continue. A process may look up several names in each directory.
 const MAX_RECENT: usize = 8;
@@ -30,7 +52,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| action.lookup().map(|_| ()));
     let processes = costliest(context, &kinds);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "ancestor_walks");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&up| up) {
         write(context, &group, &mut builder);
     }

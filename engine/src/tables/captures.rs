@@ -8,14 +8,58 @@ use crate::critical_path::window::Window;
 use crate::store::trace::{Capture, LossCause};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::open_calls::open_call;
 use parsers::{LineKind, NO_NS, Outcome};
 use rayon::prelude::*;
 
+table! {
+    captures "Captures that have events.";
+    times: Calls;
+    columns {
+        of: OfTask {
+            task "Number of the first task.",
+            pid "Its process id.",
+            tid "Its thread id.",
+            program "Program of that process.",
+        },
+        format: Text "Input format.",
+        lines: Count "Number of lines.",
+        calls: Count "Number of calls.",
+        processes: Count "Number of processes.",
+        unseen_children: Count "Children that were created but have no line in the capture.",
+        unseen_threads: Count "Threads among these children; missing if there are none.",
+        presumed_children: Count "Children whose ids differ from those their creators know, or whose creation never returned; matched by elimination.",
+        unfollowed: Flag "Whether children were created and none of them is in the capture.",
+        has_clock: Flag "Whether events have timestamps on one wall clock.",
+        has_durations: Flag "Whether the tracer printed call durations.",
+        has_ids: Flag "Whether lines contain thread ids.",
+        dur_kind: Text "exact, upper-bound (may include user time), gap or none.",
+        cut: Flag "Whether the last line is truncated or the compressed file ends early.",
+        ends_open: Flag "Whether the last line is a call that waits and did not return: the capture need not be truncated.",
+        open_calls: Count "Tasks whose last call was still open when the capture ended.",
+        lost_events: Count "Events that the tracer reported as lost.",
+        lost_by: Text "Cause of most lost events: full-buffers, no-variable-space, unreadable-argument.",
+        unused_lines: Count "Lines that could not be used.",
+        unused_share: Share "Unused lines as a share of all lines.",
+        backward_steps: Count "Lines with a timestamp earlier than that of a previous line.",
+        overhead_floor_ns: Ns "Minimum time that tracing adds to each call.",
+        overhead_share: Share "Minimum tracing overhead of all calls as a share of the window.",
+        tracing_ns: Ns "Estimate of what tracing added to the critical path: the calls on it times the mean cost of calls that return at once.",
+        tracing_share: Share "tracing_ns as a share of the window.",
+        filtered: Flag "Whether some families of calls are certainly missing.",
+        families: List "Families of calls in the capture.",
+        lines: Lines {
+            first_line "Line of its first event.",
+            last_line "Line of its last event.",
+        },
+    }
+}
+
 /// Builds the table, one row per capture with events.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "captures");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if !capture.rows.is_empty() && !capture.tasks.is_empty() {
             write(context, number, capture, &mut builder);

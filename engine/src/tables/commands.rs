@@ -20,11 +20,39 @@ use crate::store::normalise::normalise;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
+use crate::table_support::threshold::CostScope;
 use crate::tables::probe_series::pauses::only_pauses;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    commands "Commands that ran at least twice.";
+    times: Lives;
+    costs: Cost { gaps: true, of: CostScope::Program, joins: Joins::Never, ..Cost::OF_PROCESS };
+    columns {
+        of: OfTask { program "The program that was run." },
+        argv: Text "Its arguments, with numbers removed.",
+        runs: Count "Number of runs.",
+        commands: Count "Number of such command lines: 1.",
+        distinct: Number "Number of different command lines, including numbers.",
+        parents: Number "Number of different tasks that started it.",
+        is_cut: Flag "Whether the tracer truncated the arguments, so that the rest may differ.",
+        alike: Flag "Whether all runs exited with the same status and, including their children, read and wrote the same number of bytes, none of them from a pipe that another process filled.",
+        life_ns: Ns "Sum of the lifetimes of all runs.",
+        longest_ns: Ns (Max) "Lifetime of the longest run.",
+        path: PathTime { exclusive_ns "Critical-path time of all runs, in and between calls." },
+        inclusive_ns: Ns "Critical-path time of all runs and of the processes that they started.",
+        repeated_ns: Ns "Critical-path time of all runs except the most expensive one.",
+        lines: Lines {
+            first_line "First line of the first run.",
+            last_line "Last line of the last run.",
+        },
+    }
+}
 
 /// One run of a program by a task, from its execve on.
 struct Run {
@@ -78,7 +106,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             .into_iter();
         groups.retain(|_| reaches.next() == Some(true));
     }
-    let mut builder = TableBuilder::new(context, "commands");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if groups.is_empty() {
         return builder.finish();
     }

@@ -6,11 +6,35 @@ use crate::store::events::EventTable;
 use crate::store::time_limits::min_duration_ns;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::waits::wait_kinds::timed_out;
-use parsers::syscalls::Wait;
+use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    connects "Connections, by task and peer.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| action == Action::Connects || action.wait() == Some(Wait::Poll),
+        ..Cost::OF_TASK
+    };
+    columns {
+        of: OfTask,
+        peer: Text "Peer that it tried to reach.",
+        port: Number "The port of the peer.",
+        attempts: Count "Number of connects.",
+        failed: Count "Number of these calls that failed.",
+        expired: Count "Number of waits for a connection that timed out.",
+        errno: Text "Name of the last error.",
+        waited_ns: Ns "Time in connects and in polls for them.",
+        max_ns: Ns (Max) "Longest wait, from the connect to the end of the poll.",
+        path: PathTime,
+        lines: Lines,
+    }
+}
 
 /// Connection attempts of a task to one peer.
 struct Peer {
@@ -40,7 +64,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> =
         parallel::map(&tasks, |&task| of_task(context, &sockets, task));
-    let mut builder = TableBuilder::new(context, "connects");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, peers) in tasks.iter().zip(all) {
         peers
             .into_iter()

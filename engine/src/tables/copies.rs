@@ -8,11 +8,41 @@
 use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ProcessTasks, ShapeIndex, processes};
+use crate::table_support::threshold::CostScope;
 use parsers::syscalls::Transfer;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    copies "Data that a process read and wrote again.";
+    times: Calls;
+    costs: Cost { gaps: true, of: CostScope::Process, ..Cost::OF_TASK };
+    columns {
+        of: OfTask {
+            task "Number of the main task of the process.",
+            tid "Thread id of that task.",
+            program "Program of the first of these calls.",
+        },
+        read_bytes: Bytes "Bytes read.",
+        written_bytes: Bytes "Bytes written.",
+        bytes: Bytes "Bytes moved: read or written, whichever is more.",
+        elapsed_ns: Ns "From the first of these calls to the last.",
+        per_second_bytes: Bytes "Bytes moved per second of that time.",
+        source: Text "What at least half of the bytes were read from.",
+        sources: Count "Number of files and peers that bytes were read from.",
+        sink: Text "What at least half of the bytes were written to.",
+        sinks: Count "Number of files and peers that bytes were written to.",
+        limit: Text "What most of its critical-path time is: reading, writing, copying, other calls, or its own code.",
+        limit_ns: Ns "Critical-path time of that.",
+        calls: Count "Number of calls that moved data.",
+        path: PathTime { exclusive_ns "Critical-path time from the first of these calls to the last." },
+        lines: Lines,
+    }
+}
 
 /// Smaller transfers are messages.
 const MIN_BYTES: i64 = 4096;
@@ -51,7 +81,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty())
     };
     let found = parallel::flat_map(&processes(context), copy);
-    let mut builder = TableBuilder::new(context, "copies");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     found
         .iter()
         .for_each(|copy| write(context, copy, &mut builder));

@@ -13,10 +13,36 @@ use crate::store::event::EventKind;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use crate::table_support::threshold::CostScope;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, StampMoment, Text};
+
+table! {
+    cpu "Time between calls, by process and program.";
+    times: Gaps;
+    costs: Cost { calls: |_, _| false, gaps: true, of: CostScope::Process, ..Cost::OF_TASK };
+    columns {
+        of: OfTask { program "The program." },
+        target: Text "The file on its command line that it opened for reading first.",
+        gaps: Count "Number of gaps on the critical path.",
+        calls: Count "Number of calls of the program.",
+        calls_per_s: Ratio "Calls per second, from its first call to its last.",
+        path: PathTime { exclusive_ns "Critical-path time between calls." },
+        tracing_ns: Ns "Estimate of what tracing added to exclusive_ns.",
+        waits_traced: Flag "Whether the capture has calls that wait: if a filter omits them, waits are gaps.",
+        before_signal: Flag "Whether a signal follows the longest gap, and calls are printed when they return: one may have been open.",
+        max_ns: Ns (Max) "Longest gap.",
+        mean_ns: Ns (Same) "Mean duration of a gap on the critical path.",
+        lines: Lines {
+            first_line "Line of the call before the longest gap.",
+            last_line "Same as first_line.",
+        },
+    }
+}
 
 /// Number of programs, those with most time first, whose input is looked for. Rules report very few.
 const MAX_WITH_INPUT: usize = 16;
@@ -41,7 +67,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
-    let mut builder = TableBuilder::new(context, "cpu");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let opens = ShapeIndex::new(context, |action, _| (action == Action::Opens).then_some(()));
     for (at, own) in own.iter().enumerate() {
         let input = if at < MAX_WITH_INPUT {

@@ -14,11 +14,24 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    entropy_waits "Waits for random numbers, by process, call and target, or by message.";
+    times: Calls;
+    columns {
+        group: OfProcesses { task "Number of the main task of the process; missing for a log, like the other ids." },
+        syscall: Text "The system call; missing for a log.",
+        target: Text "The file if all calls share it; in a log, the message that random numbers are lacking.",
+        until: Text "In a log, the message that random numbers are available.",
+        sum: CallSums { calls "Number of calls on the critical path, or of silences." },
+    }
+}
 
 /// Calls that deliver random numbers.
 const CALLS: &[&[u8]] = &[b"getrandom", b"getentropy"];
@@ -50,7 +63,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Vec::new()
     };
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "entropy_waits");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         builder.group_columns(&group);
         builder.text("syscall", group.key.0);

@@ -8,11 +8,32 @@ use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    excerpts "Processes with lines that the capture leaves out.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Its last program." },
+        lifetime_ns: Ns "Its lifetime; missing if lines before its first event are left out.",
+        syscall: Text "The call with most of the time in its quoted calls, apart from those that manage processes.",
+        op: Text "Operation of that call.",
+        calls: Count "Number of quoted calls of that kind.",
+        total_ns: Ns "Their total duration.",
+        mean_ns: Ns (Same) "Their mean duration.",
+        quoted_share: Share "Their share of the time in its quoted calls.",
+        path: PathTime { exclusive_ns "Critical-path time in lines that are left out." },
+        lines: Lines {
+            first_line "Line of its first call.",
+            last_line "Line of its last call.",
+        },
+    }
+}
 
 /// Facts about a process with lines left out.
 struct Excerpt {
@@ -38,7 +59,7 @@ struct Quoted {
 
 /// Builds the table of processes with left-out lines.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "excerpts");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if context.wakers.left_out().is_empty() {
         return builder.finish();
     }

@@ -14,9 +14,38 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
+
+table! {
+    forks "Processes and threads that a process creates.";
+    times: Lives;
+    columns {
+        of: OfTask { program "Program of the creator." },
+        kind: Text "processes or threads.",
+        syscall: Text "The system call that took longest to create one.",
+        created: Count "Number of processes or threads created.",
+        gone: Count "Number of them that exited in the capture.",
+        reaped: Count "Number of them that a wait of their creator returned.",
+        programs: Count "Number of them that executed a program.",
+        at_once: Number "Maximum number alive at the same time.",
+        mean_life_ns: Ns (Same) "Mean lifetime of those that exited.",
+        p90_life_ns: Ns (Same) "90th percentile of the lifetime of those that exited.",
+        mean_calls: Number "Mean number of calls made by each of them.",
+        calls: Count "Number of calls that created them.",
+        total_ns: Ns "Sum of the durations of these calls.",
+        p50_ns: Ns (Same) "Median duration of these calls.",
+        max_ns: Ns (Max) "Longest duration.",
+        calls_exclusive_ns: Ns "Critical-path time in these calls.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and in the processes or threads created." },
+        lines: Lines {
+            first_line "Line of the first of these calls.",
+            last_line "Line of the last of these calls.",
+        },
+    }
+}
 
 /// Number of waits after the creation of a task that are searched for the one that returned it.
 const MAX_WAITS_AFTER: usize = 1024;
@@ -44,7 +73,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Some(2 * creator + u32::from(task.is_thread))
     };
     let created = Grouped::new(2 * creators.len(), context.trace.tasks.iter().map(key));
-    let mut builder = TableBuilder::new(context, "forks");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let times = if created.members().is_empty() {
         None
     } else {

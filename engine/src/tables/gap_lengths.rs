@@ -13,9 +13,27 @@ use crate::store::heuristics::MIN_CHOSEN_NS;
 use crate::store::text_columns::shape_text;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use parsers::NO_NS;
 use std::collections::BTreeMap;
+
+table! {
+    gap_lengths "Gaps of a round duration, by task and duration.";
+    times: Gaps;
+    columns {
+        of: OfTask,
+        round_ns: Ns (Same) "The round duration.",
+        gaps: Count "Number of gaps of this duration, or up to 1% longer.",
+        silences: Count "The same number if they are silences of a log rather than gaps between calls.",
+        total_ns: Ns "Total duration of the gaps.",
+        max_ns: Ns (Max) "Longest duration.",
+        before: Text "Call or message before the longest gap.",
+        after: Text "Call or message after the longest gap.",
+        path: PathTime,
+        lines: Lines,
+    }
+}
 
 /// Gaps of a task with one length.
 struct Group {
@@ -61,7 +79,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         group.exclusive_ns += exclusive_ns;
         group.longest = group.longest.max((dur_ns, row));
     }
-    let mut builder = TableBuilder::new(context, "gap_lengths");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for ((task, round_ns), group) in groups {
         write(context, task, round_ns, group, &mut builder);
     }

@@ -13,10 +13,35 @@ use crate::store::event::EventKind;
 use crate::store::heuristics::{MIN_HANDOVERS, MIN_MUTUAL_PERCENT, MIN_QUOTED_HANDOVERS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::handovers::by_order::by_order;
 use parsers::Text;
 use parsers::syscalls::{Class, Wait};
+
+table! {
+    handovers "Tasks that wait for each other in turn, by pair.";
+    times: Calls;
+    columns {
+        of: OfTask {
+            task "Number of the task that waits on the critical path more often.",
+            pid "Its process id.",
+            tid "Its thread id.",
+            program "Its program.",
+        },
+        other_pid: Id "Process id of the other task.",
+        other_tid: Id "Thread id of the other task.",
+        other_program: Text "Program of the other task.",
+        target: Text "What the first task waits at: a pipe, a socket, or the address of a lock.",
+        class: Text "What its waits are: ipc, lock, poll or network.",
+        is_at_address: Flag "Whether it is the socket of a service, with an address that clients connect to.",
+        rounds: Count "Number of times that one of the two waits for the other on the critical path.",
+        each_bytes: Bytes (Same) "Mean number of bytes handed over.",
+        mean_ns: Ns (Same) "exclusive_ns per hand-over.",
+        path: PathTime { exclusive_ns "Critical-path time of both tasks in calls on pipes, local sockets, locks and polls." },
+        lines: Lines,
+    }
+}
 
 /// Maximum number of pairs of tasks, those with most hand-overs first. Rules report very few.
 const MAX_PAIRS: usize = 64;
@@ -40,7 +65,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         }
     }
     pairs.sort_unstable_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
-    let mut builder = TableBuilder::new(context, "handovers");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for ((waiter, waker), count) in pairs.into_iter().take(MAX_PAIRS) {
         if let Some(awaited) = waits_for(context, waiter, waker)
             && context.selection.touches_task(waiter)

@@ -11,12 +11,36 @@ use crate::store::heuristics::MIN_TARGET_CALLS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use crate::table_support::text_numbers::TextNumbers;
 use parsers::syscalls::{Action, Transfer};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    io "Reads and writes, by process, direction and target.";
+    times: Calls;
+    costs: Cost { calls: |action, _| action.transfer().is_some(), ..Cost::OF_PROCESS };
+    columns {
+        group: OfProcesses,
+        way: Text "read, write, copy (from one descriptor to another) or list (directory entries).",
+        syscall: Text "The most common of the system calls.",
+        target: Text "What was read or written; missing where targets with few calls each are combined.",
+        targets: Count "Number of different targets.",
+        class: Text "What the time in these calls is spent on: disk, ipc, network, terminal, …",
+        moved: Count "Number of calls that moved at least one byte.",
+        mean_bytes: Bytes (Same) "Mean size of the calls that moved bytes.",
+        min_bytes: Bytes (Min) "Smallest size of such a call.",
+        p50_bytes: Bytes (Same) "Median size of such a call.",
+        max_bytes: Bytes (Max) "Largest size of such a call.",
+        seeks: Count "Number of times the process changed the position in these targets (lseek).",
+        p50_ns: Ns (Same) "Median duration of the calls.",
+        sum: CallSums,
+    }
+}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -35,7 +59,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     });
     let processes = processes(context);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "io");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(way, _)| (way, Text::NONE)) {
         write(context, &group, &mut builder);
     }

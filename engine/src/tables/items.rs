@@ -5,11 +5,44 @@ use crate::logs::items::{Item, ItemKind, Log};
 use crate::store::heuristics::MIN_DIVISOR_TICKS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+
+table! {
+    items "Items for which a log repeats the same messages, grouped by their first messages.";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        item: Text "Subject of repeated messages: a noun and its number, such as `jail N`, or `NAME`.",
+        items: Count "Number of completed items.",
+        unfinished: Number "Number of items whose last message differs from the usual last message.",
+        stages: Number "Number of different messages about an item.",
+        first_stage: Text "The first message about an item.",
+        last_stage: Text "The message that completes an item.",
+        start_ns: Moment "Time of the first message about any item.",
+        first_ns: Ns "Time when the first item was completed.",
+        last_ns: Ns "Time when the last item was completed.",
+        elapsed_ns: Ns "From the first message about any item to the last completion.",
+        first_own_ns: Ns "Time of the first item from its first message to its last; missing if there is only one message.",
+        marginal_ns: Ns "Cost of each additional item: median slope of completion time against index (Theil-Sen).",
+        residual_ns: Ns "Median distance of the completions from the fitted line.",
+        marginal_share: Share "Marginal cost of all items except the first, as a share of elapsed_ns.",
+        own_ns: Ns "Sum of the times of all items, each from its first message to its last.",
+        longest_ns: Ns (Max) "Longest time of an item.",
+        parallel: Ratio "Apparent parallelism: own_ns / elapsed_ns.",
+        effective: Ratio "Effective parallelism: items × first_own_ns / elapsed_ns; 1 means one after the other.",
+        could_free_ns: Ns "elapsed_ns without the longest step between completions: what overlap could save.",
+        path: PathTime { exclusive_ns "Silence after messages about the items, up to the last completion." },
+        lines: Lines {
+            first_line "First line about any item.",
+            last_line "Last line before the last completion.",
+        },
+    }
+}
 
 /// Builds the table of item kinds, grouped by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "items");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for log in context.logs() {
         log.kinds
             .iter()

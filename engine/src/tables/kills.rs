@@ -14,6 +14,7 @@ use super::probe_series::all_series;
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::probe_series::pauses::{Pause, pauses};
@@ -21,6 +22,31 @@ use crate::tables::probe_series::probes::ProbeKind;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    kills "Pauses after kills.";
+    times: Calls;
+    columns {
+        of: OfTask,
+        signal: Text "Name of the last signal before the pause.",
+        target: Text "Id that it was sent to.",
+        victim: Text "Program of that process.",
+        victim_script: Text "Script that this program interprets.",
+        names: List "Programs that were signaled to exit before the pause, or ids of processes that are not in the capture.",
+        victims: Count "Number of processes in the capture that were signaled to exit before the pause.",
+        survivors: Count "Number of them still running after the pause.",
+        gone_ns: Ns "From the last signal until all of them had exited, if that was before the pause ended.",
+        slept_ns: Ns "Duration of the pause.",
+        needless_ns: Ns "Part of the pause after all of them had exited.",
+        freeable_ns: Ns "needless_ns, or the whole pause if one of them had to be killed after it.",
+        then_killed: Flag "Whether SIGKILL was sent to one of them later.",
+        deaf: Text "Program of the process that had to be killed.",
+        deaf_script: Text "Script that this program interprets.",
+        pauses: Count "Number of pauses: 1.",
+        path: PathTime { exclusive_ns "Critical-path time of the pause." },
+        lines: Lines,
+    }
+}
 
 /// A signal that requests a process to end.
 #[derive(Clone, Copy)]
@@ -48,7 +74,7 @@ const MAX_WAITS_AFTER: usize = 256;
 
 /// Builds the table, one row per pause after kills.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "kills");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let kills = kills(context);
     if kills.is_empty() {
         return builder.finish();

@@ -18,6 +18,7 @@ use crate::store::event::{NONE, Shape};
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::table_support::threshold::CostScope;
@@ -25,6 +26,39 @@ use parsers::syscalls::{Action, Class, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    locks "Locks that tasks waited for.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program of the task that waited longest." },
+        kind: Text "file, mutex or futex.",
+        syscall: Text "The system call that waits.",
+        op: Text "Sub-operation.",
+        target: Text "The lock: the file, or the address in the process.",
+        waiters: Number "Number of tasks that requested the lock.",
+        holders: Number "Number of tasks that another task waited for.",
+        calls: Count "Number of lock requests.",
+        handed_on: Count "Number of waits ended by a task that also requests the lock, or by a child of such a task.",
+        waking: Number "Without a window: number of waiters that wake others at the same address.",
+        wakes: Number "Without a window: number of their calls that do so.",
+        convoy: Number "Maximum number of tasks waiting at the same time.",
+        total_ns: Ns "Sum of all waits; summed over tasks, it can exceed wall time.",
+        max_ns: Ns (Max) "Longest wait.",
+        own_ns: Ns "Critical-path time in the waits themselves; the rest of exclusive_ns belongs to the holders.",
+        path: PathTime { exclusive_ns "Critical-path time during which the path is blocked on this lock, including the work of the holders." },
+        longest_hold_ns: Ns (Max) "Longest part of exclusive_ns in which the lock does not change hands.",
+        could_free_ns: Ns "What could be saved without contention: exclusive_ns without the longest hold.",
+        holder_pid: Id "Process that ended the longest wait.",
+        holder_program: Text "Program of that process.",
+        outside: Flag "Whether no other process in the capture uses the file: a process outside the capture holds the lock.",
+        holder_did: Text "Program and call in which the holder and its children spent most of that time.",
+        lines: Lines {
+            first_line "Line of the first wait.",
+            last_line "Line of the last wait.",
+        },
+    }
+}
 
 /// Maximum number of waits per task that are retained individually; further waits are only summed.
 const MAX_WAITS_OF_TASK: usize = 1 << 16;
@@ -170,7 +204,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .iter_mut()
         .for_each(|(_, sum, _)| find_holders(context, &mut sum.retained));
     locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
-    let mut builder = TableBuilder::new(context, "locks");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, (key, sum, times)) in locks.iter().enumerate() {
         write(
             context,

@@ -15,12 +15,34 @@ use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, processes};
 use crate::tables::lookups::search::{DirectorySearch, PathPart};
 use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
+
+table! {
+    lookups "Failed lookups of files, by process and search list.";
+    times: Calls;
+    costs: Cost { calls: |action, _| action.lookup().is_some(), ..Cost::OF_PROCESS };
+    columns {
+        group: OfProcesses,
+        kind: Text "search (names looked up in the same directories), marker (one name in many places) or probe (other).",
+        syscall: Text "The most common of the system calls.",
+        target: Text "The path looked up most often; the first one if there are several.",
+        ending: Text "The most common extension of the names, without the dot.",
+        searches: Count "Number of searches for a name.",
+        found: Count "Number of these searches that succeeded.",
+        names: Number "Number of different names, ignoring extensions.",
+        directories: Number "Number of directories without the names.",
+        searched: List "The directories with the most misses.",
+        misses: Count "Number of failed lookups.",
+        sum: CallSums,
+    }
+}
 
 /// Maximum number of directories that a row lists.
 const MAX_NAMED: usize = 8;
@@ -51,11 +73,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         action.lookup().map(|_| answer(context, shape))
     });
     if !search::reach_threshold(context, &kinds) {
-        return TableBuilder::new(context, "lookups").finish();
+        return TableBuilder::new(context, &TABLE.schema).finish();
     }
     let processes = processes(context);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "lookups");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(kind, _)| (kind, 0)) {
         write(context, &group, &mut builder);
     }

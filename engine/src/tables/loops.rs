@@ -17,7 +17,9 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::found_loops::{Around, FoundLoop, Trend};
 use crate::table_support::grouping;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::tables::loops::nests::Nest;
 use parsers::syscalls::{self, Action, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
@@ -25,6 +27,42 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
+
+table! {
+    loops "Sequences of calls that a task repeats.";
+    times: Calls;
+    costs: Cost { gaps: true, ..Cost::OF_TASK };
+    columns {
+        of: OfTask { program "Program in the first iteration." },
+        turns: Number "Number of iterations.",
+        period: Number "Number of calls in the most common iteration.",
+        body: List "Calls of the most common iteration.",
+        total_ns: Ns "From the start of the first iteration to the end of the last.",
+        per_turn_ns: Ns "Mean duration of an iteration.",
+        dominant: Text "The most expensive call.",
+        class: Text "What that call spends its time on.",
+        is_trivial: Flag "Whether that call only looks up or records a value, such as an id or a signal mask.",
+        dominant_ns: Ns "Time in the dominant call.",
+        dominant_calls: Number "Number of dominant calls.",
+        dominant_p50_ns: Ns "Median duration of the dominant call.",
+        failing: Text "A call of the body that fails in every iteration.",
+        distinct_targets: Number "Number of different targets of the dominant call.",
+        bytes: Bytes "Bytes moved by its calls.",
+        trend: Ratio "Time of the last quarter of the iterations divided by that of the first quarter: above 1, iterations get slower.",
+        calls_trend: Ratio "Calls per iteration in the last eighth divided by those in the first; missing unless they rise from each eighth to the next.",
+        outer_turns: Number "Number of iterations of an enclosing loop; missing if there is no enclosing loop that is cheap by itself.",
+        outer_body: List "Calls of the most common iteration of the enclosing loop.",
+        outer_trend: Ratio "Trend of the enclosing loop.",
+        outer_calls_trend: Ratio "Trend of the calls per iteration of the enclosing loop.",
+        path: PathTime { exclusive_ns "Critical-path time from the first iteration to the last, including time between calls." },
+        dominant_exclusive_ns: Ns "Critical-path time in the dominant call.",
+        freeable_ns: Ns "exclusive_ns without slow exceptions of the dominant call, and without tracing overhead in it, as measured on trivial calls; 0 if the call creates or removes a file each time.",
+        lines: Lines {
+            first_line "First line of the loop.",
+            last_line "Last line of the loop.",
+        },
+    }
+}
 
 /// Maximum number of loops, per task and in total. The longest are retained.
 const MAX_LOOPS: (usize, usize) = (256, 20_000);
@@ -398,7 +436,7 @@ pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, us
     let (shapes, found, number) = loops(context, limit);
     let events = &context.trace.events;
     let costs = parallel::map(&found, |one| LoopCost::new(context, &shapes, one));
-    let mut builder = TableBuilder::new(context, "loops");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (one, cost) in found.iter().zip(costs) {
         builder.task_columns(one.task, one.first_row);
         builder.int("turns", one.iterations as i64);

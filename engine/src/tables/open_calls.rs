@@ -14,6 +14,7 @@ mod threads;
 use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::entropy_waits::awaited_source;
 use crate::tables::open_calls::enders::{Ender, Enders};
@@ -23,6 +24,46 @@ use crate::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::syscalls::{Action, Transfer, Wait};
 use parsers::{NO_NS, Outcome, Text};
+
+table! {
+    open_calls "Tasks whose last call did not return.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program of the task." },
+        thread: Id "Its thread id, if the process has several threads in the capture.",
+        syscall: Text "The system call that had not returned when the capture ended.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        fd: Number "The descriptor it works on, if its name is unknown.",
+        stream: Text "What that descriptor is by convention: standard input, output or error.",
+        kind: Text "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, random numbers, kernel.",
+        seen_ns: Ns "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned.",
+        first: Flag "Whether the task made no such call before (kernel: no call of this name).",
+        slept: Flag "Whether its result shows that a signal broke it off: only a call that waits can be broken off.",
+        holder_pid: Id "Process that holds the file lock.",
+        holder_tid: Id "Thread of the same process that took the lock last and has not released it.",
+        child_pid: Id "The living child that was created last.",
+        peer_pid: Id "Process that wrote to the other end before.",
+        reader_pid: Id "Process that read before what the call writes.",
+        ender_program: Text "Program of the holder, child, peer or reader.",
+        explained: Flag "Whether the holder, child or peer is in the capture and lives at its end.",
+        deadlock: Flag "Whether the holder or child waits for this process in turn.",
+        idle: Flag "Whether the task has nothing to do: a server without clients, a sleep, a thread of a pool.",
+        threads: SmallNumber "Number of living threads of the process.",
+        silent: SmallNumber "Threads of the process that the tracer attached to, and that have no line; missing if there are none.",
+        quiet: Flag "Whether all threads of the process that have a line are in calls that wait.",
+        inward: Flag "Whether all threads of the process wait for threads, and none for a client, an event or input.",
+        quiet_ns: Ns "For how long all of them have waited; missing as seen_ns.",
+        stuck: Flag "Whether each thread of the process waits for another one, without a time limit.",
+        killed_by: Text "The signal that killed the process in the call; missing if it lives when the capture ends.",
+        calls: Count "Number of open calls: 1.",
+        path: PathTime { exclusive_ns "Critical-path time of the call." },
+        lines: Lines {
+            first_line "Line of the call.",
+            last_line "Same as first_line.",
+        },
+    }
+}
 
 /// What the first three descriptors are, by convention.
 const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error"];
@@ -44,7 +85,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .tasks()
         .filter_map(|task| open_call(context, task).or_else(|| broken_call(context, task)))
         .collect();
-    let mut builder = TableBuilder::new(context, "open_calls");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
         let is_shown = |call: &&OpenCall| {

@@ -9,11 +9,39 @@
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::shape_index::ShapeIndex;
+use crate::table_support::threshold::CostScope;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    outliers "The longest calls of each kind.";
+    times: Calls;
+    costs: Cost { of: CostScope::Call, joins: Joins::Never, apart: false, ..Cost::OF_PROCESS };
+    columns {
+        of: OfTask { program "Program that made the call." },
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What the call worked on.",
+        errno: Text "Name of the error, if it failed.",
+        class: Text "What the time was spent on: disk, network, poll, lock, …",
+        dur_ns: Ns "Duration of the call; dur_kind is its precision.",
+        dur_kind: Text "exact, upper-bound (may include user time), gap or none.",
+        others: Number "Number of other calls of this kind: same syscall, sub-operation and program.",
+        p50_ns: Ns (Same) "Median duration of this kind of call.",
+        factor: Ratio "Duration divided by the median.",
+        as_long: Number "Number of other calls that took at least half as long.",
+        path: PathTime,
+        lines: Lines {
+            first_line "Line of the call.",
+            last_line "Line of the call.",
+        },
+    }
+}
 
 /// Maximum number of calls per kind.
 const MAX_OF_A_KIND: usize = 3;
@@ -100,7 +128,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
     chosen.truncate(MAX_KINDS);
     let mut durs = durations(context, &kinds, &names, &chosen);
-    let mut builder = TableBuilder::new(context, "outliers");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (key, seen) in &chosen {
         let mut durs = durs.remove(key).unwrap_or_default();
         let p50_ns = median(&mut durs);

@@ -3,6 +3,7 @@
 use super::probe_series::{ProbeSeries, all_series};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::probe_series::probes::{ProbeKey, ProbeKind};
 use crate::tables::probe_series::spins::{Spin, spins};
@@ -10,9 +11,33 @@ use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 
+table! {
+    polls "Series of probes that wait for something by asking repeatedly.";
+    times: Calls;
+    columns {
+        of: OfTask,
+        syscall: Text "System call that checks, if it is a single one.",
+        op: Text "Sub-operation.",
+        target: Text "What is checked.",
+        command: Text "Arguments of the child that checks, if a child does.",
+        errno: Text "Error of the checks that failed.",
+        checks: Count "Number of checks.",
+        failed: Count "Number of checks that failed or found nothing.",
+        succeeded: Flag "Whether the last result differs from the first.",
+        unexplained: Number "Number of checks by a command where the last one succeeded and no call shows why; otherwise missing.",
+        spinning: Flag "Whether it checks without pauses.",
+        asked_ns: Ns (Same) "Mean requested duration of a pause.",
+        interval_ns: Ns (Same) "Mean time from one check to the next.",
+        freeable_ns: Ns "Upper bound of what shorter pauses could save: one interval, as far as it is on the critical path.",
+        total_ns: Ns "From the first check to the last.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and pauses." },
+        lines: Lines,
+    }
+}
+
 /// Builds the table, one row per series of probes.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "polls");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for series in all_series(context) {
         let connects = matches!(series.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
         if series.kind != ProbeKind::Attempt || connects {

@@ -19,7 +19,9 @@ use crate::store::heuristics::{
 use crate::store::task_relations::same_process;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::polls::stretch_ns;
 use crate::tables::ready_spins::objects::{ReadyObject, is_other_kind, stays_ready};
@@ -27,6 +29,28 @@ use parsers::syscalls::{self, Action, Class, Transfer, Wait};
 use parsers::{DurKind, Outcome, Text};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
+
+table! {
+    ready_spins "Polls that return at once, by task and object.";
+    times: Calls;
+    costs: Cost { gaps: true, ..Cost::OF_TASK };
+    columns {
+        of: OfTask,
+        syscall: Text "System call that polls.",
+        target: Text "The descriptor that is ready, as far as the capture identifies it.",
+        fd: Number "Number of that descriptor, as far as the capture contains it.",
+        attempt: Text "System call that tries to read or accept after the polls, without success.",
+        errno: Text "Error of these attempts.",
+        empty: Text "System call that reads after the polls, and returns 0: the end of the data.",
+        bare: Flag "Whether the task makes no other call between these polls.",
+        proven: Flag "Whether the descriptor is of a kind that stays ready until a call takes something, or the attempts show it.",
+        polls: Count "Number of polls in a row that return at once, in the longest series.",
+        interval_ns: Ns (Same) "Mean time from one poll to the next.",
+        total_ns: Ns "From the first poll to the last.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and between them." },
+        lines: Lines,
+    }
+}
 
 /// Maximum number of series. The longest are retained.
 const MAX_SERIES: usize = 256;
@@ -74,7 +98,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Vec::new()
     };
     let found = parallel::flat_map(&tasks, |&task| of_task(context, &kinds, task));
-    let mut builder = TableBuilder::new(context, "ready_spins");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for series in without_consumers(context, &kinds, found) {
         write(context, &series, &mut builder);
     }

@@ -14,11 +14,37 @@ use crate::parallel;
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
 use parsers::Text;
 use parsers::syscalls::{Action, Wait};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    requests "Requests to a peer, by task.";
+    times: Calls;
+    columns {
+        of: OfTask,
+        peer: Text "Peer that it sent to.",
+        port: Number "The port of the peer.",
+        round_trips: Count "Number of answered requests.",
+        response_ns: Ns "Total time from the last send to the answer.",
+        mean_ns: Ns (Same) "Mean time from the last send to the answer.",
+        typical_ns: Ns "round_trips times the median response time: what they take if none is unusually slow.",
+        p99_ns: Ns (Same) "99th percentile of the response time, within 1%.",
+        max_ns: Ns (Max) "Longest duration.",
+        sends: Count "Number of sends.",
+        sent_bytes: Bytes "Bytes sent.",
+        received_bytes: Bytes "Bytes received.",
+        connections: Count "Number of different named sockets connected to the peer.",
+        resent: Count "Number of sends repeated after a timeout without an answer.",
+        unanswered: Count "Number of requests that were never answered.",
+        delayed_acks: Count "Round trips with several sends that took as long as a delayed acknowledgement.",
+        path: PathTime { exclusive_ns "Critical-path time of the sends, waits and receives." },
+        lines: Lines,
+    }
+}
 
 const NAME_SERVER_PORT: i64 = 53;
 
@@ -61,7 +87,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| {
         OfTask::new(context, &sockets, task).finish()
     });
-    let mut builder = TableBuilder::new(context, "requests");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, peers) in tasks.iter().zip(all) {
         peers
             .into_iter()

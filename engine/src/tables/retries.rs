@@ -7,6 +7,7 @@ use super::polls::asked_ns;
 use super::probe_series::{ProbeSeries, series_between};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::probe_series::pauses::pauses;
 use crate::tables::probe_series::probes::{ProbeKey, ProbeKind};
@@ -14,9 +15,33 @@ use crate::tables::retries::by_process::Series;
 use parsers::Text;
 use rustc_hash::FxHashSet;
 
+table! {
+    retries "Series of attempts after failures.";
+    times: Calls;
+    columns {
+        of: OfTask,
+        syscall: Text "System call that is retried.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        errno: Text "Name of the last error.",
+        attempts: Count "Number of attempts.",
+        failed: Count "Number of failed attempts.",
+        succeeded: Flag "Whether the last attempt succeeded.",
+        asked_ns: Ns (Same) "Mean requested duration of a pause.",
+        pause_ns: Ns "Total duration of the pauses.",
+        freeable_ns: Ns "The last pause, during which the call may have become possible; all pauses if the task gave up.",
+        first_pause_ns: Ns "Duration of the first pause.",
+        last_pause_ns: Ns "Duration of the last pause.",
+        grows: Flag "Whether the last pause is longer than the first.",
+        total_ns: Ns "From the first attempt to the last.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and pauses." },
+        lines: Lines,
+    }
+}
+
 /// Builds the table, one row per series of attempts.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "retries");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let pauses = pauses(context);
     let of_processes = by_process::series(context, &pauses);
     let taken: FxHashSet<u32> = of_processes

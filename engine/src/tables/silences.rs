@@ -14,9 +14,33 @@ use crate::store::heuristics::{
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    silences "Silences of a log, by capture and owner.";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        target: Text "Message before the silence; of an activity that a message begins and another one ends, the first message.",
+        until: Text "Last message of the activity.",
+        after: Text "Message after the longest silence.",
+        calls: Count "Number of silences.",
+        several: Number "The same if there are several.",
+        total_ns: Ns "Total duration.",
+        max_ns: Ns (Max) "Longest duration.",
+        is_rhythm: Flag "The log is silent after each of several messages of this text, none of which mentions a wait.",
+        is_usual: Flag "Other silences of the log are about as long, as in the log of a machine that is idle at times, or the log is a short part of something that it states.",
+        could_free_ns: Ns "Upper bound of the saving: exclusive_ns; 0 for a log of days, and after a message that something about as long has ended.",
+        path: PathTime,
+        lines: Lines {
+            first_line "Line before the longest silence, or first line of the activity.",
+            last_line "Line after the longest silence, or last line of the activity.",
+        },
+    }
+}
 
 /// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
 const WAITS: [&str; 7] = [
@@ -43,7 +67,7 @@ struct Group {
 
 /// Builds the table of silences, by capture and owner.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "silences");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
             let rows = messages(context, capture);

@@ -18,12 +18,31 @@ use crate::store::heuristics::{
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    sleeps "Sleeps, by task, program, syscall and requested duration.";
+    times: Calls;
+    columns {
+        of: OfTask,
+        syscall: Text "Name of the system call.",
+        asked_ns: Ns (Same) "Requested duration of each sleep, if the capture shows it.",
+        calls: Count "Number of sleeps.",
+        interrupted: Count "Number of sleeps that a signal ended early.",
+        ran_ns: Ns "Total duration.",
+        max_ns: Ns (Max) "Longest duration.",
+        waited_by: Text "Program of the parent that waited for the longest of them.",
+        paces: Flag "Whether no process waits for it: it paces a process that never ends, or the process then waits for something outside anyway.",
+        path: PathTime,
+        lines: Lines,
+    }
+}
 
 /// Whether the calls of a shape sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,7 +118,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             *rhythms.entry(rhythm).or_default() += group.sum.calls;
         }
     }
-    let mut builder = TableBuilder::new(context, "sleeps");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
             let owner = owner(context, task, &group);

@@ -9,7 +9,27 @@ use crate::logs::items::{ItemKind, Log};
 use crate::logs::stages::Stage;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+
+table! {
+    stages "Log messages of one text, ordered by their first message.";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        message: Text "Text of the messages, with N or NAME for the parts that differ.",
+        item: Text "Kind of items that the messages are about, as in table items; missing if they are not about an item.",
+        messages: Count "Number of messages.",
+        start_ns: Moment "Time of the first message.",
+        last_ns: Ns "Time of the last message.",
+        total_ns: Ns "Time that items spent in the stage: from this message to the next one about the same item.",
+        mean_ns: Ns (Same) "Mean time in the stage.",
+        max_ns: Ns (Max) "Longest duration.",
+        item_share: Share "total_ns as a share of the time of all items.",
+        path: PathTime { exclusive_ns "Silence after these messages: window time until the next message about anything." },
+        lines: Lines,
+    }
+}
 
 /// Time that items spent in a stage.
 #[derive(Default, Clone)]
@@ -21,7 +41,7 @@ struct StageTimes {
 
 /// Builds the table of the stages of all logs, ordered by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "stages");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for log in context.logs() {
         let (stays, kinds) = (stays(log), kind_of_stages(log));
         for (number, stage) in log.stages.iter().enumerate() {

@@ -16,10 +16,37 @@ use crate::store::heuristics::{
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use parsers::{DurKind, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+table! {
+    stated_durations "Durations that log messages state.";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        kind: Text "took, at least (a limit was exceeded) or planned (a wait that begins with the message).",
+        target: Text "The message with the longest duration.",
+        stated: Text "The longest duration as the message prints it.",
+        at_least: Text "`at least ` if the message states a lower bound.",
+        calls: Count "Number of events with this text before the number; several messages about the progress of one are one.",
+        several: Number "The same if there are several.",
+        total_ns: Ns "Total duration as stated.",
+        max_ns: Ns (Max) "Longest duration as stated.",
+        rank: Number "Position by critical-path time, from 1.",
+        outside_ns: Ns "Longest duration if most of it precedes the first message of the log.",
+        outside_share: Ratio "outside_ns as a share of the window and outside_ns.",
+        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days.",
+        known_ns: Ns "outside_ns, otherwise exclusive_ns.",
+        path: PathTime { exclusive_ns "Part of the window in these intervals and in no shorter one." },
+        lines: Lines {
+            first_line "Line of the longest.",
+            last_line "The same line.",
+        },
+    }
+}
 
 /// One event with a stated duration.
 struct Event {
@@ -42,7 +69,7 @@ struct Group {
 
 /// Builds the table of stated durations.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "stated_durations");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
             let rows = messages(context, capture);

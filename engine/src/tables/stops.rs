@@ -10,6 +10,7 @@ use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::signal::sent_to;
@@ -18,6 +19,29 @@ use parsers::line::Ended;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    stops "Tasks that were stopped, and processes that were killed.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program at that moment." },
+        kind: Text "stopped or killed.",
+        signal: Text "The signal.",
+        script: Text "Script that the program interprets.",
+        stops: Count "Number of stops.",
+        lasts: Flag "Whether it is still stopped when the capture ends.",
+        total_ns: Ns "Time it was stopped.",
+        max_ns: Ns (Max) "Longest stop.",
+        sender_pid: Id "Process that sent the signal, if the capture shows it.",
+        sender_program: Text "Program of that process.",
+        after_term_ns: Ns "Time from a SIGTERM to the SIGKILL for the same process.",
+        path: PathTime { exclusive_ns "Critical-path time in which it was stopped." },
+        lines: Lines {
+            first_line "Line of the first stop, or of the call that killed it.",
+            last_line "Line of the last stop, or of its exit.",
+        },
+    }
+}
 
 /// Calls that sent a signal, by capture and target id, in order.
 type Sent = FxHashMap<(u32, i32), Vec<u32>>;
@@ -53,7 +77,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .iter()
         .filter_map(|&task| killed(context, task))
         .collect();
-    let mut builder = TableBuilder::new(context, "stops");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if stopped.is_empty() && killed.is_empty() {
         return builder.finish();
     }

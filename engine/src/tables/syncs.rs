@@ -11,11 +11,29 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
 use parsers::syscalls::{Action, Transfer, action_of};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    syncs "Syncs, by process, syscall and target.";
+    times: Calls;
+    costs: Cost { calls: |action, _| may_sync(action), ..Cost::OF_PROCESS };
+    columns {
+        group: OfProcesses,
+        syscall: Text "Name of the system call.",
+        target: Text "What was synced; missing where targets with few syncs each are combined.",
+        targets: Count "Number of different targets.",
+        opened: Flag "Whether these are writes to files opened with O_SYNC or O_DSYNC, where each write is a sync.",
+        writes: Count "Number of writes to these targets between the syncs.",
+        each_bytes: Bytes (Same) "Mean number of bytes written per sync.",
+        sum: CallSums { bytes "Bytes written between the syncs." },
+    }
+}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -46,7 +64,7 @@ fn kind(action: Action) -> Option<Kind> {
 }
 
 /// Whether a call may wait for written data. A write does so if its file was opened for synchronous writes.
-pub(super) fn may_sync(action: Action) -> bool {
+fn may_sync(action: Action) -> bool {
     kind(action).is_some()
 }
 
@@ -63,7 +81,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let groups = parallel::flat_map(&processes, |tasks| {
         of_process(context, &kinds, &synced, tasks)
     });
-    let mut builder = TableBuilder::new(context, "syncs");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         write(context, &group, &mut builder);
     }

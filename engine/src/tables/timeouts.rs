@@ -23,7 +23,9 @@ use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
 use crate::tables::timeouts::idle::Around;
@@ -31,6 +33,37 @@ use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    timeouts "Expired waits, by task, syscall, target and time limit.";
+    times: Calls;
+    costs: Cost { calls: |action, _| action.wait().is_some(), apart: false, ..Cost::OF_TASK };
+    columns {
+        of: OfTask,
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What was awaited, if it is a single thing.",
+        awaited: Text "Kind of the awaited thing: `child`, `signal`, `data`, `peer`, `file-lock`, `lock` (lock, semaphore, condition or another thread), `message` or `any` (one of several).",
+        requested_ns: Ns (Same) "The timeout, if the capture shows it.",
+        waits: Count "Number of all waits for the same thing, expired or not, with any timeout.",
+        expired: Count "Number of waits that reached this timeout.",
+        ran_ns: Ns "Total duration of the expired waits.",
+        max_ns: Ns (Max) "Longest duration of an expired wait.",
+        is_round: Flag "Whether the timeout is a typical hand-chosen value.",
+        gave_up: Flag "Whether the last wait expired and the task continued with something else of its own accord, or killed the awaited process.",
+        went_on: Flag "Whether the task then continued with something else or exited. In an idle loop, the next wait for the same thing follows soon and finally succeeds.",
+        paces: Flag "Whether they pace a process that does not end by itself, or did so until it was told to end.",
+        sent_before: Text "Peer that the task had sent to, or tried to connect to, without an answer before the timeout.",
+        sent_bytes: Bytes "Bytes of the last send to that peer.",
+        meanwhile: Text "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.",
+        answered: Flag "Whether the answer to that request came later, without another request: the task waited for it in steps.",
+        path: PathTime { exclusive_ns "Critical-path time of the expired waits." },
+        lines: Lines {
+            first_line "Line of the first expired wait.",
+            last_line "Line of the last expired wait.",
+        },
+    }
+}
 
 /// The kind of a wait: syscall, operation, normalised target.
 type Kind = (Text, Text, Text);
@@ -85,7 +118,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let tasks = tasks_with_expired(context);
     let around = Around::new(context);
     let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(&around, task));
-    let mut sheet = TableBuilder::new(context, "timeouts");
+    let mut sheet = TableBuilder::new(context, &TABLE.schema);
     let victims = Victims::new(context);
     for (&task, of_task) in tasks.iter().zip(all) {
         of_task.write(&around, &victims, task, &mut sheet);
