@@ -29,9 +29,9 @@ table! {
         joins: Joins::Costliest(Some(2)),
         ..Cost::OF_PROCESS
     };
-    columns {
+    row {
         group: OfProcesses,
-        way: Text "down (a path is resolved component by component) or up (a file is looked up in each parent directory).",
+        way: Words "down (a path is resolved component by component) or up (a file is looked up in each parent directory).",
         syscall: Text "The most common of the system calls.",
         target: Text "The path with the most repeated lookups.",
         paths: Count "Number of paths with repeated lookups.",
@@ -234,15 +234,17 @@ fn write(context: &TableContext<'_>, group: &CallGroup<bool>, builder: &mut Tabl
     let commonest = paths
         .iter()
         .max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
-    builder.group_columns(group);
-    builder.string("way", Some(if group.key { "up" } else { "down" }));
-    builder.text("syscall", grouping::commonest(context, &group.rows));
-    builder.text("target", commonest.map_or(Text::NONE, |(&path, _)| path));
-    builder.int("paths", paths.len() as i64);
-    builder.int("walks", group.counts[0]);
-    builder.int("steps", group.counts[1]);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        way: Some(if group.key { "up" } else { "down" }.to_owned()),
+        syscall: grouping::commonest(context, &group.rows),
+        target: commonest.map_or(Text::NONE, |(&path, _)| path),
+        paths: paths.len() as i64,
+        walks: group.counts[0],
+        steps: group.counts[1],
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::edge::WakeKind;
@@ -20,7 +20,7 @@ use parsers::{NO_NS, Outcome, Text};
 table! {
     blocked_writers "Tasks whose writes were blocked, each with the pipe or socket that blocked it longest.";
     times: Calls;
-    columns {
+    row {
         of: OfTask { program "Program that writes." },
         target: Text "The pipe or socket that was full.",
         reader_pid: Id "Process that reads at the other end.",
@@ -124,23 +124,26 @@ fn write(context: &TableContext<'_>, blocked: &Blocked, builder: &mut TableBuild
     };
     let known = &trace.tasks[blocked.task as usize];
     let lifetime_ns = known.end_ns().saturating_sub(known.birth_ns);
-    builder.task_columns(blocked.task, first_row);
-    builder.text("target", blocked.target);
-    builder.id("reader_pid", trace.tasks[blocked.reader as usize].pid);
-    builder.text("reader_program", context.program(blocked.reader, last_row));
-    builder.int("calls", blocked.rows.len() as i64);
-    builder.int("blocked_ns", blocked.total_ns);
-    builder.float(
-        "blocked_share",
-        (lifetime_ns > 0).then(|| blocked.total_ns as f64 / lifetime_ns as f64),
-    );
-    builder.path_ns(
-        blocked
+    let row = TableRow {
+        of: TaskAt {
+            task: blocked.task,
+            row: first_row,
+        },
+        target: blocked.target,
+        reader_pid: trace.tasks[blocked.reader as usize].pid,
+        reader_program: context.program(blocked.reader, last_row),
+        calls: blocked.rows.len() as i64,
+        blocked_ns: blocked.total_ns,
+        blocked_share: (lifetime_ns > 0).then(|| blocked.total_ns as f64 / lifetime_ns as f64),
+        path: blocked
             .rows
             .iter()
             .map(|&row| context.exclusive_ns(row))
             .sum(),
-    );
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(Vec::new()));
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(Vec::new()));
 }

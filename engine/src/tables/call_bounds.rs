@@ -20,7 +20,7 @@ use parsers::Text;
 table! {
     call_bounds "Calls on the critical path whose durations may contain time of the program, by process.";
     times: Calls;
-    columns {
+    row {
         group: OfProcesses { program "Program that made these calls." },
         syscall: Text "The system call.",
         op: Text "Sub-operation.",
@@ -69,19 +69,18 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Kind>, builder: &mut Tabl
         .rows
         .iter()
         .filter(|&&row| may_be_outside(context, row));
-    builder.group_columns(group);
-    builder.text("syscall", syscall);
-    builder.text("op", op);
-    builder.int("unproven_ns", outside.map(on_path).sum());
     let refused = group
         .rows
         .iter()
         .filter(|&&row| may_be_outside(context, row) && failed_at_once(events, row));
-    builder.int("refused_ns", refused.map(on_path).sum());
-    builder.int(
-        "longest_ns",
-        group.rows.iter().map(on_path).max().unwrap_or(0),
-    );
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall,
+        op,
+        unproven_ns: outside.map(on_path).sum(),
+        refused_ns: refused.map(on_path).sum(),
+        longest_ns: group.rows.iter().map(on_path).max().unwrap_or(0),
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }

@@ -20,7 +20,7 @@ use crate::store::normalise::normalise;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::threshold::CostScope;
@@ -33,9 +33,9 @@ table! {
     commands "Commands that ran at least twice.";
     times: Lives;
     costs: Cost { gaps: true, of: CostScope::Program, joins: Joins::Never, ..Cost::OF_PROCESS };
-    columns {
+    row {
         of: OfTask { program "The program that was run." },
-        argv: Text "Its arguments, with numbers removed.",
+        argv: Words "Its arguments, with numbers removed.",
         runs: Count "Number of runs.",
         commands: Count "Number of such command lines: 1.",
         distinct: Number "Number of different command lines, including numbers.",
@@ -283,54 +283,43 @@ fn write(
         .map(|run| trace.tasks[run.task as usize].creator)
         .collect();
     let distinct: FxHashSet<Text> = runs.iter().map(|run| run.argv).collect();
-    builder.task_columns(first.task, first.first_row);
-    builder.string(
-        "argv",
-        Some(&String::from_utf8_lossy(argv))
-            .filter(|argv| !argv.is_empty())
-            .map(|argv| &**argv),
-    );
-    builder.int("runs", runs.len() as i64);
-    builder.int("commands", 1);
-    builder.int("distinct", distinct.len() as i64);
-    builder.int(
-        "parents",
-        parents.iter().filter(|&&parent| parent != NONE).count() as i64,
-    );
-    // The tracer truncated the arguments, so the rest may differ.
-    builder.bool(
-        "is_cut",
-        memchr::memmem::find(argv, b"...").is_some() || argv.is_empty(),
-    );
-    builder.bool("alike", are_alike(context, traffic, runs));
-    builder.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
-    builder.int(
-        "longest_ns",
-        runs.iter().map(|run| run.life_ns).max().unwrap_or(0),
-    );
-    builder.path_ns(exclusive_ns);
-    builder.int(
-        "inclusive_ns",
-        inclusive_ns
+    let row = TableRow {
+        of: TaskAt {
+            task: first.task,
+            row: first.first_row,
+        },
+        argv: (!argv.is_empty()).then(|| String::from_utf8_lossy(argv).into_owned()),
+        runs: runs.len() as i64,
+        commands: 1,
+        distinct: distinct.len() as i64,
+        parents: parents.iter().filter(|&&parent| parent != NONE).count() as i64,
+        // The tracer truncated the arguments, so the rest may differ.
+        is_cut: memchr::memmem::find(argv, b"...").is_some() || argv.is_empty(),
+        alike: are_alike(context, traffic, runs),
+        life_ns: runs.iter().map(|run| run.life_ns).sum(),
+        longest_ns: runs.iter().map(|run| run.life_ns).max().unwrap_or(0),
+        path: exclusive_ns,
+        inclusive_ns: inclusive_ns
             .max(exclusive_ns)
             .min(context.wall_ns(capture).max(exclusive_ns)),
+        repeated_ns: exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0),
+        lines: LinesOf {
+            first_row: first.start_row,
+            last_row: runs
+                .iter()
+                .map(|run| run.last_row)
+                .max()
+                .unwrap_or(first.last_row),
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Stretches(
+            runs.iter()
+                .map(|run| (run.task, run.first_row, run.last_row))
+                .collect(),
+        ),
     );
-    builder.int(
-        "repeated_ns",
-        exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0),
-    );
-    builder.lines(
-        first.start_row,
-        runs.iter()
-            .map(|run| run.last_row)
-            .max()
-            .unwrap_or(first.last_row),
-    );
-    builder.members(Provenance::Stretches(
-        runs.iter()
-            .map(|run| (run.task, run.first_row, run.last_row))
-            .collect(),
-    ));
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::store::events::EventTable;
 use crate::store::time_limits::min_duration_ns;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::Cost;
 use crate::waits::wait_kinds::timed_out;
@@ -21,10 +21,10 @@ table! {
         calls: |action, _| action == Action::Connects || action.wait() == Some(Wait::Poll),
         ..Cost::OF_TASK
     };
-    columns {
+    row {
         of: OfTask,
         peer: Text "Peer that it tried to reach.",
-        port: Number "The port of the peer.",
+        port: MaybeNumber "The port of the peer.",
         attempts: Count "Number of connects.",
         failed: Count "Number of these calls that failed.",
         expired: Count "Number of waits for a connection that timed out.",
@@ -173,19 +173,24 @@ fn write(
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else {
         return;
     };
-    builder.task_columns(task, first_row);
-    builder.text("peer", name);
-    builder.some_int(
-        "port",
-        port(context.trace.events.texts.bytes(peer.first_target)),
-    );
-    builder.int("attempts", peer.attempts);
-    builder.int("failed", peer.failed);
-    builder.int("expired", peer.expired);
-    builder.text("errno", peer.errno);
-    builder.int("waited_ns", peer.waited_ns);
-    builder.int("max_ns", peer.max_ns);
-    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(peer.rows));
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        peer: name,
+        port: port(context.trace.events.texts.bytes(peer.first_target)),
+        attempts: peer.attempts,
+        failed: peer.failed,
+        expired: peer.expired,
+        errno: peer.errno,
+        waited_ns: peer.waited_ns,
+        max_ns: peer.max_ns,
+        path: peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(peer.rows));
 }

@@ -13,7 +13,7 @@ use crate::store::event::EventKind;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
@@ -25,7 +25,7 @@ table! {
     cpu "Time between calls, by process and program.";
     times: Gaps;
     costs: Cost { calls: |_, _| false, gaps: true, of: CostScope::Process, ..Cost::OF_TASK };
-    columns {
+    row {
         of: OfTask { program "The program." },
         target: Text "The file on its command line that it opened for reading first.",
         gaps: Count "Number of gaps on the critical path.",
@@ -234,24 +234,6 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
         .filter(|&ns| ns > 0);
     // The last call certainly belongs to the program. The first may be the execve, which started in the previous
     // program.
-    builder.task_columns(own.task, own.last_row);
-    builder.text("target", input);
-    builder.int("gaps", own.gaps);
-    builder.int("calls", own.calls);
-    builder.float(
-        "calls_per_s",
-        lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64),
-    );
-    builder.path_ns(own.exclusive_ns);
-    builder.int("tracing_ns", own.traced.tracing_ns());
-    builder.bool(
-        "waits_traced",
-        context.trust_of(own.task).is_none_or(Trust::has_waits),
-    );
-    builder.bool("before_signal", may_hide_a_call(context, own));
-    builder.int("max_ns", own.longest_ns);
-    builder.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
-    builder.lines(own.longest_row, own.longest_row);
     let program = if own.program.is_some() {
         KeyValue::Text(events.texts.string(own.program).into_owned())
     } else {
@@ -271,10 +253,33 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
         (GroupKey::Program, vec![program]),
         (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]),
     ];
-    builder.members(Provenance::Pieces(Scope {
-        only,
-        without: Vec::new(),
-    }));
+    let row = TableRow {
+        of: TaskAt {
+            task: own.task,
+            row: own.last_row,
+        },
+        target: input,
+        gaps: own.gaps,
+        calls: own.calls,
+        calls_per_s: lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64),
+        path: own.exclusive_ns,
+        tracing_ns: own.traced.tracing_ns(),
+        waits_traced: context.trust_of(own.task).is_none_or(Trust::has_waits),
+        before_signal: may_hide_a_call(context, own),
+        max_ns: own.longest_ns,
+        mean_ns: own.exclusive_ns / own.gaps.max(1),
+        lines: LinesOf {
+            first_row: own.longest_row,
+            last_row: own.longest_row,
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Pieces(Scope {
+            only,
+            without: Vec::new(),
+        }),
+    );
 }
 
 #[cfg(test)]

@@ -24,18 +24,18 @@ table! {
     io "Reads and writes, by process, direction and target.";
     times: Calls;
     costs: Cost { calls: |action, _| action.transfer().is_some(), ..Cost::OF_PROCESS };
-    columns {
+    row {
         group: OfProcesses,
-        way: Text "read, write, copy (from one descriptor to another) or list (directory entries).",
+        way: Words "read, write, copy (from one descriptor to another) or list (directory entries).",
         syscall: Text "The most common of the system calls.",
         target: Text "What was read or written; missing where targets with few calls each are combined.",
         targets: Count "Number of different targets.",
-        class: Text "What the time in these calls is spent on: disk, ipc, network, terminal, …",
+        class: Words "What the time in these calls is spent on: disk, ipc, network, terminal, …",
         moved: Count "Number of calls that moved at least one byte.",
-        mean_bytes: Bytes (Same) "Mean size of the calls that moved bytes.",
-        min_bytes: Bytes (Min) "Smallest size of such a call.",
-        p50_bytes: Bytes (Same) "Median size of such a call.",
-        max_bytes: Bytes (Max) "Largest size of such a call.",
+        mean_bytes: MaybeBytes (Same) "Mean size of the calls that moved bytes.",
+        min_bytes: MaybeBytes (Min) "Smallest size of such a call.",
+        p50_bytes: MaybeBytes (Same) "Median size of such a call.",
+        max_bytes: MaybeBytes (Max) "Largest size of such a call.",
         seeks: Count "Number of times the process changed the position in these targets (lseek).",
         p50_ns: Ns (Same) "Median duration of the calls.",
         sum: CallSums,
@@ -227,24 +227,26 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
         any(sizes.iter().copied().max().unwrap_or(0)),
     );
     let mean = any(sum.bytes / (sizes.len() as i64).max(1));
-    builder.group_columns(group);
-    builder.string("way", Some(way.name()));
-    builder.text("syscall", syscall);
-    builder.text("target", target);
-    builder.int("targets", grouping::targets(context, &group.rows));
     let class = class_of(syscall, events.texts.bytes(events.target(sum.first_row)));
-    builder.string("class", Some(class.name()));
-    builder.int("moved", sizes.len() as i64);
-    builder.some_int("mean_bytes", mean);
-    builder.some_int("min_bytes", least);
     let middle = grouping::median(&mut sizes);
-    builder.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
-    builder.some_int("max_bytes", most);
-    builder.int("seeks", group.counts[0]);
     let middle_ns = grouping::median(&mut durs);
-    builder.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        way: Some(way.name().to_owned()),
+        syscall,
+        target,
+        targets: grouping::targets(context, &group.rows),
+        class: Some(class.name().to_owned()),
+        moved: sizes.len() as i64,
+        mean_bytes: mean,
+        min_bytes: least,
+        p50_bytes: (!sizes.is_empty()).then_some(middle),
+        max_bytes: most,
+        seeks: group.counts[0],
+        p50_ns: if durs.is_empty() { NO_NS } else { middle_ns },
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

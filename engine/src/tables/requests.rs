@@ -14,20 +14,20 @@ use crate::parallel;
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
-use parsers::Text;
 use parsers::syscalls::{Action, Wait};
+use parsers::{NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 table! {
     requests "Requests to a peer, by task.";
     times: Calls;
-    columns {
+    row {
         of: OfTask,
-        peer: Text "Peer that it sent to.",
-        port: Number "The port of the peer.",
+        peer: Words "Peer that it sent to.",
+        port: MaybeNumber "The port of the peer.",
         round_trips: Count "Number of answered requests.",
         response_ns: Ns "Total time from the last send to the answer.",
         mean_ns: Ns (Same) "Mean time from the last send to the answer.",
@@ -352,34 +352,37 @@ fn write(
         return;
     };
     let answered = peer.round_trips > 0;
-    builder.task_columns(task, first_row);
     let path = context.trace.events.socket_paths.get(&peer.first_target);
     let name = texts.string(path.copied().unwrap_or(name));
-    builder.string("peer", Some(address(&name)));
-    builder.some_int("port", port(texts.bytes(peer.first_target)));
-    builder.int("round_trips", peer.round_trips);
-    builder.int("response_ns", peer.response_ns);
-    builder.some_int(
-        "mean_ns",
-        answered.then(|| peer.response_ns / peer.round_trips.max(1)),
-    );
-    builder.some_int(
-        "typical_ns",
-        answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
-    );
-    builder.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
-    builder.some_int("max_ns", answered.then_some(peer.max_ns));
-    builder.int("sends", peer.sent.0);
-    builder.int("sent_bytes", peer.sent.1);
-    builder.int("received_bytes", peer.received_bytes);
-    builder.int("connections", peer.connections.len() as i64);
-    builder.int("resent", peer.resent);
-    builder.int("unanswered", peer.unanswered);
-    builder.int("delayed_acks", peer.delayed);
     peer.rows.append(&mut peer.held_back);
     peer.rows.sort_unstable();
     peer.rows.dedup();
-    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(peer.rows));
+    let if_answered = |of: &dyn Fn() -> i64| if answered { of() } else { NO_NS };
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        peer: Some(address(&name).to_owned()),
+        port: port(texts.bytes(peer.first_target)),
+        round_trips: peer.round_trips,
+        response_ns: peer.response_ns,
+        mean_ns: if_answered(&|| peer.response_ns / peer.round_trips.max(1)),
+        typical_ns: if_answered(&|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
+        p99_ns: if_answered(&|| peer.lengths.quantile(0.99)),
+        max_ns: if_answered(&|| peer.max_ns),
+        sends: peer.sent.0,
+        sent_bytes: peer.sent.1,
+        received_bytes: peer.received_bytes,
+        connections: peer.connections.len() as i64,
+        resent: peer.resent,
+        unanswered: peer.unanswered,
+        delayed_acks: peer.delayed,
+        path: peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(peer.rows));
 }

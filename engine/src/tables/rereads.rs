@@ -27,12 +27,12 @@ table! {
         apart: false,
         ..Cost::OF_TASK
     };
-    columns {
+    row {
         group: OfProcesses { processes "Number of processes that read the file." },
         target: Text "The file; missing where files with little time each are combined.",
         targets: Count "Number of files.",
         opens: Count "Number of times it was opened and read from the start.",
-        size_bytes: Bytes (Same) "Bytes of the largest pass, taken as the size of the file.",
+        size_bytes: MaybeBytes (Same) "Bytes of the largest pass, taken as the size of the file.",
         written: Flag "Whether one of these processes also wrote to it.",
         sum: CallSums {
             calls "Number of calls in all passes except the first.",
@@ -136,14 +136,16 @@ impl File {
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (target, largest_bytes) = group.key;
-    builder.group_columns(group);
-    builder.text("target", target);
-    builder.int("targets", grouping::targets(context, &group.rows));
-    builder.int("opens", group.counts[0]);
-    builder.some_int("size_bytes", target.is_some().then_some(largest_bytes));
-    builder.bool("written", group.counts[1] > 0);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        target,
+        targets: grouping::targets(context, &group.rows),
+        opens: group.counts[0],
+        size_bytes: target.is_some().then_some(largest_bytes),
+        written: group.counts[1] > 0,
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

@@ -26,9 +26,9 @@ table! {
         apart: false,
         ..Cost::OF_PROCESS
     };
-    columns {
+    row {
         group: OfProcesses,
-        kind: Text "file, directory, or requests (entries fetched by ioctl).",
+        kind: Words "file, directory, or requests (entries fetched by ioctl).",
         syscall: Text "The most common of the system calls.",
         op: Text "The request that fetches entries.",
         target: Text "What is scanned.",
@@ -84,20 +84,19 @@ fn group(found: passes::ProcessPasses) -> CallGroup<Key> {
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let ((target, op), kind, written) = group.key;
     let [scans, entries] = group.counts;
-    builder.group_columns(group);
-    builder.string("kind", Some(kind));
-    builder.text("syscall", grouping::commonest(context, &group.rows));
-    builder.text("op", op);
-    builder.text("target", target);
-    builder.int("scans", scans);
-    builder.int("entries", entries);
-    builder.float(
-        "entries_per_scan",
-        Some(entries as f64 / scans.max(1) as f64),
-    );
-    builder.bool("written", written);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        kind: Some(kind.to_owned()),
+        syscall: grouping::commonest(context, &group.rows),
+        op,
+        target,
+        scans,
+        entries,
+        entries_per_scan: Some(entries as f64 / scans.max(1) as f64),
+        written,
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::parallel;
 use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::was_broken_off;
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 table! {
     signals "Delivered signals, by task and name.";
     times: Calls;
-    columns {
+    row {
         of: OfTask,
         signal: Text "Name of the signal.",
         delivered: Count "Number of deliveries.",
@@ -135,24 +135,31 @@ fn write(
         .saturating_sub(events.start_ns(signal.first_row));
     signal.rows.sort_unstable();
     signal.rows.dedup();
-    builder.task_columns(task, signal.first_row);
-    builder.text("signal", name);
-    builder.int("delivered", signal.delivered);
-    builder.int("interrupted", signal.interrupted);
-    builder.int("handled", signal.handled);
-    builder.int("handler_ns", signal.handler_ns);
-    builder.int("timers", timers);
-    builder.some_int(
-        "interval_ns",
-        (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)),
-    );
-    builder.path_ns(
-        signal
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: signal.first_row,
+        },
+        signal: name,
+        delivered: signal.delivered,
+        interrupted: signal.interrupted,
+        handled: signal.handled,
+        handler_ns: signal.handler_ns,
+        timers,
+        interval_ns: if signal.delivered > 1 {
+            length_ns / (signal.delivered - 1)
+        } else {
+            NO_NS
+        },
+        path: signal
             .rows
             .iter()
             .map(|&row| context.exclusive_ns(row))
             .sum(),
-    );
-    builder.lines(signal.first_row, signal.last_row);
-    builder.members(Provenance::Rows(signal.rows));
+        lines: LinesOf {
+            first_row: signal.first_row,
+            last_row: signal.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(signal.rows));
 }

@@ -14,7 +14,7 @@ use crate::store::heuristics::{
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::kit::table;
+use crate::table_support::kit::{LinesOf, table};
 use crate::table_support::provenance::Provenance;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
@@ -22,13 +22,13 @@ use rustc_hash::FxHashMap;
 table! {
     silences "Silences of a log, by capture and owner.";
     times: Calls;
-    columns {
-        capture: Index "Number of the capture.",
-        target: Text "Message before the silence; of an activity that a message begins and another one ends, the first message.",
-        until: Text "Last message of the activity.",
-        after: Text "Message after the longest silence.",
+    row {
+        capture: Capture "Number of the capture.",
+        target: Words "Message before the silence; of an activity that a message begins and another one ends, the first message.",
+        until: Words "Last message of the activity.",
+        after: Words "Message after the longest silence.",
         calls: Count "Number of silences.",
-        several: Number "The same if there are several.",
+        several: MaybeNumber "The same if there are several.",
         total_ns: Ns "Total duration.",
         max_ns: Ns (Max) "Longest duration.",
         is_rhythm: Flag "The log is silent after each of several messages of this text, none of which mentions a wait.",
@@ -234,36 +234,38 @@ fn write(
     let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else {
         return;
     };
-    builder.capture(capture);
-    builder.string("target", Some(&owner));
-    builder.string("until", group.until.map(text).as_deref());
-    builder.string("after", after.map(text).as_deref());
-    builder.int("calls", silences);
-    builder.some_int("several", (silences > 1).then_some(silences));
-    builder.int("total_ns", group.total_ns);
-    builder.int("max_ns", max_ns);
-    builder.bool("is_rhythm", is_rhythm);
-    builder.bool("is_usual", is_usual);
     // A message that something long has ended begins nothing.
     let has_ended = |stated: Stated| {
         stated.meaning == Meaning::Took
             && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) >= max_ns
     };
     let follows_end = group.until.is_none() && stated(&owner).is_some_and(has_ended);
-    builder.int(
-        "could_free_ns",
-        if spans_days || follows_end {
-            0
-        } else {
-            group.exclusive_ns
-        },
-    );
-    builder.path_ns(group.exclusive_ns);
     let (from, to) = match (group.until, after) {
         (Some(until), _) => (group.owner, until),
         (None, Some(after)) => (longest, after),
         (None, None) => (first_row, last_row),
     };
-    builder.lines(from, to);
-    builder.members(Provenance::Rows(group.rows));
+    let row = TableRow {
+        capture,
+        target: Some(owner.to_owned()),
+        until: group.until.map(text),
+        after: after.map(text),
+        calls: silences,
+        several: (silences > 1).then_some(silences),
+        total_ns: group.total_ns,
+        max_ns,
+        is_rhythm,
+        is_usual,
+        could_free_ns: if spans_days || follows_end {
+            0
+        } else {
+            group.exclusive_ns
+        },
+        path: group.exclusive_ns,
+        lines: LinesOf {
+            first_row: from,
+            last_row: to,
+        },
+    };
+    builder.add(row, Provenance::Rows(group.rows));
 }

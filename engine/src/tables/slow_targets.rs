@@ -34,11 +34,11 @@ table! {
         joins: Joins::Costliest(Some(1)),
         ..Cost::OF_PROCESS
     };
-    columns {
+    row {
         group: OfProcesses,
         syscall: Text "The system call with most of the time.",
-        target: Text "The place: a file, a directory tree, a peer or its host.",
-        scope: Text "file, directory, host or target.",
+        target: Words "The place: a file, a directory tree, a peer or its host.",
+        scope: Words "file, directory, host or target.",
         targets: Number "Number of different targets in that place.",
         others: Number "Number of calls of the same kinds by the same program elsewhere.",
         usual_ns: Ns "Time that the same number of such calls takes elsewhere.",
@@ -572,28 +572,24 @@ fn of_place(
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (_, name, scope, usual_ns, others) = &group.key;
     let sum = group.sum(context);
-    builder.group_columns(group);
-    builder.text("syscall", grouping::costliest(context, &group.rows));
-    builder.string("target", Some(&String::from_utf8_lossy(name)));
-    builder.string("scope", Some(scope));
-    builder.int("targets", targets(context, &group.rows));
-    builder.int("others", *others);
-    builder.int("usual_ns", *usual_ns);
-    builder.float(
-        "factor",
-        Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64),
-    );
-    builder.int("half_calls", half_calls(context, &group.rows));
     let outside = group
         .rows
         .iter()
         .filter(|&&row| may_be_outside(context, row));
-    builder.int(
-        "unproven_ns",
-        outside.map(|&row| context.exclusive_ns(row)).sum(),
-    );
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall: grouping::costliest(context, &group.rows),
+        target: Some(String::from_utf8_lossy(name).into_owned()),
+        scope: Some((*scope).to_owned()),
+        targets: targets(context, &group.rows),
+        others: *others,
+        usual_ns: *usual_ns,
+        factor: Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64),
+        half_calls: half_calls(context, &group.rows),
+        unproven_ns: outside.map(|&row| context.exclusive_ns(row)).sum(),
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 /// The minimum number of these calls that account for half of their time.

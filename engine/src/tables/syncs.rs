@@ -23,7 +23,7 @@ table! {
     syncs "Syncs, by process, syscall and target.";
     times: Calls;
     costs: Cost { calls: |action, _| may_sync(action), ..Cost::OF_PROCESS };
-    columns {
+    row {
         group: OfProcesses,
         syscall: Text "Name of the system call.",
         target: Text "What was synced; missing where targets with few syncs each are combined.",
@@ -205,16 +205,18 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
         bytes: group.counts[1],
         ..group.sum(context)
     };
-    builder.group_columns(group);
-    builder.text("syscall", group.key.0);
-    builder.text("target", grouping::only_target(context, &group.rows));
-    builder.int("targets", grouping::targets(context, &group.rows));
     let is_write = matches!(kind(action_of(group.key.0)), Some(Kind::Writes));
-    builder.bool("opened", is_write);
-    builder.int("writes", group.counts[0]);
-    builder.int("each_bytes", sum.bytes / sum.calls.max(1));
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall: group.key.0,
+        target: grouping::only_target(context, &group.rows),
+        targets: grouping::targets(context, &group.rows),
+        opened: is_write,
+        writes: group.counts[0],
+        each_bytes: sum.bytes / sum.calls.max(1),
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
