@@ -54,6 +54,7 @@ tables! {
     copies,
     cpu,
     entropy_waits,
+    error_counts,
     excerpts,
     fd_sweeps,
     forks,
