@@ -10,6 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+# A busy machine generates examples slowly, which says nothing about the code.
+hypothesis_settings.register_profile("any machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+hypothesis_settings.load_profile("any machine")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"

@@ -17,6 +17,7 @@ PACKAGE = ROOT / "tracealyze"
 # Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
 LAYERS = [
     ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "inert", "addresses", "later"],
+    ["toml_file"],
     ["units", "config"],
     ["html_tables"],
     ["capture_input"],
@@ -27,6 +28,7 @@ LAYERS = [
     ["path_overview", "time_names"],
     ["findings"],
     ["verdict"],
+    ["outcome"],
     ["bounded"],
     ["summary", "trace_overview"],
     ["notebook_view"],

@@ -8,8 +8,9 @@ from rust_imports import Crate, file_circles, upward
 
 # A module may use those in layers below its own. Formats of one layer do not know each other.
 LAYERS = [
-    ["text", "scan", "facts", "error_names", "input"],
-    ["syscalls", "line"],
+    ["text", "scan", "capture_facts", "error_names", "input"],
+    ["syscalls", "facts"],
+    ["line"],
     ["interner", "line_cache", "quoting"],
     ["cached_lines", "elision"],
     ["format"],

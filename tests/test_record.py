@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,38 @@ def test_time_limit_lets_the_command_go_on(record: Record, tmp_path: Path) -> No
     assert tracealyze.read(tmp_path / "a.zst").window.wall_ns < 3_000_000_000
 
 
+def test_report_does_not_wait_for_the_command(tmp_path: Path) -> None:
+    """It came only when the command ended, and never if that did not."""
+    recording = subprocess.Popen(
+        [sys.executable, "-m", "tracealyze", "record", "-o", "a.zst", "--for", "500ms", "--", "sleep", "60"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_ctrl_c,
+    )
+    assert recording.stderr is not None
+    try:
+        text = b""
+        while b"--kill" not in text:
+            assert select.select([recording.stderr], [], [], _PATIENCE_S)[0], text
+            text += os.read(recording.stderr.fileno(), 4096)
+        assert b"clock_nanosleep" in text and b"goes on without the tracer" in text
+        assert f"kill -KILL {recording.pid}".encode() in text
+        recording.terminate()
+        assert recording.wait(timeout=_PATIENCE_S) == -signal.SIGTERM
+    finally:
+        recording.kill()
+        recording.communicate()
+    assert tracealyze.read(tmp_path / "a.zst").window.end_ns == _facts(tmp_path)["ended_ns"]
+
+
+def test_command_may_end_with_the_capture(record: Record, tmp_path: Path) -> None:
+    recording = record("--kill", "--for", "500ms", "--", "sh", "-c", "trap '' TERM; while :; do :; done")
+    recording.communicate(timeout=_PATIENCE_S)
+    assert recording.returncode == 0
+    assert _facts(tmp_path)["ended"] == "time limit"
+
+
 def test_size_limit_holds_to_within_a_buffer(record: Record, tmp_path: Path) -> None:
     record("--max-size", "60K", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=40000").communicate()
     assert _facts(tmp_path)["ended"] == "size limit"
@@ -221,6 +254,78 @@ def test_running_process_is_released_at_the_end(record: Record, tmp_path: Path, 
     finally:
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()
+
+
+def test_tracer_that_is_killed_leaves_a_capture_with_an_end(record: Record, tmp_path: Path) -> None:
+    server = _sleeper()
+    try:
+        recording = record("--pid", str(server.pid))
+        tracer = _until(lambda: processes.tracer_of(server.pid), "an attached tracer")
+        _until(lambda: (tmp_path / "a.zst").stat().st_size > 3000, "a complete frame")
+        os.kill(tracer, signal.SIGKILL)
+        recording.communicate(timeout=_PATIENCE_S)
+        assert _facts(tmp_path)["ended"] == "the end of the tracer"
+        assert tracealyze.read(tmp_path / "a.zst").totals["calls"] > 10
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def test_children_of_an_attached_process_are_traced_too(record: Record, tmp_path: Path) -> None:
+    """A worker took all the time, and the capture of its master had nothing in it."""
+    with subprocess.Popen(["sh", "-c", "sleep 60; true"], start_new_session=True) as master:
+        try:
+            children = Path(f"/proc/{master.pid}/task/{master.pid}/children")
+            child = _until(lambda: children.read_text().split(), "the child")[0]
+            _, err = record("--pid", str(master.pid), "--for", "1s").communicate(timeout=_PATIENCE_S)
+        finally:
+            os.killpg(master.pid, signal.SIGKILL)
+    assert f"Traced too, as children: sleep (pid {child})." in err
+    text = tracealyze.read(tmp_path / "a.zst").summary().diagnosis[0].text
+    assert f"The child is sleep 60 (pid {child}), which was in clock_nanosleep." in text
+
+
+def _states(threads: Path) -> set[str]:
+    return {(each / "stat").read_text().rpartition(")")[2].split()[0] for each in threads.iterdir()}
+
+
+_DEADLOCK = """
+import threading, time
+locks = [threading.Lock(), threading.Lock()]
+def take(first, second):
+    with locks[first]:
+        time.sleep(0.2)
+        locks[second].acquire()
+for pair in ((0, 1), (1, 0)):
+    threading.Thread(target=take, args=pair).start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "said"),
+    [
+        ((sys.executable, "-c", "while 1: pass"), "R", "it computes"),
+        (("sleep", "60"), "S", "HUNG: sleep 60 (pid {pid}) was in clock_nanosleep for at least"),
+        (("cat",), "S", "HUNG: cat (pid {pid}) was in read on pipe:"),
+        ((sys.executable, "-c", _DEADLOCK), "S", "all of its 3 threads were in futex"),
+        (("sh", "-c", "kill -STOP $$"), "T", "(pid {pid}) is stopped (state T)"),
+    ],
+)
+def test_process_without_calls_is_named_in_the_first_line(
+    record: Record, tmp_path: Path, words: Sequence[str], state: str, said: str
+) -> None:
+    with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            threads = Path(f"/proc/{process.pid}/task")
+            number = 3 if words[-1] == _DEADLOCK else 1
+            _until(lambda: len(list(threads.iterdir())) == number, "its threads")
+            states = partial(_states, threads)
+            _until(lambda: states() == {state}, f"state {state}")
+            record("--pid", str(process.pid), "--for", "1s").communicate(timeout=_PATIENCE_S)
+            trace = tracealyze.read(tmp_path / "a.zst")
+        finally:
+            process.kill()
+    assert said.format(pid=process.pid) in trace.summary().diagnosis[0].text
 
 
 def _on_a_terminal(arguments: Sequence[str], folder: Path, act: Callable[[int, int], None]) -> tuple[int, str]:

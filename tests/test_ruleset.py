@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,12 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import SAMPLES, Run
 
 import tracealyze
 from tracealyze.errors import WrongUsage
 from tracealyze.findings import rule_set
-from tracealyze.findings.compile_rules import compiled_text
-from tracealyze.findings.compiled_rules import COMPILED, PACKAGED
+from tracealyze.findings.compile_rules import compiled_text, known_text
+from tracealyze.findings.compiled_rules import COMPILED, COMPILED_KNOWN, PACKAGED
 from tracealyze.findings.rule_file import PLACEHOLDERS
 from tracealyze.findings.rule_set import chosen, rules
 
@@ -176,6 +178,7 @@ def test_rules_are_selected_by_name_code_or_prefix() -> None:
 
 def test_compiled_rules_are_current() -> None:
     assert COMPILED.read_text(encoding="ascii") == compiled_text(), "rule files were edited: run `make rules`"
+    assert COMPILED_KNOWN.read_text(encoding="ascii") == known_text(), "rules/known was edited: run `make rules`"
 
 
 def test_edited_packaged_rule_is_parsed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -230,3 +233,21 @@ def test_condition_on_groups_takes_only_their_columns(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(WHOLE + rule, encoding="utf-8")
     with pytest.raises(WrongUsage, match=re.escape("own.toml, where: target is not in group")):
         rules(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "nested", "large"])
+@pytest.mark.parametrize("name", ["bad.toml", "tracealyze.toml"])
+def test_unreadable_toml_is_an_error_with_its_name(kind: str, name: str, tmp_path: Path, run: Run) -> None:
+    """A pipe blocked, a device never ended, and brackets ended in a traceback."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    file = (folder if name == "bad.toml" else tmp_path) / name
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "device":
+        file.symlink_to("/dev/zero")
+    else:
+        file.write_text(f"tracealyze = {'[' * 5000}" if kind == "nested" else "# tracealyze\n" * 1_000_000)
+    options = ["--rules", str(folder)] if name == "bad.toml" else []
+    done = run("summarize", *options, SAMPLES / "ssh-login" / "ssh-login.truss", cwd=tmp_path)
+    assert (done.returncode, name in done.stderr, "bug" in done.stderr) == (2, True, False), done.stderr

@@ -172,6 +172,8 @@ _Scope: TypeAlias = tuple[_Conditions, _Conditions]
 _Claimant: TypeAlias = tuple[Table, Sequence[int]] | _Scope
 """Rows of a table that knows their events, or pieces of the partition."""
 
+_Recorded: TypeAlias = tuple[int | None, bool, Sequence[tuple[int, int]], Sequence[tuple[int, bytes, bytes]]] | None
+
 class Trace:
     """One or more captures in memory."""
 
@@ -365,6 +367,7 @@ def stream_events(
     folder: str,
     input_format: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    recorded: Sequence[_Recorded] = (),
 ) -> EventStream:
     """Read captures as `read` does, for their events only; rows are kept in an unnamed temporary file."""
 
@@ -372,8 +375,12 @@ def read(
     captures: Sequence[Sequence[str]],
     input_format: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    recorded: Sequence[_Recorded] = (),
 ) -> Trace:
     """Read captures, each a list of files that belong together ("-" is standard input).
 
-    progress(bytes done, bytes in all or 0) is called now and then.
+    progress(bytes done, bytes in all or 0) is called now and then. `recorded` has for each capture what `record`
+    stored about it, or None: when tracing ended, in ns since 1970, if processes still lived; whether durations were
+    printed; the ids of the process and of the thread of those that ran when the tracer attached; and the id, path and
+    command line of these processes. Such a capture may be empty.
     """

@@ -22,6 +22,7 @@ COMMANDS = (
     "doctor",
     "redact",
     "summarize",
+    "reply",
     "timeline",
     "report",
     "top-syscalls",
@@ -40,6 +41,7 @@ COMMANDS = (
     "rules",
     "explain",
     "mcp",
+    "skill",
 )
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 

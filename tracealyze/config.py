@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tracealyze import toml_file
 from tracealyze.errors import WrongUsage, did_you_mean
 
 FILES = ("tracealyze.toml", "pyproject.toml")
@@ -48,20 +49,13 @@ def seen_from(here: Path, file: Path, name: str) -> str:
 
 def _section(file: Path) -> Mapping[str, Any] | None:
     try:
-        content = file.read_bytes()
+        content = toml_file.content_of(file, str(file))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:
-        raise WrongUsage(f"{file}: cannot be read: {error.strerror or error}.") from error
     # Most projects do not configure this program, so their files are not parsed.
     if b"tracealyze" not in content:
         return None
-    import tomllib
-
-    try:
-        section: Any = tomllib.loads(content.decode())
-    except ValueError as error:
-        raise WrongUsage(f"{file}: cannot be read: {error}.") from error
+    section: Any = toml_file.parsed(content, f"{file}: cannot be read")
     for key in SECTION.split("."):
         section = section.get(key) if isinstance(section, Mapping) else None
     if section is not None and not isinstance(section, Mapping):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from tracealyze import _engine
 from tracealyze.capture_input.capture_info import Capture
 from tracealyze.capture_input.contents import Source
+from tracealyze.capture_input.recorded import facts_for_engine
 from tracealyze.capture_input.temporary_files import TemporaryFiles
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage
@@ -37,7 +38,8 @@ class EventStream:
     ) -> None:
         self._temporary = temporary
         folder = tempfile.gettempdir()
-        self._source = translated(lambda: _engine.stream_events(files, folder, input_format, progress))
+        made = facts_for_engine(files)
+        self._source = translated(lambda: _engine.stream_events(files, folder, input_format, progress, made))
         self.captures = tuple(Capture.of(fields) for fields in self._source.captures())
 
     @property

@@ -207,6 +207,16 @@ Source: see `MIN_STAGE_SHARE`."""
 MAX_NAMED_FLAGS: Final = 3
 """Maximum number of bars in a set of flags that names a call.
 Source: futex operations and locks have up to two; sets of events to watch have six and more."""
+MIN_COMPUTING_SHARE: Final = 0.05
+"""Minimum share of CPU time of a thread that made no system call, for it to compute.
+Source: chosen. One that spins has nearly all of a free processor, and a twentieth of one that twenty processes share.
+One that waits, or does not get a processor, has next to nothing."""
+MIN_FREE_PROCESSOR_SHARE: Final = 0.8
+"""Minimum share of CPU time of a thread that computes and shares its processor with no other process.
+Source: a loop of Python on an idle machine, attached for 2 s, has 97 to 99 %."""
+MIN_STANDSTILL_NS: Final = 1_000_000_000
+"""Minimum time without a completed call for a hang.
+Source: as of the rule `open-call`."""
 
 # Many captures
 

@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, TypeAlias
 from tracealyze import _engine
 from tracealyze.capture.capture_file import CaptureFile
 from tracealyze.capture_input.capture_files import STDIN, files_of
-from tracealyze.capture_input.recorded import read_metadata
+from tracealyze.capture_input.recorded import Recorded, facts_for_engine, read_metadata
 from tracealyze.engine_errors import translated
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.errors import UnknownFormat, UnusableInput, WrongUsage
 
 Name: TypeAlias = "str | os.PathLike[str]"
 
@@ -34,12 +34,21 @@ _HARMLESS_FACTS = frozenset(
         "cores",
         "started",
         "ended",
+        "began_ns",
+        "ended_ns",
         "exit",
         "dropped_parts",
         "pids",
     )
 )
 """Metadata of `record` that stays as it is."""
+_SNAPSHOTS = frozenset(("attached", "detached"))
+"""Metadata of `record` about processes."""
+_SNAPSHOT_LISTS = frozenset(("processes", "others", "threads", "fds", "ends", "locks"))
+_SNAPSHOT_NUMBERS = frozenset(("at_ns", "left_out", "pid", "parent", "tid", "cpu_ns", "owner", "fd", "holder"))
+_SNAPSHOT_WORDS = frozenset(("state", "role", "kind"))
+_SNAPSHOT_NAMES = frozenset(("name", "path"))
+_WORD = re.compile(r"[A-Za-z]{1,8}")
 _VERSION = re.compile(r"(?:strace -- version )?\d+(?:\.\d+)*")
 
 
@@ -177,7 +186,11 @@ class Redaction:
     def write_file(self, file: str, output: str, *, overwrites: bool = False) -> None:
         facts = read_metadata(file) if file != STDIN and os.path.isfile(file) else {}
         with _opened(output, self.facts(facts), overwrites=overwrites, source=file) as write:
-            self.copy(file, write)
+            try:
+                self.copy(file, write)
+            except UnknownFormat:
+                if not _is_empty(file, facts):
+                    raise
 
     def copy(self, file: str, write: Any) -> bool:
         """Read a capture and hand over its pieces. Returns whether it is damaged."""
@@ -191,7 +204,24 @@ class Redaction:
 
     def facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Metadata of `record`, without what it tells about the command and the machine."""
-        return {name: value if name in _HARMLESS_FACTS else self._value(value) for name, value in facts.items()}
+        return {name: self._fact(name, value) for name, value in facts.items()}
+
+    def _fact(self, name: str, value: Any) -> Any:
+        if name in _SNAPSHOTS:
+            return self._snapshot(value)
+        return value if name in _HARMLESS_FACTS else self._value(value)
+
+    def _snapshot(self, value: Any) -> dict[str, Any]:
+        """Ids, states and times of processes, with other names; without arguments of programs and of calls."""
+        found: dict[str, Any] = {}
+        for name, part in value.items() if isinstance(value, dict) else ():
+            if name in _SNAPSHOT_LISTS and isinstance(part, list):
+                found[name] = [self._snapshot(each) for each in part]
+            elif isinstance(part, str) and name in _SNAPSHOT_NAMES:
+                found[name] = self._value(part)
+            elif _is_harmless(name, part):
+                found[name] = part
+        return found
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -200,6 +230,21 @@ class Redaction:
         if isinstance(value, dict):
             return {self._value(name): self._value(item) for name, item in value.items()}
         return [self._value(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_empty(file: str, facts: Mapping[str, Any]) -> bool:
+    """Whether a recording has no lines, because the program made no call."""
+    if not Recorded.of(facts).ended:
+        return False
+    captures = translated(lambda: _engine.read([[file]], None, None, facts_for_engine([[file]]))).captures()
+    return not any(capture["lines"] for capture in captures)
+
+
+def _is_harmless(name: str, value: Any) -> bool:
+    """Whether a value of a snapshot is a number or a word that names nothing."""
+    if name in _SNAPSHOT_NUMBERS:
+        return isinstance(value, int)
+    return name in _SNAPSHOT_WORDS and isinstance(value, str) and _WORD.fullmatch(value) is not None
 
 
 class RedactedFile(CaptureFile):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import bounded, verdict
-from tracealyze.capture_input.recorded import recorded
+from tracealyze.capture_input.recorded import attached_state, recorded
+from tracealyze.capture_input.standstill import Standstill, standstill
+from tracealyze.findings.finding import Severity
+from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:
@@ -20,6 +24,12 @@ if TYPE_CHECKING:
     from tracealyze.verdict import Sentence
 
 SCHEMA = "tracealyze.summary/1"
+
+_MAX_SENTENCES = 3
+_LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG)
+"""Verdicts that say more than the causes of lost time."""
+_MAX_QUOTED = 64
+_DESCRIPTOR = re.compile(r"\w\((\d{1,9})<")
 
 _PARTITION = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
 _PROCESSES = (
@@ -109,8 +119,53 @@ class Summary:
 
     @cached_property
     def diagnosis(self) -> list[Sentence]:
-        """The answer in one to three sentences."""
-        return verdict.sentences(self.trace, self.findings)
+        """The answer in one to three sentences: how the run failed, the causes, or what the lines show."""
+        if self.standstill:
+            return [verdict.Sentence(self.standstill.line), verdict.Sentence(self.standstill.advice)]
+        said = verdict.sentences(self.trace, self.findings)
+        if self.outcome.verdict in _LEADING and self.outcome.text:
+            return [self.lead, *filter(self._is_serious, said)][:_MAX_SENTENCES]
+        if any(each.finding is not None for each in said):
+            return said
+        lead = [self.lead] if self.outcome.text else []
+        observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
+        # What repeats says more than which call is the most frequent one.
+        most = [] if observed and not self.window.wall_ns else said
+        return [*lead, *most, *observed][:_MAX_SENTENCES]
+
+    def _is_serious(self, sentence: Sentence) -> bool:
+        """Whether a sentence is about a finding that matters next to a failure."""
+        finding = self.findings[sentence.finding] if sentence.finding is not None else None
+        return finding is not None and finding.severity is not Severity.INFO
+
+    @cached_property
+    def lead(self) -> Sentence:
+        """How the run went, as one sentence of the diagnosis. It begins the report where no finding does."""
+        return verdict.Sentence(" ".join((self.outcome.sentence, *self.outcome.details)))
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """How the run went, in one word and a few sentences."""
+        if still := self.standstill:
+            verdict_of = Verdict(still.condition.word.lower().replace(" ", "-"))
+            return Outcome(verdict_of, still.text.rstrip("."), (still.advice,), inert="no call completed")
+        return outcome_of(self.trace, self.findings)
+
+    @cached_property
+    def observations(self) -> list[Observation]:
+        """What the lines show, without an accusation."""
+        return observations(self.trace, self.outcome, self.findings)
+
+    @cached_property
+    def standstill(self) -> Standstill | None:
+        """What the traced processes did, if `record` attached to them and none of them completed a call."""
+        state = attached_state(self.captures[0]) if len(self.captures) == 1 else None
+        if state is None or not state.pids:
+            return None
+        rows = list(self.trace.table("open_calls"))
+        open_calls = max(self.totals["open"], sum(row["killed_by"] is None for row in rows))
+        completed = self.totals["calls"] - open_calls
+        return standstill(state, rows if completed else _with_descriptors(self.trace, rows), completed)
 
     @property
     def saving_ns(self) -> tuple[int, int]:
@@ -156,6 +211,8 @@ class Summary:
             "window": asdict(self.window),
             "totals": self.totals,
             "impact_ns": list(self.saving_ns),
+            "outcome": self.outcome.document(),
+            "observations": [each.document() for each in self.observations],
             "diagnosis": [asdict(each) for each in self.diagnosis],
             "findings": [finding.document() for finding in self.findings],
             **long,
@@ -212,6 +269,14 @@ def long_lists(trace: TraceTables) -> Lists:
 def _more(trace: TraceTables) -> tuple[str, ...]:
     """Keys that rows have only where there are several captures."""
     return ("capture",) if len(trace.captures) > 1 else ()
+
+
+def _with_descriptors(trace: TraceTables, rows: Sequence[Row]) -> list[Row]:
+    """Open calls with the number of their descriptor, which the table has only where the name is unknown."""
+    lines = sorted({row["first_line"] for row in rows})[:_MAX_QUOTED]
+    texts = dict(zip(lines, trace.quote(lines), strict=False))
+    found = {line: int(match[1]) for line, text in texts.items() if (match := _DESCRIPTOR.search(text))}
+    return [{**row, "fd": found.get(row["first_line"], row["fd"])} for row in rows]
 
 
 def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:

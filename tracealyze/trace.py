@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
 from tracealyze.capture_input.contents import Source, names_of
+from tracealyze.capture_input.recorded import facts_for_engine
 from tracealyze.capture_input.temporary_files import TemporaryFiles
 from tracealyze.engine_errors import translated
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
@@ -218,7 +219,7 @@ def read_files(
 ) -> Trace:
     """Read captures, each given as the list of its files."""
     chosen = checked_format(input_format)
-    source = translated(lambda: _engine.read(files, chosen, progress))
+    source = translated(lambda: _engine.read(files, chosen, progress, facts_for_engine(files)))
     return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles()))
 
 

@@ -141,16 +141,16 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
         share = row["exclusive_ns"] / trace.window.wall_ns
         what = "outside system calls" if row["class"] == "user" else f"in {name_of(row)}"
         where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
-        return Sentence(f"Nothing stands out: {units.share(share)} of the wall time is {where}.", share)
-    return Sentence("Nothing stands out.")
+        return Sentence(f"No cause stands out. Most of the wall time, {units.share(share)}, is {where}.", share)
+    return Sentence("No cause stands out.")
 
 
 def _of_silence(trace: TraceTables) -> Sentence:
     """The longest silence of a log without a finding."""
     longest = next(iter(trace.partition_by(["class", "target"], limit=1)))
     share = longest["exclusive_ns"] / trace.window.wall_ns
-    part = f"the longest part, {units.share(share)}, is {shown(name_of(longest))}"
-    return Sentence(f"Nothing stands out: {part}.", share)
+    part = f"The longest part, {units.share(share)}, is {shown(name_of(longest))}"
+    return Sentence(f"No silence stands out. {part}.", share)
 
 
 def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
@@ -166,12 +166,12 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     if total_ns:
         share = largest["total_ns"] / total_ns
         what = f"{units.share(share)} of the time in calls is {shown(largest['syscall'])} in {program}"
-        return Sentence(f"Nothing stands out: {what}.", share)
+        return Sentence(f"No cause stands out: {what}.", share)
     # Next to the signal that killed the process, for example, a few calls of each kind are not worth a word.
     if not is_alone and largest["calls"] <= MIN_NAMED_CALLS_SHARE * calls:
         return Sentence("")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
-    return Sentence(f"Nothing stands out by count: {number} are {shown(largest['syscall'])} in {program}.")
+    return Sentence(f"No loop and no failing call stands out: {number} are {shown(largest['syscall'])} in {program}.")
 
 
 def _of_own_cpu(trace: TraceTables) -> Sentence | None:

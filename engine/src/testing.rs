@@ -21,6 +21,7 @@ use crate::store::trace::{Capture, Trace};
 use crate::table_support::context::{TableContext, TableMemo};
 use crate::table_support::kit::Make;
 use crate::waits::wakers::Wakers;
+use parsers::facts::{Created, RequeuedTo, Timeout, WaitedChild};
 use parsers::{CaptureFacts, Clock, DurKind, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
 
@@ -329,17 +330,18 @@ fn push(trace: &mut Trace, task: u32, start_ns: i64, entry: &Entry) -> u32 {
 
 fn link(trace: &mut Trace, (creator, child): (u32, Option<u32>), row: u32, entry: &Entry) {
     if let Some(child) = entry.waited {
-        trace.events.waited.push((row, child));
+        trace.events.facts.add::<WaitedChild>(row, child);
     }
     if let Some(asked_ns) = entry.asked_ns {
-        trace.events.requested.push((row, asked_ns));
+        trace.events.facts.add::<Timeout>(row, asked_ns);
     }
     if !entry.moves_to.is_empty() {
         let address = trace.events.texts.add(entry.moves_to.as_bytes());
-        trace.events.moved.push((row, address));
+        trace.events.facts.add::<RequeuedTo>(row, address);
     }
     if entry.makes {
-        trace.events.made.push((row, trace.events.target(row)));
+        let target = trace.events.target(row);
+        trace.events.facts.add::<Created>(row, target);
     }
     let Some(child) = child.and_then(|child| trace.tasks.get_mut(child as usize)) else {
         return;

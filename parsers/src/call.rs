@@ -12,8 +12,9 @@ mod raw;
 mod socket_address;
 mod value;
 
+use crate::facts::{Access, Fact, FilePart};
 use crate::format::Parsed;
-use crate::line::{Access, CallPart, Extra, Line, NO_ID, NO_NS, Outcome};
+use crate::line::{CallPart, Extra, Line, NO_ID, NO_NS, Outcome};
 use crate::syscalls::{Action, Class, Syscall, action_of};
 use crate::text::Text;
 use socket_address::socket_address;
@@ -344,10 +345,10 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
 fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let number = |arg: &[u8]| crate::scan::value(arg).map_or(0, |(number, _)| number as u64);
     if line.fd != NO_ID && line.extra == 0 && line.outcome != Outcome::Failed {
-        line.extra = parsed.keep(Extra::Shared {
+        line.extra = parsed.keep(Fact::SharedMapping(FilePart {
             length: number(length),
             offset: number(offset),
-        });
+        }));
     }
 }
 
@@ -424,12 +425,12 @@ fn descriptors<'a>(
 
 fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.extra == 0 && facts.moved.is_some() {
-        line.extra = parsed.keep(Extra::RequeuedTo(facts.moved));
+        line.extra = parsed.keep(Fact::RequeuedTo(facts.moved));
     }
     if line.extra == 0 && line.outcome != Outcome::Failed {
         match facts.access {
             None | Some(Access::Reads) if !facts.made.is_some() => {}
-            None => line.extra = parsed.keep(Extra::Created(facts.made)),
+            None => line.extra = parsed.keep(Fact::Created(facts.made)),
             Some(access) => {
                 line.extra = parsed.keep(Extra::Opened {
                     created: facts.made,
@@ -449,13 +450,13 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
         line.extra = parsed.keep(Extra::OwnAddress(facts.own));
     }
     if line.extra == 0 && facts.is_fifo && line.outcome == Outcome::Ok {
-        line.extra = parsed.keep(Extra::IsFifo);
+        line.extra = parsed.keep(Fact::IsFifo(()));
     }
     if line.extra != 0 {
         return;
     }
     if let Some((clock, until_ns)) = facts.until {
-        line.extra = parsed.keep(Extra::Deadline(clock, until_ns));
+        line.extra = parsed.keep(Fact::Deadline((clock, until_ns)));
         return;
     }
     if facts.timeout.is_none() && facts.fds.is_empty() {
@@ -463,7 +464,7 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
         let is_open = matches!(line.outcome, Outcome::Open | Outcome::Interrupted);
         match facts.joins {
             _ if is_open && facts.is_limited => line.extra = parsed.keep(Extra::Limited),
-            Some(id) => line.extra = parsed.keep(Extra::Joins(id)),
+            Some(id) => line.extra = parsed.keep(Fact::Joins(id)),
             None if is_open && facts.is_contended => line.extra = parsed.keep(Extra::Contended),
             None => {}
         }
@@ -484,14 +485,14 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
             timeout_ns,
             ready: NO_ID,
         },
-        Some(timeout_ns) => Extra::Timeout(timeout_ns),
+        Some(timeout_ns) => Fact::Timeout(timeout_ns).into(),
         None => match (facts.data, &*fds) {
             (Some(data), &[fd]) if line.outcome != Outcome::Failed => Extra::Registered {
                 fd,
                 data,
                 edge: facts.is_edge,
             },
-            _ => Extra::Fds(fds),
+            _ => Fact::Fds(fds).into(),
         },
     });
 }

@@ -13,8 +13,9 @@ mod layout;
 mod notes;
 mod recognise;
 
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::error_names;
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::facts::Fact;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::LineParts;
@@ -230,7 +231,7 @@ fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parse
             (crate::scan::value(args[4]), crate::scan::value(args[5]))
         && args[3] == b"0x1"
     {
-        line.extra = parsed.keep(Extra::Timeout(
+        line.extra = parsed.keep(Fact::Timeout(
             seconds.saturating_mul(1_000_000_000).saturating_add(nanos),
         ));
     }

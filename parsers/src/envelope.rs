@@ -27,7 +27,7 @@ mod timestamps;
 
 pub use choose::choose_reader;
 
-use crate::facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, StampMoment};
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, StampMoment};
 use crate::format::{self, Head, LineReader, Parsed};
 use crate::kernel_log::stamp::{LogStamp, StampBase};
 use crate::line::{Line, LineKind, NO_NS};

@@ -1,114 +1,158 @@
-//! What the numbers in a capture mean: which moment a stamp is, what it counts from, what a duration is.
+//! The facts that a line contains about its event, in addition to the fields of [`crate::Line`]: all kinds, in one list.
+//!
+//! ```text
+//! 7 nanosleep({tv_sec=5, tv_nsec=0}, NULL) = 0          Timeout(5000000000)
+//! ```
+//!
+//! A new kind is a line of the list, and what finds it in a reader: `parsed.add_fact(&mut line, Fact::Timeout(5))`. The
+//! engine keeps each fact by the row of its event, so whatever needs it asks `events.facts.get::<facts::Timeout>(row)`.
+//! Only facts from which something else follows need code in between.
 
-/// Which moment of a call its stamp is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StampMoment {
-    /// The start of the call (on a second half: its end).
-    Start,
-    /// The end of the call.
-    End,
-    /// Lines have no stamps.
-    None,
+use crate::text::Text;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// O_RDONLY.
+    Reads,
+    /// O_WRONLY.
+    Writes,
+    /// O_RDWR.
+    Both,
 }
 
-/// Length of a year with a 29 February.
-pub const LEAP_YEAR_NS: i64 = 366 * 86_400_000_000_000;
-
-/// What a stamp counts from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Clock {
-    /// 1970.
-    Epoch,
-    /// Midnight, without a date.
-    TimeOfDay,
-    /// The start of the trace or of the machine.
-    SinceStart,
-    /// The first of January of an unknown year, which counts as a leap year.
-    SinceNewYear,
-    /// The previous line of the whole run, so stamps must be added up. In a log, a negative stamp is a date with a
-    /// resolution of one minute: the time to the end of a year of [`LEAP_YEAR_NS`].
-    SincePrevious,
-    /// CPU time of each thread: it orders the events of one thread, and has no relation to wall time.
-    PerThread,
-    /// There is no clock.
-    None,
+/// A clock whose moments programs use as deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeadlineClock {
+    /// `CLOCK_MONOTONIC`, which counts from the start of the machine.
+    Monotonic,
+    /// `CLOCK_REALTIME`, which counts from 1970.
+    RealTime,
 }
 
-/// What a duration is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[repr(u8)]
-pub enum DurKind {
-    /// Wall time from entry to return.
-    Exact,
-    /// An upper bound: it includes user time before or after the call.
-    UpperBound,
-    /// The time until the next message.
-    Gap,
-    /// Durations are neither printed nor derivable.
-    None,
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilePart {
+    /// Its length.
+    pub length: u64,
+    /// Where it begins.
+    pub offset: u64,
 }
 
-impl DurKind {
-    /// All kinds, by number.
-    pub const ALL: [DurKind; 4] = [
-        DurKind::Exact,
-        DurKind::UpperBound,
-        DurKind::Gap,
-        DurKind::None,
-    ];
-
-    /// The name in tables and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            DurKind::Exact => "exact",
-            DurKind::UpperBound => "upper-bound",
-            DurKind::Gap => "gap",
-            DurKind::None => "none",
+/// Calls the macro `$with` with the list of all kinds, and with what follows its name.
+///
+/// Each entry is a sentence, the name of the kind, and the type of its value; `()` for facts that are only true.
+#[macro_export]
+macro_rules! list_facts {
+    ($with:ident $($more:tt)*) => {
+        $with! {
+            printed {
+                /// Requested duration of a sleep, or the timeout of a wait; [`crate::NO_NS`] without a limit.
+                Timeout(i64);
+                /// The same as a moment of a clock that the stamps do not use.
+                Deadline((DeadlineClock, i64));
+                /// The descriptors of a poll or select, or those created by pipe or socketpair. Of a poll, empty if it
+                /// is known that there are none.
+                Fds(Box<[i32]>);
+                /// The descriptor that ended a poll, where its result names only one.
+                ReadyFd(i32);
+                /// The path that the call creates if it succeeds: of an open with O_CREAT, a rename or a link.
+                Created(Text);
+                /// How a file is opened, unless it is only read.
+                OpenedFor(Access);
+                /// Each write to the opened file waits until the data is on disk (O_SYNC, O_DSYNC).
+                SyncsWrites(());
+                /// The metadata of the file shows that it is a fifo.
+                IsFifo(());
+                /// The part of a file that is mapped as shared with other processes.
+                SharedMapping(FilePart);
+                /// The second address of a futex call: the requeue target of the waiters, or of the call itself.
+                RequeuedTo(Text);
+                /// The value that a wait expects at its address. It may be the id of a thread whose end is awaited
+                /// (join): the kernel clears the id when the thread ends.
+                Joins(i32);
+                /// The child that a wait returned; 0 if the trace shows that there was none.
+                WaitedChild(i32);
+                /// The process that sent a signal, or the child that a SIGCHLD reports.
+                Sender(i32);
+                /// Why a signal that reports a fault or an abort was sent: `SEGV_MAPERR`, `SI_TKILL`.
+                FaultCode(Text);
+                /// The address whose access or instruction was the fault that a signal reports.
+                FaultAddress(u64);
+            }
+            $($more)*
         }
+    };
+}
+
+macro_rules! declare {
+    (printed { $($(#[$doc:meta])* $kind:ident($value:ty);)* }) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            pub struct $kind;
+
+            impl FactKind for $kind {
+                type Value = $value;
+            }
+        )*
+
+        /// One fact.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Fact {
+            $($(#[$doc])* $kind($value),)*
+        }
+
+        impl Fact {
+            /// The same fact with other numbers of texts.
+            pub fn with_texts(&self, text: &dyn Fn(Text) -> Text) -> Fact {
+                match self {
+                    $(Fact::$kind(value) => Fact::$kind(value.with_texts(text)),)*
+                }
+            }
+        }
+    };
+}
+
+list_facts!(declare);
+
+/// A kind of facts.
+pub trait FactKind {
+    /// What a fact of this kind holds.
+    type Value: Send;
+}
+
+/// A value that a reader can give to a fact.
+pub trait FactValue {
+    /// The same value with other numbers of texts.
+    fn with_texts(&self, text: &dyn Fn(Text) -> Text) -> Self;
+}
+
+impl FactValue for Text {
+    fn with_texts(&self, text: &dyn Fn(Text) -> Text) -> Text {
+        text(*self)
     }
 }
 
-/// What the lines of one capture contain and mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CaptureFacts {
-    /// Which moment the stamp is.
-    pub stamp: StampMoment,
-    /// What the stamp counts from.
-    pub clock: Clock,
-    /// Resolution of the stamp.
-    pub tick_ns: i64,
-    /// What durations are, whether printed or derived from stamps.
-    pub dur_kind: DurKind,
-    /// Whether durations are printed. If not, the assembler derives them from stamps.
-    pub has_durations: bool,
-    /// Whether lines carry ids.
-    pub has_ids: bool,
-    /// Whether a line without an id, in a capture that has ids, belongs to the only living task (strace on stderr).
-    pub ids_optional: bool,
-    /// Whether the ids are those of processes, so that calls of several threads can be open under one id.
-    pub mixes_threads: bool,
-    /// Whether the tracer marks a first half where the line of another task follows, so that a file that ends in such a
-    /// half lacks lines.
-    pub marks_halves: bool,
-    /// Whether ids without a process id are those of threads of one process, whose own id is never printed.
-    pub one_process: bool,
-    /// Whether the newest line comes first (`journalctl -r`).
-    pub is_newest_first: bool,
-    /// Whether the ids are those of processes, however many threads a process has.
-    pub names_processes: bool,
-    /// The moment that stamps count from, in ns since 1970, if the capture contains it.
-    pub base_ns: i64,
+macro_rules! without_texts {
+    ($($value:ty),*) => {
+        $(
+            impl FactValue for $value {
+                fn with_texts(&self, _text: &dyn Fn(Text) -> Text) -> $value {
+                    self.clone()
+                }
+            }
+        )*
+    };
 }
 
-/// What is known of the envelopes around the lines of a capture: loggers, collectors, mails.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnvelopeFacts {
-    /// Their names, the outermost first.
-    pub names: Vec<&'static str>,
-    /// The sender whose lines are read, where several write to one log: a program, a container, a file.
-    pub sender: Option<String>,
-    /// Whether stamps are those of the log, because the lines have none of their own.
-    pub has_clock: bool,
-    /// Whether long lines were folded into several. They are read as they are.
-    pub is_folded: bool,
-}
+without_texts!(
+    (),
+    i32,
+    i64,
+    u64,
+    Access,
+    FilePart,
+    (DeadlineClock, i64),
+    Box<[i32]>
+);

@@ -1,8 +1,9 @@
 //! What a format provides, and the loop that reads a chunk of lines.
 
 use crate::cached_lines::{self, CachedLine, ChunkLines, LineRef};
+use crate::capture_facts::{CaptureFacts, EnvelopeFacts};
 use crate::elision;
-use crate::facts::{CaptureFacts, EnvelopeFacts};
+use crate::facts::Fact;
 use crate::interner::Interner;
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::{LineCache, LineParts, LinePrefix};
@@ -255,9 +256,22 @@ impl Parsed {
     }
 
     /// Store an extra; returns its number for [`Line::extra`].
-    pub fn keep(&mut self, extra: Extra) -> u32 {
-        self.extras.push(extra);
+    pub fn keep(&mut self, extra: impl Into<Extra>) -> u32 {
+        self.extras.push(extra.into());
         self.extras.len() as u32
+    }
+
+    /// Add a fact to whatever a line has. It is kept as it is. One that frequent lines have should be their only extra,
+    /// which costs no allocation.
+    pub fn add_fact(&mut self, line: &mut Line, fact: Fact) {
+        let known = line.extra.checked_sub(1);
+        match known.and_then(|at| self.extras.get_mut(at as usize)) {
+            Some(extra) => {
+                let alone = std::mem::replace(extra, Extra::Torn);
+                *extra = alone.with(fact);
+            }
+            None => line.extra = self.keep(fact),
+        }
     }
 
     /// A line contains the name of the running program, too.

@@ -13,6 +13,7 @@
 
 mod decode;
 mod file;
+mod kept;
 mod magic;
 mod stream;
 mod utf16;
@@ -51,12 +52,33 @@ pub fn open(path: &Path) -> io::Result<Source> {
 #[cfg(unix)]
 fn standard_input() -> io::Result<Source> {
     use std::os::fd::AsFd;
-    source_of(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+    let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    if file.metadata()?.is_file() {
+        return source_of(file);
+    }
+    Stream::new(kept::Kept::new(file)).map(Source::Stream)
 }
 
 #[cfg(not(unix))]
 fn standard_input() -> io::Result<Source> {
-    Stream::new(io::stdin()).map(Source::Stream)
+    Stream::new(kept::Kept::new(io::stdin())).map(Source::Stream)
+}
+
+/// Open a file that was read before. Of standard input, only what was short enough to be kept can be read again.
+///
+/// # Errors
+/// Those of [`open`]; standard input that was too long.
+pub fn open_again(path: &Path) -> io::Result<Source> {
+    if path.as_os_str() != "-" {
+        return open(path);
+    }
+    let bytes = kept::bytes().ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "standard input cannot be read a second time",
+        )
+    })?;
+    Stream::new(io::Cursor::new(bytes)).map(Source::Stream)
 }
 
 fn source_of(file: File) -> io::Result<Source> {

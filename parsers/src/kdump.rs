@@ -16,8 +16,9 @@
 mod head;
 mod records;
 
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::error_names::{self, System};
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::facts::Fact;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::scan;
@@ -322,7 +323,7 @@ fn second(name: &[u8], first: i64, rest: &[u8], line: &mut Line, parsed: &mut Pa
         .and_then(scan::value)
         .and_then(|(value, _)| i32::try_from(value).ok());
     if let (Ok(first), Some(other)) = (i32::try_from(first), other) {
-        line.extra = parsed.keep(Extra::Fds(Box::new([first, other])));
+        line.extra = parsed.keep(Fact::Fds(Box::new([first, other])));
     }
 }
 

@@ -17,8 +17,8 @@ mod prefix;
 pub(crate) mod programs;
 pub(crate) mod stamp;
 
+use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
-use crate::facts::{CaptureFacts, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;

@@ -9,6 +9,7 @@
 
 pub mod cached_lines;
 pub mod call;
+pub mod capture_facts;
 pub mod dtruss;
 mod elision;
 mod envelope;
@@ -38,8 +39,9 @@ pub mod truss_freebsd;
 pub mod truss_solaris;
 
 pub use cached_lines::{CachedLines, ChunkLines, Content, LineRef};
+pub use capture_facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, LEAP_YEAR_NS, StampMoment};
 pub use envelope::choose_reader;
-pub use facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, LEAP_YEAR_NS, StampMoment};
+pub use facts::Fact;
 pub use format::{Format, Head, LineReader, Parsed, Recognition};
 pub use format_list::{FORMATS, by_name, recognise};
 pub use interner::{Interner, NewTexts};

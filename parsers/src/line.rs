@@ -1,5 +1,6 @@
 //! The result of reading one physical line.
 
+use crate::facts::{Access, DeadlineClock, Fact};
 use crate::text::Text;
 
 /// No thread or process id on the line.
@@ -202,26 +203,6 @@ pub enum Ended {
     Killed(Text),
 }
 
-/// How a file is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// O_RDONLY.
-    Reads,
-    /// O_WRONLY.
-    Writes,
-    /// O_RDWR.
-    Both,
-}
-
-/// A clock whose moments programs use as deadlines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeadlineClock {
-    /// `CLOCK_MONOTONIC`, which counts from the start of the machine.
-    Monotonic,
-    /// `CLOCK_REALTIME`, which counts from 1970.
-    RealTime,
-}
-
 /// What a time of a whole run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunTime {
@@ -236,6 +217,10 @@ pub enum RunTime {
 /// What only a few lines contain, in addition to the fields of [`Line`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
+    /// A fact about the event.
+    Fact(Fact),
+    /// The same in addition to another extra.
+    With(Box<(Extra, Fact)>),
     /// execve: the program and its arguments, as one text with blanks between, quoted where needed. `argv` may be NONE.
     Exec {
         /// Path of the program.
@@ -269,11 +254,7 @@ pub enum Extra {
         /// How it ended; `None` if it only stopped or continued.
         ended: Option<Ended>,
     },
-    /// Requested duration of a sleep, or the timeout of a wait. [`NO_NS`]: no limit.
-    Timeout(i64),
-    /// The same as a moment of a clock that the stamps do not use.
-    Deadline(DeadlineClock, i64),
-    /// What that clock showed, or a later moment if it is coarse.
+    /// What a clock of deadlines showed, or a later moment if it is coarse.
     ClockRead(DeadlineClock, i64),
     /// The local address of the socket that the call works on.
     OwnAddress(Text),
@@ -311,8 +292,6 @@ pub enum Extra {
         /// How many threads it had.
         threads: u32,
     },
-    /// The path that the call creates if it succeeds: of a rename or a link.
-    Created(Text),
     /// The flags of an open, unless it only reads an existing file.
     Opened {
         /// The path, if a missing file is created (O_CREAT), else [`Text::NONE`].
@@ -327,16 +306,6 @@ pub enum Extra {
         /// The moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if not printed.
         base_ns: i64,
     },
-    /// Memory that is mapped as shared with other processes.
-    Shared {
-        /// Its length.
-        length: u64,
-        /// Its offset in the file.
-        offset: u64,
-    },
-    /// The value that a wait expects at its address. It may be the id of a thread whose end is awaited (join): the
-    /// kernel clears the id when the thread ends.
-    Joins(i32),
     /// The line ends within a string or a bracket.
     Torn,
     /// A wait that has not returned expects the state of a lock with waiters.
@@ -350,8 +319,6 @@ pub enum Extra {
         /// Its thread.
         tid: i32,
     },
-    /// The second address of a futex call: the requeue target of the waiters, or of the call itself.
-    RequeuedTo(Text),
     /// The descriptor to which a call moves data from another one, and its name if printed.
     Into {
         /// Its number.
@@ -359,15 +326,13 @@ pub enum Extra {
         /// Its name.
         target: Text,
     },
-    /// Several descriptors: those of a poll or select, or those created by pipe or socketpair.
-    Fds(Box<[i32]>),
     /// Descriptors that a message passes to another process (`SCM_RIGHTS`), by their numbers on this side.
     Passed(Box<[i32]>),
     /// A poll or select: its descriptors and its timeout.
     Polled {
         /// The descriptors. Empty if it is known that there are none, so that it waits only for time.
         fds: Box<[i32]>,
-        /// As [`Extra::Timeout`].
+        /// As [`Fact::Timeout`].
         timeout_ns: i64,
         /// The only one that was ready, if the result names it; else [`NO_ID`].
         ready: i32,
@@ -376,8 +341,6 @@ pub enum Extra {
     Alarm(i64),
     /// The second half of a poll or select: the only descriptor that was ready.
     Ready(i32),
-    /// The metadata of a file shows that it is a fifo.
-    IsFifo,
     /// A descriptor was registered at an epoll.
     Registered {
         /// The descriptor.
@@ -391,7 +354,7 @@ pub enum Extra {
     Returned {
         /// What was registered with the descriptor.
         data: u64,
-        /// As [`Extra::Timeout`]; [`NO_NS`], too, if it is not known.
+        /// As [`Fact::Timeout`]; [`NO_NS`], too, if it is not known.
         timeout_ns: i64,
     },
     /// A frame of the stack of the event before it, from the innermost to the outermost. Missing parts are NONE.
@@ -425,4 +388,25 @@ pub enum Extra {
         /// What else the line contains.
         with: Option<Box<Extra>>,
     },
+}
+
+impl Extra {
+    /// The extra and a fact.
+    pub fn with(self, fact: Fact) -> Extra {
+        Extra::With(Box::new((self, fact)))
+    }
+
+    /// The extra without the facts that were added to it.
+    pub fn bare(&self) -> &Extra {
+        match self {
+            Extra::With(with) => with.0.bare(),
+            extra => extra,
+        }
+    }
+}
+
+impl From<Fact> for Extra {
+    fn from(fact: Fact) -> Extra {
+        Extra::Fact(fact)
+    }
 }

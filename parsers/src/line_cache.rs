@@ -253,6 +253,7 @@ impl LineCache {
         line: &Line,
         extra: Option<&Extra>,
     ) -> Option<u32> {
+        let extra = extra.map(Extra::bare);
         let is_cacheable = matches!(
             line.kind,
             LineKind::Call | LineKind::CallStart | LineKind::CallEnd | LineKind::Signal

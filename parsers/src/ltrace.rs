@@ -15,8 +15,8 @@
 mod names;
 
 use crate::call;
+use crate::capture_facts::CaptureFacts;
 use crate::error_names::{self, System};
-use crate::facts::CaptureFacts;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;

@@ -16,7 +16,7 @@ mod prefix;
 mod table;
 
 use crate::call;
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;

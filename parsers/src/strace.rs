@@ -14,7 +14,7 @@ pub(crate) mod result;
 pub(crate) mod table;
 
 use crate::call;
-use crate::facts::CaptureFacts;
+use crate::capture_facts::CaptureFacts;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};

@@ -1,6 +1,7 @@
 //! What the readers of truss (Solaris, AIX, FreeBSD) and of dtruss share: columns before a call, the form of a call, how
 //! errors and signals are recorded, and the rows of summary tables.
 
+use crate::facts::Fact;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::scan;
@@ -163,6 +164,15 @@ pub(crate) struct SignalInfo<'a> {
     /// Why the signal was sent; empty if not printed.
     pub code: &'a [u8],
     status: Option<i64>,
+    /// The address of a fault.
+    address: Option<u64>,
+}
+
+/// How the codes of faults begin.
+const FAULT_CODES: [&[u8]; 5] = [b"SEGV_", b"BUS_", b"FPE_", b"ILL_", b"TRAP_"];
+
+fn has_fault_code(word: &[u8]) -> bool {
+    FAULT_CODES.iter().any(|begin| word.starts_with(begin))
 }
 
 impl<'a> SignalInfo<'a> {
@@ -172,6 +182,7 @@ impl<'a> SignalInfo<'a> {
             from: NO_ID,
             code: b"",
             status: None,
+            address: None,
         };
         for word in words {
             if let Some((pid, _)) = word.strip_prefix(b"pid=").and_then(scan::number) {
@@ -180,8 +191,10 @@ impl<'a> SignalInfo<'a> {
                 info.status = Some(value);
             } else if let Some(code) = word.strip_prefix(b"code=") {
                 info.code = code;
-            } else if word.starts_with(b"CLD_") {
+            } else if word.starts_with(b"CLD_") || has_fault_code(word) {
                 info.code = word;
+            } else if let Some((address, _)) = word.strip_prefix(b"addr=").and_then(scan::value) {
+                info.address = Some(address as u64);
             }
         }
         info
@@ -196,10 +209,18 @@ impl<'a> SignalInfo<'a> {
             }
             _ => None,
         });
-        Extra::Signal {
+        let mut extra = Extra::Signal {
             from: self.from,
             ended,
+        };
+        if has_fault_code(self.code) {
+            let code = parsed.texts.add(self.code);
+            extra = extra.with(Fact::FaultCode(code));
+            if let Some(address) = self.address {
+                extra = extra.with(Fact::FaultAddress(address));
+            }
         }
+        extra
     }
 }
 

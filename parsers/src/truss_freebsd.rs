@@ -16,8 +16,8 @@ mod recognise;
 mod split;
 mod table;
 
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::error_names::{self, System};
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::line_cache::LineParts;

@@ -15,7 +15,8 @@ pub(crate) mod recognise;
 mod split;
 mod table;
 
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::facts::Fact;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
@@ -430,10 +431,8 @@ fn extra(
         }
         (SolarisEnd::Value(_, parent), b"getpid") => Some(Extra::Parent(id(parent)?)),
         (SolarisEnd::Value(one, other), b"pipe") if one >= 0 && other >= 0 => {
-            Some(Extra::Fds(Box::new([
-                i32::try_from(one).ok()?,
-                i32::try_from(other).ok()?,
-            ])))
+            let fds = [i32::try_from(one).ok()?, i32::try_from(other).ok()?];
+            Some(Fact::Fds(Box::new(fds)).into())
         }
         (SolarisEnd::Value(0, _), b"waitid" | b"waitsys") if args[0] == b"P_PID" => {
             Some(Extra::Waited {

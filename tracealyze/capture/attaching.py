@@ -24,6 +24,15 @@ def refusal_of(messages: str, pids: Sequence[int]) -> CannotTrace:
     return CannotTrace(f"{plain(line)}.", obstacles_of(line, gather(refused)))
 
 
+def wait_for_tracer(tracer: int, pid: int) -> None:
+    """Until this tracer is attached to a process, so that times are counted from then; or until it fails."""
+    end = time.monotonic() + _TIME_LIMIT_S
+    while processes.tracer_of(pid) != tracer and time.monotonic() < end:
+        if processes.status(tracer).get("State", "Z")[0] in "ZX":
+            return
+        time.sleep(_POLL_S)
+
+
 def probe(tracer: Tracer, pid: int) -> CannotTrace | None:
     """Attach to a process for a moment. Returns why that is refused."""
     with TemporaryFile() as messages:

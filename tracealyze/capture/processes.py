@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from time import monotonic, sleep
 
@@ -29,6 +29,21 @@ def status(pid: int | str) -> dict[str, str]:
             return {name: value.strip() for name, _, value in pairs}
     except OSError:
         return {}
+
+
+def descendants(of: Iterable[int]) -> list[int]:
+    """The processes that these have created, and those that they created in turn; without this process and its own."""
+    children: dict[int, list[int]] = {}
+    for pid in pids():
+        children.setdefault(int(status(pid).get("PPid", "0")), []).append(pid)
+    found, left = [], list(of)
+    known = {*left, os.getpid()}
+    while left:
+        new = [pid for pid in children.get(left.pop(0), ()) if pid not in known]
+        known.update(new)
+        found += new
+        left += new
+    return found
 
 
 def tracer_of(pid: int) -> int:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.capture import launch, overhead, processes
-from tracealyze.capture.attaching import refusal_of
+from tracealyze.capture import launch, overhead, processes, snapshot
+from tracealyze.capture.attaching import refusal_of, wait_for_tracer
 from tracealyze.capture.capture_file import CaptureFile, RingFile, new_frame
 from tracealyze.capture.guard import Guard
 from tracealyze.capture.tracer import Profile, Tracer, has_filter
@@ -32,6 +33,10 @@ _PAUSE_S = 0.02
 """Time without reading while the pipe is far from full: waking the reader for each line slows the tracer down."""
 _POLL_S = 0.1
 _NOTE_AFTER_S = 2.0
+_LAST_CHILD_S = 0.5
+_MAX_NAMED = 4
+_ENDING_S = 2.0
+"""Time for a command to end after SIGTERM."""
 
 
 class Ended(StrEnum):
@@ -43,6 +48,8 @@ class Ended(StrEnum):
     SIZE = "size limit"
     TRIGGER = "trigger"
     INTERRUPT = "interrupt"
+    TRACER = "the end of the tracer"
+    """The tracer was killed; its processes go on."""
     FULL = "a full disk"
     """The file cannot be written any more."""
 
@@ -72,6 +79,10 @@ class Outcome:
     """Exit status of the command, negative for a signal; None if there is no command."""
     dropped: bool = False
     """Whether the ring has dropped the beginning."""
+    pid: int | None = None
+    """The command, if it goes on without the tracer."""
+    was_killed: bool = False
+    """Whether the command was ended because the capture did."""
 
 
 @dataclass
@@ -90,48 +101,72 @@ class Recording:
     """What stands before the file, such as the removal of secrets."""
     facts_of: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     """Metadata as it is stored."""
+    kills: bool = False
+    """Whether the command is ended when the capture ends before it."""
+    _watch: _Watch | None = None
+    _mask: set[Any] | None = None
 
     def of_command(self, command: Sequence[str]) -> Outcome:
-        """Run a command and trace it with its children. What it leaves running is traced until it exits."""
+        """Run a command and trace it with its children. What it leaves running is traced until it exits.
+
+        At a limit, this returns while the command goes on: `wait_for_command` has to follow."""
         flags = self.tracer.flags(self.profile, may_filter=not self.limits.may_end_early)
         capture, pipe = self._begin(flags, {"argv": list(command)}), launch.Pipe()
-        mask = launch.block_signals()
+        self._mask = mask = launch.block_signals()
         guard = Guard(pipe, kills=has_filter(flags))
         try:
             pid = launch.start_command(self.tracer, flags, command, pipe, mask)
-            watch = _Watch(self, capture, pipe, has_filter(flags), command=pid)
+            self._watch = watch = _Watch(self, capture, pipe, has_filter(flags), command=pid)
             ended = watch.until_the_end()
         finally:
             guard.release()
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        status = watch.status
+            if self._watch is None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if not watch.has_text:
             capture.discard()
-            raise UnusableInput(f"the tracer wrote nothing, and the command ended with {_shown(status)}.")
-        return self._end(capture, ended, status, watch.failure)
+            self.wait_for_command()
+            raise UnusableInput(f"the tracer wrote nothing, and the command ended with {_shown(watch.status)}.")
+        if self.kills:
+            watch.end_command()
+        return self._end(capture, ended, watch)
+
+    def wait_for_command(self) -> int | None:
+        """The exit status of the command, if there is one. Until it exits, signals to this process are for it."""
+        if self._watch is None or self._mask is None:
+            return None
+        self._watch.wait_for_command()
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        return self._watch.status
 
     def of_pids(self, pids: Sequence[int]) -> Outcome:
-        """Trace processes that run already, with the children that they create."""
+        """Trace processes that run already, with the children that they have and create."""
+        children = processes.descendants(pids)
+        if children:
+            self.note(_with_children(children))
+        every = [*pids, *children]
         flags = self.tracer.flags(self.profile, may_filter=False)
-        capture, pipe = self._begin(flags, {"pids": list(pids)}), launch.Pipe()
+        capture, pipe = self._begin(flags, {"pids": list(pids)}, every), launch.Pipe()
         mask = launch.block_signals()
         guard = Guard(pipe, kills=False)
         with TemporaryFile() as messages:
             try:
-                pid = launch.attach(self.tracer, flags, pids, pipe, messages.fileno())
+                pid = launch.attach(self.tracer, flags, every, pipe, messages.fileno())
+                wait_for_tracer(pid, pids[0])
                 watch = _Watch(self, capture, pipe, False, attached=pid)
                 ended = watch.until_the_end()
+                watch.wait_for_command()
             finally:
                 guard.release()
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             messages.seek(0)
             text = messages.read().decode(errors="replace").strip()
-        if not watch.has_text and watch.status:
+        # Silence is no failure: a process that computes or is stopped makes no call.
+        if not watch.has_text and watch.status and ended in (Ended.EXIT, Ended.TRACER):
             capture.discard()
             raise refusal_of(text, pids)
-        return self._end(capture, ended, None, watch.failure)
+        return self._end(capture, ended, watch)
 
-    def _begin(self, flags: Sequence[str], target: Mapping[str, Any]) -> CaptureFile:
+    def _begin(self, flags: Sequence[str], target: Mapping[str, Any], pids: Sequence[int] = ()) -> CaptureFile:
         """Create the file. Before, trace a small program: this shows whether anything can be traced here."""
         all_facts: dict[str, Any] = {
             "record": 1,
@@ -148,27 +183,36 @@ class Recording:
         }
         # The library is loaded now, so that it does not take time from the command.
         new_frame()
+        if pids:
+            all_facts["attached"] = snapshot.taken(pids)
         facts = self.facts_of(all_facts)
         if self.limits.ring_bytes is None:
             return self.rewritten(CaptureFile(self.path, facts, overwrites=self.overwrites))
         return self.rewritten(RingFile(self.path, facts, self.limits.ring_bytes, overwrites=self.overwrites))
 
-    def _end(self, capture: CaptureFile, ended: Ended, status: int | None, failure: OSError | None) -> Outcome:
+    def _end(self, capture: CaptureFile, ended: Ended, watch: _Watch) -> Outcome:
+        """Complete the file."""
+        failure = watch.failure
         if not failure:
             try:
-                capture.close(self.facts_at_the_end(ended) | {"exit": status})
-                return Outcome(ended, status, capture.dropped_parts > 0)
+                capture.close(watch.facts(ended))
+                return self._outcome(capture, ended, watch)
             except OSError as error:
                 failure = error
         with suppress(OSError):
-            capture.abandon(self.facts_at_the_end(Ended.FULL) | {"exit": status})
+            capture.abandon(watch.facts(Ended.FULL))
         self.note(f"tracealyze: {self.path}: {failure.strerror}. The capture ends there; the command went on.")
-        return Outcome(Ended.FULL, status, capture.dropped_parts > 0)
+        return self._outcome(capture, Ended.FULL, watch)
 
-    def facts_at_the_end(self, ended: Ended) -> dict[str, Any]:
-        """Metadata that is known when nothing is traced any more."""
-        fired = self.limits.trigger.fired if self.limits.trigger is not None else None
-        return {"ended": ended.value} | ({"trigger": fired} if fired is not None else {})
+    def _outcome(self, capture: CaptureFile, ended: Ended, watch: _Watch) -> Outcome:
+        dropped = capture.dropped_parts > 0
+        return Outcome(ended, watch.command_status, dropped, watch.running_command, watch.was_killed)
+
+
+def _with_children(pids: Sequence[int]) -> str:
+    named = [f"{processes.status(pid).get('Name', '?')} (pid {pid})" for pid in pids[:_MAX_NAMED]]
+    more = f" and {len(pids) - _MAX_NAMED} more" if len(pids) > _MAX_NAMED else ""
+    return f"Traced too, as children: {', '.join(named)}{more}."
 
 
 def _shown(status: int | None) -> str:
@@ -188,12 +232,15 @@ class _Watch:
         self._exited_s: float | None = None
         self._stop_s: float | None = None
         self._has_noted = False
+        self._began_ns = time.time_ns()
+        self._last_facts: dict[str, Any] = {}
         self.status: int | None = None
+        self.was_killed = False
         self.has_text = False
         self.failure: OSError | None = None
 
     def until_the_end(self) -> Ended:
-        """Returns why it ended. Then nothing is traced, and the command has exited."""
+        """Returns why it ended. Then nothing is traced, but the command may go on."""
         try:
             ended = self._copy()
         except OSError as error:
@@ -201,21 +248,77 @@ class _Watch:
             ended, self.failure = Ended.FULL, error
             if self._filters:
                 self._discard()
-        if ended is not Ended.EXIT:
-            take = len if self.failure else self._capture.write
-            try:
-                processes.end_tracing(self._pipe.readable, kills=self._filters, take=take)
-                if not self.failure:
-                    self._capture.add_facts(self._recording.facts_at_the_end(ended))
-            except OSError as error:
-                ended, self.failure = Ended.FULL, error
-                processes.end_tracing(self._pipe.readable, kills=self._filters)
+        if ended is Ended.EXIT:
+            return Ended.TRACER if self._has_lost_tracer() else Ended.EXIT
+        self._look_at_processes()
+        take = len if self.failure else self._capture.write
+        try:
+            processes.end_tracing(self._pipe.readable, kills=self._filters, take=take)
+            if not self.failure:
+                self._capture.add_facts(self.facts(ended))
+        except OSError as error:
+            ended, self.failure = Ended.FULL, error
+            processes.end_tracing(self._pipe.readable, kills=self._filters)
+        return ended
+
+    def _look_at_processes(self) -> None:
+        """What the traced processes do now. Their open calls last at least until then."""
+        pids = partial(processes.traced_by, processes.writers_of(self._pipe.readable))
+        self._last_facts = {"ended_ns": time.time_ns(), "detached": snapshot.taken(pids)}
+
+    def _has_lost_tracer(self) -> bool:
+        """Whether the tracer ended before what it traced. The command's end is known soon after."""
+        end_s = time.monotonic() + _LAST_CHILD_S
+        while self.status is None and time.monotonic() < end_s:
+            self._reap()
+            time.sleep(_PAUSE_S)
+        is_lost = self.status is None or (self._attached is not None and self.status < 0)
+        if is_lost:
+            self._last_facts = {"ended_ns": time.time_ns()}
+        return is_lost
+
+    def facts(self, ended: Ended) -> dict[str, Any]:
+        """Metadata that is known when nothing is traced any more."""
+        trigger = self._limits.trigger
+        fired = trigger.fired if trigger is not None else None
+        known = {"trigger": fired, "exit": self.command_status}
+        found = {name: value for name, value in known.items() if value is not None}
+        # On a full disk, there may be no room for more than the reason.
+        last = {
+            name: value for name, value in self._last_facts.items() if ended is not Ended.FULL or name == "ended_ns"
+        }
+        return {"ended": ended.value, "began_ns": self._began_ns} | last | found
+
+    @property
+    def command_status(self) -> int | None:
+        """The exit status of the command, if there is one and it has exited."""
+        return self.status if self._command is not None else None
+
+    @property
+    def running_command(self) -> int | None:
+        """The command, if there is one and it has not exited."""
+        return self._command if self.status is None else None
+
+    def wait_for_command(self) -> None:
+        """Pass signals on to the command, which goes on without a tracer, until it exits."""
         while self.status is None:
-            # The command goes on without a tracer; signals to this process are still for it.
             self._handle_signals()
             self._reap()
             time.sleep(_PAUSE_S)
-        return ended
+
+    def end_command(self) -> None:
+        """End the command, as a user would: with SIGTERM, and if that does not help with SIGKILL."""
+        self._reap()
+        if self._command is None or self.status is not None:
+            return
+        self.was_killed = True
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.status is None:
+                os.kill(self._command, number)
+            end_s = time.monotonic() + _ENDING_S
+            while self.status is None and (number == signal.SIGKILL or time.monotonic() < end_s):
+                self._reap()
+                time.sleep(_PAUSE_S)
 
     def _discard(self) -> None:
         """Read on without a file until the processes exit, or a signal ends it."""

@@ -70,7 +70,7 @@ class Tracer:
 
         With the seccomp filter, calls that are not traced cost nothing. The filter stays in the processes until they
         exit, so it needs a tracer until then (`may_filter`)."""
-        found = ["-f", *self._times(), "-yy" if profile is Profile.NET else "-y"]
+        found = ["-f", *self._times(), "-yy" if self.names_peers else "-y"]
         found += ["--always-show-pid"] if "--always-show-pid" in self.help else []
         if profile is Profile.STACKS:
             found += [self._stacks()]
@@ -87,6 +87,12 @@ class Tracer:
         if "--absolute-timestamps" in self.help and "--syscall-times" in self.help:
             return ["--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns"]
         return ["-ttt", "-T"]
+
+    @property
+    def names_peers(self) -> bool:
+        """Whether it prints the addresses of sockets, which show that two processes are the ends of one connection
+        (strace 4.11). Some versions list this only in the first line of their help."""
+        return "-yy" in self.help or "xxyy" in self.help
 
     @property
     def has_filter(self) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tracealyze import units
+from tracealyze.capture_input.attached import AttachedState
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Recorded:
     """Why the capture ended; empty if `record` was killed."""
     dropped_parts: int = 0
     """Number of parts at the beginning that the ring has dropped."""
+    ended_ns: int = 0
+    """When the tracer let go of the processes that still lived, since 1970; 0 if all exited, or if it is unknown."""
     labels: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -45,9 +48,16 @@ class Recorded:
         """From metadata, of which nothing is trusted."""
         empty = cls()
         known: dict[str, Any] = {
-            name: value for name, value in facts.items() if type(value) is type(getattr(empty, name, None))
+            each.name: facts[each.name]
+            for each in fields(cls)
+            if type(facts.get(each.name)) is type(getattr(empty, each.name))
         }
         return cls(**known)
+
+    @property
+    def has_durations(self) -> bool:
+        """Whether the tracer printed durations, which a capture of open calls only does not show."""
+        return any(str(flag) == "-T" or str(flag).startswith("--syscall-times") for flag in self.flags)
 
     def sentence(self) -> str:
         """For the report."""
@@ -63,25 +73,48 @@ class Recorded:
 
 def recorded(capture: Capture) -> Recorded | None:
     """How a capture was made, if `record` made it and the file can still be read."""
-    if len(capture.files) > 1 or not os.path.isfile(capture.path):
-        return None
-    try:
-        facts = read_metadata(capture.path)
-    except OSError:
-        return None
+    facts = facts_of(capture.files or [capture.path])
     return Recorded.of(facts) if facts else None
+
+
+def attached_state(capture: Capture) -> AttachedState | None:
+    """What `record` saw of the traced processes apart from their calls, if the tracer let go of them."""
+    return AttachedState.of(facts_of(capture.files or [capture.path]))
+
+
+def facts_of(files: Sequence[str]) -> dict[str, Any]:
+    """The metadata of a capture; empty if it has none, or if the file cannot be read."""
+    if len(files) != 1 or not os.path.isfile(files[0]):
+        return {}
+    try:
+        return read_metadata(files[0])
+    except OSError:
+        return {}
+
+
+EngineFacts: TypeAlias = "tuple[int | None, bool, list[tuple[int, int]], list[tuple[int, bytes, bytes]]] | None"
+
+
+def facts_for_engine(captures: Iterable[Sequence[str]]) -> list[EngineFacts]:
+    """What the engine is to know of each capture besides its lines: the end of tracing, whether there are durations,
+    the processes of threads, and what these ran. None for captures that `record` did not
+    make, or whose recording was killed."""
+    return [_for_engine(facts_of(files)) for files in captures]
+
+
+def _for_engine(facts: Mapping[str, Any]) -> EngineFacts:
+    made = Recorded.of(facts)
+    if not made.ended:
+        return None
+    state = AttachedState.of(facts)
+    threads, programs = (state.threads(), state.programs()) if state else ([], [])
+    return state.ended_ns if state else None, made.has_durations, threads, programs
 
 
 def recording_without_events(path: str) -> str:
     """What a file is that has no more than the metadata of `record`; empty if it has none, or cannot be read."""
-    try:
-        facts = read_metadata(path)
-    except OSError:
+    if not facts_of([path]):
         return ""
-    if not facts:
-        return ""
-    if Recorded.of(facts).ended:
-        return "the recording has no events: the program made no call of the kinds that were traced."
     return (
         "the recording has no events, only how it was made: it was killed before it wrote its first part, which takes "
         "a second. Record again, and end the recording with Ctrl-C or --for."

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,7 +45,7 @@ def command(
     ] = None,
     pids: Annotated[
         list[str] | None,
-        typer.Option("--pid", metavar="PID[,PID...]", help="Trace these processes, which run already."),
+        typer.Option("--pid", metavar="PID[,PID...]", help="Trace these running processes and their children."),
     ] = None,
     path: Annotated[
         str | None,
@@ -63,7 +64,9 @@ def command(
     ] = Profile.FULL,
     time_limit: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Stop after this time, such as 30s. The program goes on."),
+        typer.Option(
+            "--for", metavar="TIME", help="Stop after this time, such as 30s. The report appears; the program goes on."
+        ),
     ] = None,
     max_size: Annotated[
         str | None, typer.Option("--max-size", metavar="SIZE", help="Stop when the file has this size, such as 1G.")
@@ -89,6 +92,13 @@ def command(
         bool,
         typer.Option("--redact", help="Replace names, paths, addresses and data before anything is written."),
     ] = False,
+    kills: Annotated[
+        bool,
+        typer.Option(
+            "--kill",
+            help="End the program when a limit or the trigger ends the capture. The exit status is then 0.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
 ) -> int:
@@ -98,6 +108,8 @@ def command(
     report goes to standard error. Ctrl-C ends the program, or the capture of running processes."""
     if bool(program) == bool(pids):
         raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
+    if kills and pids:
+        raise WrongUsage("--kill ends the program that record started; processes of --pid go on.")
     if path == "-":
         raise WrongUsage("-o: the standard output is that of the command. Name a file.")
     tracer = find(attaches=bool(pids))
@@ -124,6 +136,7 @@ def command(
         force,
         output.note,
     )
+    recording.kills = kills
     if redacts:
         _redact(recording)
     try:
@@ -134,10 +147,26 @@ def command(
         raise UnusableInput(
             f"{file}: {error.strerror or error}. Nothing was traced. Name a file elsewhere with -o."
         ) from error
+    try:
+        _show(file, outcome, quiet=quiet)
+    finally:
+        status = recording.wait_for_command()
+    return _exit_code(replace(outcome, status=status))
+
+
+def _show(file: str, outcome: Outcome, *, quiet: bool) -> None:
+    """What was captured, and what goes on."""
     output.note(_written(file, outcome))
     if not quiet:
         _report(file)
-    return _exit_code(outcome)
+    if outcome.pid is not None:
+        output.note(
+            f"The program (pid {outcome.pid}) goes on without the tracer, and record ends with it and its exit status. "
+            f"Ctrl-C ends the program. To leave it running, end only record: kill -KILL {os.getpid()}. "
+            "With --kill, the program ends with the capture."
+        )
+    # The program may go on for long, and a pipe is written only when its buffer is full.
+    output.flush(sys.stderr)
 
 
 def _redact(recording: Recording) -> None:
@@ -214,7 +243,7 @@ def _exit_code(outcome: Outcome) -> int:
     """The exit code of the command. A command that a signal ended is followed by that signal."""
     from tracealyze.capture.recording import Ended
 
-    status = outcome.status or 0
+    status = 0 if outcome.was_killed and (outcome.status or 0) < 0 else outcome.status or 0
     if status >= 0:
         return status or (ExitCode.UNUSABLE_INPUT if outcome.ended is Ended.FULL else ExitCode.FINE)
     import resource

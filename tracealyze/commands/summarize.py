@@ -26,6 +26,7 @@ EXAMPLES = (
     "tracealyze summarize trace.out --format markdown > ticket.md",
     "tracealyze summarize 'run*.strace'",
     "tracealyze summarize trace.out --brief",
+    "tracealyze summarize trace.out --brief --evidence",
 )
 
 
@@ -52,6 +53,13 @@ def command(
             "without names, paths and messages of the trace.",
         ),
     ] = False,
+    evidence: Annotated[
+        bool,
+        typer.Option(
+            "--evidence",
+            help="With --brief: add how the run ended and the lines that prove it, quoted and marked as data.",
+        ),
+    ] = False,
     max_tokens: Annotated[
         int,
         typer.Option(
@@ -66,10 +74,12 @@ def command(
     form, chosen = rows.form, rules.chosen()
     if source.condition is not None:
         output.note("--where filters the events counted below; the time breakdown still covers the whole window.")
+    if evidence and not is_brief:
+        raise WrongUsage("--evidence belongs to --brief; the other reports quote their evidence anyway.")
     if is_brief:
         if form not in (Form.TABLE, Form.MARKDOWN):
             raise WrongUsage(f"--brief is text: use it without --format {form}.")
-        lost = _brief(source.traces(chosen), max_tokens)
+        lost = _brief(source.traces(chosen), max_tokens, evidence)
     elif form is Form.JSON:
         lost = _document(source.trace(rules=chosen), full)
     elif each or form is Form.CSV:
@@ -92,14 +102,14 @@ def _document(trace: Trace, full: bool) -> int:
     return losses.lost_lines(trace)
 
 
-def _brief(traces: Iterable[Trace], max_tokens: int) -> int:
+def _brief(traces: Iterable[Trace], max_tokens: int, evidence: bool) -> int:
     """The short report of each capture."""
     from tracealyze.render.brief import brief
 
     lost = 0
     for number, trace in enumerate(traces):
         with analyzing():
-            text = brief(trace, max_tokens)
+            text = brief(trace, max_tokens, evidence=evidence)
         output.write("\n" if number else "")
         output.write(text)
         lost += losses.lost_lines(trace)

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
-from tracealyze.findings.compiled_rules import COMPILED, PACKAGED, CompiledRule, ParsedRule, digest
+from tracealyze.findings.compiled_rules import (
+    COMPILED,
+    COMPILED_KNOWN,
+    KNOWN,
+    PACKAGED,
+    CompiledRule,
+    ParsedRule,
+    digest,
+)
 from tracealyze.findings.rule_file import parsed_rule
 
 
@@ -12,6 +21,16 @@ def compiled_text() -> str:
     """The content of the compiled file: one line per rule, so that changes can be merged."""
     rules = {file.name: _compiled(file.read_bytes(), file.name) for file in sorted(PACKAGED.glob("*.toml"))}
     lines = (f"{json.dumps(name)}: {json.dumps(rule, ensure_ascii=True)}" for name, rule in rules.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def known_text() -> str:
+    """The same for what is known of errors, signals and messages: the tables of the files as they are."""
+    tables = {
+        file.stem: {"digest": digest(file.read_bytes()), "table": tomllib.loads(file.read_text(encoding="utf-8"))}
+        for file in sorted(KNOWN.glob("*.toml"))
+    }
+    lines = (f"{json.dumps(name)}: {json.dumps(table, ensure_ascii=True)}" for name, table in tables.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -29,8 +48,9 @@ def _without_traces(rule: ParsedRule) -> ParsedRule:
 
 
 def main() -> None:
-    """Write the compiled file."""
+    """Write the compiled files."""
     COMPILED.write_text(compiled_text(), encoding="ascii")
+    COMPILED_KNOWN.write_text(known_text(), encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,13 @@ COMPILED = PACKAGED / "compiled.json"
 """Per rule file, by name: its digest and what it was compiled to. Traces of examples are left out."""
 
 
+KNOWN = PACKAGED / "known"
+"""The folder of what is known of errors, signals and messages, for the outcome of a run."""
+
+COMPILED_KNOWN = KNOWN / "compiled.json"
+"""The same for these files: reading TOML at each start would take longer than all else that they are for."""
+
+
 class ParsedRule(TypedDict):
     """A rule file, checked."""
 
@@ -52,3 +59,21 @@ def compiled_rules() -> Mapping[str, CompiledRule]:
     except FileNotFoundError:
         return {}
     return found
+
+
+def known_table(name: str) -> dict[str, Any]:
+    """The contents of a file of known things: from the compiled file, or parsed if it was edited since."""
+    import json
+
+    file = KNOWN / f"{name}.toml"
+    try:
+        compiled = json.loads(COMPILED_KNOWN.read_bytes()).get(name, {})
+    except FileNotFoundError:
+        compiled = {}
+    content = file.read_bytes()
+    if compiled.get("digest") == digest(content):
+        table: dict[str, Any] = compiled["table"]
+        return table
+    import tomllib
+
+    return tomllib.loads(content.decode())

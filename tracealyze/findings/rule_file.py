@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from string import Formatter
 from typing import Any
 
-from tracealyze import expression, units
+from tracealyze import expression, toml_file, units
 from tracealyze.capture_input.recapture import LACKS
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
@@ -87,12 +87,7 @@ def parsed_rule(content: bytes, name: str, origin: str) -> ParsedRule:
     """The rule in the content of a file, checked. `origin` is what messages call the file.
 
     Raises `WrongUsage` with the file, the key and the place of a mistake."""
-    import tomllib
-
-    try:
-        table = tomllib.loads(content.decode())
-    except ValueError as error:
-        raise WrongUsage(f"{origin}: {error}.") from error
+    table = toml_file.parsed(content, origin)
     check = _Check(origin, table)
     check.keys()
     check.values()

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tracealyze import units
+from tracealyze import toml_file, units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRule, compiled_rules, digest
 
@@ -168,7 +168,7 @@ def _parsed(file: Path, compiled: CompiledRule | None) -> ParsedRule:
     """The compiled rule, or the parsed file if that differs from what was compiled."""
     origin = f"rules/{file.name}" if file.parent == PACKAGED else str(file)
     try:
-        content = file.read_bytes()
+        content = toml_file.content_of(file, origin)
     except OSError as error:
         raise WrongUsage(f"{origin}: cannot be read: {error.strerror or error}.") from error
     if compiled is not None and compiled["digest"] == digest(content):

@@ -69,7 +69,7 @@ def _step(name: str, part: Part) -> Iterator[str]:
     wall = units.duration(wall_ns, trace.tick_ns) if wall_ns else ""
     yield f'<tr><th scope="row">{escaped(name)}</th><td{NUMBER}>{wall}</td><td class="fill">{bar}</td></tr>\n'
     _, _, saving = headline(trace, part.summary).partition("; ")
-    cause = part.summary.diagnosis[0].text if part.summary.diagnosis else "Nothing stands out."
+    cause = part.summary.diagnosis[0].text if part.summary.diagnosis else "No cause stands out."
     text = " ".join(each for each in (cause, f"{saving[:1].upper()}{saving[1:]}." if saving else "") if each)
     yield f'<tr class="about"><td></td><td></td><td>{escaped(text)}</td></tr>\n'
 

@@ -176,12 +176,16 @@ def _events_lost(loss: Loss, capture: Capture) -> str:
     return f"At least {events} lost ({lines}, first: line {loss.first_line}): {why}."
 
 
+_NO_LINE = "The recording has no lines: no traced call began or returned while the tracer was attached."
 _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
 """Kinds of lines that a report needs."""
 
 
 def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[str] = ()) -> Iterator[str]:
     """Reasons not to trust some of the numbers."""
+    if not capture.lines:
+        yield _NO_LINE
+        return
     # Notices about sleeping calls are events; an exit alone is not evidence of the format.
     is_only_exit = bool(capture.accounting.get("exit"))
     if not any(map(capture.accounting.get, _USED)) and (is_only_exit or not capture.has.get("events")):
@@ -300,6 +304,8 @@ def time_line(capture: Capture) -> str:
     kind = _TIMES.get(capture.dur_kind, capture.dur_kind)
     if _is_table_only(capture):
         return _TIMES_OF_TABLES.get(capture.format, "The times in the table are CPU time.")
+    if not capture.lines:
+        return _TIMES["none"]
     if capture.clock == "none":
         return kind
     # Exact durations need no explanation.
@@ -343,6 +349,8 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
         yield from _time_of_run(capture)
         yield f"Capture with {recapture(capture.format, TIMES)} to see where wall time went."
         return
+    if not capture.lines:
+        return
     if window.reason is not None or window.start_ns is None or window.end_ns is None:
         reason = _NO_WALL.get(window.reason or "", window.reason or "")
         yield f"No window: {reason.format(times=_times(capture))}"
@@ -363,6 +371,8 @@ def remarks(capture: Capture, window: Window, stated: Collection[str] = ()) -> I
     if capture.losses:
         yield losses_line(capture)
     yield from caveats(capture, with_wrapping=False, stated=stated)
+    if not capture.lines:
+        return
     has_calls = any(map(capture.accounting.get, _USED)) and "no-durations" not in stated
     if capture.tick_ns >= MIN_ROUGH_TICK_NS or (has_calls and capture.dur_kind not in ("exact", "gap")):
         yield time_line(capture)

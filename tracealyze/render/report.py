@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
@@ -102,7 +102,10 @@ class Report:
             self.terminal.paragraph(remark, style="dim", indent=2)
 
     def heading(self) -> None:
-        """The capture, its wall time, and what could be saved."""
+        """What traced processes did without a call; the capture, its wall time, and what could be saved."""
+        if self.summary.standstill:
+            self.terminal.paragraph(self.summary.standstill.line, "bold")
+            self.terminal.line()
         name = name_of_capture(self.summary.captures[0])
         facts = headline(self.trace, self.summary)
         if cells(name) + 2 + cells(facts) <= self.terminal.width:
@@ -112,12 +115,32 @@ class Report:
             self.terminal.paragraph(facts, "bold", indent=2)
 
     def diagnosis(self) -> None:
-        """The answer in a few sentences."""
-        if not self.summary.diagnosis:
+        """How the run went and the answer, in a few sentences."""
+        sentences = list(self.answer())
+        if not sentences:
             return
         self.terminal.line()
+        for text in sentences:
+            self.terminal.paragraph(text, indent=2, most=None if self.full else 3)
+
+    def answer(self) -> Iterator[str]:
+        """The sentences of the diagnosis. The heading has the first one of how the run went."""
+        outcome = self.summary.outcome
+        if self.summary.standstill:
+            # The heading has its first sentence.
+            yield from (each.text for each in self.summary.diagnosis[1:])
+            return
         for sentence in self.summary.diagnosis:
-            self.terminal.paragraph(sentence.text, indent=2, most=None if self.full else 3)
+            if sentence is self.summary.lead:
+                yield from outcome.details
+            else:
+                yield sentence.text
+        if self.summary.lead not in self.summary.diagnosis:
+            yield from () if outcome.text else outcome.details
+        if outcome.unseen:
+            yield f"Cannot show: {outcome.unseen}."
+        if outcome.next:
+            yield f"Next: {outcome.next}"
 
     def _findings(self, room: int) -> list[TextLine]:
         """The findings, the first ones with proof; the others, and finally their number, in one line each."""
@@ -305,13 +328,18 @@ class Report:
 
 
 def headline(trace: Trace, summary: Summary) -> str:
-    """The wall time, and what could be saved."""
-    wall_ns = summary.window.wall_ns
-    if not wall_ns:
-        calls = summary.totals.get("calls", 0)
-        return units.counted(calls, "call") if calls else units.counted(summary.captures[0].lines, "line")
-    saving = saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
-    return f"{units.duration(wall_ns, trace.tick_ns)} wall time{f'; {saving}' if saving else ''}"
+    """How the run went, its wall time, and what could be saved."""
+    outcome, wall_ns = summary.outcome, summary.window.wall_ns
+    calls = summary.totals.get("calls", 0)
+    size = units.counted(calls, "call") if calls else units.counted(summary.captures[0].lines, "line")
+    if wall_ns:
+        saving = saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
+        size = f"{units.duration(wall_ns, trace.tick_ns)} wall time{f'; {saving}' if saving else ''}"
+    if summary.standstill:
+        return size if calls or wall_ns else "no system call"
+    if not outcome.text:
+        return f"{outcome.verdict.word}: {size}"
+    return f"{outcome.verdict.word}: {outcome.text} ({size})"
 
 
 def blocked_on(trace: Trace, summary: Summary, arrow: str, inferred: str) -> str:

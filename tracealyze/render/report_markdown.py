@@ -58,8 +58,8 @@ class _Report(Report):
 
     def diagnosis(self) -> None:
         self._write("\n")
-        for sentence in self.summary.diagnosis:
-            self._item(sentence.text)
+        for text in self.answer():
+            self._item(text)
 
     def findings(self) -> None:
         """All findings up to --top, with proof."""

@@ -20,6 +20,7 @@ use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::wakers::Wakers;
 use parsers::NO_NS;
+use parsers::facts::WaitedChild;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -46,7 +47,8 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
         return Vec::new();
     };
     let mut queries: Vec<SlackQuery> = events
-        .waited
+        .facts
+        .all::<WaitedChild>()
         .par_iter()
         .filter(|(row, _)| rows.contains(row))
         .filter_map(|&(row, pid)| {

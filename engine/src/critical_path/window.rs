@@ -230,7 +230,11 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
 
 /// From the first event to the last completed one, or to the requested moment, without the idle time at the start.
 fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Option<Window> {
-    let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
+    let completed = last_completed(trace, capture, choice.to_ns);
+    let (root, end_ns) = match end_of_tracing(capture, choice) {
+        Some(end_ns) => (living_root(trace, capture, completed)?, end_ns),
+        None => completed?,
+    };
     let served = if choice.to_ns.is_none() {
         last_served(trace, capture, root)
     } else {
@@ -251,6 +255,36 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
         left_out_ns,
         ..life(root, first_ns + left_out_ns, end_ns)
     })
+}
+
+/// When the tracer let go of the tasks that still lived, if that is known and no other end is requested.
+fn end_of_tracing(capture: &Capture, choice: &WindowChoice) -> Option<i64> {
+    let ended_ns = capture.ended_ns().filter(|_| choice.to_ns.is_none())?;
+    // If no task lived then, the capture ends with the last of them.
+    (ended_ns <= capture.last_ns).then_some(capture.last_ns)
+}
+
+/// ```text
+/// main     |---- futex (joins the worker) ----     no call ends while the tracer is attached
+/// worker   |---- read ------------------------
+/// ```
+///
+/// The task in which the walk starts where the tracer let go of living tasks: the one that completed the last event, or else a
+/// living one that did; if no call ended, a main thread, or else the first other task.
+fn living_root(trace: &Trace, capture: &Capture, completed: Option<(u32, i64)>) -> Option<u32> {
+    let lives = |task: &Task| task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
+    let is_living = |task: u32| trace.tasks.get(task as usize).is_some_and(lives);
+    let last = completed
+        .map(|(root, _)| root)
+        .filter(|&root| is_living(root));
+    let other = || completed.and_then(|_| last_that(trace, capture, is_living));
+    let first = || {
+        let living =
+            tasks_of(trace, capture).filter(|(_, task)| task.birth_ns != NO_NS && lives(task));
+        living.min_by_key(|(number, task)| (task.is_thread, *number))
+    };
+    last.or_else(other)
+        .or_else(|| first().map(|(task, _)| task))
 }
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else

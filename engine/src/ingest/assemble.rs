@@ -17,35 +17,37 @@ mod runs;
 mod stacks;
 
 use crate::ingest::assemble::broken::Broken;
-use crate::ingest::clock::FileClock;
+use crate::ingest::clock::{FileClock, bounded_stamp_ns};
 use crate::ingest::connecting::Connecting;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::{Event, EventKind, NONE, Shape};
+use crate::store::facts::SeenAsleep;
 use crate::store::file_chunks::FileChunks;
 use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERANCE_NS};
+use crate::store::numbers::{OpenPlace, Row};
 use crate::store::trace::{Capture, Trace};
-use parsers::line::DeadlineClock;
+use parsers::facts::DeadlineClock;
 use parsers::syscalls::{self, Action, action_of};
 use parsers::{
     CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment,
     Text,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is remembered of a task between its lines.
 #[derive(Clone, Copy, Default)]
 struct TaskState {
-    /// Number in `Assembler::open` of the call that is open, plus 1.
-    open: u32,
-    /// The last call if it has no duration yet, plus 1.
-    undated: u32,
-    /// The last call, plus 1.
-    last_row: u32,
+    /// Place in `Assembler::open` of the call that is open.
+    open: Option<OpenPlace>,
+    /// The last call if it has no duration yet.
+    undated: Option<Row>,
+    /// The last call.
+    last_row: Option<Row>,
     /// The first row that was not yet searched for calls that began during others.
     mixed_until: u32,
-    /// The stamp of its last line, plus 1: printed intervals count from it.
-    stamped_ns: i64,
+    /// The stamp of its last line: printed intervals count from it.
+    stamped_ns: Option<i64>,
     /// End of the last event; 0 with `seen` false.
     last_end_ns: i64,
     seen: bool,
@@ -61,8 +63,8 @@ struct TaskState {
     program: Text,
     /// The call that the kernel last resumed after a signal.
     goes_on: Text,
-    /// The call in which it ended, plus 1.
-    left_in: u32,
+    /// The call in which it ended.
+    left_in: Option<Row>,
     /// The call that last read a clock of deadlines, and its time.
     clock_read: Option<(u32, DeadlineClock, i64)>,
 }
@@ -228,6 +230,12 @@ impl<'trace> Assembler<'trace> {
             .any(|&kind| is_understood(kind) && self.capture.lines_of(kind) > 0)
     }
 
+    /// Whether no line at all was read, of a capture whose origin is known.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        let lines = |&kind: &LineKind| kind != LineKind::Blank && self.capture.lines_of(kind) > 0;
+        self.capture.recorded.is_some() && !LineKind::ALL.iter().any(lines)
+    }
+
     /// Append the numbers in this trace of texts.
     pub(crate) fn map_texts<'text>(
         &mut self,
@@ -248,9 +256,12 @@ impl<'trace> Assembler<'trace> {
     pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let kind = match extra {
             Some(Extra::Program { name, with }) => {
-                let kind = self.take(line, with.map(|with| *with), stamp_ns, at);
+                let kind = self.take_with_facts(line, with.map(|with| *with), stamp_ns, at);
                 self.runs(line, name);
                 kind
+            }
+            extra @ Some(Extra::With(_) | Extra::Fact(_)) => {
+                self.take_with_facts(line, extra, stamp_ns, at)
             }
             extra => self.take(line, extra, stamp_ns, at),
         };
@@ -258,6 +269,38 @@ impl<'trace> Assembler<'trace> {
         if self.stack_places.len() > 1 {
             self.of_file(kind, at);
         }
+    }
+
+    /// Process a line, and keep facts from which nothing else follows: those in addition to its extra, and all of lines
+    /// that are not part of a call.
+    fn take_with_facts(
+        &mut self,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) -> LineKind {
+        use LineKind::{Call, CallEnd, CallStart, Continuation};
+        let is_of_call = matches!(line.kind, Call | CallStart | CallEnd | Continuation);
+        let (extra, fact) = match extra {
+            Some(Extra::With(with)) => (Some(with.0), with.1),
+            Some(Extra::Fact(fact)) if !is_of_call => (None, fact),
+            extra => return self.take(line, extra, stamp_ns, at),
+        };
+        if line.kind != LineKind::Continuation {
+            self.last_row = NONE;
+        }
+        let kind = self.take_with_facts(line, extra, stamp_ns, at);
+        // A line that is no event of its own has no row, or that of the event before it.
+        let row = Some(self.last_row).filter(|&row| row != NONE);
+        let is_own = |&row: &u32| {
+            kind != LineKind::Continuation
+                || self.speaker(line) == Some(self.trace.events.task(row))
+        };
+        if let Some(row) = row.filter(is_own) {
+            self.trace.events.facts.keep(row, fact);
+        }
+        kind
     }
 
     /// Count lines of a kind. This is the first of them.
@@ -280,7 +323,7 @@ impl<'trace> Assembler<'trace> {
             }
             // The tracer prints the end of the line when the call returns, and this one may never do.
             LineKind::CallStart if action_of(line.name).wait().is_some() => {
-                !matches!(extra, Some(Extra::Torn))
+                !matches!(extra.map(Extra::bare), Some(Extra::Torn))
             }
             LineKind::CallStart | LineKind::Damaged | LineKind::Continuation => false,
             // Prose around a trace; in a trace alone, it is the beginning of a line.
@@ -331,7 +374,7 @@ impl<'trace> Assembler<'trace> {
 
     fn owner(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) -> u32 {
         if self.facts.ids_optional && self.owners.bare() != NONE {
-            self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
+            self.owners.bare_is_open = self.state(self.owners.bare()).open.is_some();
         }
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
         // A task that reports its own birth is new.
@@ -465,22 +508,22 @@ impl<'trace> Assembler<'trace> {
         if self.facts.has_durations || self.facts.stamp != StampMoment::Start || stamp_ns == NO_NS {
             return;
         }
-        let row = std::mem::take(&mut self.state(task).undated);
-        if row != 0 {
-            if self.is_elided_since(row - 1) {
+        let undated = self.state(task).undated.take();
+        if let Some(row) = undated.map(Row::number) {
+            if self.is_elided_since(row) {
                 // The next event of the task is not in the excerpt.
-                return self.trace.events.set_dur(row - 1, 0, DurKind::None);
+                return self.trace.events.set_dur(row, 0, DurKind::None);
             }
             let events = &mut self.trace.events;
-            let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row - 1)).max(0);
-            let Shape { syscall, op, .. } = events.shape(row - 1);
+            let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row)).max(0);
+            let Shape { syscall, op, .. } = events.shape(row);
             let dur_ns = in_call_ns(
                 (syscall, events.texts.bytes(op)),
                 until_next_ns,
                 NO_NS,
                 &self.facts,
             );
-            events.set_dur(row - 1, dur_ns, DurKind::UpperBound);
+            events.set_dur(row, dur_ns, DurKind::UpperBound);
         }
     }
 
@@ -494,7 +537,7 @@ impl<'trace> Assembler<'trace> {
 
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
-        let was_asleep = self.state(task).open != 0 && self.asleep_in(task) == Some(line.name);
+        let was_asleep = self.state(task).open.is_some() && self.asleep_in(task) == Some(line.name);
         self.close_open(task);
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
@@ -503,7 +546,7 @@ impl<'trace> Assembler<'trace> {
             self.after_alarm(task);
         }
         if was_asleep {
-            self.trace.events.seen_asleep.insert(row);
+            self.trace.events.facts.add::<SeenAsleep>(row, ());
         }
         if self.facts.clock == parsers::Clock::PerThread {
             self.trace.tasks[task as usize].used_cpu(line.stamp_ns, line.cpu_ns, row);
@@ -572,8 +615,7 @@ impl<'trace> Assembler<'trace> {
             (None, NO_NS)
                 if state
                     .last_row
-                    .checked_sub(1)
-                    .is_some_and(|row| self.is_elided_since(row)) =>
+                    .is_some_and(|row| self.is_elided_since(row.number())) =>
             {
                 0
             }
@@ -647,9 +689,8 @@ impl<'trace> Assembler<'trace> {
         if !counts || stamp_ns == NO_NS || self.capture.envelopes.has_clock {
             return None;
         }
-        let before =
-            std::mem::replace(&mut self.state(task).stamped_ns, stamp_ns.saturating_add(1));
-        Some(if before == 0 { NO_NS } else { before - 1 })
+        let before_ns = self.state(task).stamped_ns.replace(stamp_ns);
+        Some(before_ns.unwrap_or(NO_NS))
     }
 
     /// The reader of the following lines. It may have numbered the bodies of lines anew.
@@ -710,7 +751,7 @@ impl<'trace> Assembler<'trace> {
         };
         let row = events.push(&event);
         self.lived(task, start_ns, dur_ns);
-        self.state(task).last_row = row + 1;
+        self.state(task).last_row = Some(Row::new(row));
         self.last_row = row;
         row
     }
@@ -764,6 +805,7 @@ impl<'trace> Assembler<'trace> {
 
     /// The end of the file, and with it of the last capture in it, which had so many bytes.
     pub(crate) fn finish(mut self, cut: bool, bytes: u64) {
+        self.lasts_until_its_end();
         self.close(cut, bytes);
         let runs = self.capture.run;
         let before = self.trace.captures.len() - runs as usize;
@@ -774,10 +816,49 @@ impl<'trace> Assembler<'trace> {
             .for_each(|capture| capture.runs = runs);
     }
 
+    /// ```text
+    /// 7  |read|~~ computes ~~|- nanosleep <detached ...>      the last line
+    /// tracer  -------------------------------------|          lets go much later
+    /// ```
+    ///
+    /// Tasks that still lived when the tracer let go of them lived until then, and so did their calls.
+    fn lasts_until_its_end(&mut self) {
+        let Some(ended_ns) = self.capture.ended_ns().map(bounded_stamp_ns) else {
+            return;
+        };
+        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+            let is_alive = task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
+            if is_alive && task.birth_ns != NO_NS {
+                task.last_ns = task.last_ns.max(ended_ns);
+                self.capture.last_ns = self.capture.last_ns.max(ended_ns);
+            }
+        }
+        let threads = self
+            .capture
+            .recorded
+            .iter()
+            .flat_map(|known| &known.threads);
+        let pairs = threads.filter(|(pid, tid)| pid != tid);
+        self.members.extend(pairs.map(|&ids| (ids, NO_NS)));
+    }
+
+    /// The process that the tracer attached to with all its threads, if it is only one, and how many of these other than its
+    /// main thread have no line.
+    fn recorded_group(&self) -> Option<(i32, u32)> {
+        let threads = &self.capture.recorded.as_ref()?.threads;
+        let &(pid, _) = threads.first()?;
+        let is_only = threads.iter().all(|&(other, _)| other == pid);
+        let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
+        let seen: FxHashSet<i32> = tasks.map(|task| task.tid).collect();
+        let is_silent = |tid: i32| tid != pid && !seen.contains(&tid);
+        let silent = threads.iter().filter(|&&(_, tid)| is_silent(tid)).count();
+        is_only.then_some((pid, silent as u32))
+    }
+
     /// The end of the capture.
     fn close(&mut self, cut: bool, bytes: u64) {
         for task in self.first_task..self.trace.tasks.len() as u32 {
-            if self.state(task).open != 0 {
+            if self.state(task).open.is_some() {
                 self.never_returned(task);
                 // It is still in the call when the capture ends.
                 let known = &mut self.trace.tasks[task as usize];
@@ -795,6 +876,7 @@ impl<'trace> Assembler<'trace> {
         self.infer_creators();
         self.infer_parents();
         self.infer_thread_groups();
+        self.name_attached();
         self.compare_clocks();
         self.bound_by_order();
         self.bound_by_limits();
@@ -812,7 +894,10 @@ impl<'trace> Assembler<'trace> {
             self.facts.names_processes && shapes.iter().any(starts_threads);
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
-        self.capture.attached_process = self.owners.attached_group();
+        self.capture.attached_process = self
+            .owners
+            .attached_group()
+            .or_else(|| self.recorded_group());
         self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;

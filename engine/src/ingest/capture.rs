@@ -1,10 +1,10 @@
 //! A capture while it is read: its reader, its description, and errors.
 
 use crate::ingest::clock::bounded_ns;
-use crate::store::trace::{Capture, Trace};
+use crate::store::trace::{Capture, RecordedFacts, Trace};
 use parsers::line::Ended;
 use parsers::other_tools;
-use parsers::{Extra, Format, Head, Interner, Line, LineReader, Text};
+use parsers::{DurKind, Extra, Format, Head, Interner, Line, LineReader, Text};
 use std::io;
 
 /// Why a capture cannot be read.
@@ -56,13 +56,16 @@ pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
     }
 }
 
-/// The format of a capture that begins with this text, and its reader.
+/// The format of a capture that begins with this text, and its reader. An empty capture has no such text: its format is
+/// that of the tracer that made it, if this is known.
 pub(crate) fn reader_for(
     path: &str,
     head: Head<'_>,
     format: Option<&'static dyn Format>,
+    tracer: Option<&'static dyn Format>,
 ) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
-    if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
+    let is_empty = head.complete && head.bytes.iter().all(u8::is_ascii_whitespace);
+    if is_empty && tracer.is_none() {
         return Err(ReadError::Empty {
             path: path.to_owned(),
         });
@@ -80,6 +83,7 @@ pub(crate) fn reader_for(
             .map(|format| format.name())
             .collect()
     };
+    let format = format.or(tracer.filter(|_| is_empty));
     let chosen = parsers::choose_reader(head, format);
     // Lines that begin with a time may look like a log.
     let is_log = chosen
@@ -103,7 +107,12 @@ pub(crate) fn new_capture(
     files: &[String],
     format: &'static str,
     reader: &dyn LineReader,
+    recorded: Option<RecordedFacts>,
 ) -> Capture {
+    let mut facts = reader.facts();
+    if !facts.has_durations && recorded.as_ref().is_some_and(|known| known.has_durations) {
+        (facts.has_durations, facts.dur_kind) = (true, DurKind::Exact);
+    }
     let tasks = trace.tasks.len() as u32;
     let rows = trace.events.len();
     Capture {
@@ -117,7 +126,8 @@ pub(crate) fn new_capture(
         envelopes: reader.envelope_facts(),
         tasks: tasks..tasks,
         rows: rows..rows,
-        ..Capture::empty(format, reader.facts())
+        recorded,
+        ..Capture::empty(format, facts)
     }
 }
 
@@ -145,6 +155,11 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
         exited => exited,
     };
     match extra {
+        Extra::Fact(fact) => Extra::Fact(fact.with_texts(text)),
+        Extra::With(with) => {
+            let (extra, fact) = &**with;
+            extra_in_trace(extra, text).with(fact.with_texts(text))
+        }
         Extra::Exec { path, argv } => Extra::Exec {
             path: text(*path),
             argv: text(*argv),
@@ -168,12 +183,10 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
                 with,
             }
         }
-        Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
         Extra::Into { fd, target } => Extra::Into {
             fd: *fd,
             target: text(*target),
         },
-        Extra::Created(path) => Extra::Created(text(*path)),
         Extra::Opened {
             created,
             access,

@@ -25,7 +25,7 @@ pub(crate) fn bounded_ns(dur_ns: i64) -> i64 {
 }
 
 #[inline]
-fn bounded_stamp_ns(stamp_ns: i64) -> i64 {
+pub(crate) fn bounded_stamp_ns(stamp_ns: i64) -> i64 {
     stamp_ns.clamp(-FURTHEST_NS, FURTHEST_NS)
 }
 

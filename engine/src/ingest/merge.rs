@@ -43,7 +43,7 @@ pub(crate) fn files(
     let Some(first) = files.first() else {
         return Ok(());
     };
-    let mut capture = new_capture(trace, &read, name, first.reader.as_ref());
+    let mut capture = new_capture(trace, &read, name, first.reader.as_ref(), None);
     let is_named = cursors.iter().all(|cursor| cursor.tid != NO_ID);
     // One counter covers all files of a run, so the differences of one file cannot be summed. Those of all files can,
     // if durations and names show which file has the next line.
@@ -288,7 +288,7 @@ fn reader_and_first_line(
     head: Head<'_>,
     format: Option<&'static dyn Format>,
 ) -> Result<(&'static str, Box<dyn LineReader>, FirstLine), ReadError> {
-    let (name, reader) = reader_for(path, head, format)?;
+    let (name, reader) = reader_for(path, head, format, None)?;
     let end = memchr::memchr(b'\n', head.bytes).map_or(head.bytes.len(), |lf| lf + 1);
     let mut parsed = Parsed::of_capture(name);
     parsed.read(reader.as_ref(), &head.bytes[..end]);

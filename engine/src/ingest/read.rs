@@ -13,7 +13,7 @@ use crate::ingest::merge;
 use crate::ingest::pipeline::{PipelineSteps, run_pipeline};
 use crate::store::file_chunks::FileChunks;
 use crate::store::scratch::Scratch;
-use crate::store::trace::Trace;
+use crate::store::trace::{RecordedFacts, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::{
     CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineReader, LineRef, Parsed, Text,
@@ -47,8 +47,21 @@ pub fn read(
     format: Option<&str>,
     progress: Progress<'_>,
 ) -> Result<Trace, ReadError> {
+    read_recorded(captures, &[], format, progress)
+}
+
+/// The same, with what the programs that made the captures stored about them: `None` for a capture made otherwise.
+///
+/// # Errors
+/// See [`ReadError`].
+pub fn read_recorded(
+    captures: &[Vec<String>],
+    recorded: &[Option<RecordedFacts>],
+    format: Option<&str>,
+    progress: Progress<'_>,
+) -> Result<Trace, ReadError> {
     let mut trace = Trace::default();
-    read_into(&mut trace, captures, format, progress)?;
+    read_into(&mut trace, captures, recorded, format, progress)?;
     trace.index();
     Ok(trace)
 }
@@ -60,6 +73,7 @@ pub fn read(
 /// See [`ReadError`]; also if the rows cannot be written to the folder.
 pub fn read_rows(
     captures: &[Vec<String>],
+    recorded: &[Option<RecordedFacts>],
     format: Option<&str>,
     folder: &str,
     progress: Progress<'_>,
@@ -67,7 +81,7 @@ pub fn read_rows(
     let scratch = Scratch::new(Path::new(folder)).map_err(unreadable(folder))?;
     let mut trace = Trace::default();
     trace.events.keep_rows_in(&scratch);
-    read_into(&mut trace, captures, format, progress)?;
+    read_into(&mut trace, captures, recorded, format, progress)?;
     trace.order_rows_only();
     match scratch.failed() {
         Some(error) => Err(unreadable(folder)(error)),
@@ -78,14 +92,18 @@ pub fn read_rows(
 fn read_into(
     trace: &mut Trace,
     captures: &[Vec<String>],
+    recorded: &[Option<RecordedFacts>],
     format: Option<&str>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     let format = format.map(known_format).transpose()?;
-    for files in captures {
+    for (number, files) in captures.iter().enumerate() {
         match files.as_slice() {
             [] => {}
-            [path] => one_file(trace, path, format, progress)?,
+            [path] => {
+                let recorded = recorded.get(number).cloned().flatten();
+                one_file(trace, path, format, recorded, progress)?;
+            }
             files => merge::files(trace, files, format, progress)?,
         }
     }
@@ -130,15 +148,21 @@ fn head_of(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(short)
 }
 
+/// `record` runs no other tracer.
+fn tracer_of(recorded: Option<&RecordedFacts>) -> Option<&'static dyn Format> {
+    recorded.and_then(|_| parsers::by_name("strace"))
+}
+
 fn one_file(
     trace: &mut Trace,
     path: &str,
     format: Option<&'static dyn Format>,
+    recorded: Option<RecordedFacts>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     match input::open(Path::new(path)).map_err(unreadable(path))? {
-        Source::File(file) => from_cells(trace, path, file, format, progress),
-        Source::Stream(stream) => from_stream(trace, path, stream, format, progress),
+        Source::File(file) => from_cells(trace, path, file, format, recorded, progress),
+        Source::Stream(stream) => from_stream(trace, path, stream, format, recorded, progress),
     }
 }
 
@@ -158,6 +182,7 @@ fn from_cells(
     path: &str,
     file: Seekable,
     format: Option<&'static dyn Format>,
+    recorded: Option<RecordedFacts>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     // Not the first cell: a line may be as long as the file.
@@ -172,9 +197,10 @@ fn from_cells(
             complete,
         },
         format,
+        tracer_of(recorded.as_ref()),
     )?;
     drop(first);
-    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
+    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref(), recorded);
     let run = Run::new(Assembler::new(trace, capture));
     run.file(
         path,
@@ -189,6 +215,7 @@ fn from_stream(
     path: &str,
     mut stream: Stream,
     format: Option<&'static dyn Format>,
+    recorded: Option<RecordedFacts>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     let mut first = stream.next_chunk().map_err(unreadable(path))?;
@@ -202,8 +229,9 @@ fn from_stream(
             complete,
         },
         format,
+        tracer_of(recorded.as_ref()),
     )?;
-    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
+    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref(), recorded);
     let mut run = Run::new(Assembler::new(trace, capture));
     let claim = |cell: &mut ParsedChunk| match first
         .take()
@@ -421,7 +449,7 @@ impl<'trace> Run<'trace> {
         if let Some(error) = self.failed {
             return Err(unreadable(path)(error));
         }
-        if !self.assembler.has_understood() {
+        if !self.assembler.has_understood() && !self.assembler.may_be_empty() {
             return Err(ReadError::Unrecognised {
                 path: path.to_owned(),
                 tried: vec![self.assembler.format()],

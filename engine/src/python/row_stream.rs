@@ -8,6 +8,7 @@
 use super::arrow::{broken, capsule};
 use super::capture::facts;
 use super::event_batches::{BatchMaker, Dictionaries};
+use super::trace::{Recorded, recorded_facts};
 use crate::ingest::read;
 use crate::query::cache::QueryCache;
 use crate::query::event_rows;
@@ -35,16 +36,18 @@ pub struct PyEventStream {
 
 /// Read captures for a stream of their events. Rows are kept in an unnamed temporary file in `folder`.
 #[pyfunction]
-#[pyo3(signature = (captures, folder, input_format = None, progress = None))]
+#[pyo3(signature = (captures, folder, input_format = None, progress = None, recorded = Vec::new()))]
 pub fn stream_events(
     py: Python<'_>,
     captures: Vec<Vec<String>>,
     folder: String,
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
+    recorded: Vec<Option<Recorded>>,
 ) -> PyResult<PyEventStream> {
+    let recorded = recorded_facts(recorded);
     let (trace, scratch) = super::trace::told(py, progress, |tell| {
-        read::read_rows(&captures, input_format.as_deref(), &folder, tell)
+        read::read_rows(&captures, &recorded, input_format.as_deref(), &folder, tell)
     })?;
     let (captures, rows) = (trace.captures.clone(), trace.events.len());
     Ok(PyEventStream {

@@ -18,6 +18,7 @@ use crate::critical_path::window_overlap::{WindowOverlap, window_overlap};
 use crate::critical_path::{wait_graph, window};
 use crate::ingest::capture::{Progress, ReadError};
 use crate::ingest::merge;
+use crate::ingest::read::read_recorded;
 use crate::parallel;
 use crate::partition::group_by;
 use crate::partition::scope::GroupQuery;
@@ -29,6 +30,7 @@ use crate::query::time_bounds::TimeBoundError;
 use crate::session::Session;
 use crate::store::normalise;
 use crate::store::table::{self, Table, ints, texts};
+use crate::store::trace::RecordedFacts;
 use crate::table_support::callers::{self, Caller};
 use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
@@ -50,17 +52,39 @@ pub struct PyTrace(Session);
 
 /// Read captures.
 #[pyfunction]
-#[pyo3(signature = (captures, input_format = None, progress = None))]
+#[pyo3(signature = (captures, input_format = None, progress = None, recorded = Vec::new()))]
 pub fn read(
     py: Python<'_>,
     captures: Vec<Vec<String>>,
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
+    recorded: Vec<Option<Recorded>>,
 ) -> PyResult<PyTrace> {
+    let recorded = recorded_facts(recorded);
     let trace = told(py, progress, |tell| {
-        crate::ingest::read::read(&captures, input_format.as_deref(), tell)
+        read_recorded(&captures, &recorded, input_format.as_deref(), tell)
     })?;
     Ok(PyTrace(Session::new(trace)))
+}
+
+/// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
+/// and the path and command line of processes.
+#[derive(FromPyObject)]
+pub struct Recorded(
+    Option<i64>,
+    bool,
+    Vec<(i32, i32)>,
+    Vec<(i32, Vec<u8>, Vec<u8>)>,
+);
+
+pub(super) fn recorded_facts(recorded: Vec<Option<Recorded>>) -> Vec<Option<RecordedFacts>> {
+    let facts = |Recorded(ended_ns, has_durations, threads, programs)| RecordedFacts {
+        ended_ns: ended_ns.unwrap_or(NO_NS),
+        has_durations,
+        threads,
+        programs,
+    };
+    recorded.into_iter().map(|known| known.map(facts)).collect()
 }
 
 /// Run a reader without the GIL, and report its progress to Python. An exception of that callback is the result.

@@ -191,13 +191,7 @@ fn without_end(line: &[u8]) -> &[u8] {
 type Chunks = Box<dyn FnMut() -> io::Result<Option<Vec<u8>>> + Send>;
 
 fn open(path: &str) -> io::Result<Source> {
-    if path == "-" {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "standard input cannot be read a second time",
-        ));
-    }
-    input::open(Path::new(path))
+    input::open_again(Path::new(path))
 }
 
 fn chunks(source: Source) -> Chunks {

@@ -10,7 +10,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// What the line of a thread's wait shows, if it did not return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ThreadWait {
+pub enum ThreadWait {
     /// It expects the state of a lock with waiters.
     Lock,
     /// It expects this id: it waits for the end of a thread.
@@ -117,7 +117,7 @@ pub(crate) struct Ending {
 
 /// What became of a connect that was in progress when its call returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Connected {
+pub struct Connected {
     /// The error; NONE if it succeeded.
     pub errno: Text,
     /// The row that reports it.

@@ -3,14 +3,15 @@
 //! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
 //! the second half of its call comes.
 
-use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape, ThreadWait};
+use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS, Shape};
 use crate::store::events::shape_numbers::ShapeNumbers;
+use crate::store::facts::{Facts, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
 use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use crate::store::stacks::Stacks;
-use parsers::line::{Access, DeadlineClock};
+use parsers::facts::{Fds, Sender, Timeout};
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -35,58 +36,14 @@ pub struct EventTable {
     normalised: Vec<Text>,
     /// A buffer for the normalised form of a text.
     normal_form: Vec<u8>,
-    /// Requested times, by row: sleeps and timeouts; [`NO_NS`] for an infinite one.
-    pub requested: Vec<(u32, i64)>,
-    /// Absolute deadlines on clocks that the stamps do not use, by row; see [`EventTable::requested`] for the durations.
-    pub until: Vec<(u32, DeadlineClock, i64)>,
-    /// Children that waits returned, by row; 0 if the trace shows that there was none.
-    pub waited: Vec<(u32, i32)>,
-    /// Senders of signals, or the child that a SIGCHLD reports, by row, if printed.
-    pub senders: Vec<(u32, i32)>,
-    /// Descriptors of polls, by row; empty if the trace shows that there is none.
-    pub fds: Vec<(u32, Box<[i32]>)>,
-    /// The targets of the descriptors of polls, by row, as far as they are known.
-    pub fd_targets: Vec<(u32, Box<[Text]>)>,
-    /// What ended polls of several descriptors, by row, where their results name it.
-    pub ready: Vec<(u32, Text)>,
-    /// The descriptor that ended a poll, by row, where its result names only one.
-    pub(crate) ready_fds: Vec<(u32, i32)>,
+    /// What is known of few rows only.
+    pub facts: Facts,
     /// By task, the high descriptors that it closed or marked one after the other although they are not open.
     pub(crate) high_fds: FxHashMap<u32, HighFds>,
-    /// Rows of waits at an epoll that a descriptor ended whose changes are reported only once.
-    pub(crate) edges: FxHashSet<u32>,
     /// Paths of UNIX sockets that are printed by the numbers of their ends.
     pub socket_paths: FxHashMap<Text, Text>,
-    /// Addresses that calls requeue waiters to, or where they wait in the end, by row.
-    pub moved: Vec<(u32, Text)>,
-    /// The second target of a row that moves data from its first target, in order of the rows.
-    pub sinks: Vec<(u32, Text)>,
     /// The pipes that calls of the capture write to, if data is also spliced out of pipes.
     written_pipes: FxHashSet<Text>,
-    /// Outcomes of connects that were in progress when their calls returned, by row of the connect.
-    pub(crate) connected: Vec<(u32, Connected)>,
-    /// Values that waits expect at their addresses, by row, if they may be thread ids.
-    pub joins: Vec<(u32, i32)>,
-    /// What is known of waits of threads that did not return, by row.
-    pub(crate) thread_waits: FxHashMap<u32, ThreadWait>,
-    /// Rows of calls whose line ends within an argument: they may have returned.
-    pub(crate) torn: FxHashSet<u32>,
-    /// Rows of calls in which the tracer saw their tasks sleep: truss reports it.
-    pub(crate) seen_asleep: FxHashSet<u32>,
-    /// Rows of waits that an alarm of the process ended. They lasted from its setting on.
-    pub(crate) alarmed: FxHashSet<u32>,
-    /// Descriptors without a name of calls that did not return, by row.
-    pub(crate) open_fds: FxHashMap<u32, i32>,
-    /// Paths that calls create, by row: opens with O_CREAT, renames, links.
-    pub made: Vec<(u32, Text)>,
-    /// Length and offset of a shared file mapping, by row.
-    pub shared: Vec<(u32, (u64, u64))>,
-    /// The access mode of opens, by row, unless it is read-only.
-    pub accesses: Vec<(u32, Access)>,
-    /// Rows of calls on files whose metadata shows that they are fifos.
-    pub fifos: Vec<u32>,
-    /// Rows of opens with synchronous writes: each write waits for the disk.
-    pub synced: Vec<u32>,
     /// The stacks that the tracer printed with events.
     pub stacks: Stacks,
     /// Line of the second half, by row, if a call was split; 0 until it is read.
@@ -190,25 +147,7 @@ impl EventTable {
         if let Some(Err(error)) = old.map(|segment| segment.store(scratch)) {
             scratch.fails(error);
         }
-        self.drop_details();
-    }
-
-    /// Drop what only waits and tables need.
-    fn drop_details(&mut self) {
-        self.waited.clear();
-        self.senders.clear();
-        self.fds.clear();
-        self.fd_targets.clear();
-        self.ready.clear();
-        self.ready_fds.clear();
-        self.edges.clear();
-        self.moved.clear();
-        self.sinks.clear();
-        self.made.clear();
-        self.shared.clear();
-        self.accesses.clear();
-        self.fifos.clear();
-        self.synced.clear();
+        self.facts.drop_details();
     }
 
     /// Load the rows of a segment that is in a file.
@@ -260,26 +199,14 @@ impl EventTable {
     /// Sort the sparse columns by row: a call that ends late was added late.
     pub(crate) fn order_lists(&mut self) {
         self.order_columns();
-        order(&mut self.waited);
-        order(&mut self.senders);
-        order(&mut self.fds);
-        order(&mut self.fd_targets);
-        order(&mut self.ready);
-        order(&mut self.ready_fds);
-        order(&mut self.moved);
-        order(&mut self.sinks);
-        order(&mut self.connected);
-        order(&mut self.joins);
-        order(&mut self.made);
-        order(&mut self.accesses);
-        order(&mut self.shared);
+        self.facts.order();
         self.ends.retain(|&(_, line)| line != 0);
         self.written_pipes = self.find_written_pipes();
     }
 
     /// Sort the sparse columns of the rows themselves.
     pub(crate) fn order_columns(&mut self) {
-        order(&mut self.requested);
+        self.facts.order_kind::<Timeout>();
         self.stacks.finish();
     }
 
@@ -288,7 +215,8 @@ impl EventTable {
         let is_pipe = |target: Text| self.texts.bytes(target).starts_with(b"pipe:");
         let moves = |row: u32| self.action(row) == Action::Splices;
         if !self
-            .sinks
+            .facts
+            .all::<Sink>()
             .iter()
             .any(|&(row, _)| moves(row) && is_pipe(self.target(row)))
         {
@@ -303,7 +231,7 @@ impl EventTable {
             .flatten()
             .map(|(row, _)| self.target(row));
         written
-            .chain(self.sinks.iter().map(|&(_, sink)| sink))
+            .chain(self.facts.all::<Sink>().iter().map(|&(_, sink)| sink))
             .filter(|&target| is_pipe(target))
             .collect()
     }
@@ -503,12 +431,14 @@ impl EventTable {
         }
         let target = self.target(row);
         // An epoll has a name of its own.
-        if self.ready.is_empty() || (target.is_some() && self.action(row) != Action::PollsEpoll) {
+        let has_ready = !self.facts.all::<ReadyTarget>().is_empty();
+        if !has_ready || (target.is_some() && self.action(row) != Action::PollsEpoll) {
             return target;
         }
-        self.ready
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .map_or(target, |at| self.ready[at].1)
+        self.facts
+            .get::<ReadyTarget>(row)
+            .copied()
+            .unwrap_or(target)
     }
 
     /// The kind of a row.
@@ -534,17 +464,7 @@ impl EventTable {
 
     /// The second target of a row that moves data from its first target.
     pub fn sink(&self, row: u32) -> Text {
-        self.sinks
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .map_or(Text::NONE, |at| self.sinks[at].1)
-    }
-
-    /// What became of a connect that was in progress when its call returned, if the trace shows that.
-    pub(crate) fn connected(&self, row: u32) -> Option<Connected> {
-        self.connected
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .ok()
-            .map(|at| self.connected[at].1)
+        self.facts.get::<Sink>(row).copied().unwrap_or(Text::NONE)
     }
 
     /// The action of a row's syscall.
@@ -563,30 +483,27 @@ impl EventTable {
 
     /// The maximum duration that a call requested, if it is known: a sleep, or a wait with a timeout.
     pub fn requested_ns(&self, row: u32) -> Option<i64> {
-        let end = self.requested.partition_point(|&(other, _)| other <= row);
-        let &(other, ns) = self.requested.get(end.checked_sub(1)?)?;
-        (other == row && ns != NO_NS).then_some(ns)
+        self.facts
+            .get::<Timeout>(row)
+            .copied()
+            .filter(|&ns| ns != NO_NS)
     }
 
     /// The process that sent a signal, or the child that it reports; [`NO_ID`] if that is not printed.
     pub fn sender(&self, row: u32) -> i32 {
-        self.senders
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .map_or(NO_ID, |at| self.senders[at].1)
+        self.facts.get::<Sender>(row).copied().unwrap_or(NO_ID)
     }
 
     /// The targets of the descriptors of a poll, as far as they are known.
     pub fn polled(&self, row: u32) -> &[Text] {
-        self.fd_targets
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .map_or(&[][..], |at| &self.fd_targets[at].1)
+        self.facts
+            .get::<PolledTargets>(row)
+            .map_or(&[][..], |targets| targets)
     }
 
     /// Whether a poll has no descriptors: it waits only for time.
     pub fn polls_nothing(&self, row: u32) -> bool {
-        self.fds
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .is_ok_and(|at| self.fds[at].1.is_empty())
+        self.facts.get::<Fds>(row).is_some_and(|fds| fds.is_empty())
     }
 
     /// Whether a poll is a sleep: it has no descriptors, but a timeout. Without a timeout it waits for a signal.
@@ -630,11 +547,5 @@ impl EventTable {
             };
         }
         self.normalised[at]
-    }
-}
-
-fn order<T: Send>(list: &mut [(u32, T)]) {
-    if !list.is_sorted_by_key(|(row, _)| *row) {
-        list.par_sort_by_key(|(row, _)| *row);
     }
 }

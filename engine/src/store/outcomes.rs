@@ -2,6 +2,7 @@
 
 use crate::store::events::EventTable;
 use parsers::Outcome;
+use parsers::facts::WaitedChild;
 use parsers::syscalls::{Action, Wait};
 
 /// Whether a call with this outcome was interrupted by a signal, to be restarted or to fail.
@@ -27,12 +28,7 @@ pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {
     if action.wait() != Some(Wait::Child) {
         return false;
     }
-    let told = || {
-        events
-            .waited
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .is_ok_and(|at| events.waited[at].1 == 0)
-    };
+    let told = || events.facts.get::<WaitedChild>(row) == Some(&0);
     action != Action::WaitsForChildInfo || told()
 }
 

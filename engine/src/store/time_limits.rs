@@ -10,6 +10,7 @@
 
 use crate::store::event::Shape;
 use crate::store::events::EventTable;
+use crate::store::facts::EndedByAlarm;
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Outcome, Text};
 
@@ -28,7 +29,7 @@ pub(crate) fn reached_limit(events: &EventTable, row: u32) -> bool {
     timed_out(events, row)
         || ran_out(events, row)
         || sleeps_whole(events, row)
-        || events.alarmed.contains(&row)
+        || events.facts.has::<EndedByAlarm>(row)
 }
 
 /// Whether a wait with a time limit other than zero ended without what it waited for, and reports that in another way than

@@ -28,6 +28,20 @@ schema! {
     }
 }
 
+/// What the program that made a capture stored about it, apart from its lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedFacts {
+    /// When the tracer let go of the tasks that still lived, in ns since 1970: calls that were open lasted at least until
+    /// then. [`NO_NS`] if unknown.
+    pub ended_ns: i64,
+    /// Whether the tracer printed durations: a capture of open calls only does not show it.
+    pub has_durations: bool,
+    /// Threads that ran when the tracer attached: the ids of the process and of the thread.
+    pub threads: Vec<(i32, i32)>,
+    /// What these processes ran then: id, path and command line.
+    pub programs: Vec<(i32, Vec<u8>, Vec<u8>)>,
+}
+
 /// One capture: a file, or several that belong together.
 #[derive(Clone, Debug)]
 pub struct Capture {
@@ -98,6 +112,8 @@ pub struct Capture {
     pub summary: Vec<SummaryRow>,
     /// Times of the whole run under such a table, in the order of [`parsers::line::RunTime`].
     pub run_ns: [Option<i64>; 3],
+    /// What the program that made it stored about it.
+    pub recorded: Option<RecordedFacts>,
 }
 
 /// Why a tracer lost events.
@@ -206,6 +222,7 @@ impl Capture {
             other_formats: Vec::new(),
             summary: Vec::new(),
             run_ns: [None; 3],
+            recorded: None,
         }
     }
 
@@ -231,6 +248,13 @@ impl Capture {
     /// Lines of a kind.
     pub fn lines_of(&self, kind: LineKind) -> u64 {
         self.accounting[kind as usize]
+    }
+
+    /// When the tracer let go of the tasks that still lived, if that is known.
+    pub fn ended_ns(&self) -> Option<i64> {
+        let recorded = self.recorded.as_ref()?;
+        let is_dated = self.facts.clock == parsers::Clock::Epoch && self.first_ns != NO_NS;
+        (is_dated && recorded.ended_ns != NO_NS).then_some(recorded.ended_ns)
     }
 
     /// Whether its events have wall-clock times.

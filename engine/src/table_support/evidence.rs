@@ -1,5 +1,6 @@
 //! What shows that a task was in a call, where the duration is only an upper bound.
 
+use crate::store::facts::SeenAsleep;
 use crate::store::heuristics::MAX_KERNEL_RATIO;
 use crate::store::time_limits::reached_limit;
 use crate::table_support::context::TableContext;
@@ -14,5 +15,5 @@ pub(crate) fn may_be_outside(context: &TableContext<'_>, row: u32) -> bool {
     let cpu_ns = events.cpu_ns(row);
     let computed = cpu_ns != NO_NS && cpu_ns.saturating_mul(MAX_KERNEL_RATIO) >= events.dur_ns(row);
     let is_bound = events.dur_kind(row) == DurKind::UpperBound;
-    is_bound && !computed && !events.seen_asleep.contains(&row) && !reached_limit(events, row)
+    is_bound && !computed && !events.facts.has::<SeenAsleep>(row) && !reached_limit(events, row)
 }

@@ -13,6 +13,7 @@ use crate::table_support::kit::{TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
+use parsers::facts::WaitedChild;
 use parsers::syscalls::Wait;
 use parsers::{NO_ID, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -150,11 +151,7 @@ fn of_task(
 /// The child that a wait returned.
 fn child_of(context: &TableContext<'_>, row: u32) -> Option<i32> {
     let events = &context.trace.events;
-    let waited = events
-        .waited
-        .binary_search_by_key(&row, |&(row, _)| row)
-        .map(|at| events.waited[at].1)
-        .ok();
+    let waited = events.facts.get::<WaitedChild>(row).copied();
     waited
         .or_else(|| i32::try_from(events.ret(row)).ok())
         .filter(|&pid| pid > 0 && pid != NO_ID)

@@ -3,6 +3,7 @@
 use super::sockets::{SocketCall, Sockets, port};
 use crate::parallel;
 use crate::store::events::EventTable;
+use crate::store::facts::ConnectOutcome;
 use crate::store::time_limits::min_duration_ns;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -141,7 +142,7 @@ fn connect(
         events.texts.bytes(shape.errno),
         b"EINPROGRESS" | b"EAGAIN" | b"EINTR"
     );
-    let connected = events.connected(row);
+    let connected = events.facts.get::<ConnectOutcome>(row).copied();
     let errno = connected.map_or(shape.errno, |connected| connected.errno);
     let failed = connected.map_or(shape.outcome == Outcome::Failed && !goes_on, |connected| {
         connected.errno.is_some()

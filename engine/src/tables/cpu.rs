@@ -18,6 +18,7 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use crate::table_support::threshold::CostScope;
+use parsers::facts::OpenedFor;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, StampMoment, Text};
 
@@ -204,9 +205,7 @@ fn input_of(context: &TableContext<'_>, opens: &ShapeIndex<()>, own: &Own) -> Te
         let is_named = words
             .iter()
             .any(|word| is_path_of(texts.bytes(events.target(*row)), word));
-        is_named
-            && events.outcome(*row) == Outcome::Ok
-            && events.accesses.binary_search_by_key(row, |a| a.0).is_err()
+        is_named && events.outcome(*row) == Outcome::Ok && !events.facts.has::<OpenedFor>(*row)
     };
     let mut rows = opens.calls(context, own.task).map(|(row, ())| row);
     let input = rows.find(|row| (own.first_row..=own.last_row).contains(row) && reads(row));

@@ -17,6 +17,7 @@ use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::kit::{ProcessesOf, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::facts::Fds;
 use parsers::syscalls::Action;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
@@ -102,9 +103,8 @@ pub(super) fn awaited_source(context: &TableContext<'_>, row: u32) -> Option<Tex
 
 /// The number of descriptors that a poll waits for.
 fn fds(context: &TableContext<'_>, row: u32) -> usize {
-    let fds = &context.trace.events.fds;
-    fds.binary_search_by_key(&row, |&(row, _)| row)
-        .map_or(0, |at| fds[at].1.len())
+    let fds = context.trace.events.facts.get::<Fds>(row);
+    fds.map_or(0, |fds| fds.len())
 }
 
 /// The calls of a process that delayed the end of the window.

@@ -18,6 +18,7 @@ use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
+use parsers::facts::WaitedChild;
 
 table! {
     forks "Processes and threads that a process creates.";
@@ -214,7 +215,7 @@ fn write(
 
 /// The waits of their creator's process that returned tasks. Where no end is printed, this shows it.
 fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
-    let (waited, mains) = (&trace.events.waited, trace.main_tasks());
+    let (waited, mains) = (trace.events.facts.all::<WaitedChild>(), trace.main_tasks());
     let mut after = 0;
     let by_creator = |task: &Task| {
         let process = mains.get(task.creator as usize)?;

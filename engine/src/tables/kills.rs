@@ -19,6 +19,7 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::probe_series::pauses::{Pause, pauses};
 use crate::tables::probe_series::probes::ProbeKind;
+use parsers::facts::WaitedChild;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -216,8 +217,9 @@ fn observed_exit(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pau
     else {
         return false;
     };
-    let from = events.waited.partition_point(|&(row, _)| row <= kill.at);
-    let waits = events.waited[from..]
+    let waits = events
+        .facts
+        .after::<WaitedChild>(kill.at)
         .iter()
         .take_while(|&&(row, _)| row < pause.at)
         .take(MAX_WAITS_AFTER);
@@ -230,15 +232,14 @@ fn observed_exit(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pau
 /// charged to this wait.
 fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
     let events = &context.trace.events;
-    let from = events
-        .waited
-        .partition_point(|&(row, _)| row <= pause.last_row);
     let is_victim = |pid: i32| {
         victims
             .iter()
             .any(|&victim| context.trace.tasks[victim as usize].tid == pid)
     };
-    let here = events.waited[from..]
+    let here = events
+        .facts
+        .after::<WaitedChild>(pause.last_row)
         .iter()
         .take(64)
         .filter(|&&(row, pid)| events.task(row) == task && pid != 0);

@@ -21,6 +21,7 @@ use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::Cost;
 use crate::tables::loops::nests::Nest;
+use parsers::facts::Created;
 use parsers::syscalls::{self, Action, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -593,11 +594,7 @@ fn changes_entries(context: &TableContext<'_>, one: &Loop, dominant: &[u32]) -> 
             action,
             Action::Removes | Action::RemovesDirectory | Action::Makes | Action::MakesNode
         );
-        removes
-            || events
-                .made
-                .binary_search_by_key(&row, |&(row, _)| row)
-                .is_ok()
+        removes || events.facts.has::<Created>(row)
     };
     let changed = dominant.iter().filter(|&&row| changes(row)).count();
     let nearly_all = one.dominant_calls as usize * OWN_ENTRIES.0 / OWN_ENTRIES.1;

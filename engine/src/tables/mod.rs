@@ -33,13 +33,13 @@ use crate::table_support::kit::TableSpec;
 use crate::table_support::pruning::{Pruning, prune};
 use crate::table_support::threshold::Threshold;
 
-/// Declares the modules of tables, and lists what they declare.
+/// Declares the modules of tables, and lists what they declare, then what modules within them declare.
 macro_rules! tables {
-    ($($visibility:vis $name:ident,)*) => {
+    ($($visibility:vis $name:ident,)*; $($outer:ident::$inner:ident,)*) => {
         $($visibility mod $name;)*
 
         /// All tables that rules can request by name.
-        pub static TABLES: &[&TableSpec] = &[$(&$name::TABLE),*];
+        pub static TABLES: &[&TableSpec] = &[$(&$name::TABLE,)* $(&$outer::$inner::TABLE),*];
     };
 }
 
@@ -53,6 +53,7 @@ tables! {
     connects,
     copies,
     cpu,
+    endings,
     entropy_waits,
     error_counts,
     excerpts,
@@ -85,6 +86,11 @@ tables! {
     stops,
     syncs,
     timeouts,
+    ;
+    endings::calls,
+    endings::failures,
+    endings::targets,
+    endings::texts,
 }
 
 /// Tables that need more than a name: arguments, or a place of their own in the interface.

@@ -12,6 +12,7 @@ mod idle;
 mod threads;
 
 use crate::store::event::EventKind;
+use crate::store::facts::{IsTorn, OpenFd};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
@@ -37,7 +38,7 @@ table! {
         fd: MaybeNumber "The descriptor it works on, if its name is unknown.",
         stream: Words "What that descriptor is by convention: standard input, output or error.",
         kind: Words "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, random numbers, kernel.",
-        seen_ns: Ns "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned.",
+        seen_ns: Ns "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned and its end is unknown.",
         first: Flag "Whether the task made no such call before (kernel: no call of this name).",
         slept: Flag "Whether its result shows that a signal broke it off: only a call that waits can be broken off.",
         holder_pid: MaybeId "Process that holds the file lock.",
@@ -112,7 +113,7 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
         .find(|&row| events.kind(row) == EventKind::Call)?;
     let known = &context.trace.tasks[task as usize];
     let is_open = match events.outcome(row) {
-        Outcome::Open => !events.torn.contains(&row),
+        Outcome::Open => !events.facts.has::<IsTorn>(row),
         // Where the tracer detaches, it prints the call as interrupted. A signal of the task's own has a line.
         Outcome::Interrupted => rows.last() == Some(&row),
         _ => false,
@@ -194,7 +195,7 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
 }
 
 /// What a call waits for. Reads from a disk do not hang, and a write waits for its reader.
-fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
+pub(super) fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
     let events = &context.trace.events;
     let shape = events.shape(row);
     let (action, op) = (events.action(row), events.texts.bytes(shape.op));
@@ -233,8 +234,8 @@ fn write(
     let process = threads.of(context, call);
     let target = Some(events.target(row)).filter(|target| target.is_some());
     let fd = events
-        .open_fds
-        .get(&row)
+        .facts
+        .get::<OpenFd>(row)
         .copied()
         .filter(|_| !events.target(row).is_some());
     let owner = ender
@@ -288,7 +289,7 @@ fn write(
 }
 
 /// The kind of the wait, as users read it.
-fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
+pub(super) fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
     match (call.wait, context.trace.events.action(call.row)) {
         (None, _) => "kernel",
         (Some(Wait::Read | Wait::Poll), _) if awaited_source(context, call.row).is_some() => {

@@ -13,6 +13,7 @@ mod objects;
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
+use crate::store::facts::EdgeTriggered;
 use crate::store::heuristics::{
     MAX_READY_GAP_NS, MAX_READY_POLL_NS, MAX_SLOW_POLLS_PERCENT, MAX_TAKEN_PERCENT, MIN_READY_POLLS,
 };
@@ -25,6 +26,7 @@ use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::polls::stretch_ns;
 use crate::tables::ready_spins::objects::{ReadyObject, is_other_kind, stays_ready};
+use parsers::facts::{Fds, Timeout};
 use parsers::syscalls::{self, Action, Class, Transfer, Wait};
 use parsers::{DurKind, Outcome, Text};
 use rustc_hash::FxHashSet;
@@ -216,7 +218,8 @@ fn polled(
     now: Option<Series>,
     found: &mut Vec<Series>,
 ) -> Option<Series> {
-    let is_wakeup = events.ret(row) > 0 && may_sleep(events, row) && !events.edges.contains(&row);
+    let is_wakeup =
+        events.ret(row) > 0 && may_sleep(events, row) && !events.facts.has::<EdgeTriggered>(row);
     let object = ReadyObject::of(events, row);
     let shape = events.shape_number(row);
     if let Some(mut series) = now {
@@ -254,20 +257,13 @@ fn polled(
 /// Whether a poll would sleep if nothing were ready. With a limit of 0, or one that is not printed, it may be a glance
 /// between other work.
 fn may_sleep(events: &EventTable, row: u32) -> bool {
-    let limit = events.requested.binary_search_by_key(&row, |&(row, _)| row);
-    limit.is_ok_and(|at| events.requested[at].1 != 0)
+    let limit = events.facts.get::<Timeout>(row);
+    limit.is_some_and(|&limit_ns| limit_ns != 0)
 }
 
 /// Whether two polls wait for the same descriptors.
 fn polls_same(events: &EventTable, one: u32, other: u32) -> bool {
-    let fds = |row: u32| {
-        events
-            .fds
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .ok()
-            .map(|at| &events.fds[at].1)
-    };
-    fds(one) == fds(other)
+    events.facts.get::<Fds>(one) == events.facts.get::<Fds>(other)
 }
 
 fn reads_nothing(events: &EventTable, row: u32) -> bool {

@@ -16,6 +16,7 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
+use parsers::facts::SyncsWrites;
 use parsers::syscalls::{Action, Transfer, action_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -155,11 +156,12 @@ fn of_process(
 fn synced(context: &TableContext<'_>) -> Synced {
     let events = &context.trace.events;
     let mut synced = Synced::default();
-    for &row in events
-        .synced
+    let rows = events
+        .facts
+        .all::<SyncsWrites>()
         .iter()
-        .filter(|&&row| events.target(row).is_some())
-    {
+        .map(|&(row, ())| row);
+    for row in rows.filter(|&row| events.target(row).is_some()) {
         synced
             .entry(events.task(row))
             .or_default()

@@ -17,6 +17,7 @@ use super::lengths::{chosen_ns, two_digits};
 use super::sockets::{SocketCall, Sockets, bound, peer};
 use crate::parallel;
 use crate::store::event::{EventKind, Shape};
+use crate::store::facts::EndedByAlarm;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
 use crate::store::time_limits::{ran_out, wait_of_shape};
 use crate::store::trace::Capture;
@@ -462,7 +463,7 @@ pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: 
         Wait::Signal => ended_by_own_timer(context, task, row),
         Wait::Child if was_broken_off(events, row) => ended_by_own_timer(context, task, row),
         Wait::Message if errno == b"EAGAIN" => ran_out(events, row),
-        _ => timed_out(events, row) || events.alarmed.contains(&row),
+        _ => timed_out(events, row) || events.facts.has::<EndedByAlarm>(row),
     }
 }
 
@@ -475,7 +476,9 @@ pub(super) fn may_expire(context: &TableContext<'_>, wait: Wait, shape: &Shape) 
         _ => shape.outcome == Outcome::Ok && wait_of_shape(shape) == Some(Wait::Poll),
     };
     // What follows these, and the alarms of a process, may show it.
-    has_expired || matches!(wait, Wait::Signal | Wait::Child) || !events.alarmed.is_empty()
+    has_expired
+        || matches!(wait, Wait::Signal | Wait::Child)
+        || !events.facts.all::<EndedByAlarm>().is_empty()
 }
 
 /// Whether the next event of the task is SIGALRM.

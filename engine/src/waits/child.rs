@@ -15,6 +15,7 @@ use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::task_ends::{asked_to_end, asked_to_end_ns, ender_of};
+use parsers::facts::WaitedChild;
 use parsers::syscalls::Action;
 use parsers::{NO_ID, NO_NS, Outcome};
 use rayon::prelude::*;
@@ -158,15 +159,14 @@ impl Children {
     pub(super) fn waited(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
         let row = call.span.row;
-        let returned = match events.waited.binary_search_by_key(&row, |&(row, _)| row) {
-            Ok(at) => Some(events.waited[at].1),
-            Err(_)
-                if events.outcome(row) != Outcome::Ok
-                    || wait_kinds::found_no_child(events, row) =>
+        let returned = match events.facts.get::<WaitedChild>(row) {
+            Some(&child) => Some(child),
+            None if events.outcome(row) != Outcome::Ok
+                || wait_kinds::found_no_child(events, row) =>
             {
                 return None;
             }
-            Err(_) => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
+            None => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
         };
         match returned {
             Some(pid) => self

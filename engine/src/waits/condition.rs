@@ -3,6 +3,7 @@
 use crate::store::event::Shape;
 use crate::store::trace::Trace;
 use crate::waits::wait_kinds::{self, is_probe};
+use parsers::facts::Fds;
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Interner, Outcome, Text};
 
@@ -238,13 +239,7 @@ impl PolledCondition {
         match self {
             PolledCondition::Child => same_target,
             PolledCondition::Ready => {
-                let fds = |row: u32| {
-                    events
-                        .fds
-                        .binary_search_by_key(&row, |(row, _)| *row)
-                        .ok()
-                        .map(|at| &events.fds[at].1)
-                };
+                let fds = |row: u32| events.facts.get::<Fds>(row);
                 same_target
                     && events.shape(one).syscall == events.shape(other).syscall
                     && fds(one) == fds(other)

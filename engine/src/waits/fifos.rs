@@ -14,7 +14,8 @@ use crate::store::targets::ACCEPTED;
 use crate::store::trace::Trace;
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::times::{end_ns, tick_ns};
-use parsers::line::Access;
+use parsers::facts::Access;
+use parsers::facts::{IsFifo, OpenedFor};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
@@ -73,7 +74,8 @@ pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<
     found.extend(failed.into_iter().filter(|&row| {
         opened.contains(&trace.events.target(row)) || (is_espipe(row) && is_path(row))
     }));
-    found.extend(trace.events.fifos.iter().copied().filter(|&row| {
+    let fifos = trace.events.facts.all::<IsFifo>().iter();
+    found.extend(fifos.map(|&(row, ())| row).filter(|&row| {
         let target = trace.events.shape(row).target;
         is_path(row)
             && !told[target.0 as usize].refuted
@@ -102,7 +104,7 @@ impl FifoUse {
 fn told(trace: &Trace, shapes: &[ShapeFacts]) -> Vec<FifoUse> {
     let events = &trace.events;
     let mut told = vec![FifoUse::default(); events.texts.len()];
-    for &(row, _) in &events.accesses {
+    for &(row, _) in events.facts.all::<OpenedFor>() {
         told[events.shape(row).target.0 as usize].written = true;
     }
     for (known, shape) in shapes.iter().zip(events.shapes()) {
@@ -193,11 +195,9 @@ fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
 
 /// Whether an open waits for another one at a fifo: only for the opposite side. An open for both sides does not block.
 pub(super) fn are_two_sides(trace: &Trace, waiter: u32, other: u32) -> bool {
-    let accesses = &trace.events.accesses;
     let access = |row: u32| {
-        accesses
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .map_or(Access::Reads, |at| accesses[at].1)
+        let access = trace.events.facts.get::<OpenedFor>(row);
+        access.copied().unwrap_or(Access::Reads)
     };
     let waits_as = access(waiter);
     waits_as != Access::Both && access(other) != waits_as

@@ -18,6 +18,7 @@ use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::file_watch::changes::Changes;
 use crate::waits::shape_facts::{Effect, ShapeFacts};
+use parsers::facts::Created;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) mod changes;
@@ -80,9 +81,9 @@ impl Watches {
             }
         }
         if known.makes.meets(self.told_by)
-            && let Ok(at) = events.made.binary_search_by_key(&row, |&(row, _)| row)
+            && let Some(&path) = events.facts.get::<Created>(row)
         {
-            self.change(trace, row, events.made[at].1, known.makes);
+            self.change(trace, row, path, known.makes);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::times::end_ns;
+use parsers::facts::{Joins, RequeuedTo};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -189,14 +190,9 @@ impl Futexes {
 
     /// The address where a wait ends after a requeue: the call itself names it, or another task requeued the waiters.
     fn moved_to(&self, call: &Waiting<'_>, process: Process) -> Option<Text> {
-        let moved = &call.trace.events.moved;
-        let address = |row: u32| {
-            moved
-                .binary_search_by_key(&row, |&(row, _)| row)
-                .ok()
-                .map(|at| moved[at].1)
-        };
-        if moved.is_empty() {
+        let facts = &call.trace.events.facts;
+        let address = |row: u32| facts.get::<RequeuedTo>(row).copied();
+        if facts.all::<RequeuedTo>().is_empty() {
             return None;
         }
         let by_others = || {
@@ -340,9 +336,7 @@ fn main_of(trace: &Trace, task: u32) -> u32 {
 
 /// The id of one of these threads, if a wait expects it at its address.
 fn expected(trace: &Trace, row: u32, threads: &[u32]) -> Option<i64> {
-    let joins = &trace.events.joins;
-    let at = joins.binary_search_by_key(&row, |&(row, _)| row).ok()?;
-    let id = i64::from(joins[at].1);
+    let id = i64::from(*trace.events.facts.get::<Joins>(row)?);
     threads
         .iter()
         .any(|&thread| has_id(trace, thread, id))

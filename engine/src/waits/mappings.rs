@@ -8,6 +8,7 @@
 use crate::store::task_relations::creators;
 use crate::store::trace::Trace;
 use parsers::Text;
+use parsers::facts::{Created, FilePart, SharedMapping};
 use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
 
@@ -38,7 +39,7 @@ pub(super) type MappedAddress = (Text, u64);
 impl Mappings {
     pub(super) fn new(trace: &Trace) -> Mappings {
         let (events, mut mappings) = (&trace.events, Mappings::default());
-        for &(row, (length, offset)) in &events.shared {
+        for &(row, FilePart { length, offset }) in events.facts.all::<SharedMapping>() {
             let (file, start) = (events.target(row), events.ret(row));
             let Some(task) = trace
                 .tasks
@@ -62,7 +63,8 @@ impl Mappings {
         }
         if !mappings.of_process.is_empty() {
             let named = events
-                .made
+                .facts
+                .all::<Created>()
                 .iter()
                 .filter(|&&(row, made)| made != events.target(row) && is_named_anew(trace, row));
             mappings.older = named

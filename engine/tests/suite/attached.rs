@@ -3,7 +3,8 @@
 use engine::critical_path::segment::Segment;
 use engine::critical_path::walk::path;
 use engine::critical_path::window::{Window, WindowChoice, windows};
-use engine::store::trace::Trace;
+use engine::ingest::read::read_recorded;
+use engine::store::trace::{RecordedFacts, Trace};
 use engine::waits::wakers::Wakers;
 use std::io::Write;
 
@@ -228,4 +229,80 @@ fn a_program_starts_in_the_clock_tick_of_its_execves_end() {
     let slept_ns = trace.events.start_ns(2);
     let program = engine::store::tasks::program_at(&trace.tasks, 0, slept_ns).expect("a program");
     assert_eq!(trace.events.texts.string(program.path), "/bin/sleep");
+}
+
+/// The window of a capture whose tracer let go of the tasks two seconds after it attached, and its tasks.
+fn recorded(lines: &str, threads: &[(i32, i32)]) -> (Window, Trace) {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    file.write_all(lines.as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    let known = RecordedFacts {
+        ended_ns: 1_795_361_002_000_000_000,
+        has_durations: true,
+        threads: threads.to_vec(),
+        programs: vec![(500, b"/usr/bin/app".to_vec(), b"app --fast".to_vec())],
+    };
+    let trace = read_recorded(&[capture], &[Some(known)], None, &mut |_, _| {}).expect("a trace");
+    (windows(&trace, &WindowChoice::default())[0], trace)
+}
+
+#[test]
+fn open_calls_last_until_the_tracer_lets_go() {
+    let read = "500 1795361000.000000 read(3, \"x\", 1) = 1 <0.000020>\n";
+    let sleeps = "500 1795361000.100000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=30, tv_nsec=0},  <detached ...>\n";
+    for lines in [
+        sleeps.to_owned(),
+        format!("{read}{sleeps}"),
+        read.to_owned(),
+    ] {
+        let (window, trace) = recorded(&lines, &[]);
+        assert_eq!(window.end_ns, 1_795_361_002_000_000_000, "{lines}");
+        assert_eq!(trace.captures[0].last_ns, window.end_ns);
+        let charged: i64 = path(&trace, &Wakers::new(&trace), &window)
+            .iter()
+            .map(|segment| segment.end_ns - segment.start_ns)
+            .sum();
+        assert_eq!(charged, window.wall_ns());
+    }
+}
+
+#[test]
+fn end_of_tracing_does_not_extend_what_ended_before() {
+    let (window, _) = recorded(
+        "500 1795361000.000000 read(3, \"x\", 1) = 1 <0.000020>\n500 1795361001.000000 +++ exited with 0 +++\n",
+        &[],
+    );
+    assert_eq!(window.end_ns, 1_795_361_001_000_000_000);
+    assert_eq!(window.root, Some(0));
+}
+
+#[test]
+fn walk_starts_in_a_task_that_lives_when_the_tracer_lets_go() {
+    let (window, _) = recorded(
+        "500 1795361000.000000 read(3, \"x\", 1) = 1 <0.000020>\n\
+         500 1795361000.100000 read(3,  <unfinished ...>\n\
+         501 1795361000.200000 read(4, \"x\", 1) = 1 <0.000020>\n\
+         501 1795361001.000000 +++ exited with 0 +++\n",
+        &[],
+    );
+    assert_eq!(window.end_ns, 1_795_361_002_000_000_000);
+    assert_eq!(window.root, Some(0));
+}
+
+#[test]
+fn recorded_threads_belong_to_their_process() {
+    let lines = "501 1795361000.000000 futex(0x55, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>\n\
+                 500 1795361000.000000 futex(0x7f, FUTEX_WAIT_PRIVATE, 2, NULL <detached ...>\n";
+    let (window, trace) = recorded(lines, &[(500, 500), (500, 501)]);
+    assert_eq!(tasks(&trace), ["501 of 500: thread of 500", "500 of 500"]);
+    assert_eq!(window.root, Some(1), "the main thread");
+    let program = trace.tasks[1].programs[0].path;
+    assert_eq!(trace.events.texts.bytes(program), b"/usr/bin/app");
+}
+
+#[test]
+fn recording_without_a_line_is_a_capture() {
+    let (window, trace) = recorded("", &[(500, 500)]);
+    assert_eq!((window.root, trace.events.len()), (None, 0));
+    assert_eq!(trace.captures[0].format, "strace");
 }

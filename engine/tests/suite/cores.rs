@@ -66,8 +66,7 @@ fn assert_same(one: &Trace, other: &Trace) {
         assert_eq!(one.events.event(row), other.events.event(row), "row {row}");
     }
     assert_eq!(one.events.shapes(), other.events.shapes());
-    assert_eq!(one.events.requested, other.events.requested);
-    assert_eq!(one.events.fds, other.events.fds);
+    assert_eq!(one.events.facts, other.events.facts);
     assert!(
         one.events.texts.added().eq(other.events.texts.added()),
         "texts have the same numbers"

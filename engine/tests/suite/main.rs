@@ -9,6 +9,7 @@ mod copied_stderr;
 mod cores;
 mod critical_path;
 mod damaged_captures;
+mod facts;
 mod files_per_task;
 mod format_cases;
 mod formats;

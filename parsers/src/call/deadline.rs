@@ -1,7 +1,8 @@
 //! Absolute timeouts of sleeps and locks: which clock they use, and how much time is left of them.
 
 use super::value::{self, Timeout};
-use crate::line::{DeadlineClock, Extra, Line, Outcome};
+use crate::facts::DeadlineClock;
+use crate::line::{Extra, Line, Outcome};
 use crate::syscalls::Syscall;
 
 const NS_PER_S: i64 = 1_000_000_000;

@@ -1,6 +1,6 @@
 //! Single arguments: descriptors, paths, sub-operations, times.
 
-use crate::line::Access;
+use crate::facts::Access;
 use crate::scan;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 

@@ -12,7 +12,7 @@ use super::{
     ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, indent, numbers, padding,
     timestamps, unwrap,
 };
-use crate::facts::Clock;
+use crate::capture_facts::Clock;
 use crate::format::{Format, Head, LineReader, Parsed};
 use crate::format_list::recognise;
 use crate::line::{Line, LineKind, Outcome};

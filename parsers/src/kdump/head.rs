@@ -4,7 +4,7 @@
 //! pid [tid | /tid] comm [times] [cpu] TYPE
 //! ```
 
-use crate::facts::Clock;
+use crate::capture_facts::Clock;
 use crate::format::Head;
 use crate::line::NO_ID;
 use crate::scan;

@@ -7,7 +7,7 @@
 
 use super::date;
 use super::month_names::{month, weekday};
-use crate::facts::{Clock, LEAP_YEAR_NS};
+use crate::capture_facts::{Clock, LEAP_YEAR_NS};
 use crate::scan;
 
 /// The resolution of stamps without seconds.

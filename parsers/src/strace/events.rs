@@ -1,6 +1,7 @@
 //! Lines other than calls: signals, ends, messages, stacks and dumps.
 
 use crate::call::{read_siginfo, signal_number};
+use crate::facts::Fact;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
@@ -35,7 +36,37 @@ pub fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     line.name = parsed.texts.add(name);
     let (from, ended) = read_siginfo(inner, parsed);
     line.extra = parsed.keep(Extra::Signal { from, ended });
+    if FAULTS.contains(&name) {
+        fault(inner, line, parsed);
+    }
     true
+}
+
+/// Signals by which a program ends because of a fault of its own, unless it handles them.
+const FAULTS: [&[u8]; 7] = [
+    b"SIGABRT", b"SIGBUS", b"SIGFPE", b"SIGILL", b"SIGSEGV", b"SIGSYS", b"SIGTRAP",
+];
+
+/// `{si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=0x18}`: the cause and the address of a fault.
+fn fault(siginfo: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let code = after(siginfo, b" si_code=").map_or(&b""[..], word);
+    if !code.is_empty() {
+        let code = parsed.texts.add(code);
+        parsed.add_fact(line, Fact::FaultCode(code));
+    }
+    let address = after(siginfo, b" si_addr=").and_then(address);
+    if let Some(address) = address {
+        parsed.add_fact(line, Fact::FaultAddress(address));
+    }
+}
+
+/// `0x18`, or `NULL`.
+fn address(text: &[u8]) -> Option<u64> {
+    if text.starts_with(b"NULL") {
+        return Some(0);
+    }
+    let (address, _) = scan::value(text).filter(|_| text.starts_with(b"0x"))?;
+    Some(address as u64)
 }
 
 /// `+++ exited with 3 +++`, `+++ killed by SIGSEGV (core dumped) +++`, `+++ superseded by execve in pid 12 +++`.

@@ -1,6 +1,6 @@
 //! The prefix of lines: ids, clocks, numbers. Its layout is decided once, from the head of a capture.
 
-use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::Head;
 use crate::line::{NO_ID, NO_NS};
 use crate::line_cache::LinePrefix;

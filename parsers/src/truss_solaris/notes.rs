@@ -1,6 +1,7 @@
 //! Lines of truss other than calls: signals, faults, siginfo, arguments, verbose lines, messages.
 
 use super::split::SolarisSplit;
+use crate::facts::Fact;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
@@ -148,7 +149,7 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     for words in [&b"timeout: "[..], b"tmout: "] {
         if let Some((time_ns, _, rest)) = body.strip_prefix(words).and_then(scan::seconds) {
             if scan::trim(rest) == b"sec" {
-                line.extra = parsed.keep(Extra::Timeout(time_ns));
+                line.extra = parsed.keep(Fact::Timeout(time_ns));
             }
             return Some(line);
         }
@@ -199,7 +200,7 @@ fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     };
     line.fd = fd;
     if !matches!(rest.get(at + 5..), None | Some(b"" | b"0")) {
-        line.extra = parsed.keep(Extra::Fds(Box::new([fd])));
+        line.extra = parsed.keep(Fact::Fds(Box::new([fd])));
     }
 }
 

@@ -3,8 +3,8 @@
 
 use parsers::line::Ended;
 use parsers::{
-    CallPart, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition,
-    Text,
+    CallPart, Extra, Fact, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed,
+    Recognition, Text,
 };
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,15 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
                 [module, function, source].map(|text| parsed.texts.string(*text).into_owned());
             format!("frame({})", texts.join("|"))
         }
-        Extra::Timeout(NO_NS) => "timeout(forever)".to_owned(),
+        Extra::Fact(fact) => shown_fact(fact, parsed),
+        Extra::With(with) => {
+            let (extra, fact) = &**with;
+            format!(
+                "{} {}",
+                shown_extra(extra, parsed),
+                shown_fact(fact, parsed)
+            )
+        }
         Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
         Extra::Restarted { base_ns } => format!("restarted({base_ns})"),
         Extra::Joined(messages) => {
@@ -117,6 +125,14 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
                 messages.iter().map(shown).collect::<Vec<_>>().join("|")
             )
         }
+        other => format!("{other:?}"),
+    }
+}
+
+fn shown_fact(fact: &Fact, parsed: &Parsed) -> String {
+    match fact {
+        Fact::Timeout(NO_NS) => "timeout(forever)".to_owned(),
+        Fact::FaultCode(code) => format!("FaultCode({})", parsed.texts.string(*code)),
         other => format!("{other:?}"),
     }
 }

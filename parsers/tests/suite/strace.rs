@@ -53,7 +53,11 @@ fn words(line: &Line, parsed: &Parsed) -> String {
 
 /// An extra with its texts instead of their numbers.
 fn extra_words(extra: &Extra, parsed: &Parsed) -> String {
-    let mut out = format!("{extra:?}");
+    let mut out = match extra {
+        Extra::Fact(fact) => format!("{fact:?}"),
+        Extra::With(with) => format!("{} {:?}", extra_words(&with.0, parsed), with.1),
+        extra => format!("{extra:?}"),
+    };
     while let Some(at) = out.find("Text(") {
         let end = at + out[at..].find(')').expect("closed");
         let text = Text(out[at + 5..end].parse().expect("a number"));

@@ -7,8 +7,10 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use crate::store::facts::EndedByAlarm;
 use crate::store::outcomes::{failed_at_once, was_broken_off};
 use crate::store::time_limits::wait_of_row;
+use parsers::facts::Timeout;
 use parsers::{Line, NO_NS, Text};
 
 /// Maximum number of rows from an alarm to its signal that are looked at.
@@ -109,8 +111,8 @@ impl Assembler<'_> {
         };
         let left_ns = alarm.after_ns.saturating_sub(since_ns);
         if left_ns > 0 {
-            self.trace.events.requested.push((row, left_ns));
-            self.trace.events.alarmed.insert(row);
+            self.trace.events.facts.add::<Timeout>(row, left_ns);
+            self.trace.events.facts.add::<EndedByAlarm>(row, ());
         }
         true
     }

@@ -7,7 +7,7 @@
 
 use crate::ingest::assemble::Assembler;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
-use parsers::line::DeadlineClock;
+use parsers::facts::{Deadline, DeadlineClock, Timeout};
 use parsers::syscalls::Action;
 use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
 
@@ -29,20 +29,24 @@ impl Assembler<'_> {
             Some((.., now_ns)) => self
                 .trace
                 .events
-                .requested
-                .push((row, until_ns.saturating_sub(now_ns).max(0))),
-            None => self.trace.events.until.push((row, clock, until_ns)),
+                .facts
+                .add::<Timeout>(row, until_ns.saturating_sub(now_ns).max(0)),
+            None => self
+                .trace
+                .events
+                .facts
+                .add::<Deadline>(row, (clock, until_ns)),
         }
     }
 
     /// Compute the requested durations of calls that wait until a moment of a clock, if one of them reached its moment.
     pub(super) fn compare_clocks(&mut self) {
-        let until = std::mem::take(&mut self.trace.events.until);
+        let until = self.trace.events.facts.take::<Deadline>();
         for clock in [DeadlineClock::Monotonic, DeadlineClock::RealTime] {
-            let of_clock = until.iter().filter(|&&(_, used, _)| used == clock);
+            let of_clock = until.iter().filter(|&&(_, (used, _))| used == clock);
             self.compare_clock(
                 of_clock
-                    .map(|&(row, _, until_ns)| (row, until_ns))
+                    .map(|&(row, (_, until_ns))| (row, until_ns))
                     .collect(),
             );
         }
@@ -76,7 +80,7 @@ impl Assembler<'_> {
                     .saturating_add(offset_ns)
                     .saturating_sub(start_ns)
                     .max(0);
-                events.requested.push((row, requested_ns));
+                events.facts.add::<Timeout>(row, requested_ns);
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::ingest::clock::bounded_ns;
 use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::{DescriptorEffect, Descriptors, is_bare};
 use crate::store::event::{Event, EventKind, NONE};
+use crate::store::numbers::{OpenPlace, Row};
 use crate::store::resolution::is_coarse;
 use crate::store::trace::Trace;
 use parsers::syscalls::{Action, action_of};
@@ -305,7 +306,7 @@ impl Assembler<'_> {
             .owner_now((line_ref.pid, line_ref.tid))
             .filter(|&task| task < self.inherited)?;
         let state = self.states.get((task - self.first_task) as usize)?;
-        (!state.exiting && state.gone_ns == 0).then_some((task, state.open != 0))
+        (!state.exiting && state.gone_ns == 0).then_some((task, state.open.is_some()))
     }
 
     /// Take in the first ones of some lines, as far as they are whole calls of this task, which has none open; gives
@@ -372,7 +373,7 @@ impl Assembler<'_> {
                 outcome,
                 dur_kind,
             };
-            (state.last_row, state.undated) = (events.push(&event) + 1, 0);
+            (state.last_row, state.undated) = (Some(Row::new(events.push(&event))), None);
             if start_ns != NO_NS {
                 let end_ns = if dur_ns == NO_NS {
                     start_ns
@@ -392,8 +393,8 @@ impl Assembler<'_> {
             passed.whole.count(line);
             rest = others;
         }
-        if let Some(row) = state.last_row.checked_sub(1) {
-            self.last_row = row;
+        if let Some(row) = state.last_row {
+            self.last_row = row.number();
         }
         rest
     }
@@ -458,7 +459,7 @@ impl Assembler<'_> {
         task: u32,
         passed: &mut Passed,
     ) -> bool {
-        let Some(number) = self.state(task).open.checked_sub(1) else {
+        let Some(number) = self.state(task).open.map(OpenPlace::number) else {
             return false;
         };
         let Some(open) = self.open.get_mut(number as usize) else {
@@ -476,7 +477,7 @@ impl Assembler<'_> {
         self.last_row = row;
         self.free.push(number);
         let state = self.state(task);
-        (state.open, state.undated) = (0, 0);
+        (state.open, state.undated) = (None, None);
         let line = passed.next();
         let (stamp_ns, dur_ns) = (
             self.plain_stamp(line_ref, task, passed.at),

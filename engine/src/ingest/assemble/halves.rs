@@ -3,6 +3,9 @@
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::task_ids::Birth;
 use crate::store::event::{Ending, Event, NONE, ThreadWait};
+use crate::store::facts::{IsTorn, OpenFd, OpenThreadWait};
+use crate::store::numbers::{OpenPlace, Row};
+use parsers::facts::{Deadline, Fact, Timeout};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
@@ -15,7 +18,7 @@ impl Assembler<'_> {
     ) {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
-            self.capture.mixed_calls += u64::from(self.state(task).open != 0);
+            self.capture.mixed_calls += u64::from(self.state(task).open.is_some());
             self.park(task);
         }
         self.close_open(task);
@@ -55,7 +58,7 @@ impl Assembler<'_> {
     }
 
     pub(super) fn take_open(&mut self, task: u32) -> Option<OpenCall> {
-        let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
+        let number = self.state(task).open.take()?.number();
         self.free.push(number);
         let hole = OpenCall {
             row: NONE,
@@ -70,7 +73,7 @@ impl Assembler<'_> {
     /// it announced is the one that comes now.
     #[inline]
     pub(super) fn close_open(&mut self, task: u32) {
-        if self.state(task).open == 0 {
+        if self.state(task).open.is_none() {
             return;
         }
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
@@ -88,49 +91,55 @@ impl Assembler<'_> {
     /// Record the requested duration of a call that has not returned, and what it polls.
     fn set_requested(&mut self, task: u32, row: u32, extra: Option<&Extra>) {
         match extra {
-            Some(&Extra::Timeout(requested_ns)) => {
-                self.trace.events.requested.push((row, requested_ns))
-            }
             Some(Extra::Polled {
                 fds, timeout_ns, ..
             }) => {
-                self.trace.events.requested.push((row, *timeout_ns));
+                self.trace.events.facts.add::<Timeout>(row, *timeout_ns);
                 if !fds.is_empty() {
                     self.polls(row, task, fds.clone());
                 }
             }
-            Some(&Extra::Deadline(clock, until_ns)) => {
-                self.trace.events.until.push((row, clock, until_ns));
-                self.trace
-                    .events
-                    .thread_waits
-                    .insert(row, ThreadWait::Limited);
-            }
+            Some(Extra::Fact(fact)) => self.keep_open_fact(row, fact),
             Some(extra) => self.waits(row, extra),
             None => {}
+        }
+    }
+
+    /// Keep a fact of a call that has not returned.
+    fn keep_open_fact(&mut self, row: u32, fact: &Fact) {
+        let facts = &mut self.trace.events.facts;
+        match fact {
+            Fact::Joins(id) => facts.add::<OpenThreadWait>(row, ThreadWait::End(*id)),
+            Fact::Deadline(moment) => {
+                facts.add::<Deadline>(row, *moment);
+                facts.add::<OpenThreadWait>(row, ThreadWait::Limited);
+            }
+            // These come true when the call returns.
+            Fact::Created(_)
+            | Fact::SharedMapping(_)
+            | Fact::RequeuedTo(_)
+            | Fact::Fds(_)
+            | Fact::IsFifo(()) => {}
+            fact => facts.keep(row, fact.clone()),
         }
     }
 
     /// A call that did not return works on a descriptor, which may have no name.
     pub(super) fn is_open_on(&mut self, row: u32, line: &Line) {
         if line.fd != NO_ID && !line.target.is_some() {
-            self.trace.events.open_fds.insert(row, line.fd);
+            self.trace.events.facts.add::<OpenFd>(row, line.fd);
         }
     }
 
     /// What is known of a call that did not return.
     pub(super) fn waits(&mut self, row: u32, extra: &Extra) {
-        let wait = match *extra {
-            Extra::Contended => ThreadWait::Lock,
-            Extra::Joins(id) => ThreadWait::End(id),
-            Extra::Limited => ThreadWait::Limited,
-            Extra::Torn => {
-                self.trace.events.torn.insert(row);
-                return;
-            }
-            _ => return,
-        };
-        self.trace.events.thread_waits.insert(row, wait);
+        let facts = &mut self.trace.events.facts;
+        match extra {
+            Extra::Contended => facts.add::<OpenThreadWait>(row, ThreadWait::Lock),
+            Extra::Limited => facts.add::<OpenThreadWait>(row, ThreadWait::Limited),
+            Extra::Torn => facts.add::<IsTorn>(row, ()),
+            _ => {}
+        }
     }
 
     /// Lay the open call of a task aside: another thread under the same id begins one.
@@ -145,8 +154,7 @@ impl Assembler<'_> {
         let newest = self
             .state(task)
             .open
-            .checked_sub(1)
-            .and_then(|at| self.open.get(at as usize));
+            .and_then(|at| self.open.get(at.number() as usize));
         if newest.is_some_and(|open| open.line.name == name) {
             return;
         }
@@ -173,7 +181,7 @@ impl Assembler<'_> {
         let Some(task) = self.speaker(line) else {
             return;
         };
-        let Some(at) = self.state(task).open.checked_sub(1) else {
+        let Some(at) = self.state(task).open.map(OpenPlace::number) else {
             return;
         };
         let Some(open) = self
@@ -263,7 +271,7 @@ impl Assembler<'_> {
                 (self.open.len() - 1) as u32
             }
         };
-        self.state(task).open = number + 1;
+        self.state(task).open = Some(OpenPlace::new(number));
     }
 
     pub(super) fn same_call(&self, begun: Text, ended: Text) -> bool {
@@ -375,7 +383,7 @@ impl Assembler<'_> {
     /// open.
     pub(super) fn asleep(&mut self, line: &Line, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
-        if self.state(task).open == 0 {
+        if self.state(task).open.is_none() {
             let start_ns = if self.state(task).seen {
                 self.state(task).last_end_ns
             } else {
@@ -399,7 +407,7 @@ impl Assembler<'_> {
 
     /// The call of a sleeping task, according to a notice.
     pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
-        let at = self.state(task).open.checked_sub(1)?;
+        let at = self.state(task).open?.number();
         self.open
             .get(at as usize)
             .filter(|open| open.row == NONE)
@@ -439,7 +447,7 @@ impl Assembler<'_> {
             open.row
         };
         self.is_open_on(row, &line);
-        self.state(task).left_in = row + 1;
+        self.state(task).left_in = Some(Row::new(row));
         self.count(task, Outcome::Open);
     }
 }

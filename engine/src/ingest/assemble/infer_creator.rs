@@ -236,8 +236,8 @@ fn is_pending<'a>(
         Some(child) => owners.is_announced(child, creation.row),
         None => {
             let state = states.get((creation.creator - first_task) as usize);
-            let at = state.and_then(|state| state.open.checked_sub(1));
-            at.and_then(|at| open.get(at as usize))
+            let at = state.and_then(|state| state.open);
+            at.and_then(|at| open.get(at.number() as usize))
                 .is_some_and(|open| open.row == creation.row)
         }
     }

@@ -16,6 +16,7 @@ use crate::store::event::NONE;
 use crate::store::heuristics::EXIT_TOLERANCE_NS;
 use crate::store::task_relations::creators;
 use crate::store::tasks::Task;
+use parsers::facts::Joins;
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,7 +49,7 @@ impl Claim {
 impl Assembler<'_> {
     /// A task waited as one does for the end of the thread with this id.
     pub(super) fn joins(&mut self, row: u32, task: u32, line: &Line, id: i32) {
-        self.trace.events.joins.push((row, id));
+        self.trace.events.facts.add::<Joins>(row, id);
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self
             .trace

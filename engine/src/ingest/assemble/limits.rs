@@ -8,8 +8,10 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use crate::store::facts::EndedByAlarm;
 use crate::store::heuristics::MAX_TIMER_DELAY_NS;
 use crate::store::time_limits::reached_limit;
+use parsers::facts::Timeout;
 use parsers::{DurKind, NO_NS, StampMoment};
 
 impl Assembler<'_> {
@@ -21,7 +23,8 @@ impl Assembler<'_> {
         }
         let is_end = self.facts.stamp == StampMoment::End;
         let events = &mut self.trace.events;
-        let requested = std::mem::take(&mut events.requested);
+        events.facts.order_kind::<EndedByAlarm>();
+        let requested = events.facts.take::<Timeout>();
         for &(row, limit_ns) in requested
             .iter()
             .filter(|&&(row, _)| row >= self.capture.rows.start)
@@ -38,6 +41,6 @@ impl Assembler<'_> {
             }
             events.set_dur(row, max_ns, DurKind::UpperBound);
         }
-        events.requested = requested;
+        events.facts.put::<Timeout>(requested);
     }
 }

@@ -5,10 +5,15 @@ use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
 use crate::store::event::{Connected, EventKind, NONE};
+use crate::store::facts::{ConnectOutcome, EdgeTriggered, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS, MIN_HIGH_FD};
+use crate::store::numbers::Row;
 use crate::store::resolution::is_coarse;
 use crate::store::tasks::{self, Program};
-use parsers::line::{Access, Ended};
+use parsers::facts::{
+    Access, Created, Fact, Fds, OpenedFor, ReadyFd, Sender, SyncsWrites, Timeout, WaitedChild,
+};
+use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
 use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 
@@ -39,10 +44,16 @@ impl Assembler<'_> {
         } else {
             line.errno
         };
+        if let Some(connect) = connect {
+            self.connect_ended(connect, Connected { errno, by: row });
+        }
+    }
+
+    fn connect_ended(&mut self, connect: u32, outcome: Connected) {
         self.trace
             .events
-            .connected
-            .extend(connect.map(|connect| (connect, Connected { errno, by: row })));
+            .facts
+            .add::<ConnectOutcome>(connect, outcome);
     }
 
     /// The pending error of a socket was read.
@@ -50,10 +61,9 @@ impl Assembler<'_> {
         if self.trace.events.texts.bytes(line.op) == b"SO_ERROR" {
             let table = self.descriptors.table_number(task - self.first_task);
             let connect = self.connecting.read_error(table, line.fd);
-            self.trace
-                .events
-                .connected
-                .extend(connect.map(|connect| (connect, Connected { errno, by: row })));
+            if let Some(connect) = connect {
+                self.connect_ended(connect, Connected { errno, by: row });
+            }
         }
     }
 
@@ -64,7 +74,7 @@ impl Assembler<'_> {
             self.misses_descriptor(task, line);
         }
         let pair = match &extra {
-            Some(Extra::Fds(fds)) => Some(fds.as_ref()),
+            Some(Extra::Fact(Fact::Fds(fds))) => Some(fds.as_ref()),
             _ => None,
         };
         self.descriptors.completed(
@@ -75,12 +85,12 @@ impl Assembler<'_> {
         );
         self.connects(row, task, line);
         if line.outcome == Outcome::NoReturn {
-            self.state(task).left_in = row + 1;
+            self.state(task).left_in = Some(Row::new(row));
         }
         // With printed durations it is not needed.
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
-        self.state(task).undated = if undated { row + 1 } else { 0 };
+        self.state(task).undated = undated.then(|| Row::new(row));
         let texts = &self.trace.events.texts;
         let is_broken_off = line.outcome == Outcome::Failed && texts.bytes(line.errno) == b"EINTR";
         if matches!(line.outcome, Outcome::Interrupted | Outcome::NoReturn) || is_broken_off {
@@ -88,6 +98,7 @@ impl Assembler<'_> {
         }
         match extra {
             None => {}
+            Some(Extra::Fact(fact)) => self.keep_fact(row, task, line, fact),
             Some(Extra::Exec { path, argv }) => self.ran(row, task, line, path, argv),
             Some(Extra::Spawn {
                 child,
@@ -102,12 +113,7 @@ impl Assembler<'_> {
                 .owners
                 .born(&mut self.trace.tasks, task, creator_pid, thread),
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
-            Some(Extra::Timeout(requested_ns)) => {
-                self.trace.events.requested.push((row, requested_ns))
-            }
-            Some(Extra::RequeuedTo(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Into { fd, target }) => self.moves_into(row, task, line, fd, target),
-            Some(Extra::Created(path)) => self.trace.events.made.push((row, path)),
             Some(Extra::Opened {
                 created: made,
                 access,
@@ -116,16 +122,10 @@ impl Assembler<'_> {
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
             Some(Extra::Alarm(after_ns)) => self.sets_alarm(task, row, after_ns),
-            Some(Extra::Deadline(clock, until_ns)) => self.waits_until(row, task, clock, until_ns),
             Some(Extra::ClockRead(clock, now_ns)) => {
                 self.state(task).clock_read = Some((row, clock, now_ns))
             }
-            Some(Extra::Shared { length, offset }) => {
-                self.trace.events.shared.push((row, (length, offset)))
-            }
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
-            Some(Extra::Fds(fds)) => self.polls(row, task, fds),
-            Some(Extra::IsFifo) => self.trace.events.fifos.push(row),
             Some(Extra::Registered { fd, data, edge }) => {
                 let table = self.descriptors.table_number(task - self.first_task);
                 if line.outcome == Outcome::Ok {
@@ -138,25 +138,26 @@ impl Assembler<'_> {
                 let table = self.descriptors.table_number(task - self.first_task);
                 if let Some(&(fd, edge)) = self.registrations.get(&(table, line.fd, data)) {
                     self.found_ready(row, task, fd);
-                    self.trace.events.edges.extend(edge.then_some(row));
+                    if edge {
+                        self.trace.events.facts.add::<EdgeTriggered>(row, ());
+                    }
                 }
-                self.trace.events.requested.push((row, timeout_ns));
+                self.trace.events.facts.add::<Timeout>(row, timeout_ns);
             }
             Some(Extra::Polled {
                 fds,
-                timeout_ns: requested_ns,
+                timeout_ns,
                 ready,
             }) => {
                 self.found_ready(row, task, ready);
                 self.polls(row, task, fds);
-                self.trace.events.requested.push((row, requested_ns));
+                self.trace.events.facts.add::<Timeout>(row, timeout_ns);
             }
             Some(Extra::End(ended)) => {
                 self.exits(task, ended);
                 self.state(task).left_alone = true;
             }
             Some(Extra::Parent(pid)) => self.has_parent(task, pid, self.trace.events.start_ns(row)),
-            Some(Extra::Joins(id)) => self.joins(row, task, line, id),
             Some(Extra::Member { pid, tid }) => self.is_member(row, line, pid, tid),
             Some(Extra::GroupEnd(ended)) => {
                 self.exits(task, ended);
@@ -178,6 +179,16 @@ impl Assembler<'_> {
                 self.waits(row, &extra);
             }
             Some(_) => {}
+        }
+    }
+
+    /// Keep a fact of a completed call, and what follows from it.
+    fn keep_fact(&mut self, row: u32, task: u32, line: &Line, fact: Fact) {
+        match fact {
+            Fact::Fds(fds) => self.polls(row, task, fds),
+            Fact::Joins(id) => self.joins(row, task, line, id),
+            Fact::Deadline((clock, until_ns)) => self.waits_until(row, task, clock, until_ns),
+            fact => self.trace.events.facts.keep(row, fact),
         }
     }
 
@@ -224,19 +235,20 @@ impl Assembler<'_> {
             printed => self.descriptors.peer(task, fd, printed, texts),
         };
         if sink.is_some() {
-            self.trace.events.sinks.push((row, sink));
+            self.trace.events.facts.add::<Sink>(row, sink);
         }
     }
 
     fn opened(&mut self, row: u32, made: Text, access: Access, syncs: bool) {
+        let facts = &mut self.trace.events.facts;
         if made.is_some() {
-            self.trace.events.made.push((row, made));
+            facts.add::<Created>(row, made);
         }
         if access != Access::Reads {
-            self.trace.events.accesses.push((row, access));
+            facts.add::<OpenedFor>(row, access);
         }
         if syncs {
-            self.trace.events.synced.push(row);
+            facts.add::<SyncsWrites>(row, ());
         }
     }
 
@@ -275,10 +287,11 @@ impl Assembler<'_> {
             .iter()
             .map(|&fd| self.descriptors.target(task - self.first_task, fd));
         let targets: Box<[Text]> = targets.filter(|target| target.is_some()).collect();
+        let facts = &mut self.trace.events.facts;
         if !targets.is_empty() {
-            self.trace.events.fd_targets.push((row, targets));
+            facts.add::<PolledTargets>(row, targets);
         }
-        self.trace.events.fds.push((row, fds));
+        facts.add::<Fds>(row, fds);
     }
 
     /// A poll of several descriptors ended because this one was ready.
@@ -286,10 +299,10 @@ impl Assembler<'_> {
         if fd == NO_ID {
             return;
         }
-        self.trace.events.ready_fds.push((row, fd));
+        self.trace.events.facts.add::<ReadyFd>(row, fd);
         let target = self.descriptors.target(task - self.first_task, fd);
         if target.is_some() {
-            self.trace.events.ready.push((row, target));
+            self.trace.events.facts.add::<ReadyTarget>(row, target);
         }
     }
 
@@ -402,7 +415,7 @@ impl Assembler<'_> {
         if child < 0 {
             return;
         }
-        self.trace.events.waited.push((row, child));
+        self.trace.events.facts.add::<WaitedChild>(row, child);
         if child == 0 {
             return;
         }
@@ -468,6 +481,7 @@ impl Assembler<'_> {
         self.alarm_fires(task, line);
         self.interrupts(task, line, extra.as_ref(), stamp_ns, at);
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
+        let row = self.last_row;
         match extra {
             Some(Extra::Signal { from, ref ended }) => {
                 self.sent_by(task, from);
@@ -484,6 +498,8 @@ impl Assembler<'_> {
             }
             _ => {}
         }
+        // The call that it ended may have got a row after its own: what follows is about the signal.
+        self.last_row = row;
     }
 
     /// The signal that a task got last is from this process.
@@ -493,7 +509,7 @@ impl Assembler<'_> {
         if let Some(row) =
             last.filter(|&row| events.kind(row) == EventKind::Signal && events.task(row) == task)
         {
-            events.senders.push((row, from));
+            events.facts.add::<Sender>(row, from);
         }
     }
 

@@ -2,9 +2,11 @@
 
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::event::{EventKind, NONE};
+use crate::store::numbers::Row;
 use crate::store::tasks::Program;
-use crate::store::trace::{LossCause, OtherFormat, SummaryRow};
+use crate::store::trace::{LossCause, OtherFormat, RecordedFacts, SummaryRow};
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
+use rustc_hash::FxHashMap;
 
 impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64) {
@@ -35,14 +37,9 @@ impl Assembler<'_> {
                     program.argv = argv;
                 }
             }
-            Some(Extra::Fds(fds)) => {
+            Some(Extra::Fact(fact)) => {
                 if let Some(row) = self.last_row(line) {
-                    self.trace.events.fds.push((row, fds));
-                }
-            }
-            Some(Extra::Timeout(requested_ns)) => {
-                if let Some(row) = self.last_row(line) {
-                    self.trace.events.requested.push((row, requested_ns));
+                    self.trace.events.facts.keep(row, fact);
                 }
             }
             Some(
@@ -97,7 +94,7 @@ impl Assembler<'_> {
     /// The event that a further line of a task is about.
     fn last_row(&mut self, line: &Line) -> Option<u32> {
         let task = self.speaker(line)?;
-        self.state(task).last_row.checked_sub(1)
+        self.state(task).last_row.map(Row::number)
     }
 
     /// The tracer reports which program a process runs after it attached to it.
@@ -137,6 +134,37 @@ impl Assembler<'_> {
         }
     }
 
+    /// Processes that the tracer attached to ran these programs until their first execve.
+    pub(super) fn name_attached(&mut self) {
+        let Some(RecordedFacts {
+            threads, programs, ..
+        }) = self.capture.recorded.clone()
+        else {
+            return;
+        };
+        let texts = &mut self.trace.events.texts;
+        let programs: FxHashMap<i32, Program> = programs
+            .iter()
+            .map(|(pid, path, argv)| {
+                let (path, argv) = (texts.add(path), texts.add(argv));
+                let program = Program {
+                    from_ns: NO_NS,
+                    path,
+                    argv,
+                };
+                (*pid, program)
+            })
+            .collect();
+        let pids: FxHashMap<i32, i32> = threads.iter().map(|&(pid, tid)| (tid, pid)).collect();
+        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+            let is_old = !task.born && !task.is_thread;
+            let pid = pids.get(&task.tid).filter(|_| is_old);
+            if let Some(program) = pid.and_then(|pid| programs.get(pid)) {
+                task.programs.insert(0, *program);
+            }
+        }
+    }
+
     pub(super) fn notice(&mut self, extra: Option<Extra>) {
         if let Some(Extra::Attached(tid, begins)) = extra {
             self.owners.attach(tid, begins);
@@ -170,26 +198,27 @@ impl Assembler<'_> {
     /// A message of a log: the silence after it is its duration. Before a line that stands for several, it is unknown.
     fn message(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
-        let undated = std::mem::take(&mut self.state(task).undated);
-        if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS && !self.facts.is_newest_first {
+        let undated = self.state(task).undated.take();
+        let is_newest_first = self.facts.is_newest_first;
+        if let Some(undated) = undated.map(Row::number)
+            && stamp_ns != NO_NS
+            && line.ret == NO_NS
+            && !is_newest_first
+        {
             // Behind a line that was written late it was silent only from the latest one on.
             let since_ns = self
                 .trace
                 .events
-                .start_ns(undated - 1)
+                .start_ns(undated)
                 .max(self.capture.last_ns);
             self.trace.events.set_dur(
-                undated - 1,
+                undated,
                 stamp_ns.saturating_sub(since_ns).max(0),
                 DurKind::Gap,
             );
         }
         let row = self.trace.events.len();
-        let newer = if self.facts.is_newest_first && undated != 0 {
-            Some(undated - 1)
-        } else {
-            None
-        };
+        let newer = undated.map(Row::number).filter(|_| is_newest_first);
         self.mark(task, EventKind::Log, line, stamp_ns, at);
         if let Some(newer) =
             newer.filter(|&newer| stamp_ns != NO_NS && !self.trace.events.is_repeat(newer))
@@ -199,7 +228,11 @@ impl Assembler<'_> {
                 .events
                 .set_dur(row, until_ns.saturating_sub(stamp_ns).max(0), DurKind::Gap);
         }
-        self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
+        self.state(task).undated = if stamp_ns == NO_NS {
+            undated
+        } else {
+            Some(Row::new(row))
+        };
     }
 
     /// The tracer lost events here, and usually reports how many.

@@ -28,6 +28,7 @@ impl Assembler<'_> {
     }
 
     fn may_begin_run(&mut self, line: &Line, extra: Option<&Extra>) -> bool {
+        let extra = extra.map(Extra::bare);
         let has_events = self.trace.events.len() > self.capture.rows.start;
         if let Some(Extra::Restarted { .. }) = extra {
             return has_events && self.is_behind(line.stamp_ns);
@@ -91,7 +92,7 @@ impl Assembler<'_> {
     pub(crate) fn next_run(&mut self, extra: Option<&Extra>, line: u32, bytes: u64) {
         self.capture.lacks_next = false;
         self.close(false, bytes);
-        let base_ns = match extra {
+        let base_ns = match extra.map(Extra::bare) {
             Some(Extra::Restarted { base_ns }) if *base_ns != NO_NS => *base_ns,
             _ => self.facts.base_ns,
         };

@@ -10,6 +10,7 @@
 
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::event::{EventKind, NONE};
+use crate::store::numbers::Row;
 use crate::store::stacks::Frame;
 use parsers::{Extra, LineKind};
 
@@ -91,6 +92,6 @@ impl Assembler<'_> {
             return Some(row);
         }
         let task = self.trace.events.task(row);
-        self.state(task).left_in.checked_sub(1)
+        self.state(task).left_in.map(Row::number)
     }
 }

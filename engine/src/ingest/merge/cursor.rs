@@ -62,7 +62,7 @@ impl FirstLine {
 
 /// The thread that a line with this extra follows.
 fn behind(extra: Option<&Extra>) -> Option<i32> {
-    match extra {
+    match extra.map(Extra::bare) {
         Some(Extra::Superseded { by }) => Some(*by),
         _ => None,
     }

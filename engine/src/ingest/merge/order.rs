@@ -185,7 +185,7 @@ impl Order {
             state.ready_ns = stamp_ns.saturating_add(line.dur_ns.max(0));
         }
         let named = |tid: i32| self.files.get(&tid).copied();
-        match extra {
+        match extra.map(Extra::bare) {
             Some(Extra::Spawn { child, .. }) => {
                 if let Some(child) = named(*child).filter(|&child| !self.states[child].is_born) {
                     self.states[child].is_born = true;

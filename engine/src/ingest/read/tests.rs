@@ -150,8 +150,9 @@ fn read_as(
             complete: true,
         },
         format,
+        None,
     )?;
-    let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref());
+    let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref(), None);
     let assembler = Assembler::new(&mut trace, capture);
     let run = Run::new(if is_plain {
         assembler
@@ -172,8 +173,7 @@ fn assert_same(one: &Trace, other: &Trace) {
         assert_eq!(one.events.event(row), other.events.event(row), "row {row}");
     }
     assert_eq!(one.events.shapes(), other.events.shapes());
-    assert_eq!(one.events.requested, other.events.requested);
-    assert_eq!(one.events.fds, other.events.fds);
+    assert_eq!(one.events.facts, other.events.facts);
     assert_eq!(one.events.ends, other.events.ends);
     assert_eq!(format!("{:?}", one.tasks), format!("{:?}", other.tasks));
     assert_eq!(

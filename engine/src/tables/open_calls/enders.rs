@@ -2,6 +2,7 @@
 
 use super::OpenCall;
 use crate::store::event::{EventKind, NONE, ThreadWait};
+use crate::store::facts::OpenThreadWait;
 use crate::store::task_relations::{descends, main_task, same_process};
 use crate::table_support::context::TableContext;
 use crate::waits::effects::deed;
@@ -178,7 +179,8 @@ impl Enders {
         match call.wait {
             Some(Wait::Child | Wait::Signal) => children(context, call).next().map(Ender::Child),
             Some(Wait::Lock)
-                if trace.events.thread_waits.get(&call.row) == Some(&ThreadWait::Lock) =>
+                if trace.events.facts.get::<OpenThreadWait>(call.row)
+                    == Some(&ThreadWait::Lock) =>
             {
                 let address = address(context, call.row);
                 let owner = self

@@ -13,6 +13,7 @@ use crate::store::task_relations::same_process;
 use crate::table_support::context::TableContext;
 use crate::tables::entropy_waits::awaited_source;
 use crate::waits::wait_kinds::wait_of_row;
+use parsers::facts::IsFifo;
 use parsers::syscalls::{Action, Wait};
 
 /// Number of calls before a wait that are searched for an unanswered request.
@@ -39,13 +40,13 @@ pub(super) fn is_file(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let target = events.texts.bytes(events.target(row));
     let is_path = target.starts_with(b"/") && !target.starts_with(b"/dev/");
-    is_path && !events.fifos.contains(&row)
+    is_path && !events.facts.has::<IsFifo>(row)
 }
 
 /// Whether a call works on a pipe, a fifo or a socket.
 pub(super) fn is_stream(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
-    may_be_stream(events.texts.bytes(events.target(row))) || events.fifos.contains(&row)
+    may_be_stream(events.texts.bytes(events.target(row))) || events.facts.has::<IsFifo>(row)
 }
 
 /// Whether the task sent a request right before it began to wait.

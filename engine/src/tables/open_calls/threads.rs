@@ -9,6 +9,7 @@
 
 use super::{OpenCall, seen_ns};
 use crate::store::event::ThreadWait;
+use crate::store::facts::OpenThreadWait;
 use crate::store::task_relations::{main_task, same_process};
 use crate::store::tasks::Task;
 use crate::table_support::context::TableContext;
@@ -37,8 +38,8 @@ pub(super) struct ProcessEnd {
 /// The processes of open calls.
 pub(super) struct Threads {
     ends: FxHashMap<(u32, i32, bool), ProcessEnd>,
-    /// Captures in which no call of any task returned: all timestamps are those of the moment when the tracer attached, and the
-    /// capture does not show how long it was.
+    /// Captures in which no call of any task returned, and whose end is unknown: all timestamps are those of the moment when the
+    /// tracer attached, and the capture does not show how long it was.
     still: FxHashSet<u32>,
 }
 
@@ -56,7 +57,9 @@ impl Threads {
                 .trace
                 .captures
                 .get(number as usize)
-                .is_some_and(|capture| capture.tasks.clone().all(is_still))
+                .is_some_and(|capture| {
+                    capture.ended_ns().is_none() && capture.tasks.clone().all(is_still)
+                })
         });
         let mut threads = Threads {
             ends: FxHashMap::default(),
@@ -212,7 +215,7 @@ fn is_complete(context: &TableContext<'_>, call: &OpenCall) -> bool {
 fn waits_for_thread(context: &TableContext<'_>, own: &[u32], call: &OpenCall) -> bool {
     let events = &context.trace.events;
     let has_limit = events.requested_ns(call.row).is_some_and(|ns| ns != NO_NS);
-    let ends_by_thread = match events.thread_waits.get(&call.row) {
+    let ends_by_thread = match events.facts.get::<OpenThreadWait>(call.row) {
         Some(ThreadWait::Limited) => false,
         Some(&ThreadWait::End(id)) => own
             .iter()
@@ -231,7 +234,7 @@ fn waits_for_thread(context: &TableContext<'_>, own: &[u32], call: &OpenCall) ->
 /// Whether the wait is for a lock or the end of a thread.
 fn is_named(context: &TableContext<'_>, call: &OpenCall) -> bool {
     matches!(
-        context.trace.events.thread_waits.get(&call.row),
+        context.trace.events.facts.get::<OpenThreadWait>(call.row),
         Some(ThreadWait::Lock | ThreadWait::End(_))
     )
 }

@@ -4,11 +4,13 @@
 //! socketpair [3, 4] | poll(3, 1 s) = 0 | poll(3, 1 s) = 0 | …        no other process has an end: this is a timer, not a question
 //! ```
 
+use crate::store::facts::PolledTargets;
 use crate::store::targets::is_eventfd;
 use crate::store::trace::Trace;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::table_support::stream_ends::{Ends, ends, is_end};
+use parsers::facts::Fds;
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -85,18 +87,11 @@ impl OwnEnds {
         if target.is_some() && self.has(context, row, target) {
             return true;
         }
-        let find = |list: &[(u32, Box<[i32]>)]| {
-            list.binary_search_by_key(&row, |&(row, _)| row)
-                .map(|at| list[at].1.len())
-        };
-        let Ok(at) = events
-            .fd_targets
-            .binary_search_by_key(&row, |&(row, _)| row)
-        else {
+        let Some(targets) = events.facts.get::<PolledTargets>(row) else {
             return false;
         };
-        let targets = &events.fd_targets[at].1;
-        find(&events.fds) == Ok(targets.len())
+        let fds = events.facts.get::<Fds>(row);
+        fds.is_some_and(|fds| fds.len() == targets.len())
             && targets.iter().all(|&target| self.has(context, row, target))
     }
 

@@ -1,6 +1,7 @@
 //! Probes and attempts: calls that query the state of something, or try an operation that others may prevent.
 
 use crate::store::event::{EventKind, NONE, Shape};
+use crate::store::facts::ConnectOutcome;
 use crate::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
 use crate::store::outcomes::found_no_child;
 use crate::table_support::context::TableContext;
@@ -75,7 +76,8 @@ impl ProbeIndex {
         };
         let (mut hindered, starved) = (failed(&is_hindered), failed(&is_starved));
         let later = events
-            .connected
+            .facts
+            .all::<ConnectOutcome>()
             .iter()
             .filter(|(_, later)| is_temporary(text(later.errno)));
         hindered
@@ -217,7 +219,7 @@ impl ProbeIndex {
             OutcomeTest::Polled | OutcomeTest::Children | OutcomeTest::Never => return None,
         };
         let shape = events.shape(row);
-        let (failed, errno) = match events.connected(row) {
+        let (failed, errno) = match events.facts.get::<ConnectOutcome>(row).copied() {
             Some(connected) => (connected.errno.is_some(), connected.errno),
             None if events.texts.bytes(shape.errno) == b"EINPROGRESS" => return None,
             None => (failed, shape.errno),

@@ -6,6 +6,7 @@ use crate::store::targets::{
 };
 use crate::waits::wait_kinds::is_timer;
 use parsers::Text;
+use parsers::facts::{Fds, ReadyFd};
 
 /// What a poll found ready, as far as the capture identifies it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,21 +17,10 @@ pub(super) struct ReadyObject {
 
 impl ReadyObject {
     pub(super) fn of(events: &EventTable, row: u32) -> ReadyObject {
-        let ready = events
-            .ready_fds
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .ok()
-            .map(|at| events.ready_fds[at].1);
-        let only = || {
-            let at = events
-                .fds
-                .binary_search_by_key(&row, |&(row, _)| row)
-                .ok()?;
-            if let [fd] = *events.fds[at].1 {
-                Some(fd)
-            } else {
-                None
-            }
+        let ready = events.facts.get::<ReadyFd>(row).copied();
+        let only = || match events.facts.get::<Fds>(row).map(|fds| &**fds) {
+            Some(&[fd]) => Some(fd),
+            _ => None,
         };
         let target = events.waited_target(row);
         let is_known = !is_epoll(events.texts.bytes(target));

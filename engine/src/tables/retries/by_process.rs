@@ -6,6 +6,7 @@
 //! ```
 
 use crate::store::event::EventKind;
+use crate::store::facts::ConnectOutcome;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use crate::tables::probe_series::pauses::Pause;
@@ -90,7 +91,7 @@ pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -
 fn attempt(context: &TableContext<'_>, row: u32) -> Attempt {
     let events = &context.trace.events;
     let (task, start_ns) = (events.task(row), events.start_ns(row));
-    let (errno, by) = match events.connected(row) {
+    let (errno, by) = match events.facts.get::<ConnectOutcome>(row).copied() {
         Some(connected) => (connected.errno, connected.by),
         None if is_in_progress(context, row) || events.outcome(row) != Outcome::Failed => {
             (Text::NONE, row)

@@ -8,6 +8,7 @@
 //! If the task reads none of them next, any of the polled descriptors may have ended the poll: the last event at one of
 //! them did. For an epoll these are all descriptors that its process watches.
 
+use crate::store::facts::PolledTargets;
 use crate::store::heuristics::MAX_EXIT_NS;
 use crate::store::spans::Span;
 use crate::store::task_relations::descends;
@@ -34,7 +35,7 @@ impl Polled {
     pub(in crate::waits) fn new(trace: &Trace) -> Polled {
         let mut polled = Polled::default();
         let events = &trace.events;
-        for (row, targets) in &events.fd_targets {
+        for (row, targets) in events.facts.all::<PolledTargets>() {
             let adds = events.action(*row) == Action::RegistersPoll;
             if let Some(task) = trace.tasks.get(events.task(*row) as usize).filter(|_| adds) {
                 let watched = polled.watched.entry((task.capture, task.pid)).or_default();
@@ -49,9 +50,9 @@ impl Polled {
     }
 
     fn targets<'all>(&'all self, call: &Waiting<'all>) -> &'all [Text] {
-        let named = &call.trace.events.fd_targets;
-        if let Ok(at) = named.binary_search_by_key(&call.span.row, |&(row, _)| row) {
-            return &named[at].1;
+        let named = call.trace.events.facts.get::<PolledTargets>(call.span.row);
+        if let Some(targets) = named {
+            return targets;
         }
         let is_epoll = call.trace.events.action(call.span.row) == Action::PollsEpoll;
         let task = call

@@ -28,6 +28,7 @@ use crate::waits::waiting::Waiting;
 use crate::waits::wakers::Wakers;
 use crate::waits::wakers::poll_loops::search::is_step;
 use parsers::NO_NS;
+use parsers::facts::Timeout;
 use parsers::syscalls::Wait;
 
 /// Maximum number of calls of a child that are searched for a check.
@@ -364,9 +365,5 @@ fn waiting(trace: &Trace, task: u32, at: usize, row: u32) -> Waiting<'_> {
 }
 
 fn asked_ns(trace: &Trace, row: u32) -> Option<i64> {
-    let asked = &trace.events.requested;
-    asked
-        .binary_search_by_key(&row, |&(row, _)| row)
-        .ok()
-        .map(|at| asked[at].1)
+    trace.events.facts.get::<Timeout>(row).copied()
 }

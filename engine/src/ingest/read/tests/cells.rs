@@ -4,6 +4,7 @@ use crate::ingest::read::tests::read_as;
 use crate::store::event;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
+use parsers::facts::{Fds, Timeout, WaitedChild};
 use parsers::line::Ended;
 use parsers::{Head, Text};
 use proptest::prelude::*;
@@ -102,7 +103,10 @@ fn contents(trace: &Trace) -> Vec<String> {
     let events = &trace.events;
     let lists = format!(
         "{:?} {:?} {:?} {:?}",
-        events.requested, events.fds, events.ends, events.waited
+        events.facts.all::<Timeout>(),
+        events.facts.all::<Fds>(),
+        events.ends,
+        events.facts.all::<WaitedChild>()
     );
     let rows = (0..trace.tasks.len() as u32).map(|task| format!("{:?}", trace.rows_of(task)));
     let captures = trace.captures.iter().map(|capture| format!("{capture:?}"));

@@ -9,6 +9,7 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::times::end_ns;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::{Wakers, poll};
+use parsers::facts::{Created, WaitedChild};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,7 @@ pub(in crate::waits) struct Producers {
 impl Producers {
     pub(in crate::waits) fn new(trace: &Trace) -> Producers {
         let mut producers = Producers::default();
-        for &(row, path) in &trace.events.made {
+        for &(row, path) in trace.events.facts.all::<Created>() {
             if trace.events.outcome(row) == Outcome::Ok {
                 producers.makes(trace, row, path);
             }
@@ -198,7 +199,7 @@ fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let text = events.texts.bytes(events.target(call.span.row));
     let id = text.strip_prefix(PROCESSES).unwrap_or(text);
     let pid = parsers::scan::number(id).and_then(|(pid, _)| i32::try_from(pid).ok())?;
-    let waited = &events.waited;
+    let waited = events.facts.all::<WaitedChild>();
     let until = waited.partition_point(|&(row, _)| events.start_ns(row) <= call.span.end_ns);
     let reaped = waited[..until]
         .iter()

@@ -1,0 +1,273 @@
+//! Endings: how the processes of a capture ended that decide how the run went.
+//!
+//! ```text
+//! cargo     | … wait4 ─────────────────| exit_group(101)         started by the tracer: its end is that of the run
+//! app       |  … write(2, "panic …") | killed by SIGABRT         abnormal: it may be why
+//! sed       |  exit_group(0) |                                   ended well, and others say more: left out
+//! ```
+//! Five tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
+//! `last_failures`, the calls that failed last; `last_targets`, what they worked on last; and `last_texts`, what they
+//! printed or received last.
+
+pub(super) mod calls;
+pub(super) mod failures;
+pub(super) mod targets;
+pub(super) mod texts;
+
+use crate::query::source_lines;
+use crate::store::event::{EventKind, NONE};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
+use crate::table_support::provenance::Provenance;
+use crate::tables::process_ends::ProcessEnds;
+use parsers::line::Ended;
+use parsers::{NO_ID, Text};
+
+table! {
+    endings "How processes ended that decide how the run went.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program at its end." },
+        argv: Text "Its arguments.",
+        root: Flag "Whether no task of the capture created it: the tracer started it or attached to it.",
+        born: Flag "Whether the capture shows its start.",
+        exit_code: Number (Same) "Exit status; missing if it did not exit.",
+        signal: Text "Signal that killed it.",
+        signal_code: Text "Why the signal was sent, as printed: SEGV_MAPERR, SI_KERNEL.",
+        fault_address: Text "Address that it could not use.",
+        signal_line: LastLine (Same) "Line of the delivery of that signal.",
+        sender_pid: Id "Process that sent the signal.",
+        told_by: Text "Signal of another process that asked it to end.",
+        told_line: LastLine (Same) "Line of the delivery of that signal.",
+        threads: Count "Number of its threads that have lines.",
+        calls: Count "Number of calls.",
+        failed: Count "Number of failed calls.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
+
+/// Processes that the tables describe: of more, those that were started first and those that ended abnormally last.
+const MAX_PROCESSES: usize = 24;
+
+/// A process whose end matters.
+pub(super) struct EndedProcess {
+    /// Its main task.
+    pub main: u32,
+    /// All of its tasks that have lines.
+    pub tasks: Vec<u32>,
+    /// No task of the capture created it: the tracer started it or attached to it.
+    pub is_root: bool,
+}
+
+/// Builds the table, one row per process.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
+    let ends = ProcessEnds::new(context);
+    for process in processes(context) {
+        write(context, &ends, &process, &mut builder);
+    }
+    builder.finish()
+}
+
+/// The processes whose ends matter, in the order of their first lines.
+pub(super) fn processes(context: &TableContext<'_>) -> Vec<EndedProcess> {
+    let trace = context.trace;
+    let mut found: Vec<EndedProcess> = Vec::new();
+    for tasks in context.selected_processes().groups() {
+        let Some(main) = tasks.first().map(|&task| trace.main_tasks()[task as usize]) else {
+            continue;
+        };
+        let known = &trace.tasks[main as usize];
+        let is_root = known.creator == NONE;
+        let is_abnormal = !matches!(known.ended, None | Some(Ended::Exited(0)));
+        let has_lines = tasks.iter().any(|&task| !trace.rows_of(task).is_empty());
+        if has_lines && (is_root || is_abnormal) {
+            let tasks = tasks.to_vec();
+            found.push(EndedProcess {
+                main,
+                tasks,
+                is_root,
+            });
+        }
+    }
+    if found.len() > MAX_PROCESSES {
+        let (mut roots, mut others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|one| one.is_root);
+        roots.truncate(MAX_PROCESSES / 2);
+        let room = MAX_PROCESSES - roots.len();
+        roots.extend(others.drain(others.len().saturating_sub(room)..));
+        found = roots;
+    }
+    found.sort_by_key(|process| trace.tasks[process.main as usize].first_line);
+    found
+}
+
+fn write(
+    context: &TableContext<'_>,
+    ends: &ProcessEnds,
+    process: &EndedProcess,
+    builder: &mut TableBuilder<'_>,
+) {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let known = &trace.tasks[process.main as usize];
+    let (last_row, first_row) = (last_row(context, process), first_row(context, process));
+    let exec = trace.program_index().of(process.main).last();
+    let (exit_code, signal) = match ended(context, process) {
+        Some(Ended::Exited(code)) => (Some(i64::from(code)), Text::NONE),
+        Some(Ended::Killed(signal)) => (None, signal),
+        None => (None, Text::NONE),
+    };
+    let fault = fault_row(context, process, signal);
+    let printed = fault.map(|row| line_of(context, row)).unwrap_or_default();
+    let told = ends.told(context, process.main);
+    builder.task_columns(process.main, last_row);
+    builder.text("argv", exec.map_or(Text::NONE, |program| program.argv));
+    builder.bool("root", process.is_root);
+    builder.bool("born", known.born);
+    builder.some_int("exit_code", exit_code);
+    builder.text("signal", signal);
+    builder.string("signal_code", signal_code(&printed));
+    builder.string("fault_address", fault_address(&printed));
+    builder.some_int("signal_line", fault.map(|row| i64::from(events.line(row))));
+    builder.some_int(
+        "sender_pid",
+        fault
+            .map(|row| events.sender(row))
+            .filter(|&pid| pid != NO_ID && pid != known.pid)
+            .map(i64::from),
+    );
+    builder.text(
+        "told_by",
+        told.map_or(Text::NONE, |row| events.shape(row).syscall),
+    );
+    builder.some_int("told_line", told.map(|row| i64::from(events.line(row))));
+    builder.int("threads", process.tasks.len() as i64);
+    builder.int("calls", sum(context, process, |task| task.calls));
+    builder.int("failed", sum(context, process, |task| task.failed));
+    builder.int("first_line", i64::from(events.line(first_row)));
+    builder.int("last_line", i64::from(events.line(last_row)));
+    builder.members(Provenance::Rows(vec![last_row]));
+}
+
+/// How the process ended. Where the line of its main thread is missing, another thread was killed by the same signal.
+fn ended(context: &TableContext<'_>, process: &EndedProcess) -> Option<Ended> {
+    let of = |task: u32| context.trace.tasks[task as usize].ended;
+    let killed = |&task: &u32| of(task).filter(|ended| matches!(ended, Ended::Killed(_)));
+    of(process.main).or_else(|| process.tasks.iter().find_map(killed))
+}
+
+fn sum(
+    context: &TableContext<'_>,
+    process: &EndedProcess,
+    of: impl Fn(&crate::store::tasks::Task) -> u32,
+) -> i64 {
+    let tasks = process.tasks.iter();
+    tasks
+        .map(|&task| i64::from(of(&context.trace.tasks[task as usize])))
+        .sum()
+}
+
+fn first_row(context: &TableContext<'_>, process: &EndedProcess) -> u32 {
+    let rows = process.tasks.iter();
+    rows.filter_map(|&task| context.trace.rows_of(task).first().copied())
+        .min()
+        .unwrap_or(0)
+}
+
+fn last_row(context: &TableContext<'_>, process: &EndedProcess) -> u32 {
+    let rows = process.tasks.iter();
+    rows.filter_map(|&task| context.trace.rows_of(task).last().copied())
+        .max()
+        .unwrap_or(0)
+}
+
+/// The last delivery of the signal that killed the process; any of its threads may have received it.
+fn fault_row(context: &TableContext<'_>, process: &EndedProcess, signal: Text) -> Option<u32> {
+    let events = &context.trace.events;
+    let is_fault =
+        |&row: &u32| events.kind(row) == EventKind::Signal && events.shape(row).syscall == signal;
+    let tasks = process.tasks.iter().filter(|_| signal.is_some());
+    tasks
+        .filter_map(|&task| {
+            let rows = context.trace.rows_of(task).iter().rev();
+            rows.take(64).copied().find(is_fault)
+        })
+        .max()
+}
+
+/// The text of a row's line; empty if its file cannot be read again.
+fn line_of(context: &TableContext<'_>, row: u32) -> String {
+    lines_of(context, &[row]).pop().unwrap_or_default()
+}
+
+/// The texts of the lines of rows, in their order. Each file is read once.
+pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let mut found = vec![String::new(); rows.len()];
+    let mut wanted: Vec<(u32, usize)> = (0..)
+        .zip(rows)
+        .map(|(at, &row)| (events.event(row).file, at))
+        .collect();
+    wanted.sort_unstable();
+    let paths = || trace.captures.iter().flat_map(|capture| &capture.files);
+    for of_file in wanted.chunk_by(|one, other| one.0 == other.0) {
+        let Some(path) = paths().nth(of_file[0].0 as usize) else {
+            continue;
+        };
+        let lines: Vec<u64> = of_file
+            .iter()
+            .map(|&(_, at)| u64::from(events.line(rows[at])))
+            .collect();
+        let texts = source_lines::quote(path, &lines, trace.cells(path)).unwrap_or_default();
+        for (&(_, at), text) in of_file.iter().zip(texts) {
+            found[at] = text;
+        }
+    }
+    found
+}
+
+/// `SEGV_MAPERR` of a signal's line, whichever tracer printed it.
+fn signal_code(line: &str) -> Option<&str> {
+    let words = line.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
+    words
+        .skip_while(|word| !word.starts_with("SIG") && *word != "SIGNAL" && *word != "Incurred")
+        .find(|word| {
+            ["SEGV_", "BUS_", "FPE_", "ILL_", "TRAP_", "SYS_", "SI_"]
+                .iter()
+                .any(|prefix| word.starts_with(prefix))
+        })
+}
+
+/// The address that could not be used: `0x12ac0648`, or `NULL`.
+fn fault_address(line: &str) -> Option<&str> {
+    let from = line.find("addr=").map(|at| at + "addr=".len())?;
+    let rest = &line[from..];
+    let end = rest.find(|char: char| !char.is_ascii_alphanumeric());
+    Some(&rest[..end.unwrap_or(rest.len())]).filter(|address| !address.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_of_all_tracers_have_code_and_address() {
+        let lines = [
+            "7 --- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=0x12ac0648} ---",
+            "--- SIGSEGV {si_signo=SIGSEGV, si_code=SI_KERNEL, si_addr=NULL} ---",
+            "SIGNAL 11 (SIGSEGV) code=SEGV_MAPERR trapno=12 addr=0x0",
+            "    siginfo: SIGSEGV SEGV_MAPERR addr=0x00000000",
+            "--- SIGABRT {si_signo=SIGABRT, si_code=SI_TKILL, si_pid=7, si_uid=0} ---",
+        ];
+        let found = lines.map(|line| (signal_code(line), fault_address(line)));
+        assert_eq!(found[0], (Some("SEGV_MAPERR"), Some("0x12ac0648")));
+        assert_eq!(found[1], (Some("SI_KERNEL"), Some("NULL")));
+        assert_eq!(found[2], (Some("SEGV_MAPERR"), Some("0x0")));
+        assert_eq!(found[3], (Some("SEGV_MAPERR"), Some("0x00000000")));
+        assert_eq!(found[4], (Some("SI_TKILL"), None));
+    }
+}

@@ -1,0 +1,77 @@
+"""How runs went: the verdict of short captures, and the words that explain it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tracealyze
+from tracealyze.outcome import known
+
+_CASES: dict[str, dict[str, Any]] = tomllib.loads(
+    (Path(__file__).parent / "outcomes" / "cases.toml").read_text(encoding="utf-8")
+)
+_RUNNING = {"server-until-ctrl-c", "threads-wait-for-each-other", "still-loading"}
+_ANSWER = ("outcome", "observations", "diagnosis", "findings")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def _capture(folder: Path, name: str) -> Path:
+    file = folder / f"{name}.strace"
+    file.write_text(_CASES[name]["trace"].removeprefix("\n"), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_outcome_says_how_the_run_went(name: str, tmp_path: Path) -> None:
+    case = _CASES[name]
+    document = tracealyze.read(_capture(tmp_path, name)).summary().document()["outcome"]
+    assert document["verdict"] == case["verdict"], document
+    assert [words for words in case["says"] if words not in document["text"]] == [], document
+    assert [words for words in case.get("never", ()) if words in document["text"]] == [], document
+    assert case.get("next", "") in document["next"], document
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_report_begins_with_the_verdict(name: str, tmp_path: Path, run: Run) -> None:
+    case, capture = _CASES[name], _capture(tmp_path, name)
+    shown = " ".join("\n".join(run("summarize", capture).stdout.splitlines()[:12]).split())
+    assert f"{case['verdict'].replace('-', ' ').upper()}: " in shown
+    assert [words for words in case["says"][:2] if words not in shown] == []
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_outcome_is_the_same_however_it_is_read(name: str, tmp_path: Path, run: Run) -> None:
+    capture = _capture(tmp_path, name)
+    packed = capture.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(capture.read_bytes()))
+    expected = json.loads(run("summarize", "--json", capture).stdout)
+    texts = [run("summarize", "--json", packed).stdout]
+    texts.append(run("summarize", "--json", "-", stdin=capture.read_text(encoding="utf-8")).stdout)
+    for text in texts:
+        found = json.loads(text)
+        assert [found[key] for key in _ANSWER] == [expected[key] for key in _ANSWER]
+
+
+@pytest.mark.parametrize("name", sorted(set(_CASES) - _RUNNING))
+def test_cutting_a_capture_accuses_nothing_new(name: str, tmp_path: Path) -> None:
+    whole = _CASES[name]["trace"].removeprefix("\n").splitlines(keepends=True)
+    for lines in range(1, len(whole)):
+        file = tmp_path / f"{lines}.strace"
+        file.write_text("".join(whole[:lines]), encoding="utf-8")
+        verdict = tracealyze.read(file).summary().outcome.verdict
+        assert verdict in (_CASES[name]["verdict"], "cannot-tell", "fine"), "".join(whole[:lines])
+
+
+def test_each_error_and_signal_has_a_text() -> None:
+    assert all(error.text and 0 <= error.weight <= 10 for error in known.errors().values())
+    assert all(signal.kind in ("crash", "killed", "asked") for signal in known.signals().values())
+    assert known.usual_failures()
+    assert all(usual.because for usual in known.usual_failures())

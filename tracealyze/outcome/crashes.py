@@ -1,0 +1,91 @@
+"""Crashes: a process was killed by a signal that a fault of its own code raised."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.outcome import known
+from tracealyze.outcome.messages import last_message
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
+from tracealyze.program_names import short
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.outcome.processes import EndedProcess
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+_MAX_TARGETS = 3
+_PAGE_BYTES = 4096
+
+
+def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The crash that decides how a run went; None if its command did not fail because of one."""
+    crashed = [each for each in processes if each.signal_kind == "crash"]
+    command = next((each for each in processes if each.is_command), None)
+    # A command that goes on, or exits with 0, has handled the crash of its child.
+    is_handled = command is not None and not command.signal and not command.exit_code
+    if not crashed or is_handled:
+        return None
+    # A parent often dies of its child's signal, right after it: the first one has the cause.
+    process = crashed[0]
+    name = process.name(processes)
+    has_stack = trace.has_stacks
+    return Outcome(
+        Verdict.CRASHED,
+        f"{name} was killed by {process.signal}",
+        tuple(_details(process, crashed)),
+        tuple(line for line in (process.ending["signal_line"], process.ending["last_line"]) if line),
+        unseen="" if has_stack else "the function that crashed",
+        next=_command(process),
+        inert=f"killed by {process.signal}",
+    )
+
+
+def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator[str]:
+    ending = process.ending
+    if text := _address(ending):
+        yield text
+    elif meaning := known.signals()[process.signal].text:
+        yield f"{meaning[0].upper()}{meaning[1:]}."
+    if message := last_message(process):
+        yield Quoting(f"Last message: {message.quoted()}.")
+    if process.last_targets:
+        steps = [_step(row) for row in process.last_targets[-_MAX_TARGETS:]]
+        yield f"Just before: {'; '.join(steps)}."
+    if len(crashed) > 1:
+        others = [f"{short(each.ending['program']) or 'pid'} {each.pid or ''}".strip() for each in crashed[1:]]
+        yield shown(f"Then {units.counted(len(others), 'more process', 'more processes')}: {', '.join(others[:4])}.")
+
+
+def _address(ending: Row) -> str:
+    """Which address could not be used, and why."""
+    code = ending["signal_code"] or ""
+    meaning = known.signal_codes().get(code, "")
+    reason = f"{shown(code)}: {meaning}" if meaning else shown(code)
+    address = ending["fault_address"]
+    if address is None or code.startswith("SI_TKILL"):
+        return f"Raised with {reason}." if meaning else ""
+    # The kernel prints no address for these.
+    is_unknown = code == "SI_KERNEL"
+    value = 0 if address == "NULL" else int(address, 16) if address.startswith("0x") else None
+    null = ""
+    if value is not None and not is_unknown and value < _PAGE_BYTES:
+        null = ", a null pointer" if value == 0 else ", a null pointer plus an offset"
+    return f"Address {shown(address)} ({reason}){null}." if reason else f"Address {shown(address)}{null}."
+
+
+def _step(row: Row) -> str:
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    times = f" ×{row['calls']}" if row["calls"] > 1 else ""
+    return shown(f"{call} {row['target']}{times} (line {row['last_line']})")
+
+
+def _command(process: EndedProcess) -> str:
+    if command := process.command_line:
+        return f"gdb -ex run -ex bt --args {command}"
+    program = short(process.ending["program"])
+    return f"coredumpctl gdb {shlex.quote(shown(program))}" if program else "coredumpctl gdb"

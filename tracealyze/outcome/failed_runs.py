@@ -1,0 +1,163 @@
+"""Failures: a command that exited with an error, or reported one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.outcome import known
+from tracealyze.outcome.failures import command, fatal_failure, sentence
+from tracealyze.outcome.messages import Message, certain_failure, last_message, rejection
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
+from tracealyze.program_names import short
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.outcome.processes import EndedProcess
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+_MAX_NAMED = 2
+
+
+def failure(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """How the command failed, or a process that the tracer attached to; None if it did not."""
+    mains = [each for each in processes if each.is_command] or [each for each in processes if each.ending["root"]]
+    for process in mains:
+        if found := _of(trace, process, processes):
+            return found
+    return None
+
+
+def rejections(processes: Sequence[EndedProcess]) -> Iterator[str]:
+    """The last answer of a peer to each process, if it refuses what was requested."""
+    for process in processes:
+        if answer := rejection(process):
+            yield Quoting(f"Last answer: {answer.quoted()}.")
+
+
+def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    code = process.exit_code
+    if process.signal_kind == "killed":
+        return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
+    if code:
+        meaning = known.exit_status(short(process.ending["program"]), code)
+        if meaning and meaning.is_fine:
+            return None
+        reason = f" ({meaning.text})" if meaning else ""
+        return _outcome(trace, process, processes, f"exited with status {code}{reason}")
+    if not process.has_ended and not process.is_told:
+        return None
+    if certain := certain_failure(process):
+        later = last_message(process)
+        message = later if later and later.is_failure and later.line >= certain.line else certain
+        how = "exited with status 0" if code == 0 else f"was ended by {process.signal or process.ending['told_by']}"
+        return _outcome(trace, process, processes, f"reported an error, and {how}", message)
+    return None
+
+
+def _outcome(
+    trace: TraceTables,
+    process: EndedProcess,
+    processes: Sequence[EndedProcess],
+    how: str,
+    said: Message | None = None,
+) -> Outcome:
+    culprit = _culprit(process, processes)
+    message = said or last_message(culprit)
+    failed = fatal_failure(culprit, message, is_filtered=bool(trace.captures[0].filtered))
+    lines = [message.line if message else None, failed["last_line"] if failed else None, process.ending["last_line"]]
+    return Outcome(
+        Verdict.FAILED,
+        f"{process.name(processes)} {shown(how)}",
+        tuple(_details(process, culprit, message, failed)),
+        tuple(line for line in lines if line),
+        unseen=_unseen(trace, message),
+        next=_next(culprit, message, failed),
+        inert=_inert(process, failed),
+    )
+
+
+def _inert(process: EndedProcess, failed: Row | None) -> str:
+    how = f"exited with status {process.exit_code}" if process.exit_code is not None else "ended by a signal"
+    is_known = failed and failed["errno"] in known.errors()
+    return f"{how}; {failed['errno']} (line {failed['last_line']})" if failed and is_known else how
+
+
+def _culprit(process: EndedProcess, processes: Sequence[EndedProcess]) -> EndedProcess:
+    """The process that failed first: the command itself, or a child whose failure it passes on."""
+    own = last_message(process)
+    if own and own.is_failure:
+        return process
+    others = [each for each in processes if each is not process and each.exit_code and not each.ending["root"]]
+    same = [each for each in others if each.exit_code == process.exit_code and last_message(each)]
+    said = [each for each in others if (message := last_message(each)) and message.is_failure]
+    return next(iter(reversed(same or said)), process)
+
+
+def _details(
+    process: EndedProcess, culprit: EndedProcess, message: Message | None, failed: Row | None
+) -> Iterator[str]:
+    if culprit is not process:
+        yield shown(f"Its child {culprit.name()} exited with status {culprit.exit_code}.")
+    if message:
+        yield Quoting(f"Last message: {message.quoted()}.")
+    elif answer := rejection(culprit):
+        yield Quoting(f"Last answer: {answer.quoted()}.")
+    if failed:
+        yield sentence(failed)
+    if not process.has_ended or process.is_told:
+        yield from _waits(process)
+    yield from _earlier(culprit, failed)
+
+
+def _waits(process: EndedProcess) -> Iterator[str]:
+    for row in process.last_calls[:1]:
+        limit = f" of {units.duration(row['requested_ns'])}" if (row["requested_ns"] or 0) > 0 else ""
+        yield shown(f"Then it waits in {row['syscall']}{limit} (line {row['last_line']}).")
+
+
+def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
+    """Other failures that deserve a line, and how many were usual."""
+    others = [
+        row for row in process.last_failures if row is not failed and not row["recovered"] and not known.is_usual(row)
+    ]
+    weight = {name: error.weight for name, error in known.errors().items()}
+    others = [row for row in others if weight.get(row["errno"], 0) >= weight["EPERM"]]
+    for row in others[-_MAX_NAMED:]:
+        yield f"Earlier: {sentence(row)}"
+    usual = sum(row["calls"] for row in process.last_failures) - sum(row["calls"] for row in others)
+    usual -= failed["calls"] if failed else 0
+    if usual and not others:
+        yield f"Failures before: {units.count(usual)}, as usual for healthy programs."
+
+
+def _sender(process: EndedProcess) -> str:
+    sender = process.ending["sender_pid"]
+    return f" from pid {sender}" if sender is not None else ""
+
+
+def _unseen(trace: TraceTables, message: Message | None) -> str:
+    if message and known.message_words().set_uid.search(message.text):
+        return "the program as it runs untraced: strace of an ordinary user takes away set-uid rights"
+    if message is None and trace.captures[0].filtered:
+        return f"the error message, because only {_traced(trace)} were traced"
+    return ""
+
+
+def _traced(trace: TraceTables) -> str:
+    families = trace.captures[0].families
+    return f"{', '.join(families)} calls" if families else "some calls"
+
+
+def _next(process: EndedProcess, message: Message | None, failed: Row | None) -> str:
+    if message and known.message_words().set_uid.search(message.text):
+        return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
+    if failed and (text := command(failed, process.pid)):
+        return text
+    if process.signal == "SIGKILL":
+        return "dmesg | grep -iE 'killed process|out of memory'"
+    if message is None:
+        return "strace -f -ttt -T -yy -s 256 -o FILE COMMAND"
+    return ""

@@ -1,0 +1,103 @@
+"""The failed call that a process did not survive, among those that it handled."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.outcome import known
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.outcome.messages import Message
+    from tracealyze.outcome.processes import EndedProcess
+    from tracealyze.table import Row
+
+_NEAR_LINES = 40
+"""A failure so many lines before the message, or the end, counts half."""
+_LAST_LINES = 16
+"""Without a message, what failed within so many lines before the end."""
+_COMMON_WEIGHT = 4
+"""Weight of errors that programs often handle."""
+_MIN_WEIGHT = 1.0
+_MENTIONED = 3.0
+_MIN_NAME_LENGTH = 4
+_PEER = re.compile(r"(?P<host>.*):(?P<port>\d{1,5})")
+
+
+def fatal_failure(process: EndedProcess, message: Message | None, *, is_filtered: bool = False) -> Row | None:
+    """The failed call that explains the message or the end best; None if nothing does.
+
+    If calls were left out of the capture, a call that failed shortly before the end need not be near it."""
+    end = message.line if message else process.ending["last_line"]
+    within = 0 if message is None and is_filtered else _NEAR_LINES if message else _LAST_LINES
+    weighed = [(_weight(row, end, message, within), row["last_line"], row) for row in process.last_failures]
+    best = max((each for each in weighed if each[0] >= _MIN_WEIGHT), key=lambda each: each[:2], default=None)
+    return best[2] if best else None
+
+
+def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
+    """How much a failure explains the end, from the error, the distance, and whether the message names it."""
+    error = known.errors().get(row["errno"] or "")
+    distance: int = end - row["last_line"]
+    is_named = _mentions(message, row)
+    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not is_named):
+        return 0.0
+    # A missing file that nothing names explains an end only right before it: programs look for many files.
+    if error.weight <= _COMMON_WEIGHT and not is_named and distance > within // _COMMON_WEIGHT:
+        return 0.0
+    nearness = 1 / (1 + distance / _NEAR_LINES)
+    return error.weight * nearness * (_MENTIONED if is_named else 1.0)
+
+
+def _mentions(message: Message | None, row: Row) -> bool:
+    """Whether a message names the error, the file or the port of a call."""
+    if message is None:
+        return False
+    text = message.text.lower()
+    error = known.errors().get(row["errno"] or "")
+    if error and error.weight and error.text.lower() in text:
+        return True
+    target = row["target"] or ""
+    peer = _PEER.fullmatch(target)
+    name = peer["port"] if peer else target.rstrip("/").rpartition("/")[2].partition(".")[0]
+    return len(name) >= _MIN_NAME_LENGTH and name.lower() in text
+
+
+def sentence(row: Row) -> str:
+    """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    on = f" on {row['target']}" if row["target"] else ""
+    error = known.errors().get(row["errno"] or "")
+    meaning = (error.calls.get(row["syscall"]) or error.text) if error else ""
+    reason = f": {meaning}" if meaning else ""
+    times = f" {units.counted(row['calls'], 'time')}" if row["calls"] > 1 else ""
+    return shown(f"{call}{on} failed{times} with {row['errno']} (line {row['last_line']}){reason}.")
+
+
+def command(row: Row, pid: int | None) -> str:
+    """A command that shows more about a failure; empty if none is known."""
+    error = known.errors().get(row["errno"] or "")
+    target = str(row["target"] or "")
+    peer = _PEER.fullmatch(target)
+    folder = target.rpartition("/")[0] or "/"
+    if row["errno"] == "EACCES" and row["syscall"] == "bind":
+        return "setcap cap_net_bind_service=+ep PROGRAM, or a port from 1024 on"
+    if row["errno"] == "ENOENT" and row["syscall"] == "execve":
+        return f"file {shlex.quote(target)}; ldd {shlex.quote(target)}" if target else ""
+    if row["errno"] == "ECONNREFUSED" and target.startswith("/"):
+        return f"ls -l {shlex.quote(target)}; ss -lx"
+    if error is None or not error.next:
+        return ""
+    values = {
+        "target": shlex.quote(target),
+        "folder": shlex.quote(folder),
+        "host": shlex.quote(peer["host"].strip("[]")) if peer else "",
+        "port": peer["port"] if peer else "",
+        "pid": "PID" if pid is None else str(pid),
+    }
+    wanted = [name for name in values if f"{{{name}}}" in error.next]
+    is_known = all(values[name] and (name not in ("target", "folder") or target.startswith("/")) for name in wanted)
+    return shown(error.next.format(**values)) if is_known else ""

@@ -1,0 +1,122 @@
+"""Runs without a failure: how they ended, or that the capture does not show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.capture_input.recapture import whole_command
+from tracealyze.outcome import known
+from tracealyze.outcome.outcome import Outcome, Verdict
+from tracealyze.program_names import short
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.outcome.processes import EndedProcess
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+_IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
+_LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
+
+
+def loading(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That the capture ends on a library while its program has just started; None if it does not."""
+    for process in processes:
+        rows = [row for row in process.last_calls if _LIBRARY.search(row["target"] or "")]
+        if rows and process.is_command:
+            name = process.name(processes)
+            return Outcome(
+                Verdict.CANNOT_TELL,
+                f"the capture ends while {name} is still loading libraries, before its main function",
+                lines=(rows[-1]["last_line"],),
+                unseen="what the program does",
+                next=whole_command(trace.captures[0].format, attaches=True),
+            )
+    return None
+
+
+def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
+    """How a run without a failure ended."""
+    process = next((each for each in processes if each.is_command), None)
+    process = process or next((each for each in processes if each.ending["root"]), None)
+    if process is None:
+        return Outcome(Verdict.CANNOT_TELL, "")
+    name = process.name(processes)
+    if process.exit_code is not None:
+        return _exited(trace, process, name)
+    if process.is_told:
+        return _told(process, name)
+    if row := _idle(processes):
+        on = f" on {row['target']}" if row["target"] else ""
+        return Outcome(
+            Verdict.FINE,
+            shown(f"{name} waits for work in {row['syscall']}{on} when the capture ends"),
+            tuple(_usual(process)),
+            (row["last_line"],),
+        )
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"the capture ends before {name} does",
+        tuple(_usual(process)),
+        unseen="how it goes on",
+        next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _exited(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
+    code = process.exit_code or 0
+    meaning = known.exit_status(short(process.ending["program"]), code)
+    reason = f" ({meaning.text})" if meaning else ""
+    details = []
+    failed = sum(row["calls"] for row in process.last_failures)
+    serious = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
+    if failed and not serious:
+        plural = "failure is" if failed == 1 else "failures are"
+        details.append(f"{units.count(failed)} {plural} usual or recovered from; no process failed.")
+    has_times = bool(trace.window.wall_ns) or trace.captures[0].has.get("durations")
+    return Outcome(
+        Verdict.FINE,
+        f"{name} exited with status {code}{reason}",
+        tuple(details),
+        (process.ending["last_line"],),
+        unseen="" if has_times else "whether it was slow",
+        next="" if has_times else _again(trace, process),
+        inert=f"exited with status {code}",
+    )
+
+
+def _again(trace: TraceTables, process: EndedProcess) -> str:
+    """The command that captures the same with times."""
+    again = whole_command(trace.captures[0].format)
+    return again.replace("COMMAND", process.command_line or "COMMAND")
+
+
+def _told(process: EndedProcess, name: str) -> Outcome:
+    signal = process.signal or process.ending["told_by"]
+    known_signal = known.signals().get(signal)
+    meaning = f" ({known_signal.text})" if known_signal and known_signal.text else ""
+    row = _idle([process])
+    waited = f" waited in {row['syscall']} until" if row else " ran until"
+    verdict = Verdict.FINE if row or process.signal_kind == "asked" else Verdict.CANNOT_TELL
+    return Outcome(
+        verdict,
+        shown(f"{name}{waited} {signal}{meaning} ended it"),
+        tuple(_usual(process)),
+        (process.ending["last_line"],),
+    )
+
+
+def _idle(processes: Sequence[EndedProcess]) -> Row | None:
+    """The call in which a process waits for work, if all its threads only wait."""
+    rows = [row for process in processes for row in process.last_calls]
+    is_idle = rows and all(row["kind"] in _IDLE for row in rows)
+    order = {kind: place for place, kind in enumerate(_IDLE)}
+    return min(rows, key=lambda row: order[row["kind"]]) if is_idle else None
+
+
+def _usual(process: EndedProcess) -> list[str]:
+    failed = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
+    return [] if failed or not process.last_failures else ["Its last failures are usual for healthy programs."]

@@ -1,0 +1,140 @@
+"""Hangs: threads that wait for each other, and calls that never returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.outcome import known
+from tracealyze.outcome.messages import last_progress
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
+from tracealyze.sanitize import shown
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.outcome.processes import EndedProcess
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+_INWARD = ("thread", "file lock")
+_STUCK = ("kernel", "reader")
+_MIN_WAITING_SHARE = 0.6
+"""Of the threads of a process: some may have ended without a line."""
+_MIN_ROWS_AFTER = 50
+_MIN_SHARE_AFTER = 0.1
+"""Of all events of the capture: a call that was open for so long while others went on did not just begin."""
+_MAX_LISTED = 4
+_MIN_RETURNS = 10
+"""Calls of the same kind that returned before: the process repeats them, and the capture ends in one by chance."""
+
+
+def hang(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The hang that the ends of the processes show; None if they show none."""
+    for process in processes:
+        if _waits_for_itself(process):
+            return _deadlock(process, processes, has_clock=bool(trace.window.wall_ns))
+    all_rows = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start", "signal"))
+    stuck = [
+        (row["rows_after"], process, row)
+        for process in processes
+        for row in process.last_calls
+        if _is_stuck(row, all_rows)
+    ]
+    if not stuck:
+        return None
+    _, process, row = max(stuck, key=lambda each: each[0])
+    return _stuck(process, processes, row)
+
+
+def returned_before(processes: Sequence[EndedProcess], finding: Finding) -> bool:
+    """Whether the call in which the capture ends is one that the process repeats."""
+    return any(
+        row["last_line"] in finding.lines and row["same_before"] >= _MIN_RETURNS and row["kind"] != "thread"
+        for process in processes
+        for row in process.last_calls
+    )
+
+
+def command(pid: int | None) -> str:
+    """Where each thread of a process is."""
+    return f"gdb -p {'PID' if pid is None else pid} -batch -ex 'thread apply all bt'"
+
+
+def _waits_for_itself(process: EndedProcess) -> bool:
+    """Whether all threads of a process that had to be killed wait for other threads, without a limit."""
+    rows = process.last_calls
+    is_killed = process.signal_kind in ("asked", "killed") or bool(process.ending["told_by"])
+    threads = process.ending["threads"]
+    return (
+        is_killed
+        and threads > 1
+        and len(rows) > 1
+        and len(rows) >= _MIN_WAITING_SHARE * threads
+        and all(row["kind"] in _INWARD and row["requested_ns"] is None for row in rows)
+    )
+
+
+def _deadlock(process: EndedProcess, processes: Sequence[EndedProcess], *, has_clock: bool) -> Outcome:
+    rows = process.last_calls
+    signal = process.signal or process.ending["told_by"]
+    threads = units.counted(len(rows), "thread")
+    listed = [f"{row['tid'] or '?'} {row['syscall']} {row['target'] or ''} (line {row['last_line']})" for row in rows]
+    more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
+    details = [shown(f"{', '.join(listed[:_MAX_LISTED])}{more}.")]
+    if progress := last_progress(process):
+        details.append(Quoting(f"Last progress: {progress.quoted()}."))
+    details.append("No thread was left to wake them: a lost wake-up, or a deadlock.")
+    return Outcome(
+        Verdict.HUNG,
+        shown(f"{threads} of {process.name(processes)} wait for each other, until {_signal(signal)}"),
+        tuple(details),
+        tuple(row["last_line"] for row in rows[:_MAX_LISTED]),
+        unseen="" if has_clock else "for how long",
+        next=command(process.pid),
+        inert=f"{threads} of a process wait for each other",
+    )
+
+
+def _signal(name: str) -> str:
+    """`SIGINT (Ctrl-C)`."""
+    signal = known.signals().get(name)
+    return f"{name} ({signal.text})" if signal and signal.text.startswith("Ctrl") else name
+
+
+def _is_stuck(row: Row, all_rows: int) -> bool:
+    is_kind = row["kind"] in _STUCK and row["syscall"] not in ("io_uring_enter", "exit", "exit_group")
+    is_long = row["rows_after"] >= max(_MIN_ROWS_AFTER, _MIN_SHARE_AFTER * all_rows)
+    return is_kind and is_long
+
+
+def _stuck(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -> Outcome:
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    on = f" on {row['target']}" if row["target"] else f" on descriptor {row['fd']}" if row["fd"] is not None else ""
+    details = [f"The call never returns; {units.counted(row['rows_after'], 'event')} of other threads follow."]
+    if row["syscall"].startswith(("write", "send", "pwrite")):
+        details.append("What it writes to is full: its reader does not read.")
+    others = [
+        f"{other['tid'] or '?'} {other['syscall']}"
+        for each in processes
+        for other in each.last_calls
+        if other["last_line"] != row["last_line"] and other["kind"] in _INWARD
+    ]
+    if others:
+        details.append(shown(f"Meanwhile {', '.join(others[:_MAX_LISTED])} wait, too."))
+    details += list(_end(process))
+    pid = "PID" if process.pid is None else str(process.pid)
+    look = f"; ls -l /proc/{pid}/fd/{row['fd']}" if row["fd"] is not None else ""
+    return Outcome(
+        Verdict.HUNG,
+        shown(f"{process.name(processes)} is stuck in {call}{on} (line {row['last_line']})"),
+        tuple(details),
+        (row["last_line"],),
+        next=f"cat /proc/{pid}/stack{look}",
+        inert=f"stuck in a call (line {row['last_line']})",
+    )
+
+
+def _end(process: EndedProcess) -> Iterator[str]:
+    if signal := process.signal or process.ending["told_by"]:
+        yield f"Then {shown(_signal(signal))} ended the process."

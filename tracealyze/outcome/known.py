@@ -1,0 +1,128 @@
+"""What is known of errors, signals and messages: the files in `rules/known/`, loaded on first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from tracealyze.findings.compiled_rules import known_table
+
+
+@dataclass(frozen=True)
+class KnownError:
+    """An error number of the system."""
+
+    text: str
+    """Its message, as programs print it."""
+    weight: int
+    """How much it explains the end of a program that did not recover from it; 0 for answers that programs expect."""
+    always: str = ""
+    """What it means, if it deserves a line whatever time it takes."""
+    next: str = ""
+    """A command that shows more."""
+    calls: Mapping[str, str] = field(default_factory=dict)
+    """What it means of some calls."""
+
+
+@dataclass(frozen=True)
+class KnownSignal:
+    """A signal that ends processes."""
+
+    kind: str
+    """crash, killed or asked."""
+    text: str = ""
+    """What it means, if its name does not say that."""
+
+
+@dataclass(frozen=True)
+class UsualFailure:
+    """Failures that healthy programs have."""
+
+    because: str
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether a failed call is one of them."""
+        return all(
+            (pattern.search if column == "target" else pattern.fullmatch)(str(row[column] or ""))
+            for column, pattern in self.patterns
+        )
+
+
+@dataclass(frozen=True)
+class MessageWords:
+    """Words by which people find the message that matters."""
+
+    failure: re.Pattern[str]
+    certain: re.Pattern[str]
+    rejected: re.Pattern[str]
+    set_uid: re.Pattern[str]
+
+
+@cache
+def errors() -> Mapping[str, KnownError]:
+    """Errors by name."""
+    return {name: KnownError(**entry) for name, entry in known_table("errors").items()}
+
+
+@cache
+def signals() -> Mapping[str, KnownSignal]:
+    """Signals by name."""
+    return {name: KnownSignal(**entry) for name, entry in known_table("signals").items() if name != "codes"}
+
+
+@cache
+def signal_codes() -> Mapping[str, str]:
+    """Why a signal was sent, by its code."""
+    codes: dict[str, str] = known_table("signals")["codes"]
+    return codes
+
+
+@cache
+def usual_failures() -> tuple[UsualFailure, ...]:
+    """Failures that healthy programs have."""
+    entries: list[dict[str, str]] = known_table("usual_failures")["usual"]
+    return tuple(
+        UsualFailure(
+            entry["because"],
+            tuple((name, re.compile(text)) for name, text in entry.items() if name != "because"),
+        )
+        for entry in entries
+    )
+
+
+@cache
+def message_words() -> MessageWords:
+    """Words of messages."""
+    return MessageWords(**{name: re.compile(text) for name, text in known_table("messages").items()})
+
+
+def is_usual(row: Mapping[str, Any]) -> bool:
+    """Whether healthy programs have this failure, too."""
+    known = errors().get(row["errno"] or "")
+    return known is None or not known.weight or any(usual.fits(row) for usual in usual_failures())
+
+
+@dataclass(frozen=True)
+class ExitStatus:
+    """The meaning of an exit status of a program."""
+
+    text: str
+    is_fine: bool
+
+
+def exit_status(program: str, code: int) -> ExitStatus | None:
+    """What an exit status of this program means, if that is known."""
+    statuses = _exit_statuses()
+    entry = statuses.get(program, {}).get(str(code)) or statuses["any"].get(str(code))
+    if isinstance(entry, Mapping):
+        return ExitStatus(entry["fine"], True)
+    return ExitStatus(entry, False) if entry else None
+
+
+@cache
+def _exit_statuses() -> Mapping[str, Mapping[str, Any]]:
+    return known_table("exit_statuses")

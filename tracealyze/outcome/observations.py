@@ -1,0 +1,125 @@
+"""Observations: what the lines of any capture show, without an accusation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.outcome import known
+from tracealyze.program_names import process_of
+from tracealyze.sanitize import shown
+from tracealyze.trace_tables import errors_of
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.outcome.outcome import Outcome
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+_MIN_TURNS = 4
+_MIN_CALLS = 8
+_MIN_SHARE = 0.05
+_MAX_BODY = 3
+_MAX_OF_KIND = 4
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A fact about a capture."""
+
+    kind: str
+    """ends, repeats, error, limit or normal."""
+    text: str
+    """One sentence."""
+    calls: int = 0
+    """Number of calls that it is about; 0 if it is about none."""
+    lines: tuple[int, ...] = ()
+    """Lines that show it."""
+
+    def document(self) -> dict[str, object]:
+        """The observation as it appears in JSON."""
+        return {"kind": self.kind, "text": self.text, "calls": self.calls, "lines": list(self.lines)}
+
+
+def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
+    """What a capture shows, the strongest first. What findings state is not repeated."""
+    found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
+    return [each for each in found if not _is_stated(each, findings)]
+
+
+def _ends(outcome: Outcome) -> Iterator[Observation]:
+    if outcome.text:
+        yield Observation("ends", outcome.sentence, lines=outcome.lines)
+
+
+def _errors(trace: TraceTables) -> Iterator[Observation]:
+    """Errors that deserve a line, whatever time they take; each by itself."""
+    number = 0
+    for syscall, errno, calls in sorted(errors_of(trace), key=lambda each: -each[2]):
+        error = known.errors().get(errno)
+        if error and error.always and number < _MAX_OF_KIND:
+            number += 1
+            times = units.counted(calls, "time")
+            yield Observation("error", shown(f"{syscall} failed {times} with {errno}: {error.always}."), calls)
+
+
+def _limits(trace: TraceTables) -> Iterator[Observation]:
+    """Waits that reached their limits without a result."""
+    rows = [row for row in trace.table("timeouts") if row["expired"] and (row["requested_ns"] or 0) > 0]
+    rows.sort(key=lambda row: -row["requested_ns"] * row["expired"])
+    for row in rows[:_MAX_OF_KIND]:
+        limit = units.duration(row["requested_ns"])
+        times = units.counted(row["expired"], "time")
+        on = f" on {row['target']}" if row["target"] else ""
+        text = f"{process_of(row)}: {row['syscall']}{on} reached its limit of {limit} {times}."
+        yield Observation("limit", shown(text), row["expired"], _lines(row))
+
+
+def _repeats(trace: TraceTables) -> Iterator[Observation]:
+    """What repeats: how often, and whether each turn fails."""
+    calls = max(trace.totals["calls"], 1)
+    rows = [row for row in trace.loops if _is_much(row, calls)]
+    rows.sort(key=lambda row: -row["turns"] * row["period"])
+    for row in rows[:_MAX_OF_KIND]:
+        text = f"{process_of(row)} {_repetition(row)}."
+        yield Observation("repeats", shown(text), row["turns"] * row["period"], _lines(row))
+
+
+def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
+    """The calls made most on targets of one form, wherever they stand."""
+    rows = [row for row in trace.calls(by=["program", "syscall", "shape"], quantiles=False) if "/" in row["shape"]]
+    calls = max(trace.totals["calls"], 1)
+    largest = max(rows, key=lambda row: row["calls"], default=None)
+    if largest and largest["calls"] >= max(_MIN_CALLS, _MIN_SHARE * calls):
+        text = f"{process_of({'program': largest['program']})} calls {largest['shape']} "
+        yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
+
+
+def _repetition(row: Row) -> str:
+    """`repeats a sequence of 12 calls 121 times: openat, read, close …, on 121 different targets`."""
+    times = units.counted(row["turns"], "time")
+    targets = row["distinct_targets"] or 0
+    varies = f", on {units.count(targets)} different targets" if targets > 1 else ""
+    failing = f"; {row['failing']} fails each time" if row["failing"] else ""
+    if row["period"] == 1:
+        return f"calls {row['body'][0]} {times} in a row{varies}{failing}"
+    more = " …" if row["period"] > _MAX_BODY else ""
+    body = f"{', '.join(row['body'][:_MAX_BODY])}{more}"
+    return f"repeats a sequence of {row['period']} calls {times}: {body}{varies}{failing}"
+
+
+def _is_much(row: Row, calls: int) -> bool:
+    turns: int = row["turns"]
+    made: int = turns * row["period"]
+    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, _MIN_SHARE * calls)
+
+
+def _lines(row: Row) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((row["first_line"], row["last_line"])))
+
+
+def _is_stated(observation: Observation, findings: Sequence[Finding]) -> bool:
+    lines = set(observation.lines)
+    return observation.kind != "ends" and bool(lines) and any(lines & set(each.lines) for each in findings)

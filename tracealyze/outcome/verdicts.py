@@ -1,0 +1,63 @@
+"""The verdict of a run, from the ends of its processes and from its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tracealyze.findings.basis import Basis
+from tracealyze.findings.finding import Severity
+from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs
+from tracealyze.outcome.outcome import Outcome, Verdict
+from tracealyze.outcome.processes import ended_processes
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.trace_tables import TraceTables
+
+_OPEN_CALLS = ("open-call", "broken-call")
+_SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
+
+
+def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
+    """How the run of a trace went."""
+    if not trace.totals["calls"]:
+        return _of_findings(findings)
+    processes = ended_processes(trace)
+    if found := crashes.crash(trace, processes):
+        return found
+    if found := fine_runs.loading(trace, processes):
+        return found
+    spinning = {each.pid for each in findings if each.name in _SPINS and each.severity is not Severity.INFO}
+    still = [each for each in processes if each.pid not in spinning]
+    if found := hangs.hang(trace, still):
+        return found
+    if any(each.name in _OPEN_CALLS for each in findings[:1]) and not hangs.returned_before(processes, findings[0]):
+        return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
+    judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
+    if failure and _costs_most(findings):
+        return replace(judged, details=(f"{failure.text[0].upper()}{failure.text[1:]}.", *failure.details[:1]))
+    if failure:
+        return failure
+    if judged.verdict is Verdict.SLOW:
+        return replace(judged, details=tuple(failed_runs.rejections(processes)))
+    if judged.verdict is Verdict.BUSY:
+        return judged
+    return fine_runs.ending(trace, processes)
+
+
+def _of_findings(findings: Sequence[Finding]) -> Outcome:
+    """What the findings alone say."""
+    serious = [each for each in findings if each.severity is not Severity.INFO]
+    for each in serious:
+        if each.impact_ns is not None and each.basis is not Basis.COUNTS:
+            return Outcome(Verdict.SLOW, "", lines=each.lines[:4])
+    if serious:
+        return Outcome(Verdict.BUSY, "", lines=serious[0].lines[:4])
+    return Outcome(Verdict.CANNOT_TELL, "")
+
+
+def _costs_most(findings: Sequence[Finding]) -> bool:
+    """Whether a finding explains so much time that it matters more than how the run ended."""
+    return any(each.severity is Severity.ERROR and each.impact_ns is not None for each in findings)
