@@ -16,7 +16,7 @@ from tracealyze.compare.scaling import findings, scaling
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import Example, Rule, parsed_rules, rules
-from tracealyze.schema import MULTI_CAPTURE, SCHEMA
+from tracealyze.schema import SCHEMA, TABLES
 
 # From their files: the compiled rules lack the traces of examples.
 PARSED = parsed_rules(PACKAGED)
@@ -36,13 +36,13 @@ _OF_ONE_ROW = re.compile("mean|interval|p50|p90|p99|usual")
 def test_message_has_optional_words_for_missing_values(rule: Rule) -> None:
     """A group of rows may have no mean or target, and "unknown" does not belong in a message."""
     named = set(re.findall(r"[{](\w+)", rule.message + rule.advice)) - set(rule.words) - set(rule.group) - {"program"}
-    types = {name: kind for table, name, kind, _, _ in SCHEMA if table == rule.table}
+    types = {column.name: column.kind for column in SCHEMA if column.table == rule.table}
     assert not [name for name in named if types.get(name) == "dict" or (name in types and _OF_ONE_ROW.search(name))]
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
 def test_rule_has_a_diagnosis(rule: Rule) -> None:
-    assert rule.diagnosis or rule.table in MULTI_CAPTURE
+    assert rule.diagnosis or TABLES[rule.table].spans_captures
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)

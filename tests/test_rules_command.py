@@ -64,7 +64,7 @@ def test_rules_lists_every_rule_in_each_form(form: str, run: Run) -> None:
 def test_rules_lists_every_column_with_its_sentence(run: Run) -> None:
     rows = json.loads(run("rules", "--columns", "--json").stdout)
     assert [(row["table"], row["column"], row["unit"], row["what"]) for row in rows] == [
-        (table, name, unit, sentence) for table, name, _, unit, sentence in SCHEMA
+        (column.table, column.name, column.unit, column.says) for column in SCHEMA
     ]
     assert {row["type"] for row in rows} == {"number", "text", "texts", "yes or no"}
     shown = run("rules", "--columns", "loops").stdout

@@ -73,7 +73,7 @@ _VALUES = {
 
 @st.composite
 def _tests(draw: st.DrawFn) -> str:
-    _, name, kind, unit, _ = draw(st.sampled_from([known for known in _engine.SCHEMA if known[0] == "events"]))
+    _, name, kind, unit, *_ = draw(st.sampled_from([known for known in _engine.SCHEMA if known[0] == "events"]))
     if draw(st.booleans()) and draw(st.booleans()):
         return f"{name} is {draw(st.sampled_from(['', 'not']))} missing"
     value = draw(_VALUES["ns" if unit == "ns" else kind])

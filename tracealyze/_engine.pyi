@@ -12,8 +12,11 @@ FORMATS: Final[list[str]]
 KINDS: Final[list[str]]
 """Kinds of lines, in the order in which they are reported."""
 
-SCHEMA: Final[list[tuple[str, str, str, str, str]]]
-"""(table, column, type, unit, sentence) of every column of every table."""
+TABLES: Final[list[tuple[str, str, str]]]
+"""(name, sentence, whose times) of every table."""
+
+SCHEMA: Final[list[tuple[str, str, str, str, str, str]]]
+"""(table, column, type, unit, sentence, how values merge) of every column of every table."""
 
 CHOSEN_NS: Final[list[int]]
 """Durations that people choose as delays and timeouts, in ascending order."""

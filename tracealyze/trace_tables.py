@@ -15,7 +15,7 @@ from tracealyze.capture_input.capture_info import Accounting, Capture, Window
 from tracealyze.claims import Caller, Claim, ClaimShare, ClaimShares, TakenShare
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.schema import MULTI_CAPTURE, SCHEMA
+from tracealyze.schema import SCHEMA, TABLES
 from tracealyze.selection import Scope, Selection, Threshold
 from tracealyze.table import Row, Table
 
@@ -226,7 +226,7 @@ class TraceTables:
 
     def events_of(self, columns: Sequence[str] | None = None, limit: int | None = None) -> Table:
         """The first `limit` events with these columns; all columns but `args`, which is read from the file, if None."""
-        known = [name for table, name, *_ in SCHEMA if table == "events"]
+        known = [column.name for column in SCHEMA if column.table == "events"]
         for column in columns or ():
             if column not in known:
                 raise WrongUsage(
@@ -418,7 +418,7 @@ class TraceTables:
         """A table by its name; `tracealyze rules --columns` lists them."""
         if name in _BY_NAME:
             return _BY_NAME[name](self)
-        if name in MULTI_CAPTURE:
+        if name in TABLES and TABLES[name].spans_captures:
             raise WrongUsage(f'table "{name}" spans several captures; tracealyze {name} builds it.')
         if name not in self._tables:
             self._tables[name] = self._table(lambda: self._source.table(name, self._selected))

@@ -19,7 +19,7 @@ use crate::store::table::{Table, Values};
 use crate::store::tasks::{Program, Task};
 use crate::store::trace::{Capture, Trace};
 use crate::table_support::context::{TableContext, TableMemo};
-use crate::tables;
+use crate::table_support::kit::Make;
 use crate::waits::wakers::Wakers;
 use parsers::facts::{Created, RequeuedTo, Timeout, WaitedChild};
 use parsers::{CaptureFacts, Clock, DurKind, NO_NS, Outcome, StampMoment, Text};
@@ -415,7 +415,7 @@ pub fn cells(table: &Table, columns: &[&str]) -> Vec<String> {
 }
 
 /// The columns of a table made of all of a trace; see [`cells`].
-pub fn rows(trace: &Trace, make: tables::Make, columns: &[&str]) -> Vec<String> {
+pub fn rows(trace: &Trace, make: Make, columns: &[&str]) -> Vec<String> {
     cells(&look(trace, make).table, columns)
 }
 

@@ -23,9 +23,9 @@ def tables(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of tables after --columns, otherwise of rules."""
     if not ctx.params.get("columns"):
         return rules(incomplete)
-    from tracealyze.schema import SCHEMA
+    from tracealyze.schema import TABLES
 
-    return _matching(dict.fromkeys(table for table, *_ in SCHEMA), incomplete)
+    return _matching(TABLES, incomplete)
 
 
 def input_formats(incomplete: str) -> list[str]:

@@ -91,9 +91,15 @@ def _columns(tables: list[str], form: Form) -> Listing:
         # Raises an error with the nearest name for an unknown table.
         columns_of(table)
     rows = [
-        {"table": table, "column": name, "type": _TYPES.get(kind, "number"), "unit": unit, "what": sentence}
-        for table, name, kind, unit, sentence in SCHEMA
-        if not tables or table in tables
+        {
+            "table": column.table,
+            "column": column.name,
+            "type": _TYPES.get(column.kind, "number"),
+            "unit": column.unit,
+            "what": column.says,
+        }
+        for column in SCHEMA
+        if not tables or column.table in tables
     ]
     shown = [Column(name, name) for name in ("table", "column", "type", "unit")]
     if len(tables) == 1 and form in (Form.TABLE, Form.MARKDOWN):

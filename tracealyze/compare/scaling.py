@@ -28,7 +28,6 @@ from tracealyze.heuristics import (
     MIN_SUPERLINEAR_EXPONENT,
     RARE_SHARE,
 )
-from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:
     import numpy
@@ -344,7 +343,6 @@ def table(found: Scaling) -> list[dict[str, Any]]:
 
 def findings(found: Scaling, chosen: Sequence[Rule]) -> list[dict[str, Any]]:
     """The findings of these rules."""
-    units = {name: unit for owner, name, _, unit, _ in SCHEMA if owner == _TABLE}
     shown = ("program", "syscall", "shape", "class", "exponent", "share")
-    matches = multi_capture.findings(_TABLE, table(found), units, chosen)
+    matches = multi_capture.findings(_TABLE, table(found), chosen)
     return [{**words, **{key: here[key] for key in shown}} for here, words in matches]

@@ -21,7 +21,7 @@ from tracealyze.expression.tree import (
     Not,
     Several,
 )
-from tracealyze.schema import SCHEMA
+from tracealyze.schema import SCHEMA, TABLES
 
 FUNCTIONS = ("sum", "count", "min", "max", "mean", "p50", "p90", "p99")
 """Functions of the rows of a group."""
@@ -68,11 +68,10 @@ _TYPES = {"dict": "text", "list": "texts", "bool": "condition"}
 @cache
 def columns_of(table: str) -> Mapping[str, Type]:
     """The columns of a table, with their types."""
-    tables = dict.fromkeys(name for name, *_ in SCHEMA)
-    if table not in tables:
-        raise WrongUsage(f'no table "{table}" ({", ".join(tables)}).{did_you_mean(table, tables)}')
-    mine = ((name, type_, unit) for owner, name, type_, unit, _ in SCHEMA if owner == table)
-    return {name: Type(_TYPES.get(type_, "number"), unit) for name, type_, unit in mine}
+    if table not in TABLES:
+        raise WrongUsage(f'no table "{table}" ({", ".join(TABLES)}).{did_you_mean(table, TABLES)}')
+    mine = (column for column in SCHEMA if column.table == table)
+    return {column.name: Type(_TYPES.get(column.kind, "number"), column.unit) for column in mine}
 
 
 def checked(root: Node, table: str, grouped: bool, columns: Mapping[str, Type] | None = None) -> Type:

@@ -18,7 +18,7 @@ from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
 from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
-from tracealyze.schema import MULTI_CAPTURE
+from tracealyze.schema import TABLES
 
 if TYPE_CHECKING:
     from tracealyze.claims import Caller, Claim, ClaimShare, TakenShare
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _MAX_UNEXPLAINED = 3
 _MAX_REMARKS = 2
 _INFERRED = "inferred"
-_LIVES = ("children", "commands", "forks", "siblings")
-"""Tables whose costs are lives of processes, with the time between their calls."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ Worded: TypeAlias = Callable[["Row"], "Row"]
 
 def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None = None) -> Diagnosis:
     """What these rules find, by severity and then by impact. Rules that lead follow what they do not put in doubt."""
-    single = [rule for rule in rules if rule.table not in MULTI_CAPTURE]
+    single = [rule for rule in rules if not TABLES[rule.table].spans_captures]
     tables = tables_of(trace, single)
     found = [match for rule in single for match in matches(trace, rule, tables) if not _is_ignored(trace, match)]
     found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
@@ -250,7 +248,7 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int, tracing_ns: int)
     # Of a window that a coarse clock measured, the share is at least this.
     precision = messages.share_precision(match, trace.capture_of(match.capture), match.whole.ns)
     # It does not show what tracing takes between calls. That may be more, so less of the lives of processes is left.
-    unknown_ns = precision * tracing_ns if match.rule.table in _LIVES else 0
+    unknown_ns = precision * tracing_ns if TABLES[match.rule.table].times == "lives" else 0
     return severity(int(impact_ns - unknown_ns), share / (1 + precision))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +13,7 @@ from tracealyze.expression.evaluation import evaluate_group
 from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of
 from tracealyze.findings.bounds import with_bounds
 from tracealyze.heuristics import MIN_COST_TICKS, MIN_LIMITED_SHARE
+from tracealyze.schema import TABLES, merges_of
 from tracealyze.selection import Scope, Threshold
 from tracealyze.table import MinCost
 
@@ -30,34 +31,12 @@ _SCOPE_KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "ta
 _CALL_KEYS = ("program", "pid", "tid", "task", "syscall", "op", "shape", "target", "errno", "outcome")
 # Those of them that are columns of events, too.
 _EVENT_KEYS = {"program", "pid", "tid", "syscall", "op", "target", "errno", "outcome"}
-_SUMMED_UNITS = ("ns", "bytes", "share")
 _LINES = ("first_line", "last_line", "line", "next_line")
-# Sums of timestamps, means and extremes are meaningless.
-_NOT_SUMMED = (
-    "start_ns",
-    "end_ns",
-    "birth_ns",
-    "death_ns",
-    "mean_",
-    "max_",
-    "asked_ns",
-    "requested_ns",
-    "round_ns",
-    "interval_ns",
-    "min_",
-    "p50_",
-    "p90_",
-    "p99_",
-    "each_",
-    "size_",
-)
 # Columns with this ending hold the path time of a row, or a part of it.
 PATH_TIME = "exclusive_ns"
 _WITHIN = ("row", "process", "program", "capture")
 _MAX_PROOFS = 2
 _MAX_NAMES = 8
-# Tables whose times lie between calls, so that only stamps measure them.
-_BETWEEN_CALLS = ("cpu", "gap_lengths")
 
 _WINDOW = Whole()
 
@@ -98,7 +77,9 @@ class Match:
         if self.basis is not Basis.WALL and not capture.has.get("durations"):
             # Requested times, which are lower bounds of durations, are exact.
             return units.US
-        return capture.tick_ns if self.rule.table in _BETWEEN_CALLS else capture.dur_tick_ns or capture.tick_ns
+        # Only timestamps measure the time between calls.
+        is_between = TABLES[self.rule.table].times == "gaps"
+        return capture.tick_ns if is_between else capture.dur_tick_ns or capture.tick_ns
 
 
 def tables_of(trace: TraceTables, rules: Sequence[Rule]) -> dict[str, Table]:
@@ -266,7 +247,7 @@ def _pieces(trace: TraceTables, rule: Rule, basis: Basis = Basis.ELAPSED) -> Ite
 def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
     """Rows of a table, one by one or grouped."""
     only = trace.selection.capture
-    all_rows = table.matching(rule.forms.get("where"), min_cost=_min_cost(trace, rule, table))
+    all_rows = table.matching(rule.forms.get("where"), min_cost=_min_cost(trace, rule))
     # Some tables have a row per capture, whatever the selection.
     found = ((number, row) for number, row in all_rows if only is None or row.get("capture") in (None, only))
     if not rule.group:
@@ -280,18 +261,18 @@ def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
         rows = [row for _, row in members]
         if "keep" in rule.forms and not evaluate_group(rule.forms["keep"], rows):
             continue
-        row = merged(rows, table.units)
+        row = merged(rows, merges_of(rule.table))
         proof = sorted(rows, key=lambda row: -_cost(rule, row))[:_MAX_PROOFS]
         claim = _claim(table, [number for number, _ in members], row)
         yield Match(rule, row, _cost(rule, row), (claim,), _lines_of(trace, *proof))
 
 
-def _min_cost(trace: TraceTables, rule: Rule, table: Table) -> MinCost | None:
+def _min_cost(trace: TraceTables, rule: Rule) -> MinCost | None:
     """The minimum cost of a group, so that the engine filters and only few groups are merged here."""
     if not rule.cost:
         return None
     group = ("capture", *rule.group) if rule.group else ()
-    is_summed = not group or _is_amount(rule.cost, 0, table.units)
+    is_summed = not group or merges_of(rule.table)[rule.cost] == "sum"
     return MinCost(rule.cost, group, _min_costs_ns(trace, [rule]) if is_summed else ())
 
 
@@ -305,32 +286,38 @@ def _claim(table: Table, numbers: list[int], row: Row) -> Claim:
     return Scope({key: [row[key]] for key in _SCOPE_KEYS if row.get(key) is not None})
 
 
-def merged(rows: Sequence[Row], units: Mapping[str, str]) -> Row:
-    """Rows merged into one: sums of amounts, the first and the last line, and the values that all have in common."""
+def merged(rows: Sequence[Row], merges: Mapping[str, str]) -> Row:
+    """Rows merged into one, each column as its table declares."""
     if len(rows) == 1:
         return rows[0]
-    row: dict[str, Any] = {}
-    for key, first in rows[0].items():
-        values = [each[key] for each in rows if each[key] is not None]
-        if key in ("first_line", "line"):
-            row[key] = min(values, default=None)
-        elif key in ("last_line", "next_line") or key.startswith(("max_", "longest")):
-            row[key] = max(values, default=None)
-        elif key.startswith("min_"):
-            row[key] = min(values, default=None)
-        elif isinstance(first, list):
-            row[key] = list(dict.fromkeys(each for names in values for each in names))[:_MAX_NAMES]
-        elif _is_amount(key, first, units):
-            row[key] = sum(values) if values else None
-        else:
-            row[key] = first if all(each[key] == first for each in rows) else None
-    return row
+    return {key: _MERGERS[merges[key]]([row[key] for row in rows]) for key in rows[0]}
 
 
-def _is_amount(key: str, value: object, units: Mapping[str, str]) -> bool:
-    if units.get(key) in _SUMMED_UNITS:
-        return not key.startswith(_NOT_SUMMED)
-    return isinstance(value, int) and not isinstance(value, bool) and units.get(key) == "count"
+def _of_known(merge: Callable[[list[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
+    """Merges the values that are not missing; missing if there are none."""
+
+    def merged_known(values: Sequence[Any]) -> Any:
+        known = [value for value in values if value is not None]
+        return merge(known) if known else None
+
+    return merged_known
+
+
+def _same(values: Sequence[Any]) -> Any:
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def _union(lists: Sequence[list[str]]) -> list[str]:
+    return list(dict.fromkeys(name for names in lists for name in names))[:_MAX_NAMES]
+
+
+_MERGERS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
+    "same": _same,
+    "sum": _of_known(sum),
+    "min": _of_known(min),
+    "max": _of_known(max),
+    "union": _union,
+}
 
 
 def _lines_of(trace: TraceTables, *rows: Row) -> tuple[Line, ...]:

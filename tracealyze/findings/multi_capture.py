@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.expression.evaluation import evaluate, evaluate_group
 from tracealyze.findings import messages
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.matching import Match, merged
+from tracealyze.schema import merges_of
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
@@ -23,12 +24,10 @@ class _NoCapture:
         return None
 
 
-def findings(
-    table: str, rows: Sequence[Row], units: Mapping[str, str], chosen: Sequence[Rule]
-) -> list[tuple[Row, dict[str, str]]]:
+def findings(table: str, rows: Sequence[Row], chosen: Sequence[Rule]) -> list[tuple[Row, dict[str, str]]]:
     """The rows that match rules about this table, each with the members of its finding, in the order of the rows."""
     found = [
-        (rows.index(members[0]), merged(members, units), rule)
+        (rows.index(members[0]), merged(members, merges_of(table)), rule)
         for rule in chosen
         if rule.table == table
         for members in _matches(rule, rows)

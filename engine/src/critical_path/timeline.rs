@@ -8,6 +8,7 @@
 
 use crate::critical_path::segment::{Segment, Tag, What, named};
 use crate::critical_path::walk::{Waited, WalkListener};
+use crate::store::schema::schema;
 use crate::store::table::{Table, ints, some_ints, texts};
 use crate::store::text_columns::{ids, text_column};
 use crate::store::trace::Trace;
@@ -16,6 +17,31 @@ use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+
+schema! {
+    pub PATH: path "The critical path in order.";
+    times: Calls;
+    columns {
+        start_ns: Moment "Start time.",
+        dur_ns: Ns "Duration.",
+        task: Index "Number of the task.",
+        pid: Id "Process id.",
+        tid: Id "Thread id.",
+        program: Text "Program at that moment.",
+        class: Text "What the time was spent on.",
+        what: Text "call, gap, resume, spawn, silence, or poll-lag (from the awaited event of a poll loop to the check that noticed it).",
+        tag: Text "polled (work that a process waited for by polling), poll-lag, or idle (a server waited for its clients).",
+        syscall: Text "The system call.",
+        op: Text "Sub-operation.",
+        target: Text "What the call worked on.",
+        line: FirstLine "Line of the call.",
+        pieces: Number "Number of segments combined; the other columns describe most of their time.",
+        waiter_pid: Id "The process that waited for it on the critical path.",
+        how: Text "How the end of that wait is known: child, vfork, signal, stream, terminal, futex, join, lock, drain, poll, message, beside, exit, watch.",
+        sure: Text "measured (the trace shows it) or inferred (from times and parentage).",
+        stack: Number "Number of the call's stack in table stack_frames; missing without one.",
+    }
+}
 
 /// A stretch of the path in one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use crate::critical_path::walk::Waited;
 use crate::critical_path::window::Window;
 use crate::query::selection::Selection;
 use crate::store::programs::ProgramIndex;
+use crate::store::schema::schema;
 use crate::store::table::{Table, ints, some_ints, texts};
 use crate::store::text_columns::text_column;
 use crate::store::trace::Trace;
@@ -25,6 +26,24 @@ use crate::waits::wakers::Wakers;
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
+
+schema! {
+    pub CHAIN: chain "What each process was blocked on, and how much later it could have ended.";
+    times: Calls;
+    columns {
+        task: Index "Number of the process's main task.",
+        capture: Index "Number of the capture.",
+        pid: Id "Process id.",
+        program: Text "The last program it ran.",
+        inclusive_ns: Ns "Critical-path time of the process, including the time it waited for others.",
+        waits_for_task: Index "Main task of the process that it was blocked on longest on the critical path.",
+        waits_for_pid: Id "Id of that process.",
+        waits_for_ns: Ns "Critical-path time for which it was blocked on that process.",
+        waits_for_how: Text "How the end of most of that wait is known, as in column `how` of the path.",
+        waits_for_sure: Text "Confidence: measured (the trace shows it) or inferred (from times and parentage).",
+        slack_ns: Ns "How much longer it could have run without delaying the end of the window, as far as the trace shows its waiters; missing where unknown.",
+    }
+}
 
 /// How the waker was found, and with which confidence.
 type EdgeKind = (WakeKind, Confidence);

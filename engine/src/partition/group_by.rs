@@ -12,6 +12,7 @@ use crate::partition::pieces::Pieces;
 use crate::partition::reaching;
 use crate::partition::scope::{GroupKey, GroupQuery, Scope, ScopeFilter, differs_within_bucket};
 use crate::store::event::NONE;
+use crate::store::schema::schema;
 use crate::store::table::{Table, Values, ints, some_ints, texts};
 use crate::store::tasks::Task;
 use crate::store::text_columns::text_column;
@@ -23,6 +24,32 @@ use std::cmp::Reverse;
 mod aggregate;
 mod of_processes;
 mod ordering;
+
+schema! {
+    pub PARTITION: partition "Wall time of the window by process, call and target.";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        pid: Id "Process id.",
+        tid: Id "Thread id.",
+        program: Text "Program at that moment.",
+        class: Text "What the time was spent on: user, sleep, child, disk, network, ipc, poll, lock, …",
+        syscall: Text "The system call, if the time was spent in one.",
+        op: Text "Sub-operation; for a log message, the subsystem.",
+        target: Text "What the call worked on; for a log message, its text.",
+        path: PathTime { share "Share of the window." },
+        calls: Number "Number of calls charged with the time.",
+        resolved: Flag "False for a wait that nothing in the trace ended.",
+        tag: Text "polled: work that a process waited for by polling; poll-lag: the time from its end to the next check; idle: a server waited for its clients.",
+        lines: Lines {
+            first_line "Line of the first call; only in aggregated rows, like the following columns.",
+            last_line "Line of the last call.",
+        },
+        targets: Number "Number of different targets combined.",
+        processes: Number "Number of different processes combined.",
+        pieces: Number "Number of rows of the finest partition combined.",
+    }
+}
 
 /// Minimum number of pieces of a group that all cores aggregate together.
 const MIN_LARGE: usize = 1 << 15;

@@ -9,6 +9,7 @@
 use crate::critical_path::attribution::{Attribution, Charge};
 use crate::partition::piece::{Piece, piece_of, program_of};
 use crate::store::event::NONE;
+use crate::store::schema::schema;
 use crate::store::stacks::Frame;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints, texts};
 use crate::store::text_columns::{ids, push_text, text_column};
@@ -17,6 +18,35 @@ use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+
+schema! {
+    pub STACK_FRAMES: stack_frames "The frames of these stacks.";
+    times: Calls;
+    columns {
+        stack: Number "Number of the stack.",
+        depth: Number "Position of the frame, from 0 for the outermost.",
+        function: Text "The function; missing where the tracer found no symbol.",
+        source: Text "Source file and line, where the tracer prints them.",
+        module: Text "File that contains the function.",
+    }
+}
+
+schema! {
+    pub STACK_TIMES: stack_times "The partition, divided further by the stacks of calls.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program at that moment." },
+        class: Text "What the time was spent on.",
+        syscall: Text "The system call, if the time was spent in one.",
+        op: Text "Sub-operation; for a log message, the subsystem.",
+        target: Text "What the call worked on; for a log message, its text.",
+        exclusive_ns: Ns "Critical-path time. All rows sum to the window.",
+        calls: Number "Number of calls charged with the time.",
+        resolved: Flag "False for a wait that nothing in the trace ended.",
+        tag: Text "As in the partition.",
+        stack: Number "Number of the stack of these calls in table stack_frames; missing without one.",
+    }
+}
 
 /// What the parts of a task's path in one row have in common: program, shape apart from its outcome, kind, stack.
 type StackKey = (Text, u32, u32, u32);

@@ -1,8 +1,8 @@
 //! Tables as Arrow record batches.
 
 use crate::store::event::NONE;
-use crate::store::schema;
 use crate::store::table::{Table, Values};
+use crate::tables;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type, UInt32Type, UInt64Type};
@@ -38,13 +38,14 @@ pub(super) fn broken(error: ArrowError) -> PyErr {
 /// # Errors
 /// If columns differ in length, which would be a bug of the engine.
 pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
+    let known = tables::schema_of(table.name);
     let arrays: Vec<(String, ArrayRef)> = table
         .columns
         .iter()
         .map(|(name, values)| {
             (
                 name.clone(),
-                array(values, schema::kind_of(table.name, name)),
+                array(values, known.map_or("i64", |known| known.kind_of(name))),
             )
         })
         .collect();

@@ -6,11 +6,11 @@
 use super::arrow::{array, integers_of};
 use crate::query::cache::QueryCache;
 use crate::query::event_rows;
+use crate::query::event_rows::EVENTS;
 use crate::query::selection::{self, Selection};
 use crate::query::source_lines::Arguments;
 use crate::session::own_workers::with_own_workers;
 use crate::store::event::{EventKind, NONE, Shape};
-use crate::store::schema;
 use crate::store::table::TextColumn;
 use crate::store::text_columns::shape_text;
 use crate::store::trace::Trace;
@@ -554,10 +554,7 @@ fn numbers<'all>(
     name: &'static str,
     of: impl Fn(u32) -> i64 + Sync + 'all,
 ) -> (&'static str, Source<'all>) {
-    (
-        name,
-        Source::Numbers(schema::kind_of("events", name), Box::new(of)),
-    )
+    (name, Source::Numbers(EVENTS.kind_of(name), Box::new(of)))
 }
 
 fn words<'all>(

@@ -58,20 +58,25 @@ mod _engine {
             .iter()
             .map(|kind| kind.name())
             .collect();
-        let schema: Vec<_> = crate::store::schema::COLUMNS
-            .iter()
-            .map(|column| {
+        let tables: Vec<_> = crate::tables::schemas()
+            .map(|table| (table.name, table.says, table.times.name()))
+            .collect();
+        let schema: Vec<_> = crate::tables::schemas()
+            .flat_map(|table| table.columns().map(|column| (table.name, column)))
+            .map(|(table, column)| {
                 (
-                    column.table,
+                    table,
                     column.name,
                     column.kind,
                     column.unit,
                     column.says,
+                    column.merge.name(),
                 )
             })
             .collect();
         module.add("FORMATS", formats)?;
         module.add("KINDS", kinds)?;
+        module.add("TABLES", tables)?;
         module.add("SCHEMA", schema)?;
         module.add("CHOSEN_NS", crate::store::heuristics::CHOSEN_NS)?;
         module.add("SYSCALLS", super::syscalls::by_name(module.py())?)?;

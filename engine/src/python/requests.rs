@@ -5,10 +5,11 @@ use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
 use crate::python::errors::unknown_name;
 use crate::store::trace::Trace;
 use crate::table_support::callers::Called;
+use crate::table_support::kit::TableSpec;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::threshold::{CostScope, Threshold};
+use crate::tables;
 use crate::tables::calls::{CallKey, CallOrder};
-use crate::tables::{self, Make};
 use parsers::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -121,9 +122,9 @@ pub(super) fn requested_threshold((within, least_ns): (String, Vec<i64>)) -> PyR
 }
 
 /// A table of this name.
-pub(super) fn table(name: &str) -> PyResult<(&'static str, Make)> {
-    let known = || tables::TABLES.iter().map(|(name, _)| *name);
-    tables::listed(name).ok_or_else(|| unknown_name("table", name, known()))
+pub(super) fn table(name: &str) -> PyResult<&'static TableSpec> {
+    let known = || tables::TABLES.iter().map(|table| table.schema.name);
+    tables::by_name(name).ok_or_else(|| unknown_name("table", name, known()))
 }
 
 /// What calls may be grouped by.

@@ -13,11 +13,11 @@ use crate::query::filter::{self, groups};
 use crate::query::selection::Selection;
 use crate::query::source_lines::Arguments;
 use crate::session::own_workers::with_own_workers;
-use crate::store::schema;
 use crate::store::table::{Table, TextColumn, Values};
 use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::provenance::Provenance;
+use crate::tables;
 use arrow_array::RecordBatch;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
@@ -236,19 +236,19 @@ impl PyTable {
     /// A table with these columns, such as one that was pickled. Its rows do not know their events.
     #[staticmethod]
     fn of_columns(name: &str, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<PyTable> {
-        let known = schema::COLUMNS
-            .iter()
-            .find(|column| column.table == name)
-            .map(|column| column.table);
-        let name = known.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        let schema = tables::schema_of(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         let columns: Vec<(String, Values)> = columns
             .into_iter()
             .map(|(column, values)| {
-                let values = stored(&values, schema::kind_of(name, &column))?;
+                let values = stored(&values, schema.kind_of(&column))?;
                 Ok((column, values))
             })
             .collect::<PyResult<_>>()?;
-        Ok(Table { name, columns }.into())
+        Ok(Table {
+            name: schema.name,
+            columns,
+        }
+        .into())
     }
 
     #[getter]

@@ -2,11 +2,44 @@
 
 use crate::query::selection::Selection;
 use crate::store::event::{self, EventKind, SEGMENT_ROWS};
+use crate::store::schema::schema;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::text_columns::{self, push_text};
 use crate::store::trace::Trace;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 use std::ops::Range;
+
+schema! {
+    pub EVENTS: events "The events.";
+    times: Calls;
+    columns {
+        line: EventLine (Min) "Line in the file, from 1.",
+        file: Text "File that contains the line.",
+        tid: Id "Thread id.",
+        pid: Id "Process id.",
+        task: Index "Number of the task; a reused id is another task.",
+        program: Text "Program at that moment.",
+        start_ns: Moment "Start time, on the capture's clock.",
+        end_ns: Moment "End time.",
+        dur_ns: Ns "Duration; dur_kind says how exact it is.",
+        cpu_ns: Ns "CPU time, where the tracer prints it.",
+        requested_ns: Ns (Same) "Requested duration of a sleep, or timeout of a wait.",
+        kind: Text "call, signal, exit, process or log.",
+        syscall: Text "Name of the system call, name of the signal, or subsystem of a log message.",
+        op: Text "Sub-operation: ioctl request, fcntl command, futex operation.",
+        target: Text "What the call works on: path, peer, pipe, address; for a log message, its text.",
+        shape: Text "Call, sub-operation, normalized target and outcome combined.",
+        ret: Number "Return value.",
+        errno: Text "Name of the error.",
+        bytes: Bytes "Bytes moved.",
+        outcome: Text "ok, failed, interrupted, noreturn, open or unavailable.",
+        dur_kind: Text "exact, upper-bound (may include user time), gap or none.",
+        function: Text "Function of the program that made the call: the innermost frame of its stack that is not of a runtime; missing without a stack.",
+        source: Text "Source file and line of that frame, where the tracer prints them.",
+        module: Text "File that contains that function: the program or one of its libraries.",
+        args: Text "Arguments as printed; read from the file only when this column is requested by name.",
+    }
+}
 
 /// The rows of an event table as pieces of at most [`SEGMENT_ROWS`].
 pub fn pieces(trace: &Trace) -> impl Iterator<Item = Range<u32>> + use<> {

@@ -25,8 +25,9 @@ use crate::session::own_workers::with_further_workers;
 use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::context::{TableContext, TableMemo};
+use crate::table_support::kit::TableSpec;
 use crate::table_support::threshold::Threshold;
-use crate::tables::{self, Make};
+use crate::tables;
 use crate::waits::wakers::Wakers;
 use std::sync::{Arc, OnceLock};
 
@@ -245,7 +246,7 @@ impl Session {
     pub fn tables(
         &self,
         choice: &Criteria,
-        requested: &[((&'static str, Make), Option<Threshold>)],
+        requested: &[(&'static TableSpec, Option<Threshold>)],
     ) -> Result<Vec<BuiltTable>, TimeBoundError> {
         self.with_context(choice, |context| {
             // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
@@ -256,7 +257,7 @@ impl Session {
                 // If no thread can be started, claims compute it.
                 drop(std::thread::Builder::new().spawn_scoped(scope, divide));
                 parallel::map(requested, |(table, threshold)| {
-                    tables::made(context, *table, threshold.as_ref())
+                    tables::made(context, table, threshold.as_ref())
                 })
             })
         })

@@ -7,6 +7,7 @@ use crate::store::file_chunks::FileChunks;
 use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
+use crate::store::schema::schema;
 use crate::store::shape_parts::ShapeParts;
 use crate::store::tasks::{Task, main_task};
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
@@ -14,6 +15,18 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+schema! {
+    pub SUMMARY_ROWS: summary_rows "Rows of tables that a tracer printed (strace -c).";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        syscall: Text "Name of the system call.",
+        calls: Count "Number of calls.",
+        failed: Count "Number of calls that failed.",
+        total_ns: Ns "Total as printed: CPU or wall time, depending on the tracer.",
+    }
+}
 
 /// What the program that made a capture stored about it, apart from its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,9 @@
 //! Builds a table row by row, including the columns that many tables share.
+//!
+//! A row is a struct ([`TableBuilder::add`]), or its columns are set one by one in the order of the table's declaration,
+//! followed by [`TableBuilder::members`].
 
-use crate::store::schema;
+use crate::store::schema::TableSchema;
 use crate::store::table::{Table, TextColumn, Values};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -16,6 +19,12 @@ pub struct BuiltTable {
     pub members: Vec<Provenance>,
 }
 
+/// A row of a table, as [`crate::table_support::kit`] generates it.
+pub trait Row {
+    /// Appends the values to the columns.
+    fn write(self, builder: &mut TableBuilder<'_>);
+}
+
 enum ColumnBuilder {
     Int(Vec<Option<i64>>),
     Float(Vec<Option<f64>>),
@@ -24,7 +33,7 @@ enum ColumnBuilder {
     List(Vec<Vec<String>>),
 }
 
-/// A table under construction. Each row sets all columns in schema order and ends with [`TableBuilder::members`].
+/// A table under construction.
 pub struct TableBuilder<'context> {
     context: &'context TableContext<'context>,
     name: &'static str,
@@ -36,20 +45,12 @@ pub struct TableBuilder<'context> {
 }
 
 impl<'context> TableBuilder<'context> {
-    /// Starts the table of this name; see [`crate::store::schema`].
+    /// Starts a table.
     pub fn new(
         context: &'context TableContext<'context>,
-        name: &'static str,
+        schema: &TableSchema,
     ) -> TableBuilder<'context> {
-        let mut builder = TableBuilder {
-            context,
-            name,
-            columns: Vec::new(),
-            at: 0,
-            members: Vec::new(),
-            wall_ns: 0,
-        };
-        for column in schema::COLUMNS.iter().filter(|column| column.table == name) {
+        let columns = schema.columns().map(|column| {
             let values = match column.kind {
                 "dict" => ColumnBuilder::Text(TextColumn::default()),
                 "f64" => ColumnBuilder::Float(Vec::new()),
@@ -57,9 +58,107 @@ impl<'context> TableBuilder<'context> {
                 "list" => ColumnBuilder::List(Vec::new()),
                 _ => ColumnBuilder::Int(Vec::new()),
             };
-            builder.columns.push((column.name, values));
+            (column.name, values)
+        });
+        TableBuilder {
+            context,
+            name: schema.name,
+            columns: columns.collect(),
+            at: 0,
+            members: Vec::new(),
+            wall_ns: 0,
         }
-        builder
+    }
+
+    /// Adds a row, with the events that it covers.
+    pub fn add(&mut self, row: impl Row, members: Provenance) {
+        row.write(self);
+        self.members(members);
+    }
+
+    /// The next five columns: capture, task, pid, tid, and the program at the time of `row`.
+    pub(super) fn next_task(&mut self, task: u32, row: u32) {
+        self.task_columns(task, row);
+    }
+
+    /// The next six columns: those of a task, then the number of processes. Ids are missing if there are several.
+    pub(super) fn next_processes(&mut self, task: u32, program: Text, processes: i64) {
+        let known = &self.context.trace.tasks[task as usize];
+        let (pid, tid) = (known.pid, known.tid);
+        let of_one = |value: i64| (processes == 1).then_some(value);
+        self.wall_ns = self.context.wall_ns(known.capture);
+        self.int("capture", i64::from(known.capture));
+        self.some_int("task", of_one(i64::from(task)));
+        for (name, id) in [("pid", pid), ("tid", tid)] {
+            self.some_int(name, of_one(i64::from(id)).filter(|_| id != NO_ID));
+        }
+        self.text("program", program);
+        self.int("processes", processes);
+    }
+
+    /// The next nine columns: sums over calls.
+    pub(super) fn next_sum(&mut self, sum: &CallStats) {
+        self.sum(sum);
+    }
+
+    /// The next two columns: time on the critical path, and its share of the window.
+    pub(super) fn next_path_ns(&mut self, exclusive_ns: i64) {
+        self.path_ns(exclusive_ns);
+    }
+
+    /// The next column: the capture, whose window shares refer to.
+    pub(super) fn next_capture(&mut self, capture: u32) {
+        self.wall_ns = self.context.wall_ns(capture);
+        self.next_int(Some(i64::from(capture)));
+    }
+
+    /// The next column: the line of an event.
+    pub(super) fn next_line(&mut self, row: u32) {
+        let line = self.context.trace.events.line(row);
+        self.next_int(Some(i64::from(line)));
+    }
+
+    /// The next column: an integer.
+    pub(super) fn next_int(&mut self, value: Option<i64>) {
+        if let Some(ColumnBuilder::Int(values)) = self.next() {
+            values.push(value);
+        }
+    }
+
+    /// The next column: a share or a ratio.
+    pub(super) fn next_float(&mut self, value: Option<f64>) {
+        if let Some(ColumnBuilder::Float(values)) = self.next() {
+            values.push(value);
+        }
+    }
+
+    /// The next column: yes or no.
+    pub(super) fn next_bool(&mut self, value: bool) {
+        if let Some(ColumnBuilder::Bool(values)) = self.next() {
+            values.push(Some(value));
+        }
+    }
+
+    /// The next column: an interned text.
+    pub(super) fn next_text(&mut self, value: Text) {
+        let text = value
+            .is_some()
+            .then(|| self.context.trace.events.texts.string(value));
+        self.next_string(text.as_deref());
+    }
+
+    /// The next column: a text that may be missing.
+    pub(super) fn next_string(&mut self, value: Option<&str>) {
+        if let Some(ColumnBuilder::Text(values)) = self.next() {
+            values.push(value);
+        }
+    }
+
+    /// The next column: a list of texts.
+    pub(super) fn next_list(&mut self, value: Vec<String>) {
+        if let Some(ColumnBuilder::List(values)) = self.next() {
+            values.push(value);
+        }
     }
 
     /// Sets capture, task, pid, tid and program from the task, with its program at the time of `row`.
@@ -82,16 +181,7 @@ impl<'context> TableBuilder<'context> {
     /// Sets the columns of [`TableBuilder::task_columns`], then processes. Ids are missing when the group has several
     /// processes.
     pub fn group_columns<K>(&mut self, group: &CallGroup<K>) {
-        let known = &self.context.trace.tasks[group.task as usize];
-        let of_one = |value: i64| (group.processes == 1).then_some(value);
-        self.wall_ns = self.context.wall_ns(known.capture);
-        self.int("capture", i64::from(known.capture));
-        self.some_int("task", of_one(i64::from(group.task)));
-        for (name, id) in [("pid", known.pid), ("tid", known.tid)] {
-            self.some_int(name, of_one(i64::from(id)).filter(|_| id != NO_ID));
-        }
-        self.text("program", group.program);
-        self.int("processes", group.processes);
+        self.next_processes(group.task, group.program, group.processes);
     }
 
     /// Sets the sums of the calls: calls, failed, total_ns, exclusive_ns, share, max_ns, bytes, first_line, last_line.
@@ -136,47 +226,38 @@ impl<'context> TableBuilder<'context> {
 
     /// Sets an optional integer.
     pub fn some_int(&mut self, name: &'static str, value: Option<i64>) {
-        if let Some(ColumnBuilder::Int(values)) = self.column(name) {
-            values.push(value);
-        }
+        self.expect(name);
+        self.next_int(value);
     }
 
     /// Sets a share or a mean.
     pub fn float(&mut self, name: &'static str, value: Option<f64>) {
-        if let Some(ColumnBuilder::Float(values)) = self.column(name) {
-            values.push(value);
-        }
+        self.expect(name);
+        self.next_float(value);
     }
 
     /// Sets a boolean.
     pub fn bool(&mut self, name: &'static str, value: bool) {
-        if let Some(ColumnBuilder::Bool(values)) = self.column(name) {
-            values.push(Some(value));
-        }
+        self.expect(name);
+        self.next_bool(value);
     }
 
     /// Sets an interned text.
     pub fn text(&mut self, name: &'static str, value: Text) {
-        let text = value
-            .is_some()
-            .then(|| self.context.trace.events.texts.string(value));
-        if let Some(ColumnBuilder::Text(values)) = self.column(name) {
-            values.push(text.as_deref());
-        }
+        self.expect(name);
+        self.next_text(value);
     }
 
     /// Sets an optional string.
     pub fn string(&mut self, name: &'static str, value: Option<&str>) {
-        if let Some(ColumnBuilder::Text(values)) = self.column(name) {
-            values.push(value);
-        }
+        self.expect(name);
+        self.next_string(value);
     }
 
     /// Sets a list of strings.
     pub fn list(&mut self, name: &'static str, value: Vec<String>) {
-        if let Some(ColumnBuilder::List(values)) = self.column(name) {
-            values.push(value);
-        }
+        self.expect(name);
+        self.next_list(value);
     }
 
     /// Ends the row with the events that it covers.
@@ -211,13 +292,18 @@ impl<'context> TableBuilder<'context> {
         }
     }
 
-    fn column(&mut self, name: &'static str) -> Option<&mut ColumnBuilder> {
-        let (known, column) = self.columns.get_mut(self.at)?;
+    /// Checks that the column comes next.
+    fn expect(&self, name: &'static str) {
         debug_assert_eq!(
-            *known, name,
-            "{}: columns must follow the schema order",
+            self.columns.get(self.at).map(|(known, _)| *known),
+            Some(name),
+            "{}: columns must follow the order of the declaration",
             self.name
         );
+    }
+
+    fn next(&mut self) -> Option<&mut ColumnBuilder> {
+        let (_, column) = self.columns.get_mut(self.at)?;
         self.at += 1;
         Some(column)
     }

@@ -8,6 +8,7 @@ pub(crate) mod context;
 pub(crate) mod evidence;
 pub(crate) mod found_loops;
 pub(crate) mod grouping;
+pub mod kit;
 pub(crate) mod limits;
 pub(crate) mod moved;
 pub mod provenance;

@@ -53,6 +53,26 @@ pub struct Cost {
     pub apart: bool,
 }
 
+impl Cost {
+    /// One row per process and program.
+    pub const OF_PROCESS: Cost = Cost {
+        calls: |_, _| true,
+        gaps: false,
+        of: CostScope::Process,
+        joins: Joins::Few,
+        of_program: true,
+        apart: true,
+    };
+
+    /// One row per task, with the time of all programs that it ran.
+    pub const OF_TASK: Cost = Cost {
+        of: CostScope::Task,
+        joins: Joins::Never,
+        of_program: false,
+        ..Cost::OF_PROCESS
+    };
+}
+
 /// The part of a table that may reach a threshold.
 pub enum Pruning {
     /// Possibly every row.

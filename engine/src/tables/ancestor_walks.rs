@@ -13,11 +13,33 @@ use crate::store::heuristics::MIN_WALK_STEPS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, costliest};
 use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+
+table! {
+    ancestor_walks "Lookups that walk up or down the directories again, by process and direction.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| action.lookup().is_some(),
+        joins: Joins::Costliest(Some(2)),
+        ..Cost::OF_PROCESS
+    };
+    row {
+        group: OfProcesses,
+        way: Words "down (a path is resolved component by component) or up (a file is looked up in each parent directory).",
+        syscall: Text "The most common of the system calls.",
+        target: Text "The path with the most repeated lookups.",
+        paths: Count "Number of paths with repeated lookups.",
+        walks: Count "Number of walks with three or more steps.",
+        steps: Count "Number of steps in these walks.",
+        sum: CallSums { calls "Number of steps that repeat a step of an earlier walk." },
+    }
+}
 
 /// Number of recent walks that a lookup may continue. A process may look up several names in each directory.
 const MAX_RECENT: usize = 8;
@@ -30,7 +52,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| action.lookup().map(|_| ()));
     let processes = costliest(context, &kinds);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "ancestor_walks");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&up| up) {
         write(context, &group, &mut builder);
     }
@@ -212,15 +234,17 @@ fn write(context: &TableContext<'_>, group: &CallGroup<bool>, builder: &mut Tabl
     let commonest = paths
         .iter()
         .max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
-    builder.group_columns(group);
-    builder.string("way", Some(if group.key { "up" } else { "down" }));
-    builder.text("syscall", grouping::commonest(context, &group.rows));
-    builder.text("target", commonest.map_or(Text::NONE, |(&path, _)| path));
-    builder.int("paths", paths.len() as i64);
-    builder.int("walks", group.counts[0]);
-    builder.int("steps", group.counts[1]);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        way: Some(if group.key { "up" } else { "down" }.to_owned()),
+        syscall: grouping::commonest(context, &group.rows),
+        target: commonest.map_or(Text::NONE, |(&path, _)| path),
+        paths: paths.len() as i64,
+        walks: group.counts[0],
+        steps: group.counts[1],
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

@@ -10,11 +10,28 @@ use crate::parallel;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::edge::WakeKind;
 use parsers::syscalls::{Class, Transfer};
 use parsers::{NO_NS, Outcome, Text};
+
+table! {
+    blocked_writers "Tasks whose writes were blocked, each with the pipe or socket that blocked it longest.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program that writes." },
+        target: Text "The pipe or socket that was full.",
+        reader_pid: Id "Process that reads at the other end.",
+        reader_program: Text "Program of that process.",
+        calls: Count "Number of writes that were blocked until the reader made room.",
+        blocked_ns: Ns "Total duration of these writes, on the critical path or not.",
+        blocked_share: Share "blocked_ns as a share of the lifetime of the task.",
+        path: PathTime { exclusive_ns "Critical-path time of these writes." },
+        lines: Lines,
+    }
+}
 
 /// Maximum number of writes of a task whose reader is searched. The others are assumed to have the same one.
 const MAX_WRITES: usize = 256;
@@ -41,7 +58,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let found = parallel::flat_map(&tasks, |&task| {
         Vec::from_iter(of_task(context, &writes, task))
     });
-    let mut builder = TableBuilder::new(context, "blocked_writers");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     found
         .iter()
         .for_each(|blocked| write(context, blocked, &mut builder));
@@ -107,23 +124,26 @@ fn write(context: &TableContext<'_>, blocked: &Blocked, builder: &mut TableBuild
     };
     let known = &trace.tasks[blocked.task as usize];
     let lifetime_ns = known.end_ns().saturating_sub(known.birth_ns);
-    builder.task_columns(blocked.task, first_row);
-    builder.text("target", blocked.target);
-    builder.id("reader_pid", trace.tasks[blocked.reader as usize].pid);
-    builder.text("reader_program", context.program(blocked.reader, last_row));
-    builder.int("calls", blocked.rows.len() as i64);
-    builder.int("blocked_ns", blocked.total_ns);
-    builder.float(
-        "blocked_share",
-        (lifetime_ns > 0).then(|| blocked.total_ns as f64 / lifetime_ns as f64),
-    );
-    builder.path_ns(
-        blocked
+    let row = TableRow {
+        of: TaskAt {
+            task: blocked.task,
+            row: first_row,
+        },
+        target: blocked.target,
+        reader_pid: trace.tasks[blocked.reader as usize].pid,
+        reader_program: context.program(blocked.reader, last_row),
+        calls: blocked.rows.len() as i64,
+        blocked_ns: blocked.total_ns,
+        blocked_share: (lifetime_ns > 0).then(|| blocked.total_ns as f64 / lifetime_ns as f64),
+        path: blocked
             .rows
             .iter()
             .map(|&row| context.exclusive_ns(row))
             .sum(),
-    );
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(Vec::new()));
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(Vec::new()));
 }

@@ -11,10 +11,25 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::evidence::may_be_outside;
 use crate::table_support::grouping::{CallGroup, Grouping, limit_groups};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use crate::waits::wait_kinds::failed_at_once;
 use parsers::Text;
+
+table! {
+    call_bounds "Calls on the critical path whose durations may contain time of the program, by process.";
+    times: Calls;
+    row {
+        group: OfProcesses { program "Program that made these calls." },
+        syscall: Text "The system call.",
+        op: Text "Sub-operation.",
+        unproven_ns: Ns "The part of exclusive_ns that may be the program's own time: upper bounds of calls in which nothing shows the task.",
+        refused_ns: Ns "The part of unproven_ns in calls that would have blocked, and usually fail at once (EAGAIN).",
+        longest_ns: Ns (Max) "The largest part of one call.",
+        sum: CallSums { calls "Number of calls on the critical path." },
+    }
+}
 
 /// Syscall and operation.
 type Kind = (Text, Text);
@@ -24,7 +39,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |_, shape| Some((shape.syscall, shape.op)));
     let processes = costliest(context, &kinds);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "call_bounds");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in limit_groups(context, groups, |&kind| kind) {
         write(context, &group, &mut builder);
     }
@@ -54,19 +69,18 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Kind>, builder: &mut Tabl
         .rows
         .iter()
         .filter(|&&row| may_be_outside(context, row));
-    builder.group_columns(group);
-    builder.text("syscall", syscall);
-    builder.text("op", op);
-    builder.int("unproven_ns", outside.map(on_path).sum());
     let refused = group
         .rows
         .iter()
         .filter(|&&row| may_be_outside(context, row) && failed_at_once(events, row));
-    builder.int("refused_ns", refused.map(on_path).sum());
-    builder.int(
-        "longest_ns",
-        group.rows.iter().map(on_path).max().unwrap_or(0),
-    );
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall,
+        op,
+        unproven_ns: outside.map(on_path).sum(),
+        refused_ns: refused.map(on_path).sum(),
+        longest_ns: group.rows.iter().map(on_path).max().unwrap_or(0),
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }

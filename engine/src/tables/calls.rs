@@ -9,6 +9,7 @@ use crate::query::selection::Selection;
 use crate::store::event::{EventKind, NONE, SEGMENT_ROWS, Shape};
 use crate::store::events::EventTable;
 use crate::store::histogram::Histogram;
+use crate::store::schema::schema;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::targets::TargetKind;
 use crate::store::text_columns::{shape_text, text_column};
@@ -23,6 +24,45 @@ use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+
+schema! {
+    pub CALLS: calls "Calls, by any of their properties.";
+    times: Calls;
+    columns {
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        shape: Text "Call, sub-operation, normalized target and outcome combined.",
+        target: Text "What the call works on.",
+        normalized_target: Text "What the call works on, with changing parts as N.",
+        target_kind: Text "peer (another process, machine or person), file or other.",
+        errno: Text "Name of the error.",
+        outcome: Text "Outcome of the call.",
+        program: Text "Program at that moment.",
+        program_name: Text "The last part of its path.",
+        pid: Id "Process id.",
+        tid: Id "Thread id.",
+        task: Index "Number of the task.",
+        function: Text "Function of the program that made the call, from its stack.",
+        source: Text "Source file and line in that function.",
+        module: Text "File that contains that function.",
+        calls: Number "Number of calls.",
+        failed: Number "Number of calls that failed.",
+        total_ns: Ns "Sum of the durations; summed over tasks, it can exceed wall time.",
+        cpu_ns: Ns "CPU time in these calls; missing where the tracer does not print it.",
+        exclusive_ns: Ns "Critical-path time inside these calls.",
+        min_ns: Ns (Min) "Shortest duration.",
+        mean_ns: Ns (Same) "Mean duration.",
+        p50_ns: Ns (Same) "Median duration, within 1%.",
+        p90_ns: Ns (Same) "90th percentile of the duration, within 1%.",
+        p99_ns: Ns (Same) "99th percentile of the duration, within 1%.",
+        max_ns: Ns (Max) "Longest duration.",
+        bytes: Bytes "Bytes moved.",
+        lines: Lines {
+            first_line "Line of the first of these calls.",
+            last_line "Line of the last of these calls.",
+        },
+    }
+}
 
 /// The keys that calls can be grouped by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,14 +8,56 @@ use crate::critical_path::window::Window;
 use crate::store::trace::{Capture, LossCause};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::open_calls::open_call;
 use parsers::{LineKind, NO_NS, Outcome};
 use rayon::prelude::*;
 
+table! {
+    captures "Captures that have events.";
+    times: Calls;
+    row {
+        of: OfTask {
+            task "Number of the first task.",
+            pid "Its process id.",
+            tid "Its thread id.",
+            program "Program of that process.",
+        },
+        format: Words "Input format.",
+        lines: Count "Number of lines.",
+        calls: Count "Number of calls.",
+        processes: Count "Number of processes.",
+        unseen_children: Count "Children that were created but have no line in the capture.",
+        unseen_threads: MaybeCount "Threads among these children; missing if there are none.",
+        presumed_children: Count "Children whose ids differ from those their creators know, or whose creation never returned; matched by elimination.",
+        unfollowed: Flag "Whether children were created and none of them is in the capture.",
+        has_clock: Flag "Whether events have timestamps on one wall clock.",
+        has_durations: Flag "Whether the tracer printed call durations.",
+        has_ids: Flag "Whether lines contain thread ids.",
+        dur_kind: Words "exact, upper-bound (may include user time), gap or none.",
+        cut: Flag "Whether the last line is truncated or the compressed file ends early.",
+        ends_open: Flag "Whether the last line is a call that waits and did not return: the capture need not be truncated.",
+        open_calls: Count "Tasks whose last call was still open when the capture ended.",
+        lost_events: Count "Events that the tracer reported as lost.",
+        lost_by: Words "Cause of most lost events: full-buffers, no-variable-space, unreadable-argument.",
+        unused_lines: Count "Lines that could not be used.",
+        unused_share: Share "Unused lines as a share of all lines.",
+        backward_steps: Count "Lines with a timestamp earlier than that of a previous line.",
+        overhead_floor_ns: Ns "Minimum time that tracing adds to each call.",
+        overhead_share: Share "Minimum tracing overhead of all calls as a share of the window.",
+        tracing_ns: Ns "Estimate of what tracing added to the critical path: the calls on it times the mean cost of calls that return at once.",
+        tracing_share: Share "tracing_ns as a share of the window.",
+        filtered: Flag "Whether some families of calls are certainly missing.",
+        families: List "Families of calls in the capture.",
+        first_line: FirstLineNumber "Line of its first event.",
+        last_line: LastLineNumber "Line of its last event.",
+    }
+}
+
 /// Builds the table, one row per capture with events.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "captures");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if !capture.rows.is_empty() && !capture.tasks.is_empty() {
             write(context, number, capture, &mut builder);
@@ -41,82 +83,77 @@ fn write(
     let first = capture.rows.start;
     let trusted = context.trust_of_capture(number);
     let unused = lines_lost(capture);
-    builder.task_columns(trace.events.task(first), first);
-    builder.string("format", Some(capture.format));
-    builder.int("lines", capture.lines() as i64);
-    builder.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
-    builder.int(
-        "processes",
-        tasks.iter().filter(|task| !task.is_thread).count() as i64,
-    );
-    builder.int("unseen_children", capture.unseen_children as i64);
-    builder.some_int(
-        "unseen_threads",
-        (capture.unseen_threads > 0).then_some(capture.unseen_threads as i64),
-    );
-    builder.int("presumed_children", capture.presumed_children as i64);
-    builder.bool(
-        "unfollowed",
-        trusted.is_some_and(|trust| trust.has_unfollowed_children),
-    );
-    builder.bool("has_clock", capture.has_wall_clock());
-    builder.bool("has_durations", capture.facts.has_durations);
-    builder.bool("has_ids", capture.facts.has_ids);
-    builder.string("dur_kind", Some(capture.facts.dur_kind.name()));
-    builder.bool("cut", capture.cut);
-    builder.bool("ends_open", ends_open(context, capture));
-    builder.int("open_calls", open_calls(context, capture));
-    builder.int("lost_events", capture.lost_events as i64);
-    builder.string(
-        "lost_by",
-        capture
-            .lost_by
-            .iter()
-            .zip(LossCause::ALL)
-            .max_by_key(|((events, _), _)| *events)
-            .filter(|((events, _), _)| *events > 0)
-            .map(|(_, cause)| cause.name()),
-    );
-    builder.int("unused_lines", unused as i64);
-    builder.float(
-        "unused_share",
-        (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64),
-    );
-    builder.int("backward_steps", capture.backward_steps as i64);
-    builder.ns(
-        "overhead_floor_ns",
-        trusted
-            .and_then(|trust| trust.overhead_floor_ns)
-            .unwrap_or(NO_NS),
-    );
-    builder.float(
-        "overhead_share",
-        trusted.and_then(|trust| trust.overhead_share),
-    );
     let wall_ns = context
         .windows
         .get(number as usize)
         .map_or(0, Window::wall_ns);
     let tracing_ns =
         (wall_ns > 0 && capture.has_wall_clock()).then(|| tracing_ns(context, capture));
-    builder.some_int("tracing_ns", tracing_ns);
-    builder.float(
-        "tracing_share",
-        tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64),
-    );
-    builder.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
-    let families = trusted.map_or_else(Vec::new, |trust| {
-        trust.families.iter().map(|&name| name.to_owned()).collect()
-    });
-    builder.list("families", families);
+    let (first_line, last_line) = lines_of(context, capture);
+    let row = TableRow {
+        of: TaskAt {
+            task: trace.events.task(first),
+            row: first,
+        },
+        format: Some(capture.format.to_owned()),
+        lines: capture.lines() as i64,
+        calls: tasks.iter().map(|task| task.calls as i64).sum(),
+        processes: tasks.iter().filter(|task| !task.is_thread).count() as i64,
+        unseen_children: capture.unseen_children as i64,
+        unseen_threads: (capture.unseen_threads > 0).then_some(capture.unseen_threads as i64),
+        presumed_children: capture.presumed_children as i64,
+        unfollowed: trusted.is_some_and(|trust| trust.has_unfollowed_children),
+        has_clock: capture.has_wall_clock(),
+        has_durations: capture.facts.has_durations,
+        has_ids: capture.facts.has_ids,
+        dur_kind: Some(capture.facts.dur_kind.name().to_owned()),
+        cut: capture.cut,
+        ends_open: ends_open(context, capture),
+        open_calls: open_calls(context, capture),
+        lost_events: capture.lost_events as i64,
+        lost_by: commonest_loss(capture).map(|cause| cause.name().to_owned()),
+        unused_lines: unused as i64,
+        unused_share: (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64),
+        backward_steps: capture.backward_steps as i64,
+        overhead_floor_ns: trusted
+            .and_then(|trust| trust.overhead_floor_ns)
+            .unwrap_or(NO_NS),
+        overhead_share: trusted.and_then(|trust| trust.overhead_share),
+        tracing_ns: tracing_ns.unwrap_or(NO_NS),
+        tracing_share: tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64),
+        filtered: trusted.is_some_and(|trust| trust.filtered),
+        families: trusted.map_or_else(Vec::new, |trust| {
+            trust.families.iter().map(|&name| name.to_owned()).collect()
+        }),
+        first_line: Some(first_line),
+        last_line: Some(last_line),
+    };
+    builder.add(row, Provenance::Rows(Vec::new()));
+}
+
+/// The cause of most lost events.
+fn commonest_loss(capture: &Capture) -> Option<LossCause> {
+    capture
+        .lost_by
+        .iter()
+        .zip(LossCause::ALL)
+        .max_by_key(|((events, _), _)| *events)
+        .filter(|((events, _), _)| *events > 0)
+        .map(|(_, cause)| cause)
+}
+
+/// The first and the last line: those of losses if events were lost, otherwise those of the events.
+fn lines_of(context: &TableContext<'_>, capture: &Capture) -> (i64, i64) {
+    let line = |row: u32| i64::from(context.trace.events.line(row));
     match loss_lines(capture) {
         Some((first_line, last_line)) if capture.lost_events > 0 => {
-            builder.int("first_line", first_line as i64);
-            builder.int("last_line", last_line as i64);
+            (first_line as i64, last_line as i64)
         }
-        _ => builder.lines(first, capture.rows.end.saturating_sub(1)),
+        _ => (
+            line(capture.rows.start),
+            line(capture.rows.end.saturating_sub(1)),
+        ),
     }
-    builder.members(Provenance::Rows(Vec::new()));
 }
 
 /// What tracing is estimated to have added to the path.

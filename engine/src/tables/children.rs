@@ -9,12 +9,34 @@ use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use parsers::facts::WaitedChild;
 use parsers::syscalls::Wait;
 use parsers::{NO_ID, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    children "Waits for children, by waiter and program of the child.";
+    times: Lives;
+    costs: Cost { calls: |action, _| action.wait() == Some(Wait::Child), ..Cost::OF_TASK };
+    row {
+        of: OfTask { program "Program of the waiter." },
+        syscall: Text "The system call that waits.",
+        child_program: Text "Program of the children, if the capture shows it.",
+        children: Count "Number of different children returned by the waits.",
+        child_pid: MaybeId "Process id of the child, if there is only one.",
+        resolved: Flag "Whether the capture shows what ended these waits.",
+        shown: Flag "Whether the capture shows any child alive during the waits.",
+        sum: CallSums {
+            calls "Number of waits.",
+            exclusive_ns "Critical-path time of the waits that no child in the capture explains.",
+            bytes "Bytes moved: always 0.",
+        },
+    }
+}
 
 /// Program of the child if known, whether the trace shows its end, and whether the trace shows a child at all.
 type Key = (Option<Text>, bool, bool);
@@ -64,7 +86,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             *key,
         )
     });
-    let mut builder = TableBuilder::new(context, "children");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     all.into_iter()
         .for_each(|(task, key, waits)| write(context, task, key, waits, &mut builder));
     builder.finish()
@@ -149,15 +171,20 @@ fn write(
         .copied()
         .next()
         .filter(|_| waits.children.len() == 1);
-    builder.task_columns(task, waits.sum.first_row);
-    builder.text("syscall", shape.syscall);
-    builder.text("child_program", program.unwrap_or(Text::NONE));
-    builder.int("children", waits.children.len() as i64);
-    builder.some_int("child_pid", one.map(i64::from));
-    builder.bool("resolved", resolved);
-    builder.bool("shown", shown);
-    builder.sum(&waits.sum);
-    builder.members(Provenance::Rows(waits.rows));
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: waits.sum.first_row,
+        },
+        syscall: shape.syscall,
+        child_program: program.unwrap_or(Text::NONE),
+        children: waits.children.len() as i64,
+        child_pid: one.map(i64::from),
+        resolved,
+        shown,
+        sum: waits.sum,
+    };
+    builder.add(row, Provenance::Rows(waits.rows));
 }
 
 #[cfg(test)]

@@ -20,11 +20,39 @@ use crate::store::normalise::normalise;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
+use crate::table_support::threshold::CostScope;
 use crate::tables::probe_series::pauses::only_pauses;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    commands "Commands that ran at least twice.";
+    times: Lives;
+    costs: Cost { gaps: true, of: CostScope::Program, joins: Joins::Never, ..Cost::OF_PROCESS };
+    row {
+        of: OfTask { program "The program that was run." },
+        argv: Words "Its arguments, with numbers removed.",
+        runs: Count "Number of runs.",
+        commands: Count "Number of such command lines: 1.",
+        distinct: Number "Number of different command lines, including numbers.",
+        parents: Number "Number of different tasks that started it.",
+        is_cut: Flag "Whether the tracer truncated the arguments, so that the rest may differ.",
+        alike: Flag "Whether all runs exited with the same status and, including their children, read and wrote the same number of bytes, none of them from a pipe that another process filled.",
+        life_ns: Ns "Sum of the lifetimes of all runs.",
+        longest_ns: Ns (Max) "Lifetime of the longest run.",
+        path: PathTime { exclusive_ns "Critical-path time of all runs, in and between calls." },
+        inclusive_ns: Ns "Critical-path time of all runs and of the processes that they started.",
+        repeated_ns: Ns "Critical-path time of all runs except the most expensive one.",
+        lines: Lines {
+            first_line "First line of the first run.",
+            last_line "Last line of the last run.",
+        },
+    }
+}
 
 /// One run of a program by a task, from its execve on.
 struct Run {
@@ -78,7 +106,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             .into_iter();
         groups.retain(|_| reaches.next() == Some(true));
     }
-    let mut builder = TableBuilder::new(context, "commands");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if groups.is_empty() {
         return builder.finish();
     }
@@ -255,54 +283,43 @@ fn write(
         .map(|run| trace.tasks[run.task as usize].creator)
         .collect();
     let distinct: FxHashSet<Text> = runs.iter().map(|run| run.argv).collect();
-    builder.task_columns(first.task, first.first_row);
-    builder.string(
-        "argv",
-        Some(&String::from_utf8_lossy(argv))
-            .filter(|argv| !argv.is_empty())
-            .map(|argv| &**argv),
-    );
-    builder.int("runs", runs.len() as i64);
-    builder.int("commands", 1);
-    builder.int("distinct", distinct.len() as i64);
-    builder.int(
-        "parents",
-        parents.iter().filter(|&&parent| parent != NONE).count() as i64,
-    );
-    // The tracer truncated the arguments, so the rest may differ.
-    builder.bool(
-        "is_cut",
-        memchr::memmem::find(argv, b"...").is_some() || argv.is_empty(),
-    );
-    builder.bool("alike", are_alike(context, traffic, runs));
-    builder.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
-    builder.int(
-        "longest_ns",
-        runs.iter().map(|run| run.life_ns).max().unwrap_or(0),
-    );
-    builder.path_ns(exclusive_ns);
-    builder.int(
-        "inclusive_ns",
-        inclusive_ns
+    let row = TableRow {
+        of: TaskAt {
+            task: first.task,
+            row: first.first_row,
+        },
+        argv: (!argv.is_empty()).then(|| String::from_utf8_lossy(argv).into_owned()),
+        runs: runs.len() as i64,
+        commands: 1,
+        distinct: distinct.len() as i64,
+        parents: parents.iter().filter(|&&parent| parent != NONE).count() as i64,
+        // The tracer truncated the arguments, so the rest may differ.
+        is_cut: memchr::memmem::find(argv, b"...").is_some() || argv.is_empty(),
+        alike: are_alike(context, traffic, runs),
+        life_ns: runs.iter().map(|run| run.life_ns).sum(),
+        longest_ns: runs.iter().map(|run| run.life_ns).max().unwrap_or(0),
+        path: exclusive_ns,
+        inclusive_ns: inclusive_ns
             .max(exclusive_ns)
             .min(context.wall_ns(capture).max(exclusive_ns)),
+        repeated_ns: exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0),
+        lines: LinesOf {
+            first_row: first.start_row,
+            last_row: runs
+                .iter()
+                .map(|run| run.last_row)
+                .max()
+                .unwrap_or(first.last_row),
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Stretches(
+            runs.iter()
+                .map(|run| (run.task, run.first_row, run.last_row))
+                .collect(),
+        ),
     );
-    builder.int(
-        "repeated_ns",
-        exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0),
-    );
-    builder.lines(
-        first.start_row,
-        runs.iter()
-            .map(|run| run.last_row)
-            .max()
-            .unwrap_or(first.last_row),
-    );
-    builder.members(Provenance::Stretches(
-        runs.iter()
-            .map(|run| (run.task, run.first_row, run.last_row))
-            .collect(),
-    ));
 }
 
 #[cfg(test)]

@@ -7,11 +7,35 @@ use crate::store::facts::ConnectOutcome;
 use crate::store::time_limits::min_duration_ns;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::waits::wait_kinds::timed_out;
-use parsers::syscalls::Wait;
+use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    connects "Connections, by task and peer.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| action == Action::Connects || action.wait() == Some(Wait::Poll),
+        ..Cost::OF_TASK
+    };
+    row {
+        of: OfTask,
+        peer: Text "Peer that it tried to reach.",
+        port: MaybeNumber "The port of the peer.",
+        attempts: Count "Number of connects.",
+        failed: Count "Number of these calls that failed.",
+        expired: Count "Number of waits for a connection that timed out.",
+        errno: Text "Name of the last error.",
+        waited_ns: Ns "Time in connects and in polls for them.",
+        max_ns: Ns (Max) "Longest wait, from the connect to the end of the poll.",
+        path: PathTime,
+        lines: Lines,
+    }
+}
 
 /// Connection attempts of a task to one peer.
 struct Peer {
@@ -41,7 +65,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> =
         parallel::map(&tasks, |&task| of_task(context, &sockets, task));
-    let mut builder = TableBuilder::new(context, "connects");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, peers) in tasks.iter().zip(all) {
         peers
             .into_iter()
@@ -150,19 +174,24 @@ fn write(
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else {
         return;
     };
-    builder.task_columns(task, first_row);
-    builder.text("peer", name);
-    builder.some_int(
-        "port",
-        port(context.trace.events.texts.bytes(peer.first_target)),
-    );
-    builder.int("attempts", peer.attempts);
-    builder.int("failed", peer.failed);
-    builder.int("expired", peer.expired);
-    builder.text("errno", peer.errno);
-    builder.int("waited_ns", peer.waited_ns);
-    builder.int("max_ns", peer.max_ns);
-    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(peer.rows));
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        peer: name,
+        port: port(context.trace.events.texts.bytes(peer.first_target)),
+        attempts: peer.attempts,
+        failed: peer.failed,
+        expired: peer.expired,
+        errno: peer.errno,
+        waited_ns: peer.waited_ns,
+        max_ns: peer.max_ns,
+        path: peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(peer.rows));
 }

@@ -8,11 +8,42 @@
 use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ProcessTasks, ShapeIndex, processes};
+use crate::table_support::threshold::CostScope;
+use parsers::NO_NS;
 use parsers::syscalls::Transfer;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    copies "Data that a process read and wrote again.";
+    times: Calls;
+    costs: Cost { gaps: true, of: CostScope::Process, ..Cost::OF_TASK };
+    row {
+        of: OfTask {
+            task "Number of the main task of the process.",
+            tid "Thread id of that task.",
+            program "Program of the first of these calls.",
+        },
+        read_bytes: Bytes "Bytes read.",
+        written_bytes: Bytes "Bytes written.",
+        bytes: Bytes "Bytes moved: read or written, whichever is more.",
+        elapsed_ns: Ns "From the first of these calls to the last.",
+        per_second_bytes: MaybeBytes "Bytes moved per second of that time.",
+        source: Text "What at least half of the bytes were read from.",
+        sources: MaybeCount "Number of files and peers that bytes were read from.",
+        sink: Text "What at least half of the bytes were written to.",
+        sinks: MaybeCount "Number of files and peers that bytes were written to.",
+        limit: Words "What most of its critical-path time is: reading, writing, copying, other calls, or its own code.",
+        limit_ns: Ns "Critical-path time of that.",
+        calls: Count "Number of calls that moved data.",
+        path: PathTime { exclusive_ns "Critical-path time from the first of these calls to the last." },
+        lines: Lines,
+    }
+}
 
 /// Smaller transfers are messages.
 const MIN_BYTES: i64 = 4096;
@@ -51,7 +82,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Some(Copy::new(context, &kinds, tasks)).filter(|copy| !copy.ranges.is_empty())
     };
     let found = parallel::flat_map(&processes(context), copy);
-    let mut builder = TableBuilder::new(context, "copies");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     found
         .iter()
         .for_each(|copy| write(context, copy, &mut builder));
@@ -160,25 +191,30 @@ fn write(context: &TableContext<'_>, copy: &Copy, builder: &mut TableBuilder<'_>
         .zip(copy.times_ns)
         .max_by_key(|&(_, ns)| ns)
         .unwrap_or((&LIMITS[0], 0));
-    builder.task_columns(copy.task, first_row);
-    builder.int("read_bytes", copy.read_bytes);
-    builder.int("written_bytes", copy.written_bytes);
-    builder.int("bytes", bytes);
-    builder.some_int("elapsed_ns", elapsed_ns);
-    builder.some_int(
-        "per_second_bytes",
-        elapsed_ns.map(|ns| (bytes as f64 * 1e9 / ns as f64) as i64),
-    );
-    builder.text("source", most(&copy.sources, copy.read_bytes));
-    builder.some_int("sources", named(&copy.sources));
-    builder.text("sink", most(&copy.sinks, copy.written_bytes));
-    builder.some_int("sinks", named(&copy.sinks));
-    builder.string("limit", Some(limit));
-    builder.int("limit_ns", limit_ns);
-    builder.int("calls", copy.calls);
-    builder.path_ns(copy.times_ns.iter().sum());
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Stretches(copy.ranges.clone()));
+    let row = TableRow {
+        of: TaskAt {
+            task: copy.task,
+            row: first_row,
+        },
+        read_bytes: copy.read_bytes,
+        written_bytes: copy.written_bytes,
+        bytes,
+        elapsed_ns: elapsed_ns.unwrap_or(NO_NS),
+        per_second_bytes: elapsed_ns.map(|ns| (bytes as f64 * 1e9 / ns as f64) as i64),
+        source: most(&copy.sources, copy.read_bytes),
+        sources: named(&copy.sources),
+        sink: most(&copy.sinks, copy.written_bytes),
+        sinks: named(&copy.sinks),
+        limit: Some((*limit).to_owned()),
+        limit_ns,
+        calls: copy.calls,
+        path: copy.times_ns.iter().sum(),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Stretches(copy.ranges.clone()));
 }
 
 #[cfg(test)]

@@ -13,11 +13,37 @@ use crate::store::event::EventKind;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use crate::table_support::threshold::CostScope;
 use parsers::facts::OpenedFor;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, StampMoment, Text};
+
+table! {
+    cpu "Time between calls, by process and program.";
+    times: Gaps;
+    costs: Cost { calls: |_, _| false, gaps: true, of: CostScope::Process, ..Cost::OF_TASK };
+    row {
+        of: OfTask { program "The program." },
+        target: Text "The file on its command line that it opened for reading first.",
+        gaps: Count "Number of gaps on the critical path.",
+        calls: Count "Number of calls of the program.",
+        calls_per_s: Ratio "Calls per second, from its first call to its last.",
+        path: PathTime { exclusive_ns "Critical-path time between calls." },
+        tracing_ns: Ns "Estimate of what tracing added to exclusive_ns.",
+        waits_traced: Flag "Whether the capture has calls that wait: if a filter omits them, waits are gaps.",
+        before_signal: Flag "Whether a signal follows the longest gap, and calls are printed when they return: one may have been open.",
+        max_ns: Ns (Max) "Longest gap.",
+        mean_ns: Ns (Same) "Mean duration of a gap on the critical path.",
+        lines: Lines {
+            first_line "Line of the call before the longest gap.",
+            last_line "Same as first_line.",
+        },
+    }
+}
 
 /// Number of programs, those with most time first, whose input is looked for. Rules report very few.
 const MAX_WITH_INPUT: usize = 16;
@@ -42,7 +68,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
-    let mut builder = TableBuilder::new(context, "cpu");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let opens = ShapeIndex::new(context, |action, _| (action == Action::Opens).then_some(()));
     for (at, own) in own.iter().enumerate() {
         let input = if at < MAX_WITH_INPUT {
@@ -207,24 +233,6 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
         .filter(|&ns| ns > 0);
     // The last call certainly belongs to the program. The first may be the execve, which started in the previous
     // program.
-    builder.task_columns(own.task, own.last_row);
-    builder.text("target", input);
-    builder.int("gaps", own.gaps);
-    builder.int("calls", own.calls);
-    builder.float(
-        "calls_per_s",
-        lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64),
-    );
-    builder.path_ns(own.exclusive_ns);
-    builder.int("tracing_ns", own.traced.tracing_ns());
-    builder.bool(
-        "waits_traced",
-        context.trust_of(own.task).is_none_or(Trust::has_waits),
-    );
-    builder.bool("before_signal", may_hide_a_call(context, own));
-    builder.int("max_ns", own.longest_ns);
-    builder.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
-    builder.lines(own.longest_row, own.longest_row);
     let program = if own.program.is_some() {
         KeyValue::Text(events.texts.string(own.program).into_owned())
     } else {
@@ -244,10 +252,33 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
         (GroupKey::Program, vec![program]),
         (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]),
     ];
-    builder.members(Provenance::Pieces(Scope {
-        only,
-        without: Vec::new(),
-    }));
+    let row = TableRow {
+        of: TaskAt {
+            task: own.task,
+            row: own.last_row,
+        },
+        target: input,
+        gaps: own.gaps,
+        calls: own.calls,
+        calls_per_s: lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64),
+        path: own.exclusive_ns,
+        tracing_ns: own.traced.tracing_ns(),
+        waits_traced: context.trust_of(own.task).is_none_or(Trust::has_waits),
+        before_signal: may_hide_a_call(context, own),
+        max_ns: own.longest_ns,
+        mean_ns: own.exclusive_ns / own.gaps.max(1),
+        lines: LinesOf {
+            first_row: own.longest_row,
+            last_row: own.longest_row,
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Pieces(Scope {
+            only,
+            without: Vec::new(),
+        }),
+    );
 }
 
 #[cfg(test)]

@@ -18,11 +18,38 @@ use crate::query::source_lines;
 use crate::store::event::{EventKind, NONE};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::process_ends::ProcessEnds;
 use parsers::facts::{FaultAddress, FaultCode};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
+
+table! {
+    endings "How processes ended that decide how the run went.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program at its end." },
+        argv: Text "Its arguments.",
+        root: Flag "Whether no task of the capture created it: the tracer started it or attached to it.",
+        born: Flag "Whether the capture shows its start.",
+        exit_code: Number (Same) "Exit status; missing if it did not exit.",
+        signal: Text "Signal that killed it.",
+        signal_code: Text "Why the signal was sent, as printed: SEGV_MAPERR, SI_KERNEL.",
+        fault_address: Text "Address that it could not use.",
+        signal_line: LastLine (Same) "Line of the delivery of that signal.",
+        sender_pid: Id "Process that sent the signal.",
+        told_by: Text "Signal of another process that asked it to end.",
+        told_line: LastLine (Same) "Line of the delivery of that signal.",
+        threads: Count "Number of its threads that have lines.",
+        calls: Count "Number of calls.",
+        failed: Count "Number of failed calls.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
 
 /// Processes that the tables describe: of more, those that were started first and those that ended abnormally last.
 const MAX_PROCESSES: usize = 24;
@@ -39,7 +66,7 @@ pub(super) struct EndedProcess {
 
 /// Builds the table, one row per process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "endings");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let ends = ProcessEnds::new(context);
     for process in processes(context) {
         write(context, &ends, &process, &mut builder);

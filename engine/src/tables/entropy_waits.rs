@@ -14,12 +14,25 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::{ProcessesOf, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::facts::Fds;
 use parsers::syscalls::Action;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    entropy_waits "Waits for random numbers, by process, call and target, or by message.";
+    times: Calls;
+    row {
+        group: OfProcesses { task "Number of the main task of the process; missing for a log, like the other ids." },
+        syscall: Text "The system call; missing for a log.",
+        target: Text "The file if all calls share it; in a log, the message that random numbers are lacking.",
+        until: Text "In a log, the message that random numbers are available.",
+        sum: CallSums { calls "Number of calls on the critical path, or of silences." },
+    }
+}
 
 /// Calls that deliver random numbers.
 const CALLS: &[&[u8]] = &[b"getrandom", b"getentropy"];
@@ -51,14 +64,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Vec::new()
     };
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "entropy_waits");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
-        builder.group_columns(&group);
-        builder.text("syscall", group.key.0);
-        builder.text("target", grouping::only_target(context, &group.rows));
-        builder.text("until", Text::NONE);
-        builder.sum(&group.sum(context));
-        builder.members(Provenance::Rows(group.rows));
+        let row = TableRow {
+            group: (&group).into(),
+            syscall: group.key.0,
+            target: grouping::only_target(context, &group.rows),
+            until: Text::NONE,
+            sum: group.sum(context),
+        };
+        builder.add(row, Provenance::Rows(group.rows));
     }
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
@@ -210,19 +225,16 @@ fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut Tab
     };
     let message = |row: Option<u32>| row.map_or(Text::NONE, |row| events.target(row));
     let sum: CallStats = grouping::sum(context, &wait.rows);
-    builder.capture(capture);
-    for name in ["task", "pid", "tid"] {
-        builder.some_int(name, None);
-    }
-    builder.text("program", Text::NONE);
-    builder.int("processes", 0);
-    builder.text("syscall", Text::NONE);
-    builder.text("target", message(wait.lack));
-    builder.text("until", message(wait.ready));
-    builder.sum(&CallStats {
-        first_row: wait.lack.unwrap_or(first),
-        last_row: wait.ready.unwrap_or(last),
-        ..sum
-    });
-    builder.members(Provenance::Rows(wait.rows));
+    let row = TableRow {
+        group: ProcessesOf::NoProcess { capture },
+        syscall: Text::NONE,
+        target: message(wait.lack),
+        until: message(wait.ready),
+        sum: CallStats {
+            first_row: wait.lack.unwrap_or(first),
+            last_row: wait.ready.unwrap_or(last),
+            ..sum
+        },
+    };
+    builder.add(row, Provenance::Rows(wait.rows));
 }

@@ -8,11 +8,32 @@ use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    excerpts "Processes with lines that the capture leaves out.";
+    times: Calls;
+    row {
+        of: OfTask { program "Its last program." },
+        lifetime_ns: Ns "Its lifetime; missing if lines before its first event are left out.",
+        syscall: Text "The call with most of the time in its quoted calls, apart from those that manage processes.",
+        op: Text "Operation of that call.",
+        calls: Count "Number of quoted calls of that kind.",
+        total_ns: Ns "Their total duration.",
+        mean_ns: Ns (Same) "Their mean duration.",
+        quoted_share: Share "Their share of the time in its quoted calls.",
+        path: PathTime { exclusive_ns "Critical-path time in lines that are left out." },
+        lines: Lines {
+            first_line "Line of its first call.",
+            last_line "Line of its last call.",
+        },
+    }
+}
 
 /// Facts about a process with lines left out.
 struct Excerpt {
@@ -38,7 +59,7 @@ struct Quoted {
 
 /// Builds the table of processes with left-out lines.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "excerpts");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if context.wakers.left_out().is_empty() {
         return builder.finish();
     }
@@ -101,25 +122,6 @@ fn write(context: &TableContext<'_>, one: &Excerpt, builder: &mut TableBuilder<'
     let known = &context.trace.tasks[one.task as usize];
     let lifetime_ns = known.end_ns().saturating_sub(known.birth_ns);
     let quoted = one.quoted;
-    builder.task_columns(one.task, one.last_row);
-    builder.ns("lifetime_ns", if one.is_late { NO_NS } else { lifetime_ns });
-    builder.text(
-        "syscall",
-        quoted.map_or(Text::NONE, |quoted| quoted.syscall),
-    );
-    builder.text("op", quoted.map_or(Text::NONE, |quoted| quoted.op));
-    builder.int("calls", quoted.map_or(0, |quoted| quoted.calls));
-    builder.ns("total_ns", quoted.map_or(NO_NS, |quoted| quoted.total_ns));
-    builder.ns(
-        "mean_ns",
-        quoted.map_or(NO_NS, |quoted| quoted.total_ns / quoted.calls.max(1)),
-    );
-    builder.float(
-        "quoted_share",
-        quoted.map(|quoted| quoted.total_ns as f64 / one.quoted_ns as f64),
-    );
-    builder.path_ns(one.left_out_ns);
-    builder.lines(one.first_row, one.last_row);
     let pid = if known.has_id() {
         KeyValue::Int(i64::from(known.pid))
     } else {
@@ -136,8 +138,29 @@ fn write(context: &TableContext<'_>, one: &Excerpt, builder: &mut TableBuilder<'
             vec![KeyValue::Text(Class::Gap.name().to_owned())],
         ),
     ];
-    builder.members(Provenance::Pieces(Scope {
-        only,
-        without: Vec::new(),
-    }));
+    let row = TableRow {
+        of: TaskAt {
+            task: one.task,
+            row: one.last_row,
+        },
+        lifetime_ns: if one.is_late { NO_NS } else { lifetime_ns },
+        syscall: quoted.map_or(Text::NONE, |quoted| quoted.syscall),
+        op: quoted.map_or(Text::NONE, |quoted| quoted.op),
+        calls: quoted.map_or(0, |quoted| quoted.calls),
+        total_ns: quoted.map_or(NO_NS, |quoted| quoted.total_ns),
+        mean_ns: quoted.map_or(NO_NS, |quoted| quoted.total_ns / quoted.calls.max(1)),
+        quoted_share: quoted.map(|quoted| quoted.total_ns as f64 / one.quoted_ns as f64),
+        path: one.left_out_ns,
+        lines: LinesOf {
+            first_row: one.first_row,
+            last_row: one.last_row,
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Pieces(Scope {
+            only,
+            without: Vec::new(),
+        }),
+    );
 }

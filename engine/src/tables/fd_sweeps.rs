@@ -10,11 +10,28 @@ use crate::store::heuristics::{MIN_HIGH_FDS, MIN_SWEEP_CALLS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    fd_sweeps "Calls on all possible descriptors, by process and syscall.";
+    times: Calls;
+    costs: Cost { calls: |action, _| sweeps(action), ..Cost::OF_PROCESS };
+    row {
+        group: OfProcesses,
+        syscall: Text "Name of the system call.",
+        sweeps: Count "Number of sweeps: eight or more calls in a row, most of them on descriptors that are not open.",
+        longest: Number (Max) "Number of calls in the longest sweep.",
+        highest: MaybeNumber "The highest descriptor, if its number shows that most of the sweep is not in the capture.",
+        implied: Count "Number of calls, or of the descriptors up to the highest one if that is larger.",
+        sum: CallSums,
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -25,7 +42,7 @@ enum Kind {
 }
 
 /// Whether a syscall closes or marks a descriptor.
-pub(super) fn sweeps(action: Action) -> bool {
+fn sweeps(action: Action) -> bool {
     matches!(action, Action::Closes | Action::ControlsFile)
 }
 
@@ -43,7 +60,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let groups = parallel::flat_map(&processes(context), |tasks| {
         of_process(context, &kinds, tasks)
     });
-    let mut builder = TableBuilder::new(context, "fd_sweeps");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
         write(context, &group, &mut builder);
     }
@@ -130,30 +147,23 @@ fn end(
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut TableBuilder<'_>) {
-    builder.group_columns(group);
-    builder.text("syscall", group.key);
-    builder.int("sweeps", group.counts[0]);
-    builder.int(
-        "longest",
-        if group.processes == 1 {
+    let highest = highest(context, group);
+    let row = TableRow {
+        group: group.into(),
+        syscall: group.key,
+        sweeps: group.counts[0],
+        longest: if group.processes == 1 {
             group.counts[1]
         } else {
             group.counts[1] / group.processes
         },
-    );
-    let highest = highest(context, group);
-    builder.some_int(
-        "highest",
-        highest.filter(|&highest| highest > 2 * group.rows.len() as i64),
-    );
-    builder.int(
-        "implied",
-        highest
+        highest: highest.filter(|&highest| highest > 2 * group.rows.len() as i64),
+        implied: highest
             .map_or(0, |highest| highest + 1)
             .max(group.rows.len() as i64),
-    );
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 /// The highest descriptor of the tasks that made these calls, if its number proves a sweep.

@@ -14,10 +14,39 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
 use parsers::facts::WaitedChild;
+
+table! {
+    forks "Processes and threads that a process creates.";
+    times: Lives;
+    row {
+        of: OfTask { program "Program of the creator." },
+        kind: Words "processes or threads.",
+        syscall: Text "The system call that took longest to create one.",
+        created: Count "Number of processes or threads created.",
+        gone: Count "Number of them that exited in the capture.",
+        reaped: Count "Number of them that a wait of their creator returned.",
+        programs: Count "Number of them that executed a program.",
+        at_once: Number "Maximum number alive at the same time.",
+        mean_life_ns: Ns (Same) "Mean lifetime of those that exited.",
+        p90_life_ns: Ns (Same) "90th percentile of the lifetime of those that exited.",
+        mean_calls: Number "Mean number of calls made by each of them.",
+        calls: Count "Number of calls that created them.",
+        total_ns: Ns "Sum of the durations of these calls.",
+        p50_ns: Ns (Same) "Median duration of these calls.",
+        max_ns: Ns (Max) "Longest duration.",
+        calls_exclusive_ns: Ns "Critical-path time in these calls.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and in the processes or threads created." },
+        lines: Lines {
+            first_line "Line of the first of these calls.",
+            last_line "Line of the last of these calls.",
+        },
+    }
+}
 
 /// Number of waits after the creation of a task that are searched for the one that returned it.
 const MAX_WAITS_AFTER: usize = 1024;
@@ -45,7 +74,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Some(2 * creator + u32::from(task.is_thread))
     };
     let created = Grouped::new(2 * creators.len(), context.trace.tasks.iter().map(key));
-    let mut builder = TableBuilder::new(context, "forks");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let times = if created.members().is_empty() {
         None
     } else {
@@ -120,56 +149,68 @@ fn write(
         .iter()
         .map(|&row| (trace.events.task(row), row, row));
     let shape = trace.events.shape(sum.longest_row);
-    builder.task_columns(creator, sum.first_row);
-    builder.string("kind", Some(if threads { "threads" } else { "processes" }));
-    builder.text("syscall", shape.syscall);
-    builder.int("created", created.tasks.len() as i64);
     // Without timestamps, only the lines show which tasks ended.
     let gone = created
         .tasks
         .iter()
         .filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
-    builder.int("gone", gone.count() as i64);
     let reaps = reaps(trace, created.tasks);
-    builder.int("reaped", reaps.len() as i64);
-    builder.int("programs", ran as i64);
-    builder.int("at_once", overlap(&all_lives).most);
-    builder.some_int(
-        "mean_life_ns",
-        (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64),
-    );
-    builder.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
+    let reaped = reaps.len() as i64;
     let made: u64 = created
         .tasks
         .iter()
         .map(|number| u64::from(task(number).calls))
         .sum();
-    builder.int(
-        "mean_calls",
-        made as i64 / created.tasks.len().max(1) as i64,
-    );
-    builder.int("calls", sum.calls);
-    builder.ns("total_ns", sum.total_ns);
-    builder.some_int(
-        "p50_ns",
-        (!durations.is_empty()).then(|| median(&mut durations)),
-    );
-    builder.ns("max_ns", sum.max_ns);
-    builder.int("calls_exclusive_ns", sum.exclusive_ns);
     // Without a clock, the waits for the children show how long they took; these waits contain the children's own calls.
     let has_clock = context
         .capture_of(creator)
         .is_some_and(Capture::has_wall_clock);
     let waits = if has_clock { Vec::new() } else { reaps };
     let waits_ns: i64 = waits.iter().map(|&row| context.exclusive_ns(row)).sum();
-    builder.path_ns(sum.exclusive_ns + children_ns.max(waits_ns));
-    builder.lines(sum.first_row, sum.last_row);
     let waits = waits
         .into_iter()
         .map(|row| (trace.events.task(row), row, row));
-    builder.members(Provenance::Stretches(
-        calls.chain(stretches).chain(waits).collect(),
-    ));
+    let row = TableRow {
+        of: TaskAt {
+            task: creator,
+            row: sum.first_row,
+        },
+        kind: Some(if threads { "threads" } else { "processes" }.to_owned()),
+        syscall: shape.syscall,
+        created: created.tasks.len() as i64,
+        gone: gone.count() as i64,
+        reaped,
+        programs: ran as i64,
+        at_once: overlap(&all_lives).most,
+        mean_life_ns: if lengths.is_empty() {
+            NO_NS
+        } else {
+            lengths.iter().sum::<i64>() / lengths.len() as i64
+        },
+        p90_life_ns: lengths
+            .get(lengths.len() * 9 / 10)
+            .copied()
+            .unwrap_or(NO_NS),
+        mean_calls: made as i64 / created.tasks.len().max(1) as i64,
+        calls: sum.calls,
+        total_ns: sum.total_ns,
+        p50_ns: if durations.is_empty() {
+            NO_NS
+        } else {
+            median(&mut durations)
+        },
+        max_ns: sum.max_ns,
+        calls_exclusive_ns: sum.exclusive_ns,
+        path: sum.exclusive_ns + children_ns.max(waits_ns),
+        lines: LinesOf {
+            first_row: sum.first_row,
+            last_row: sum.last_row,
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Stretches(calls.chain(stretches).chain(waits).collect()),
+    );
 }
 
 /// The waits of their creator's process that returned tasks. Where no end is printed, this shows it.

@@ -13,9 +13,27 @@ use crate::store::heuristics::MIN_CHOSEN_NS;
 use crate::store::text_columns::shape_text;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use parsers::NO_NS;
 use std::collections::BTreeMap;
+
+table! {
+    gap_lengths "Gaps of a round duration, by task and duration.";
+    times: Gaps;
+    row {
+        of: OfTask,
+        round_ns: Ns (Same) "The round duration.",
+        gaps: Count "Number of gaps of this duration, or up to 1% longer.",
+        silences: MaybeCount "The same number if they are silences of a log rather than gaps between calls.",
+        total_ns: Ns "Total duration of the gaps.",
+        max_ns: Ns (Max) "Longest duration.",
+        before: Words "Call or message before the longest gap.",
+        after: Words "Call or message after the longest gap.",
+        path: PathTime,
+        lines: Lines,
+    }
+}
 
 /// Gaps of a task with one length.
 struct Group {
@@ -61,7 +79,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         group.exclusive_ns += exclusive_ns;
         group.longest = group.longest.max((dur_ns, row));
     }
-    let mut builder = TableBuilder::new(context, "gap_lengths");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for ((task, round_ns), group) in groups {
         write(context, task, round_ns, group, &mut builder);
     }
@@ -117,19 +135,30 @@ fn write(
     let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else {
         return;
     };
-    builder.task_columns(task, first_row);
-    builder.int("round_ns", round_ns);
-    builder.int("gaps", group.rows.len() as i64);
-    builder.some_int("silences", group.is_log.then_some(group.rows.len() as i64));
-    builder.int("total_ns", group.total_ns);
-    builder.int("max_ns", max_ns);
-    builder.string("before", Some(&what(longest)));
-    builder.string("after", next.map(what).as_deref());
-    builder.path_ns(group.exclusive_ns);
-    builder.lines(first_row, last_row);
-    builder.members(if group.is_log {
-        Provenance::Rows(group.rows)
-    } else {
-        Provenance::Gaps(group.rows)
-    });
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        round_ns,
+        gaps: group.rows.len() as i64,
+        silences: group.is_log.then_some(group.rows.len() as i64),
+        total_ns: group.total_ns,
+        max_ns,
+        before: Some(what(longest).to_owned()),
+        after: next.map(what),
+        path: group.exclusive_ns,
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(
+        row,
+        if group.is_log {
+            Provenance::Rows(group.rows)
+        } else {
+            Provenance::Gaps(group.rows)
+        },
+    );
 }

@@ -2,11 +2,26 @@
 
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
+use crate::store::schema::schema;
 use crate::store::spans::Span;
 use crate::store::table::{Table, TextColumn, ints, some_ints};
 use crate::store::text_columns::{self, push_text};
 use crate::store::trace::Trace;
 use parsers::{NO_ID, NO_NS, Text};
+
+schema! {
+    pub GAPS: gaps "Spans of a task between two of its calls.";
+    times: Calls;
+    columns {
+        of: OfTask { program "Program at that moment." },
+        start_ns: Moment "Start time of the gap.",
+        dur_ns: Ns "Duration of the gap.",
+        before: Text "Call or message before the gap.",
+        after: Text "Call or message after the gap.",
+        line: FirstLine "Line of the event before the gap.",
+        next_line: LastLine "Line of the event after the gap.",
+    }
+}
 
 /// A gap and the events around it.
 struct Gap {

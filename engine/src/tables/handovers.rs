@@ -13,10 +13,35 @@ use crate::store::event::EventKind;
 use crate::store::heuristics::{MIN_HANDOVERS, MIN_MUTUAL_PERCENT, MIN_QUOTED_HANDOVERS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::handovers::by_order::by_order;
 use parsers::Text;
 use parsers::syscalls::{Class, Wait};
+
+table! {
+    handovers "Tasks that wait for each other in turn, by pair.";
+    times: Calls;
+    row {
+        of: OfTask {
+            task "Number of the task that waits on the critical path more often.",
+            pid "Its process id.",
+            tid "Its thread id.",
+            program "Its program.",
+        },
+        other_pid: Id "Process id of the other task.",
+        other_tid: Id "Thread id of the other task.",
+        other_program: Text "Program of the other task.",
+        target: Text "What the first task waits at: a pipe, a socket, or the address of a lock.",
+        class: Words "What its waits are: ipc, lock, poll or network.",
+        is_at_address: Flag "Whether it is the socket of a service, with an address that clients connect to.",
+        rounds: Count "Number of times that one of the two waits for the other on the critical path.",
+        each_bytes: Bytes (Same) "Mean number of bytes handed over.",
+        mean_ns: Ns (Same) "exclusive_ns per hand-over.",
+        path: PathTime { exclusive_ns "Critical-path time of both tasks in calls on pipes, local sockets, locks and polls." },
+        lines: Lines,
+    }
+}
 
 /// Maximum number of pairs of tasks, those with most hand-overs first. Rules report very few.
 const MAX_PAIRS: usize = 64;
@@ -40,7 +65,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         }
     }
     pairs.sort_unstable_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
-    let mut builder = TableBuilder::new(context, "handovers");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for ((waiter, waker), count) in pairs.into_iter().take(MAX_PAIRS) {
         if let Some(awaited) = waits_for(context, waiter, waker)
             && context.selection.touches_task(waiter)
@@ -128,19 +153,27 @@ fn write(
     let in_calls_ns: i64 = rows.iter().map(|&row| context.exclusive_ns(row)).sum();
     let (target, class) = awaited.unwrap_or((Text::NONE, Class::Ipc));
     let rounds = i64::try_from(count).unwrap_or(i64::MAX).max(1);
-    builder.task_columns(waiter, first_row);
-    builder.id("other_pid", trace.tasks[waker as usize].pid);
-    builder.id("other_tid", trace.tasks[waker as usize].tid);
-    builder.text("other_program", context.program(waker, last_row));
-    builder.text("target", target);
-    builder.string("class", Some(class.name()));
-    builder.bool("is_at_address", events.socket_paths.contains_key(&target));
-    builder.int("rounds", rounds);
-    // Each task writes once and reads once.
-    builder.int("each_bytes", bytes / (4 * rounds));
-    builder.int("mean_ns", in_calls_ns / rounds);
-    // Without a clock, the waits of the two overlap by an unknown time.
-    builder.path_ns(awaited.map_or(0, |_| in_calls_ns));
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(rows));
+    let row = TableRow {
+        of: TaskAt {
+            task: waiter,
+            row: first_row,
+        },
+        other_pid: trace.tasks[waker as usize].pid,
+        other_tid: trace.tasks[waker as usize].tid,
+        other_program: context.program(waker, last_row),
+        target,
+        class: Some(class.name().to_owned()),
+        is_at_address: events.socket_paths.contains_key(&target),
+        rounds,
+        // Each task writes once and reads once.
+        each_bytes: bytes / (4 * rounds),
+        mean_ns: in_calls_ns / rounds,
+        // Without a clock, the waits of the two overlap by an unknown time.
+        path: awaited.map_or(0, |_| in_calls_ns),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(rows));
 }

@@ -11,12 +11,36 @@ use crate::store::heuristics::MIN_TARGET_CALLS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use crate::table_support::text_numbers::TextNumbers;
 use parsers::syscalls::{Action, Transfer};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    io "Reads and writes, by process, direction and target.";
+    times: Calls;
+    costs: Cost { calls: |action, _| action.transfer().is_some(), ..Cost::OF_PROCESS };
+    row {
+        group: OfProcesses,
+        way: Words "read, write, copy (from one descriptor to another) or list (directory entries).",
+        syscall: Text "The most common of the system calls.",
+        target: Text "What was read or written; missing where targets with few calls each are combined.",
+        targets: Count "Number of different targets.",
+        class: Words "What the time in these calls is spent on: disk, ipc, network, terminal, …",
+        moved: Count "Number of calls that moved at least one byte.",
+        mean_bytes: MaybeBytes (Same) "Mean size of the calls that moved bytes.",
+        min_bytes: MaybeBytes (Min) "Smallest size of such a call.",
+        p50_bytes: MaybeBytes (Same) "Median size of such a call.",
+        max_bytes: MaybeBytes (Max) "Largest size of such a call.",
+        seeks: Count "Number of times the process changed the position in these targets (lseek).",
+        p50_ns: Ns (Same) "Median duration of the calls.",
+        sum: CallSums,
+    }
+}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -35,7 +59,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     });
     let processes = processes(context);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "io");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(way, _)| (way, Text::NONE)) {
         write(context, &group, &mut builder);
     }
@@ -203,24 +227,26 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
         any(sizes.iter().copied().max().unwrap_or(0)),
     );
     let mean = any(sum.bytes / (sizes.len() as i64).max(1));
-    builder.group_columns(group);
-    builder.string("way", Some(way.name()));
-    builder.text("syscall", syscall);
-    builder.text("target", target);
-    builder.int("targets", grouping::targets(context, &group.rows));
     let class = class_of(syscall, events.texts.bytes(events.target(sum.first_row)));
-    builder.string("class", Some(class.name()));
-    builder.int("moved", sizes.len() as i64);
-    builder.some_int("mean_bytes", mean);
-    builder.some_int("min_bytes", least);
     let middle = grouping::median(&mut sizes);
-    builder.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
-    builder.some_int("max_bytes", most);
-    builder.int("seeks", group.counts[0]);
     let middle_ns = grouping::median(&mut durs);
-    builder.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        way: Some(way.name().to_owned()),
+        syscall,
+        target,
+        targets: grouping::targets(context, &group.rows),
+        class: Some(class.name().to_owned()),
+        moved: sizes.len() as i64,
+        mean_bytes: mean,
+        min_bytes: least,
+        p50_bytes: (!sizes.is_empty()).then_some(middle),
+        max_bytes: most,
+        seeks: group.counts[0],
+        p50_ns: if durs.is_empty() { NO_NS } else { middle_ns },
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

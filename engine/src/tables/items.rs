@@ -5,11 +5,45 @@ use crate::logs::items::{Item, ItemKind, Log};
 use crate::store::heuristics::MIN_DIVISOR_TICKS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, table};
 use crate::table_support::provenance::Provenance;
+use parsers::NO_NS;
+
+table! {
+    items "Items for which a log repeats the same messages, grouped by their first messages.";
+    times: Calls;
+    row {
+        capture: Capture "Number of the capture.",
+        item: Words "Subject of repeated messages: a noun and its number, such as `jail N`, or `NAME`.",
+        items: Count "Number of completed items.",
+        unfinished: Number "Number of items whose last message differs from the usual last message.",
+        stages: Number "Number of different messages about an item.",
+        first_stage: Words "The first message about an item.",
+        last_stage: Words "The message that completes an item.",
+        start_ns: Moment "Time of the first message about any item.",
+        first_ns: Ns "Time when the first item was completed.",
+        last_ns: Ns "Time when the last item was completed.",
+        elapsed_ns: Ns "From the first message about any item to the last completion.",
+        first_own_ns: Ns "Time of the first item from its first message to its last; missing if there is only one message.",
+        marginal_ns: Ns "Cost of each additional item: median slope of completion time against index (Theil-Sen).",
+        residual_ns: Ns "Median distance of the completions from the fitted line.",
+        marginal_share: Share "Marginal cost of all items except the first, as a share of elapsed_ns.",
+        own_ns: Ns "Sum of the times of all items, each from its first message to its last.",
+        longest_ns: Ns (Max) "Longest time of an item.",
+        parallel: Ratio "Apparent parallelism: own_ns / elapsed_ns.",
+        effective: Ratio "Effective parallelism: items × first_own_ns / elapsed_ns; 1 means one after the other.",
+        could_free_ns: Ns "elapsed_ns without the longest step between completions: what overlap could save.",
+        path: PathTime { exclusive_ns "Silence after messages about the items, up to the last completion." },
+        lines: Lines {
+            first_line "First line about any item.",
+            last_line "Last line before the last completion.",
+        },
+    }
+}
 
 /// Builds the table of item kinds, grouped by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "items");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for log in context.logs() {
         log.kinds
             .iter()
@@ -60,43 +94,39 @@ fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, builder: &mut T
     let own = |of: fn((i64, i64, i64)) -> i64| times.own.map(of);
     let shape = |stage: Option<&usize>| stage.map(|&stage| log.stages[stage].shape.as_str());
     let own_ns = own(|(_, all, _)| all);
-    builder.capture(log.capture);
-    builder.string("item", Some(&kind.name));
-    builder.int("items", done);
-    builder.int("unfinished", kind.items.len() as i64 - done);
-    builder.int("stages", kind.stages.len() as i64);
-    builder.string("first_stage", shape(kind.stages.first()));
-    builder.string("last_stage", shape(Some(&kind.last_stage)));
-    builder.int("start_ns", times.start_ns);
-    builder.int("first_ns", times.first_ns);
-    builder.int("last_ns", times.last_ns);
-    builder.int("elapsed_ns", times.elapsed_ns);
-    builder.some_int("first_own_ns", own(|(first, ..)| first));
-    builder.int("marginal_ns", kind.fit.marginal_ns);
-    builder.int("residual_ns", kind.fit.residual_ns);
-    builder.float(
-        "marginal_share",
-        over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)),
-    );
-    builder.some_int("own_ns", own_ns);
-    builder.some_int("longest_ns", own(|(.., longest)| longest));
-    builder.float(
-        "parallel",
-        own_ns
-            .filter(|&ns| is_known(&(ns / done)))
-            .and_then(over_elapsed),
-    );
     let first = own(|(first, ..)| first).filter(is_known);
-    builder.float(
-        "effective",
-        first.and_then(|ns| over_elapsed(ns.saturating_mul(done))),
-    );
     let longest_step_ns = kind.steps().max().unwrap_or(0);
     let could_free_ns = (times.elapsed_ns - longest_step_ns).max(0);
-    builder.some_int("could_free_ns", times.own.map(|_| could_free_ns));
-    builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(rows));
+    let row = TableRow {
+        capture: log.capture,
+        item: Some(kind.name.to_owned()),
+        items: done,
+        unfinished: kind.items.len() as i64 - done,
+        stages: kind.stages.len() as i64,
+        first_stage: shape(kind.stages.first()).map(str::to_owned),
+        last_stage: shape(Some(&kind.last_stage)).map(str::to_owned),
+        start_ns: times.start_ns,
+        first_ns: times.first_ns,
+        last_ns: times.last_ns,
+        elapsed_ns: times.elapsed_ns,
+        first_own_ns: own(|(first, ..)| first).unwrap_or(NO_NS),
+        marginal_ns: kind.fit.marginal_ns,
+        residual_ns: kind.fit.residual_ns,
+        marginal_share: over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)),
+        own_ns: own_ns.unwrap_or(NO_NS),
+        longest_ns: own(|(.., longest)| longest).unwrap_or(NO_NS),
+        parallel: own_ns
+            .filter(|&ns| is_known(&(ns / done)))
+            .and_then(over_elapsed),
+        effective: first.and_then(|ns| over_elapsed(ns.saturating_mul(done))),
+        could_free_ns: times.own.map(|_| could_free_ns).unwrap_or(NO_NS),
+        path: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(rows));
 }
 
 /// The messages about completed items, up to the last completion.

@@ -14,6 +14,7 @@ use super::probe_series::all_series;
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::probe_series::pauses::{Pause, pauses};
@@ -22,6 +23,31 @@ use parsers::facts::WaitedChild;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    kills "Pauses after kills.";
+    times: Calls;
+    row {
+        of: OfTask,
+        signal: Text "Name of the last signal before the pause.",
+        target: Text "Id that it was sent to.",
+        victim: Text "Program of that process.",
+        victim_script: Words "Script that this program interprets.",
+        names: List "Programs that were signaled to exit before the pause, or ids of processes that are not in the capture.",
+        victims: Count "Number of processes in the capture that were signaled to exit before the pause.",
+        survivors: Count "Number of them still running after the pause.",
+        gone_ns: Ns "From the last signal until all of them had exited, if that was before the pause ended.",
+        slept_ns: Ns "Duration of the pause.",
+        needless_ns: Ns "Part of the pause after all of them had exited.",
+        freeable_ns: Ns "needless_ns, or the whole pause if one of them had to be killed after it.",
+        then_killed: Flag "Whether SIGKILL was sent to one of them later.",
+        deaf: Text "Program of the process that had to be killed.",
+        deaf_script: Words "Script that this program interprets.",
+        pauses: Count "Number of pauses: 1.",
+        path: PathTime { exclusive_ns "Critical-path time of the pause." },
+        lines: Lines,
+    }
+}
 
 /// A signal that requests a process to end.
 #[derive(Clone, Copy)]
@@ -49,7 +75,7 @@ const MAX_WAITS_AFTER: usize = 256;
 
 /// Builds the table, one row per pause after kills.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "kills");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let kills = kills(context);
     if kills.is_empty() {
         return builder.finish();
@@ -286,44 +312,43 @@ fn write(
     let gone_ns = deaths.max().filter(|_| all_gone);
     let mut rows = pause.rows(context);
     rows.extend(reaped(context, task, pause, &victims));
-    builder.task_columns(task, pause.at);
-    builder.text("signal", events.shape(kill.row).op);
-    builder.text("target", events.target(kill.row));
-    builder.text(
-        "victim",
-        kill.victim
-            .map_or(Text::NONE, |victim| context.program(victim, kill.row)),
-    );
     let script = |task: Option<u32>| task.and_then(|task| context.script(task, kill.row));
-    builder.string("victim_script", script(kill.victim).as_deref());
-    builder.list("names", names(context, &before.kills));
-    builder.int("victims", victims.len() as i64);
-    builder.int("survivors", survivors as i64);
-    builder.some_int(
-        "gone_ns",
-        gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)),
-    );
-    builder.int("slept_ns", pause.dur_ns);
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
-    builder.int("needless_ns", needless_ns);
-    builder.int(
-        "freeable_ns",
-        if before.then_killed {
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: pause.at,
+        },
+        signal: events.shape(kill.row).op,
+        target: events.target(kill.row),
+        victim: kill
+            .victim
+            .map_or(Text::NONE, |victim| context.program(victim, kill.row)),
+        victim_script: script(kill.victim),
+        names: names(context, &before.kills),
+        victims: victims.len() as i64,
+        survivors: survivors as i64,
+        gone_ns: gone_ns
+            .map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0))
+            .unwrap_or(NO_NS),
+        slept_ns: pause.dur_ns,
+        needless_ns,
+        freeable_ns: if before.then_killed {
             pause.dur_ns
         } else {
             needless_ns
         },
-    );
-    builder.bool("then_killed", before.then_killed);
-    builder.text(
-        "deaf",
-        before
+        then_killed: before.then_killed,
+        deaf: before
             .deaf
             .map_or(Text::NONE, |deaf| context.program(deaf, kill.row)),
-    );
-    builder.string("deaf_script", script(before.deaf).as_deref());
-    builder.int("pauses", 1);
-    builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(kill.row, pause.row);
-    builder.members(Provenance::Rows(rows));
+        deaf_script: script(before.deaf),
+        pauses: 1,
+        path: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row: kill.row,
+            last_row: pause.row,
+        },
+    };
+    builder.add(row, Provenance::Rows(rows));
 }

@@ -18,6 +18,7 @@ use crate::store::event::{NONE, Shape};
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::table_support::threshold::CostScope;
@@ -25,6 +26,39 @@ use parsers::syscalls::{Action, Class, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    locks "Locks that tasks waited for.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program of the task that waited longest." },
+        kind: Words "file, mutex or futex.",
+        syscall: Text "The system call that waits.",
+        op: Text "Sub-operation.",
+        target: Text "The lock: the file, or the address in the process.",
+        waiters: Number "Number of tasks that requested the lock.",
+        holders: Number "Number of tasks that another task waited for.",
+        calls: Count "Number of lock requests.",
+        handed_on: Count "Number of waits ended by a task that also requests the lock, or by a child of such a task.",
+        waking: MaybeNumber "Without a window: number of waiters that wake others at the same address.",
+        wakes: MaybeNumber "Without a window: number of their calls that do so.",
+        convoy: MaybeNumber "Maximum number of tasks waiting at the same time.",
+        total_ns: Ns "Sum of all waits; summed over tasks, it can exceed wall time.",
+        max_ns: Ns (Max) "Longest wait.",
+        own_ns: Ns "Critical-path time in the waits themselves; the rest of exclusive_ns belongs to the holders.",
+        path: PathTime { exclusive_ns "Critical-path time during which the path is blocked on this lock, including the work of the holders." },
+        longest_hold_ns: Ns (Max) "Longest part of exclusive_ns in which the lock does not change hands.",
+        could_free_ns: Ns "What could be saved without contention: exclusive_ns without the longest hold.",
+        holder_pid: MaybeId "Process that ended the longest wait.",
+        holder_program: Text "Program of that process.",
+        outside: Flag "Whether no other process in the capture uses the file: a process outside the capture holds the lock.",
+        holder_did: Words "Program and call in which the holder and its children spent most of that time.",
+        lines: Lines {
+            first_line "Line of the first wait.",
+            last_line "Line of the last wait.",
+        },
+    }
+}
 
 /// Maximum number of waits per task that are retained individually; further waits are only summed.
 const MAX_WAITS_OF_TASK: usize = 1 << 16;
@@ -170,7 +204,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .iter_mut()
         .for_each(|(_, sum, _)| find_holders(context, &mut sum.retained));
     locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
-    let mut builder = TableBuilder::new(context, "locks");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, (key, sum, times)) in locks.iter().enumerate() {
         write(
             context,
@@ -426,60 +460,60 @@ fn write(
     let holder = longest
         .holder
         .and_then(|by| context.trace.tasks.get(by as usize).map(|task| (by, task)));
-    builder.task_columns(longest.task, longest.row);
-    builder.string("kind", Some(key.1.name()));
-    builder.text("syscall", shape.syscall);
-    builder.text("op", shape.op);
-    builder.text("target", key.3);
-    builder.int("waiters", waiters.len() as i64);
-    builder.int("holders", holders.len() as i64);
-    builder.int("calls", sum.waits);
-    builder.int("handed_on", handed_on as i64);
-    builder.some_int(
-        "waking",
-        times
-            .elapsed_ns
-            .map(|_| wakes.iter().collect::<FxHashSet<_>>().len() as i64),
-    );
-    builder.some_int("wakes", times.elapsed_ns.map(|_| wakes.len() as i64));
-    builder.some_int(
-        "convoy",
-        Some(times.convoy).filter(|_| times.elapsed_ns.is_none()),
-    );
-    builder.int("total_ns", sum.total_ns);
-    builder.int("max_ns", sum.longest_ns);
-    builder.int("own_ns", sum.own_ns);
-    builder.path_ns(times.path_ns());
-    builder.int("longest_hold_ns", times.longest_hold_ns);
-    builder.int("could_free_ns", could_free_ns(times, holders.is_empty()));
-    builder.some_int("holder_pid", holder.map(|(_, task)| i64::from(task.pid)));
-    builder.text(
-        "holder_program",
-        holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)),
-    );
     let is_outside =
         look_into && holders.is_empty() && is_used_by_waiters_only(context, key, &waiters);
-    builder.bool("outside", is_outside);
     let did = holder
         .filter(|_| look_into)
         .and_then(|(by, _)| meanwhile(context, by, longest));
-    builder.string("holder_did", did.as_deref());
-    builder.lines(
-        first.row,
-        sum.retained
-            .iter()
-            .map(|wait| wait.row)
-            .max()
-            .unwrap_or(first.row),
-    );
     let rows = || sum.retained.iter().map(|wait| wait.row).collect();
-    builder.members(match times.elapsed_ns {
-        Some(_) => Provenance::Rows(rows()),
-        None => Provenance::Times {
-            capture: key.0,
-            times: times.waited.clone(),
+    let row = TableRow {
+        of: TaskAt {
+            task: longest.task,
+            row: longest.row,
         },
-    });
+        kind: Some(key.1.name().to_owned()),
+        syscall: shape.syscall,
+        op: shape.op,
+        target: key.3,
+        waiters: waiters.len() as i64,
+        holders: holders.len() as i64,
+        calls: sum.waits,
+        handed_on: handed_on as i64,
+        waking: times
+            .elapsed_ns
+            .map(|_| wakes.iter().collect::<FxHashSet<_>>().len() as i64),
+        wakes: times.elapsed_ns.map(|_| wakes.len() as i64),
+        convoy: Some(times.convoy).filter(|_| times.elapsed_ns.is_none()),
+        total_ns: sum.total_ns,
+        max_ns: sum.longest_ns,
+        own_ns: sum.own_ns,
+        path: times.path_ns(),
+        longest_hold_ns: times.longest_hold_ns,
+        could_free_ns: could_free_ns(times, holders.is_empty()),
+        holder_pid: holder.map(|(_, task)| i64::from(task.pid)),
+        holder_program: holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)),
+        outside: is_outside,
+        holder_did: did,
+        lines: LinesOf {
+            first_row: first.row,
+            last_row: sum
+                .retained
+                .iter()
+                .map(|wait| wait.row)
+                .max()
+                .unwrap_or(first.row),
+        },
+    };
+    builder.add(
+        row,
+        match times.elapsed_ns {
+            Some(_) => Provenance::Rows(rows()),
+            None => Provenance::Times {
+                capture: key.0,
+                times: times.waited.clone(),
+            },
+        },
+    );
 }
 
 /// For each call by which a waiter wakes others at the same address: the waiter. Without timestamps, nothing else shows that

@@ -15,12 +15,34 @@ use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, processes};
 use crate::tables::lookups::search::{DirectorySearch, PathPart};
 use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
+
+table! {
+    lookups "Failed lookups of files, by process and search list.";
+    times: Calls;
+    costs: Cost { calls: |action, _| action.lookup().is_some(), ..Cost::OF_PROCESS };
+    row {
+        group: OfProcesses,
+        kind: Words "search (names looked up in the same directories), marker (one name in many places) or probe (other).",
+        syscall: Text "The most common of the system calls.",
+        target: Text "The path looked up most often; the first one if there are several.",
+        ending: Words "The most common extension of the names, without the dot.",
+        searches: Count "Number of searches for a name.",
+        found: Count "Number of these searches that succeeded.",
+        names: Number "Number of different names, ignoring extensions.",
+        directories: Number "Number of directories without the names.",
+        searched: List "The directories with the most misses.",
+        misses: Count "Number of failed lookups.",
+        sum: CallSums,
+    }
+}
 
 /// Maximum number of directories that a row lists.
 const MAX_NAMED: usize = 8;
@@ -51,11 +73,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         action.lookup().map(|_| answer(context, shape))
     });
     if !search::reach_threshold(context, &kinds) {
-        return TableBuilder::new(context, "lookups").finish();
+        return TableBuilder::new(context, &TABLE.schema).finish();
     }
     let processes = processes(context);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "lookups");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(kind, _)| (kind, 0)) {
         write(context, &group, &mut builder);
     }
@@ -288,22 +310,21 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
         .into_iter()
         .max_by_key(|&(ending, count)| (count, ending))
         .map_or(&b""[..], |(ending, _)| ending);
-    builder.group_columns(group);
-    builder.string("kind", Some(group.key.0.name()));
-    builder.text("syscall", grouping::commonest(context, &group.rows));
-    builder.text("target", commonest(&missed));
-    builder.string(
-        "ending",
-        Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()),
-    );
-    builder.int("searches", group.counts[0]);
-    builder.int("found", group.counts[1]);
-    builder.int("names", stems.len() as i64);
-    builder.int("directories", directories.len() as i64);
-    builder.list("searched", largest(directories));
-    builder.int("misses", missed.len() as i64);
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        kind: Some(group.key.0.name().to_owned()),
+        syscall: grouping::commonest(context, &group.rows),
+        target: commonest(&missed),
+        ending: (!ending.is_empty()).then(|| String::from_utf8_lossy(ending).into_owned()),
+        searches: group.counts[0],
+        found: group.counts[1],
+        names: stems.len() as i64,
+        directories: directories.len() as i64,
+        searched: largest(directories),
+        misses: missed.len() as i64,
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 /// The most frequent target; ties go to the first.

@@ -17,7 +17,9 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::found_loops::{Around, FoundLoop, Trend};
 use crate::table_support::grouping;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::tables::loops::nests::Nest;
 use parsers::facts::Created;
 use parsers::syscalls::{self, Action, Class, Syscall, action_of};
@@ -26,6 +28,42 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
+
+table! {
+    loops "Sequences of calls that a task repeats.";
+    times: Calls;
+    costs: Cost { gaps: true, ..Cost::OF_TASK };
+    row {
+        of: OfTask { program "Program in the first iteration." },
+        turns: Number "Number of iterations.",
+        period: Number "Number of calls in the most common iteration.",
+        body: List "Calls of the most common iteration.",
+        total_ns: Ns "From the start of the first iteration to the end of the last.",
+        per_turn_ns: Ns "Mean duration of an iteration.",
+        dominant: Words "The most expensive call.",
+        class: Words "What that call spends its time on.",
+        is_trivial: Flag "Whether that call only looks up or records a value, such as an id or a signal mask.",
+        dominant_ns: Ns "Time in the dominant call.",
+        dominant_calls: Number "Number of dominant calls.",
+        dominant_p50_ns: Ns "Median duration of the dominant call.",
+        failing: Words "A call of the body that fails in every iteration.",
+        distinct_targets: Number "Number of different targets of the dominant call.",
+        bytes: Bytes "Bytes moved by its calls.",
+        trend: Ratio "Time of the last quarter of the iterations divided by that of the first quarter: above 1, iterations get slower.",
+        calls_trend: Ratio "Calls per iteration in the last eighth divided by those in the first; missing unless they rise from each eighth to the next.",
+        outer_turns: MaybeNumber "Number of iterations of an enclosing loop; missing if there is no enclosing loop that is cheap by itself.",
+        outer_body: List "Calls of the most common iteration of the enclosing loop.",
+        outer_trend: Ratio "Trend of the enclosing loop.",
+        outer_calls_trend: Ratio "Trend of the calls per iteration of the enclosing loop.",
+        path: PathTime { exclusive_ns "Critical-path time from the first iteration to the last, including time between calls." },
+        dominant_exclusive_ns: Ns "Critical-path time in the dominant call.",
+        freeable_ns: Ns "exclusive_ns without slow exceptions of the dominant call, and without tracing overhead in it, as measured on trivial calls; 0 if the call creates or removes a file each time.",
+        lines: Lines {
+            first_line "First line of the loop.",
+            last_line "Last line of the loop.",
+        },
+    }
+}
 
 /// Maximum number of loops, per task and in total. The longest are retained.
 const MAX_LOOPS: (usize, usize) = (256, 20_000);
@@ -399,60 +437,63 @@ pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, us
     let (shapes, found, number) = loops(context, limit);
     let events = &context.trace.events;
     let costs = parallel::map(&found, |one| LoopCost::new(context, &shapes, one));
-    let mut builder = TableBuilder::new(context, "loops");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (one, cost) in found.iter().zip(costs) {
-        builder.task_columns(one.task, one.first_row);
-        builder.int("turns", one.iterations as i64);
-        builder.int("period", one.body.len() as i64);
-        builder.list("body", shapes.texts(events, &one.body));
-        builder.ns("total_ns", one.total_ns);
         let per_iteration_ns = if one.total_ns == NO_NS {
             NO_NS
         } else {
             one.total_ns / one.iterations.max(1) as i64
         };
-        builder.ns("per_turn_ns", per_iteration_ns);
-        builder.string("dominant", Some(&shapes.text(events, one.dominant)));
         let call = shapes.call(one.dominant);
-        builder.string("class", Some(cost.class.name()));
-        builder.bool("is_trivial", call.is_some_and(Syscall::is_trivial));
-        builder.ns("dominant_ns", one.dominant_ns);
-        builder.int("dominant_calls", one.dominant_calls as i64);
-        builder.ns("dominant_p50_ns", one.dominant_p50_ns);
-        builder.string(
-            "failing",
-            one.failing
-                .map(|shape| shapes.text(events, shape))
-                .as_deref(),
-        );
-        builder.int("distinct_targets", one.distinct_targets as i64);
-        builder.int("bytes", one.bytes);
-        builder.float("trend", one.trend.time);
-        builder.float("calls_trend", one.trend.calls);
         let around = one.around.as_ref();
-        builder.some_int("outer_turns", around.map(|around| around.iterations as i64));
-        builder.list(
-            "outer_body",
-            around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)),
-        );
         let outer = around.map(|around| around.trend).unwrap_or_default();
-        builder.float("outer_trend", outer.time);
-        builder.float("outer_calls_trend", outer.calls);
-        builder.path_ns(cost.path_ns);
-        builder.int("dominant_exclusive_ns", cost.dominant_ns);
-        builder.int("freeable_ns", cost.freeable_ns);
-        builder.lines(one.first_row, one.last_row);
         let Loop {
             task,
             first_row,
             last_row,
             ..
         } = *one;
-        builder.members(Provenance::Stretch {
-            task,
-            first_row,
-            last_row,
-        });
+        let row = TableRow {
+            of: TaskAt {
+                task: one.task,
+                row: one.first_row,
+            },
+            turns: one.iterations as i64,
+            period: one.body.len() as i64,
+            body: shapes.texts(events, &one.body),
+            total_ns: one.total_ns,
+            per_turn_ns: per_iteration_ns,
+            dominant: Some(shapes.text(events, one.dominant).to_owned()),
+            class: Some(cost.class.name().to_owned()),
+            is_trivial: call.is_some_and(Syscall::is_trivial),
+            dominant_ns: one.dominant_ns,
+            dominant_calls: one.dominant_calls as i64,
+            dominant_p50_ns: one.dominant_p50_ns,
+            failing: one.failing.map(|shape| shapes.text(events, shape)),
+            distinct_targets: one.distinct_targets as i64,
+            bytes: one.bytes,
+            trend: one.trend.time,
+            calls_trend: one.trend.calls,
+            outer_turns: around.map(|around| around.iterations as i64),
+            outer_body: around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)),
+            outer_trend: outer.time,
+            outer_calls_trend: outer.calls,
+            path: cost.path_ns,
+            dominant_exclusive_ns: cost.dominant_ns,
+            freeable_ns: cost.freeable_ns,
+            lines: LinesOf {
+                first_row: one.first_row,
+                last_row: one.last_row,
+            },
+        };
+        builder.add(
+            row,
+            Provenance::Stretch {
+                task,
+                first_row,
+                last_row,
+            },
+        );
     }
     (builder.finish(), number)
 }

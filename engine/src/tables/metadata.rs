@@ -9,11 +9,32 @@ use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::Text;
 use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
+
+table! {
+    metadata "Metadata queries that repeat an earlier one with the same result, by process and syscall.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| queries(action),
+        joins: Joins::Costliest(None),
+        ..Cost::OF_PROCESS
+    };
+    row {
+        group: OfProcesses,
+        syscall: Text "Name of the system call.",
+        target: Text "The path with the most repeated calls.",
+        most: Number "Number of repeated calls on that path.",
+        paths: Count "Number of paths with repeated calls.",
+        asked: Count "Number of all calls of this syscall.",
+        sum: CallSums { calls "Number of repeated calls: same call, same path, same result as before." },
+    }
+}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -44,7 +65,7 @@ fn kind(action: Action) -> Option<Kind> {
 }
 
 /// Whether a call queries the metadata of a file.
-pub(super) fn queries(action: Action) -> bool {
+fn queries(action: Action) -> bool {
     matches!(kind(action), Some(Kind::Queries))
 }
 
@@ -53,7 +74,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| kind(action));
     let processes = costliest(context, &kinds);
     let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
-    let mut builder = TableBuilder::new(context, "metadata");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
         write(context, &group, &mut builder);
     }
@@ -112,14 +133,16 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut Tabl
         .iter()
         .max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
     let (target, most) = commonest.map_or((Text::NONE, 0), |(&path, &count)| (path, count));
-    builder.group_columns(group);
-    builder.text("syscall", group.key);
-    builder.text("target", target);
-    builder.int("most", most);
-    builder.int("paths", paths.len() as i64);
-    builder.int("asked", group.counts[0]);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall: group.key,
+        target,
+        most,
+        paths: paths.len() as i64,
+        asked: group.counts[0],
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

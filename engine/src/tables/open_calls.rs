@@ -15,6 +15,7 @@ use crate::store::event::EventKind;
 use crate::store::facts::{IsTorn, OpenFd};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::entropy_waits::awaited_source;
 use crate::tables::open_calls::enders::{Ender, Enders};
@@ -24,6 +25,46 @@ use crate::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::syscalls::{Action, Transfer, Wait};
 use parsers::{NO_NS, Outcome, Text};
+
+table! {
+    open_calls "Tasks whose last call did not return.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program of the task." },
+        thread: MaybeId "Its thread id, if the process has several threads in the capture.",
+        syscall: Text "The system call that had not returned when the capture ended.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        fd: MaybeNumber "The descriptor it works on, if its name is unknown.",
+        stream: Words "What that descriptor is by convention: standard input, output or error.",
+        kind: Words "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, reader, event, message, time, random numbers, kernel.",
+        seen_ns: Ns "From the start of the call to the end of the capture, or to the death of the process; missing without timestamps, and where no call of the capture returned and its end is unknown.",
+        first: Flag "Whether the task made no such call before (kernel: no call of this name).",
+        slept: Flag "Whether its result shows that a signal broke it off: only a call that waits can be broken off.",
+        holder_pid: MaybeId "Process that holds the file lock.",
+        holder_tid: MaybeId "Thread of the same process that took the lock last and has not released it.",
+        child_pid: MaybeId "The living child that was created last.",
+        peer_pid: MaybeId "Process that wrote to the other end before.",
+        reader_pid: MaybeId "Process that read before what the call writes.",
+        ender_program: Text "Program of the holder, child, peer or reader.",
+        explained: Flag "Whether the holder, child or peer is in the capture and lives at its end.",
+        deadlock: Flag "Whether the holder or child waits for this process in turn.",
+        idle: Flag "Whether the task has nothing to do: a server without clients, a sleep, a thread of a pool.",
+        threads: SmallNumber "Number of living threads of the process.",
+        silent: MaybeSmallNumber "Threads of the process that the tracer attached to, and that have no line; missing if there are none.",
+        quiet: Flag "Whether all threads of the process that have a line are in calls that wait.",
+        inward: Flag "Whether all threads of the process wait for threads, and none for a client, an event or input.",
+        quiet_ns: Ns "For how long all of them have waited; missing as seen_ns.",
+        stuck: Flag "Whether each thread of the process waits for another one, without a time limit.",
+        killed_by: Text "The signal that killed the process in the call; missing if it lives when the capture ends.",
+        calls: Count "Number of open calls: 1.",
+        path: PathTime { exclusive_ns "Critical-path time of the call." },
+        lines: Lines {
+            first_line "Line of the call.",
+            last_line "Same as first_line.",
+        },
+    }
+}
 
 /// What the first three descriptors are, by convention.
 const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error"];
@@ -45,7 +86,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .tasks()
         .filter_map(|task| open_call(context, task).or_else(|| broken_call(context, task)))
         .collect();
-    let mut builder = TableBuilder::new(context, "open_calls");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
         let is_shown = |call: &&OpenCall| {
@@ -190,66 +231,61 @@ fn write(
     };
     let other = ender.as_ref().and_then(Ender::task);
     let shape = events.shape(row);
-    builder.task_columns(task, row);
     let process = threads.of(context, call);
-    builder.some_int(
-        "thread",
-        Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1),
-    );
-    builder.text("syscall", shape.syscall);
-    builder.text("op", shape.op);
     let target = Some(events.target(row)).filter(|target| target.is_some());
-    builder.text(
-        "target",
-        target
-            .or_else(|| awaited_source(context, row))
-            .unwrap_or(Text::NONE),
-    );
     let fd = events
         .facts
         .get::<OpenFd>(row)
         .copied()
         .filter(|_| !events.target(row).is_some());
-    builder.some_int("fd", fd.map(i64::from));
-    builder.string(
-        "stream",
-        fd.and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied()),
-    );
-    builder.string("kind", Some(kind(context, call)));
-    builder.ns("seen_ns", threads.seen_ns(context, call));
-    builder.bool("first", threads::is_first_of_kind(context, call));
-    builder.bool("slept", slept(context, call));
-    builder.some_int("holder_pid", pid(Ender::holder));
     let owner = ender
         .as_ref()
         .and_then(Ender::owner)
         .map(|task| i64::from(trace.tasks[task as usize].tid));
-    builder.some_int("holder_tid", owner.filter(|&tid| tid > 0));
-    builder.some_int("child_pid", pid(Ender::child));
-    builder.some_int("peer_pid", pid(Ender::peer));
-    builder.some_int("reader_pid", pid(Ender::reader));
-    builder.text(
-        "ender_program",
-        other.map_or(Text::NONE, |other| context.program(other, row)),
-    );
     let killed_with =
         |_: u32| call.killed_by.is_some() && ender.as_ref().and_then(Ender::child).is_some();
     let is_explained =
         other.is_some_and(|other| enders::is_alive(context, call, other) || killed_with(other));
-    builder.bool("explained", is_explained);
-    builder.bool("deadlock", enders.is_circle(context, open, call));
-    builder.bool("idle", idle::is_idle(context, open, call));
-    builder.int("threads", process.threads);
-    builder.some_int("silent", Some(process.silent).filter(|&silent| silent > 0));
-    builder.bool("quiet", process.is_quiet);
-    builder.bool("inward", process.is_inward);
-    builder.ns("quiet_ns", process.quiet_ns);
-    builder.bool("stuck", process.is_stuck);
-    builder.text("killed_by", call.killed_by.unwrap_or(Text::NONE));
-    builder.int("calls", 1);
-    builder.path_ns(context.exclusive_ns(row));
-    builder.lines(row, row);
-    builder.members(Provenance::Rows(vec![row]));
+    let values = TableRow {
+        of: TaskAt { task, row },
+        thread: Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1),
+        syscall: shape.syscall,
+        op: shape.op,
+        target: target
+            .or_else(|| awaited_source(context, row))
+            .unwrap_or(Text::NONE),
+        fd: fd.map(i64::from),
+        stream: fd
+            .and_then(|fd| STREAMS.get(usize::try_from(fd).ok()?).copied())
+            .map(str::to_owned),
+        kind: Some(kind(context, call).to_owned()),
+        seen_ns: threads.seen_ns(context, call),
+        first: threads::is_first_of_kind(context, call),
+        slept: slept(context, call),
+        holder_pid: pid(Ender::holder),
+        holder_tid: owner.filter(|&tid| tid > 0),
+        child_pid: pid(Ender::child),
+        peer_pid: pid(Ender::peer),
+        reader_pid: pid(Ender::reader),
+        ender_program: other.map_or(Text::NONE, |other| context.program(other, row)),
+        explained: is_explained,
+        deadlock: enders.is_circle(context, open, call),
+        idle: idle::is_idle(context, open, call),
+        threads: process.threads,
+        silent: Some(process.silent).filter(|&silent| silent > 0),
+        quiet: process.is_quiet,
+        inward: process.is_inward,
+        quiet_ns: process.quiet_ns,
+        stuck: process.is_stuck,
+        killed_by: call.killed_by.unwrap_or(Text::NONE),
+        calls: 1,
+        path: context.exclusive_ns(row),
+        lines: LinesOf {
+            first_row: row,
+            last_row: row,
+        },
+    };
+    builder.add(values, Provenance::Rows(vec![row]));
 }
 
 /// The kind of the wait, as users read it.

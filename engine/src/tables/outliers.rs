@@ -9,11 +9,39 @@
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::shape_index::ShapeIndex;
+use crate::table_support::threshold::CostScope;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    outliers "The longest calls of each kind.";
+    times: Calls;
+    costs: Cost { of: CostScope::Call, joins: Joins::Never, apart: false, ..Cost::OF_PROCESS };
+    row {
+        of: OfTask { program "Program that made the call." },
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What the call worked on.",
+        errno: Text "Name of the error, if it failed.",
+        class: Words "What the time was spent on: disk, network, poll, lock, …",
+        dur_ns: Ns "Duration of the call; dur_kind is its precision.",
+        dur_kind: Words "exact, upper-bound (may include user time), gap or none.",
+        others: Number "Number of other calls of this kind: same syscall, sub-operation and program.",
+        p50_ns: Ns (Same) "Median duration of this kind of call.",
+        factor: Ratio "Duration divided by the median.",
+        as_long: Number "Number of other calls that took at least half as long.",
+        path: PathTime,
+        lines: Lines {
+            first_line "Line of the call.",
+            last_line "Line of the call.",
+        },
+    }
+}
 
 /// Maximum number of calls per kind.
 const MAX_OF_A_KIND: usize = 3;
@@ -100,7 +128,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
     chosen.truncate(MAX_KINDS);
     let mut durs = durations(context, &kinds, &names, &chosen);
-    let mut builder = TableBuilder::new(context, "outliers");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (key, seen) in &chosen {
         let mut durs = durs.remove(key).unwrap_or_default();
         let p50_ns = median(&mut durs);
@@ -244,25 +272,30 @@ fn write(
     let events = &context.trace.events;
     let dur_ns = events.dur_ns(row);
     let &(_, _, syscall, op) = key;
-    builder.task_columns(events.task(row), row);
-    builder.text("syscall", syscall);
-    builder.text("op", op);
-    builder.text("target", events.target(row));
-    builder.text("errno", events.shape(row).errno);
-    builder.string(
-        "class",
-        Some(context.wakers.class(context.trace, row).name()),
-    );
-    builder.int("dur_ns", dur_ns);
-    builder.string("dur_kind", Some(events.dur_kind(row).name()));
-    builder.int("others", durs.len() as i64 - 1);
-    builder.int("p50_ns", p50_ns);
-    builder.float("factor", Some(dur_ns as f64 / p50_ns.max(1) as f64));
     let long = durs.iter().filter(|&&other| other >= dur_ns / 2).count();
-    builder.int("as_long", long as i64 - 1);
-    builder.path_ns(context.exclusive_ns(row));
-    builder.lines(row, row);
-    builder.members(Provenance::Rows(vec![row]));
+    let values = TableRow {
+        of: TaskAt {
+            task: events.task(row),
+            row,
+        },
+        syscall,
+        op,
+        target: events.target(row),
+        errno: events.shape(row).errno,
+        class: Some(context.wakers.class(context.trace, row).name().to_owned()),
+        dur_ns,
+        dur_kind: Some(events.dur_kind(row).name().to_owned()),
+        others: durs.len() as i64 - 1,
+        p50_ns,
+        factor: Some(dur_ns as f64 / p50_ns.max(1) as f64),
+        as_long: long as i64 - 1,
+        path: context.exclusive_ns(row),
+        lines: LinesOf {
+            first_row: row,
+            last_row: row,
+        },
+    };
+    builder.add(values, Provenance::Rows(vec![row]));
 }
 
 #[cfg(test)]

@@ -28,6 +28,12 @@ pub(crate) enum PassKind {
     Writes,
 }
 
+/// Whether the action opens, reads or seeks.
+pub(crate) fn reads(action: Action) -> bool {
+    matches!(action, Action::Opens | Action::Seeks)
+        || matches!(action.transfer(), Some(Transfer::Read | Transfer::List))
+}
+
 /// Classifies calls by their role in passes.
 pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
     ShapeIndex::new(context, |action, shape| {

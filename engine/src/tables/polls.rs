@@ -3,16 +3,41 @@
 use super::probe_series::{ProbeSeries, all_series};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::probe_series::probes::{ProbeKey, ProbeKind};
 use crate::tables::probe_series::spins::{Spin, spins};
 use parsers::syscalls::{Action, action_of};
-use parsers::{Outcome, Text};
+use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashSet;
+
+table! {
+    polls "Series of probes that wait for something by asking repeatedly.";
+    times: Calls;
+    row {
+        of: OfTask,
+        syscall: Text "System call that checks, if it is a single one.",
+        op: Text "Sub-operation.",
+        target: Text "What is checked.",
+        command: Text "Arguments of the child that checks, if a child does.",
+        errno: Text "Error of the checks that failed.",
+        checks: Count "Number of checks.",
+        failed: Count "Number of checks that failed or found nothing.",
+        succeeded: Flag "Whether the last result differs from the first.",
+        unexplained: MaybeNumber "Number of checks by a command where the last one succeeded and no call shows why; otherwise missing.",
+        spinning: Flag "Whether it checks without pauses.",
+        asked_ns: Ns (Same) "Mean requested duration of a pause.",
+        interval_ns: Ns (Same) "Mean time from one check to the next.",
+        freeable_ns: Ns "Upper bound of what shorter pauses could save: one interval, as far as it is on the critical path.",
+        total_ns: Ns "From the first check to the last.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and pauses." },
+        lines: Lines,
+    }
+}
 
 /// Builds the table, one row per series of probes.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "polls");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for series in all_series(context) {
         let connects = matches!(series.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
         if series.kind != ProbeKind::Attempt || connects {
@@ -26,22 +51,35 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBuilder<'_>) {
-    write_key(context, series.task, series.key, series.first_row, builder);
-    builder.text("errno", series.errno);
-    builder.int("checks", series.probes);
-    builder.int("failed", series.failed);
-    builder.bool("succeeded", series.changed);
+    let key = Checked::new(context, series.key, series.first_row);
     let is_unexplained = series.changed && !series.ends_failed && !is_explained(context, &series);
-    builder.some_int("unexplained", is_unexplained.then_some(series.probes));
-    builder.bool("spinning", false);
-    builder.some_int("asked_ns", asked_ns(&series));
     let interval_ns = series.total_ns / (series.probes - 1).max(1);
-    builder.int("interval_ns", interval_ns);
-    builder.int("freeable_ns", interval_ns.min(series.exclusive_ns));
-    builder.int("total_ns", series.total_ns);
-    builder.path_ns(series.exclusive_ns);
-    builder.lines(series.first_row, series.last_row);
-    builder.members(Provenance::Rows(series.rows));
+    let row = TableRow {
+        of: TaskAt {
+            task: series.task,
+            row: series.first_row,
+        },
+        syscall: key.syscall,
+        op: key.op,
+        target: key.target,
+        command: key.command,
+        errno: series.errno,
+        checks: series.probes,
+        failed: series.failed,
+        succeeded: series.changed,
+        unexplained: is_unexplained.then_some(series.probes),
+        spinning: false,
+        asked_ns: asked_ns(&series).unwrap_or(NO_NS),
+        interval_ns,
+        freeable_ns: interval_ns.min(series.exclusive_ns),
+        total_ns: series.total_ns,
+        path: series.exclusive_ns,
+        lines: LinesOf {
+            first_row: series.first_row,
+            last_row: series.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(series.rows));
 }
 
 /// Whether the trace shows why the last probe succeeded: a call that failed before no longer fails, or the task that
@@ -84,24 +122,38 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
         .saturating_sub(events.start_ns(first_row))
         .max(0);
     let checks = spin.probes + i64::from(spin.changed);
-    write_key(context, task, spin.key, first_row, builder);
-    builder.text("errno", events.shape(first_row).errno);
-    builder.int("checks", checks);
-    builder.int("failed", spin.probes);
-    builder.bool("succeeded", spin.changed);
-    builder.some_int("unexplained", None);
-    builder.bool("spinning", true);
-    builder.some_int("asked_ns", None);
-    builder.int("interval_ns", total_ns / (checks - 1).max(1));
-    builder.int("freeable_ns", 0);
-    builder.int("total_ns", total_ns);
-    builder.path_ns(stretch_ns(context, task, first_row, last_row));
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Stretch {
+    let key = Checked::new(context, spin.key, first_row);
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        syscall: key.syscall,
+        op: key.op,
+        target: key.target,
+        command: key.command,
+        errno: events.shape(first_row).errno,
+        checks,
+        failed: spin.probes,
+        succeeded: spin.changed,
+        unexplained: None,
+        spinning: true,
+        asked_ns: NO_NS,
+        interval_ns: total_ns / (checks - 1).max(1),
+        freeable_ns: 0,
+        total_ns,
+        path: stretch_ns(context, task, first_row, last_row),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    let members = Provenance::Stretch {
         task,
         first_row,
         last_row,
-    });
+    };
+    builder.add(row, members);
 }
 
 /// Time on the critical path from one call of a task to another, including the gaps between calls.
@@ -119,27 +171,35 @@ pub(super) fn stretch_ns(
     before_ns + context.exclusive_ns(last_row)
 }
 
-fn write_key(
-    context: &TableContext<'_>,
-    task: u32,
-    key: ProbeKey,
-    first_row: u32,
-    builder: &mut TableBuilder<'_>,
-) {
-    let (syscall, target, command) = match key {
-        ProbeKey::Call(syscall, target) => (syscall, target, Text::NONE),
-        ProbeKey::Command(command) => (Text::NONE, Text::NONE, command),
-    };
-    let op = if syscall.is_some() {
-        context.trace.events.shape(first_row).op
-    } else {
-        Text::NONE
-    };
-    builder.task_columns(task, first_row);
-    builder.text("syscall", syscall);
-    builder.text("op", op);
-    builder.text("target", target);
-    builder.text("command", command);
+/// What a series checks: a call, or a command that a child runs.
+struct Checked {
+    syscall: Text,
+    op: Text,
+    target: Text,
+    command: Text,
+}
+
+impl Checked {
+    fn new(context: &TableContext<'_>, key: ProbeKey, first_row: u32) -> Checked {
+        match key {
+            ProbeKey::Call(syscall, target) => Checked {
+                syscall,
+                op: if syscall.is_some() {
+                    context.trace.events.shape(first_row).op
+                } else {
+                    Text::NONE
+                },
+                target,
+                command: Text::NONE,
+            },
+            ProbeKey::Command(command) => Checked {
+                syscall: Text::NONE,
+                op: Text::NONE,
+                target: Text::NONE,
+                command,
+            },
+        }
+    }
 }
 
 /// Mean requested duration of the pauses.

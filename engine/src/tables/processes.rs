@@ -4,6 +4,7 @@ use crate::critical_path::window;
 use crate::parallel;
 use crate::query::selection::Selection;
 use crate::store::event::NONE;
+use crate::store::schema::schema;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::tasks::Task;
 use crate::store::text_columns::push_text;
@@ -14,6 +15,71 @@ use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+
+schema! {
+    pub PROCESSES: processes "Processes.";
+    times: Calls;
+    columns {
+        capture: Index "Number of the capture.",
+        task: Index "Number of its main task.",
+        pid: Id "Process id.",
+        parent_task: Index "Task that created it.",
+        parent_pid: Id "Process that created it.",
+        program: Text "The last program it ran.",
+        argv: Text "Arguments of that program.",
+        birth_ns: Moment "Start of its first event, or the end of the call that created it if the first event comes late.",
+        death_ns: Moment "End of its life, if the capture shows it.",
+        exit_code: SmallNumber "Exit status.",
+        exit_signal: Text "Signal that killed it.",
+        wall_ns: Ns "Lifetime, as far as the capture shows it.",
+        exclusive_ns: Ns "Critical-path time charged to it.",
+        in_call_ns: Ns "Time in calls, over all of its threads.",
+        cpu_ns: Ns "CPU time over all of its threads: all of it, or that in calls if the tracer prints no more; missing where it prints none.",
+        own_cpu_ns: Ns "CPU time outside its calls; missing where the tracer does not print all CPU time.",
+        max_own_cpu_ns: Ns (Max) "The most CPU time between two calls of one of its threads.",
+        max_own_cpu_line: LastLine "The line of the call that follows it.",
+        gap_ns: Ns "Time between calls, over all of its threads.",
+        stopped_ns: Ns "Part of gap_ns in which they were stopped by a signal.",
+        slack_ns: Ns "How much longer it could have run without delaying the end of the window, as far as the trace shows its waiters; missing where unknown.",
+        calls: Number "Number of calls.",
+        failed: Number "Number of calls that failed.",
+        threads: Number "Number of its tasks, the main one included.",
+        first_line: FirstLine "Its first line.",
+    }
+}
+
+schema! {
+    pub TASKS: tasks "Tasks: threads and processes.";
+    times: Calls;
+    columns {
+        task: Index "Number of the task.",
+        capture: Index "Number of the capture.",
+        tid: Id "Thread id at birth.",
+        pid: Id "Process id.",
+        creator: Index "Task that created it.",
+        creator_pid: Id "Process id of the creator.",
+        created_by: Text "Call that created it.",
+        is_thread: Flag "Whether it is a thread other than the main one.",
+        birth_ns: Moment "Start of its first event, or the end of the call that created it if the first event comes late.",
+        death_ns: Moment "End of its life, if the capture shows it.",
+        exit_code: SmallNumber "Exit status.",
+        exit_signal: Text "Signal that killed it.",
+        superseded: Flag "Whether another thread took over its id with execve.",
+        program: Text "The last program it ran.",
+        argv: Text "Arguments of that program.",
+        calls: Number "Number of calls.",
+        failed: Number "Number of calls that failed.",
+        signals: Number "Signals delivered to it.",
+        in_call_ns: Ns "Time in calls.",
+        gap_ns: Ns "Time between calls; gap_ns + in_call_ns is its lifetime.",
+        stopped_ns: Ns "Part of gap_ns in which it was stopped by a signal.",
+        exclusive_ns: Ns "Critical-path time charged to it.",
+        lines: Lines {
+            first_line "Its first line.",
+            last_line "Its last line.",
+        },
+    }
+}
 
 /// The division of a task's lifetime. Without a clock, only the time in calls is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,7 +20,9 @@ use crate::store::heuristics::{
 use crate::store::task_relations::same_process;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::polls::stretch_ns;
 use crate::tables::ready_spins::objects::{ReadyObject, is_other_kind, stays_ready};
@@ -29,6 +31,28 @@ use parsers::syscalls::{self, Action, Class, Transfer, Wait};
 use parsers::{DurKind, Outcome, Text};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
+
+table! {
+    ready_spins "Polls that return at once, by task and object.";
+    times: Calls;
+    costs: Cost { gaps: true, ..Cost::OF_TASK };
+    row {
+        of: OfTask,
+        syscall: Text "System call that polls.",
+        target: Text "The descriptor that is ready, as far as the capture identifies it.",
+        fd: MaybeNumber "Number of that descriptor, as far as the capture contains it.",
+        attempt: Text "System call that tries to read or accept after the polls, without success.",
+        errno: Text "Error of these attempts.",
+        empty: Text "System call that reads after the polls, and returns 0: the end of the data.",
+        bare: Flag "Whether the task makes no other call between these polls.",
+        proven: Flag "Whether the descriptor is of a kind that stays ready until a call takes something, or the attempts show it.",
+        polls: Count "Number of polls in a row that return at once, in the longest series.",
+        interval_ns: Ns (Same) "Mean time from one poll to the next.",
+        total_ns: Ns "From the first poll to the last.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and between them." },
+        lines: Lines,
+    }
+}
 
 /// Maximum number of series. The longest are retained.
 const MAX_SERIES: usize = 256;
@@ -76,7 +100,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         Vec::new()
     };
     let found = parallel::flat_map(&tasks, |&task| of_task(context, &kinds, task));
-    let mut builder = TableBuilder::new(context, "ready_spins");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for series in without_consumers(context, &kinds, found) {
         write(context, &series, &mut builder);
     }
@@ -372,34 +396,36 @@ fn write(context: &TableContext<'_>, series: &Series, builder: &mut TableBuilder
         .start_ns(last_row)
         .saturating_sub(events.start_ns(first_row))
         .max(0);
-    builder.task_columns(task, first_row);
-    builder.text("syscall", events.shape(first_row).syscall);
-    builder.text("target", series.object.target);
-    builder.some_int("fd", series.object.fd.map(i64::from));
-    builder.text(
-        "attempt",
-        name(true).map_or(Text::NONE, |shape| shape.syscall),
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        syscall: events.shape(first_row).syscall,
+        target: series.object.target,
+        fd: series.object.fd.map(i64::from),
+        attempt: name(true).map_or(Text::NONE, |shape| shape.syscall),
+        errno: name(true).map_or(Text::NONE, |shape| shape.errno),
+        empty: name(false).map_or(Text::NONE, |shape| shape.syscall),
+        bare: is_bare(context, series),
+        proven: attempt.is_some() || stays_ready(events.texts.bytes(series.object.target)),
+        polls: series.polls as i64,
+        interval_ns: total_ns / (series.polls as i64 - 1).max(1),
+        total_ns,
+        path: stretch_ns(context, task, first_row, last_row),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(
+        row,
+        Provenance::Stretch {
+            task,
+            first_row,
+            last_row,
+        },
     );
-    builder.text("errno", name(true).map_or(Text::NONE, |shape| shape.errno));
-    builder.text(
-        "empty",
-        name(false).map_or(Text::NONE, |shape| shape.syscall),
-    );
-    builder.bool("bare", is_bare(context, series));
-    builder.bool(
-        "proven",
-        attempt.is_some() || stays_ready(events.texts.bytes(series.object.target)),
-    );
-    builder.int("polls", series.polls as i64);
-    builder.int("interval_ns", total_ns / (series.polls as i64 - 1).max(1));
-    builder.int("total_ns", total_ns);
-    builder.path_ns(stretch_ns(context, task, first_row, last_row));
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Stretch {
-        task,
-        first_row,
-        last_row,
-    });
 }
 
 #[cfg(test)]

@@ -14,11 +14,37 @@ use crate::parallel;
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
-use parsers::Text;
 use parsers::syscalls::{Action, Wait};
+use parsers::{NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    requests "Requests to a peer, by task.";
+    times: Calls;
+    row {
+        of: OfTask,
+        peer: Words "Peer that it sent to.",
+        port: MaybeNumber "The port of the peer.",
+        round_trips: Count "Number of answered requests.",
+        response_ns: Ns "Total time from the last send to the answer.",
+        mean_ns: Ns (Same) "Mean time from the last send to the answer.",
+        typical_ns: Ns "round_trips times the median response time: what they take if none is unusually slow.",
+        p99_ns: Ns (Same) "99th percentile of the response time, within 1%.",
+        max_ns: Ns (Max) "Longest duration.",
+        sends: Count "Number of sends.",
+        sent_bytes: Bytes "Bytes sent.",
+        received_bytes: Bytes "Bytes received.",
+        connections: Count "Number of different named sockets connected to the peer.",
+        resent: Count "Number of sends repeated after a timeout without an answer.",
+        unanswered: Count "Number of requests that were never answered.",
+        delayed_acks: Count "Round trips with several sends that took as long as a delayed acknowledgement.",
+        path: PathTime { exclusive_ns "Critical-path time of the sends, waits and receives." },
+        lines: Lines,
+    }
+}
 
 const NAME_SERVER_PORT: i64 = 53;
 
@@ -61,7 +87,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| {
         OfTask::new(context, &sockets, task).finish()
     });
-    let mut builder = TableBuilder::new(context, "requests");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, peers) in tasks.iter().zip(all) {
         peers
             .into_iter()
@@ -326,34 +352,37 @@ fn write(
         return;
     };
     let answered = peer.round_trips > 0;
-    builder.task_columns(task, first_row);
     let path = context.trace.events.socket_paths.get(&peer.first_target);
     let name = texts.string(path.copied().unwrap_or(name));
-    builder.string("peer", Some(address(&name)));
-    builder.some_int("port", port(texts.bytes(peer.first_target)));
-    builder.int("round_trips", peer.round_trips);
-    builder.int("response_ns", peer.response_ns);
-    builder.some_int(
-        "mean_ns",
-        answered.then(|| peer.response_ns / peer.round_trips.max(1)),
-    );
-    builder.some_int(
-        "typical_ns",
-        answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
-    );
-    builder.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
-    builder.some_int("max_ns", answered.then_some(peer.max_ns));
-    builder.int("sends", peer.sent.0);
-    builder.int("sent_bytes", peer.sent.1);
-    builder.int("received_bytes", peer.received_bytes);
-    builder.int("connections", peer.connections.len() as i64);
-    builder.int("resent", peer.resent);
-    builder.int("unanswered", peer.unanswered);
-    builder.int("delayed_acks", peer.delayed);
     peer.rows.append(&mut peer.held_back);
     peer.rows.sort_unstable();
     peer.rows.dedup();
-    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(peer.rows));
+    let if_answered = |of: &dyn Fn() -> i64| if answered { of() } else { NO_NS };
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: first_row,
+        },
+        peer: Some(address(&name).to_owned()),
+        port: port(texts.bytes(peer.first_target)),
+        round_trips: peer.round_trips,
+        response_ns: peer.response_ns,
+        mean_ns: if_answered(&|| peer.response_ns / peer.round_trips.max(1)),
+        typical_ns: if_answered(&|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
+        p99_ns: if_answered(&|| peer.lengths.quantile(0.99)),
+        max_ns: if_answered(&|| peer.max_ns),
+        sends: peer.sent.0,
+        sent_bytes: peer.sent.1,
+        received_bytes: peer.received_bytes,
+        connections: peer.connections.len() as i64,
+        resent: peer.resent,
+        unanswered: peer.unanswered,
+        delayed_acks: peer.delayed,
+        path: peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(peer.rows));
 }

@@ -10,10 +10,36 @@ use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ProcessTasks, processes};
+use crate::table_support::threshold::CostScope;
 use parsers::Text;
 use rustc_hash::FxHashMap;
+
+table! {
+    rereads "Files that were read more than once in a capture.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| passes::reads(action),
+        of: CostScope::Target,
+        apart: false,
+        ..Cost::OF_TASK
+    };
+    row {
+        group: OfProcesses { processes "Number of processes that read the file." },
+        target: Text "The file; missing where files with little time each are combined.",
+        targets: Count "Number of files.",
+        opens: Count "Number of times it was opened and read from the start.",
+        size_bytes: MaybeBytes (Same) "Bytes of the largest pass, taken as the size of the file.",
+        written: Flag "Whether one of these processes also wrote to it.",
+        sum: CallSums {
+            calls "Number of calls in all passes except the first.",
+            bytes "Bytes read more than once.",
+        },
+    }
+}
 
 /// Maximum number of files that are analysed, those with the most time on the critical path.
 const MAX_FILES: usize = 64;
@@ -25,7 +51,7 @@ type Key = (Text, i64);
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = passes::kinds(context);
     let Some(chosen) = passes::begun_again(context, &kinds, MAX_FILES) else {
-        return TableBuilder::new(context, "rereads").finish();
+        return TableBuilder::new(context, &TABLE.schema).finish();
     };
     let processes = processes(context);
     let read = |found: &ProcessPasses| {
@@ -50,7 +76,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .into_iter()
         .filter(|(_, file)| file.opens > 1)
         .map(|((_, target), file)| file.group(target));
-    let mut builder = TableBuilder::new(context, "rereads");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups.collect(), |_| (Text::NONE, 0)) {
         write(context, &group, &mut builder);
     }
@@ -110,14 +136,16 @@ impl File {
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (target, largest_bytes) = group.key;
-    builder.group_columns(group);
-    builder.text("target", target);
-    builder.int("targets", grouping::targets(context, &group.rows));
-    builder.int("opens", group.counts[0]);
-    builder.some_int("size_bytes", target.is_some().then_some(largest_bytes));
-    builder.bool("written", group.counts[1] > 0);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        target,
+        targets: grouping::targets(context, &group.rows),
+        opens: group.counts[0],
+        size_bytes: target.is_some().then_some(largest_bytes),
+        written: group.counts[1] > 0,
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

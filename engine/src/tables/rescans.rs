@@ -10,9 +10,35 @@ use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ProcessTasks, costliest};
 use parsers::Text;
+use parsers::syscalls::Action;
+
+table! {
+    rescans "Things that a process scans more than once.";
+    times: Calls;
+    costs: Cost {
+        calls: |action, _| passes::reads(action) || action == Action::ControlsDevice,
+        of_program: false,
+        apart: false,
+        ..Cost::OF_PROCESS
+    };
+    row {
+        group: OfProcesses,
+        kind: Words "file, directory, or requests (entries fetched by ioctl).",
+        syscall: Text "The most common of the system calls.",
+        op: Text "The request that fetches entries.",
+        target: Text "What is scanned.",
+        scans: Count "Number of scans from the start.",
+        entries: Count "Number of calls that returned an entry, in all scans.",
+        entries_per_scan: Ratio "Entries per scan.",
+        written: Flag "Whether the process also wrote to it.",
+        sum: CallSums { calls "Number of calls in all scans except the first." },
+    }
+}
 
 /// Thing, kind, and whether it was written. Merged rows have an empty thing.
 type Key = (Thing, &'static str, bool);
@@ -21,7 +47,7 @@ type Key = (Thing, &'static str, bool);
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = passes::kinds(context);
     let Some(chosen) = passes::begun_again(context, &kinds, MAX_TARGETS) else {
-        return TableBuilder::new(context, "rescans").finish();
+        return TableBuilder::new(context, &TABLE.schema).finish();
     };
     let processes = costliest(context, &kinds);
     let of_process = |tasks: &ProcessTasks<'_>| {
@@ -32,7 +58,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             .collect::<Vec<_>>()
     };
     let groups = parallel::flat_map(&processes, of_process);
-    let mut builder = TableBuilder::new(context, "rescans");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(_, kind, _)| {
         ((Text::NONE, Text::NONE), kind, false)
     }) {
@@ -58,20 +84,19 @@ fn group(found: passes::ProcessPasses) -> CallGroup<Key> {
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let ((target, op), kind, written) = group.key;
     let [scans, entries] = group.counts;
-    builder.group_columns(group);
-    builder.string("kind", Some(kind));
-    builder.text("syscall", grouping::commonest(context, &group.rows));
-    builder.text("op", op);
-    builder.text("target", target);
-    builder.int("scans", scans);
-    builder.int("entries", entries);
-    builder.float(
-        "entries_per_scan",
-        Some(entries as f64 / scans.max(1) as f64),
-    );
-    builder.bool("written", written);
-    builder.sum(&group.sum(context));
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        kind: Some(kind.to_owned()),
+        syscall: grouping::commonest(context, &group.rows),
+        op,
+        target,
+        scans,
+        entries,
+        entries_per_scan: Some(entries as f64 / scans.max(1) as f64),
+        written,
+        sum: group.sum(context),
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

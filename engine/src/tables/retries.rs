@@ -7,16 +7,41 @@ use super::polls::asked_ns;
 use super::probe_series::{ProbeSeries, series_between};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::probe_series::pauses::pauses;
 use crate::tables::probe_series::probes::{ProbeKey, ProbeKind};
 use crate::tables::retries::by_process::Series;
-use parsers::Text;
+use parsers::{NO_NS, Text};
 use rustc_hash::FxHashSet;
+
+table! {
+    retries "Series of attempts after failures.";
+    times: Calls;
+    row {
+        of: OfTask,
+        syscall: Text "System call that is retried.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        errno: Text "Name of the last error.",
+        attempts: Count "Number of attempts.",
+        failed: Count "Number of failed attempts.",
+        succeeded: Flag "Whether the last attempt succeeded.",
+        asked_ns: Ns (Same) "Mean requested duration of a pause.",
+        pause_ns: Ns "Total duration of the pauses.",
+        freeable_ns: Ns "The last pause, during which the call may have become possible; all pauses if the task gave up.",
+        first_pause_ns: Ns "Duration of the first pause.",
+        last_pause_ns: Ns "Duration of the last pause.",
+        grows: Flag "Whether the last pause is longer than the first.",
+        total_ns: Ns "From the first attempt to the last.",
+        path: PathTime { exclusive_ns "Critical-path time in these calls and pauses." },
+        lines: Lines,
+    }
+}
 
 /// Builds the table, one row per series of attempts.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "retries");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let pauses = pauses(context);
     let of_processes = by_process::series(context, &pauses);
     let taken: FxHashSet<u32> = of_processes
@@ -45,25 +70,38 @@ fn write_probes(
     (syscall, target): (Text, Text),
     builder: &mut TableBuilder<'_>,
 ) {
-    builder.task_columns(series.task, series.first_row);
-    builder.text("syscall", syscall);
-    builder.text("op", context.trace.events.shape(series.first_row).op);
-    builder.text("target", target);
-    builder.text("errno", series.errno);
-    builder.int("attempts", series.probes);
-    builder.int("failed", series.failed);
-    builder.bool("succeeded", !series.ends_failed);
-    builder.some_int("asked_ns", asked_ns(&series));
     let pauses_ns: Vec<i64> = series
         .pauses
         .iter()
         .map(|(_, pause)| pause.dur_ns)
         .collect();
-    write_pauses(&pauses_ns, !series.ends_failed, builder);
-    builder.int("total_ns", series.total_ns);
-    builder.path_ns(series.exclusive_ns);
-    builder.lines(series.first_row, series.last_row);
-    builder.members(Provenance::Rows(series.rows));
+    let pauses = Pauses::new(&pauses_ns, !series.ends_failed);
+    let row = TableRow {
+        of: TaskAt {
+            task: series.task,
+            row: series.first_row,
+        },
+        syscall,
+        op: context.trace.events.shape(series.first_row).op,
+        target,
+        errno: series.errno,
+        attempts: series.probes,
+        failed: series.failed,
+        succeeded: !series.ends_failed,
+        asked_ns: asked_ns(&series).unwrap_or(NO_NS),
+        pause_ns: pauses.sum_ns,
+        freeable_ns: pauses.freeable_ns,
+        first_pause_ns: pauses.first_ns,
+        last_pause_ns: pauses.last_ns,
+        grows: pauses.grow,
+        total_ns: series.total_ns,
+        path: series.exclusive_ns,
+        lines: LinesOf {
+            first_row: series.first_row,
+            last_row: series.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(series.rows));
 }
 
 fn write_series(context: &TableContext<'_>, series: Series, builder: &mut TableBuilder<'_>) {
@@ -75,38 +113,59 @@ fn write_series(context: &TableContext<'_>, series: Series, builder: &mut TableB
         .attempts
         .iter()
         .filter(|attempt| attempt.errno.is_some());
-    builder.task_columns(first.task, first.row);
-    builder.text("syscall", shape.syscall);
-    builder.text("op", shape.op);
-    builder.text("target", context.trace.events.target(first.row));
-    builder.text(
-        "errno",
-        failed
+    let succeeded = !last.errno.is_some();
+    let pauses = Pauses::new(&series.pauses_ns, succeeded);
+    let row = TableRow {
+        of: TaskAt {
+            task: first.task,
+            row: first.row,
+        },
+        syscall: shape.syscall,
+        op: shape.op,
+        target: context.trace.events.target(first.row),
+        errno: failed
             .clone()
             .next_back()
             .map_or(Text::NONE, |attempt| attempt.errno),
-    );
-    builder.int("attempts", series.attempts.len() as i64);
-    builder.int("failed", failed.count() as i64);
-    builder.bool("succeeded", !last.errno.is_some());
-    builder.some_int("asked_ns", None);
-    write_pauses(&series.pauses_ns, !last.errno.is_some(), builder);
-    builder.int("total_ns", last.start_ns.saturating_sub(first.start_ns));
-    builder.path_ns(series.exclusive_ns);
-    builder.lines(first.row, last.row);
-    builder.members(Provenance::Rows(series.rows));
+        attempts: series.attempts.len() as i64,
+        failed: failed.count() as i64,
+        succeeded,
+        asked_ns: NO_NS,
+        pause_ns: pauses.sum_ns,
+        freeable_ns: pauses.freeable_ns,
+        first_pause_ns: pauses.first_ns,
+        last_pause_ns: pauses.last_ns,
+        grows: pauses.grow,
+        total_ns: last.start_ns.saturating_sub(first.start_ns),
+        path: series.exclusive_ns,
+        lines: LinesOf {
+            first_row: first.row,
+            last_row: last.row,
+        },
+    };
+    builder.add(row, Provenance::Rows(series.rows));
 }
 
 /// How long the pauses took, and how much of that could be saved.
-fn write_pauses(pauses_ns: &[i64], succeeded: bool, builder: &mut TableBuilder<'_>) {
-    let pause_ns = pauses_ns.iter().sum();
-    let (first_ns, last_ns) = (
-        pauses_ns.first().copied().unwrap_or(0),
-        pauses_ns.last().copied().unwrap_or(0),
-    );
-    builder.int("pause_ns", pause_ns);
-    builder.int("freeable_ns", if succeeded { last_ns } else { pause_ns });
-    builder.int("first_pause_ns", first_ns);
-    builder.int("last_pause_ns", last_ns);
-    builder.bool("grows", last_ns > first_ns.saturating_add(first_ns / 4));
+struct Pauses {
+    sum_ns: i64,
+    freeable_ns: i64,
+    first_ns: i64,
+    last_ns: i64,
+    grow: bool,
+}
+
+impl Pauses {
+    fn new(pauses_ns: &[i64], succeeded: bool) -> Pauses {
+        let sum_ns = pauses_ns.iter().sum();
+        let first_ns = pauses_ns.first().copied().unwrap_or(0);
+        let last_ns = pauses_ns.last().copied().unwrap_or(0);
+        Pauses {
+            sum_ns,
+            freeable_ns: if succeeded { last_ns } else { sum_ns },
+            first_ns,
+            last_ns,
+            grow: last_ns > first_ns.saturating_add(first_ns / 4),
+        }
+    }
 }

@@ -12,11 +12,40 @@ use super::traffic::Traffic;
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::threshold::CostScope;
 use crate::tables::probe_series::pauses::only_pauses;
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    siblings "Groups of at least two children of one process with the same program.";
+    times: Lives;
+    row {
+        of: OfTask { program "Program of the parent." },
+        child_program: Text "Program that the children run.",
+        folder: Words "Folder of their programs, if these are several scripts of one folder.",
+        commands: List "The first few different command lines of the children.",
+        children: Count "Number of children.",
+        dependent: Count "Number of children that depend on an earlier one through files and pipes: it wrote what they or their parent read.",
+        at_once: Number "Maximum number alive at the same time.",
+        serial_share: Share "Share of the time with at least one child alive in which only one was.",
+        wall_ns: Ns "From the first birth to the last exit.",
+        sum_ns: Ns "Sum of their lifetimes.",
+        longest_ns: Ns (Max) "Longest lifetime.",
+        parallel: Ratio "Apparent parallelism: sum_ns / wall_ns.",
+        lock_wait_ns: Ns "Time that the children and their descendants waited for file locks.",
+        effective: Ratio "Parallelism without the time spent waiting for file locks.",
+        path: PathTime { exclusive_ns "Critical-path time of the children and their descendants." },
+        untraced_ns: Ns "exclusive_ns without what tracing is estimated to have added.",
+        could_free_ns: Ns "untraced_ns without the most expensive child: what running all of them at once could save.",
+        lines: Lines {
+            first_line "First line of the first child.",
+            last_line "Last line of the last child.",
+        },
+    }
+}
 
 /// Maximum number of command lines listed.
 const MAX_NAMED: usize = 5;
@@ -60,7 +89,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
     groups.extend(by_folder(context, &groups));
     groups.retain(|group| group.children.len() > 1);
-    let mut builder = TableBuilder::new(context, "siblings");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     groups.retain(|group| reaches_threshold(context, &times, group));
     if !groups.is_empty() {
         let pauses = only_pauses(context);
@@ -237,31 +266,33 @@ fn write(
         return;
     }
     let factor = |ns: i64| (overlap.wall_ns > 0).then(|| ns as f64 / overlap.wall_ns as f64);
-    builder.task_columns(group.parent, first_row);
-    builder.text("child_program", group.program);
-    builder.string("folder", group.folder.as_deref());
-    builder.list("commands", commands(context, group));
-    builder.int("children", group.children.len() as i64);
-    builder.int(
-        "dependent",
-        traffic.dependent(context, group.parent, &group.children) as i64,
-    );
-    builder.int("at_once", overlap.most);
-    builder.float(
-        "serial_share",
-        (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64),
-    );
-    builder.int("wall_ns", overlap.wall_ns);
-    builder.int("sum_ns", sum_ns);
-    builder.int("longest_ns", longest_ns);
-    builder.float("parallel", factor(sum_ns));
-    builder.int("lock_wait_ns", waited_ns);
-    builder.float("effective", factor((sum_ns - waited_ns).max(0)));
-    builder.path_ns(path_ns);
-    builder.int("untraced_ns", untraced_ns);
-    builder.int("could_free_ns", untraced_ns - longest_untraced_ns);
-    builder.lines(first_row, last_row);
-    builder.members(Provenance::Stretches(ends));
+    let row = TableRow {
+        of: TaskAt {
+            task: group.parent,
+            row: first_row,
+        },
+        child_program: group.program,
+        folder: group.folder.clone(),
+        commands: commands(context, group),
+        children: group.children.len() as i64,
+        dependent: traffic.dependent(context, group.parent, &group.children) as i64,
+        at_once: overlap.most,
+        serial_share: (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64),
+        wall_ns: overlap.wall_ns,
+        sum_ns,
+        longest_ns,
+        parallel: factor(sum_ns),
+        lock_wait_ns: waited_ns,
+        effective: factor((sum_ns - waited_ns).max(0)),
+        path: path_ns,
+        untraced_ns,
+        could_free_ns: untraced_ns - longest_untraced_ns,
+        lines: LinesOf {
+            first_row,
+            last_row,
+        },
+    };
+    builder.add(row, Provenance::Stretches(ends));
 }
 
 /// The first distinct command lines of the children, in order.

@@ -8,12 +8,30 @@ use crate::parallel;
 use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::was_broken_off;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    signals "Delivered signals, by task and name.";
+    times: Calls;
+    row {
+        of: OfTask,
+        signal: Text "Name of the signal.",
+        delivered: Count "Number of deliveries.",
+        interrupted: Count "Number of calls that it interrupted.",
+        handled: Count "Number of times a handler ran.",
+        handler_ns: Ns "Total time from the signal to the return of its handler.",
+        timers: Count "Number of calls by the task that set a timer.",
+        interval_ns: Ns (Same) "Mean time from one delivery to the next.",
+        path: PathTime { exclusive_ns "Critical-path time of calls made by handlers." },
+        lines: Lines,
+    }
+}
 
 /// Maximum number of calls of a handler that are inspected.
 const MAX_HANDLER_CALLS: usize = 64;
@@ -41,7 +59,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let all: Vec<_> = parallel::map(&tasks, |&task| {
         (timers.calls(context, task).count(), of_task(context, task))
     });
-    let mut builder = TableBuilder::new(context, "signals");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, (timers, signals)) in tasks.iter().zip(all) {
         for (name, signal) in signals {
             write(context, task, name, signal, timers as i64, &mut builder);
@@ -117,24 +135,31 @@ fn write(
         .saturating_sub(events.start_ns(signal.first_row));
     signal.rows.sort_unstable();
     signal.rows.dedup();
-    builder.task_columns(task, signal.first_row);
-    builder.text("signal", name);
-    builder.int("delivered", signal.delivered);
-    builder.int("interrupted", signal.interrupted);
-    builder.int("handled", signal.handled);
-    builder.int("handler_ns", signal.handler_ns);
-    builder.int("timers", timers);
-    builder.some_int(
-        "interval_ns",
-        (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)),
-    );
-    builder.path_ns(
-        signal
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: signal.first_row,
+        },
+        signal: name,
+        delivered: signal.delivered,
+        interrupted: signal.interrupted,
+        handled: signal.handled,
+        handler_ns: signal.handler_ns,
+        timers,
+        interval_ns: if signal.delivered > 1 {
+            length_ns / (signal.delivered - 1)
+        } else {
+            NO_NS
+        },
+        path: signal
             .rows
             .iter()
             .map(|&row| context.exclusive_ns(row))
             .sum(),
-    );
-    builder.lines(signal.first_row, signal.last_row);
-    builder.members(Provenance::Rows(signal.rows));
+        lines: LinesOf {
+            first_row: signal.first_row,
+            last_row: signal.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(signal.rows));
 }

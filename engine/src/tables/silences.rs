@@ -14,9 +14,33 @@ use crate::store::heuristics::{
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, table};
 use crate::table_support::provenance::Provenance;
 use parsers::{DurKind, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    silences "Silences of a log, by capture and owner.";
+    times: Calls;
+    row {
+        capture: Capture "Number of the capture.",
+        target: Words "Message before the silence; of an activity that a message begins and another one ends, the first message.",
+        until: Words "Last message of the activity.",
+        after: Words "Message after the longest silence.",
+        calls: Count "Number of silences.",
+        several: MaybeNumber "The same if there are several.",
+        total_ns: Ns "Total duration.",
+        max_ns: Ns (Max) "Longest duration.",
+        is_rhythm: Flag "The log is silent after each of several messages of this text, none of which mentions a wait.",
+        is_usual: Flag "Other silences of the log are about as long, as in the log of a machine that is idle at times, or the log is a short part of something that it states.",
+        could_free_ns: Ns "Upper bound of the saving: exclusive_ns; 0 for a log of days, and after a message that something about as long has ended.",
+        path: PathTime,
+        lines: Lines {
+            first_line "Line before the longest silence, or first line of the activity.",
+            last_line "Line after the longest silence, or last line of the activity.",
+        },
+    }
+}
 
 /// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
 const WAITS: [&str; 7] = [
@@ -43,7 +67,7 @@ struct Group {
 
 /// Builds the table of silences, by capture and owner.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "silences");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
             let rows = messages(context, capture);
@@ -210,36 +234,38 @@ fn write(
     let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else {
         return;
     };
-    builder.capture(capture);
-    builder.string("target", Some(&owner));
-    builder.string("until", group.until.map(text).as_deref());
-    builder.string("after", after.map(text).as_deref());
-    builder.int("calls", silences);
-    builder.some_int("several", (silences > 1).then_some(silences));
-    builder.int("total_ns", group.total_ns);
-    builder.int("max_ns", max_ns);
-    builder.bool("is_rhythm", is_rhythm);
-    builder.bool("is_usual", is_usual);
     // A message that something long has ended begins nothing.
     let has_ended = |stated: Stated| {
         stated.meaning == Meaning::Took
             && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) >= max_ns
     };
     let follows_end = group.until.is_none() && stated(&owner).is_some_and(has_ended);
-    builder.int(
-        "could_free_ns",
-        if spans_days || follows_end {
-            0
-        } else {
-            group.exclusive_ns
-        },
-    );
-    builder.path_ns(group.exclusive_ns);
     let (from, to) = match (group.until, after) {
         (Some(until), _) => (group.owner, until),
         (None, Some(after)) => (longest, after),
         (None, None) => (first_row, last_row),
     };
-    builder.lines(from, to);
-    builder.members(Provenance::Rows(group.rows));
+    let row = TableRow {
+        capture,
+        target: Some(owner.to_owned()),
+        until: group.until.map(text),
+        after: after.map(text),
+        calls: silences,
+        several: (silences > 1).then_some(silences),
+        total_ns: group.total_ns,
+        max_ns,
+        is_rhythm,
+        is_usual,
+        could_free_ns: if spans_days || follows_end {
+            0
+        } else {
+            group.exclusive_ns
+        },
+        path: group.exclusive_ns,
+        lines: LinesOf {
+            first_row: from,
+            last_row: to,
+        },
+    };
+    builder.add(row, Provenance::Rows(group.rows));
 }

@@ -18,12 +18,31 @@ use crate::store::heuristics::{
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    sleeps "Sleeps, by task, program, syscall and requested duration.";
+    times: Calls;
+    row {
+        of: OfTask,
+        syscall: Text "Name of the system call.",
+        asked_ns: Ns (Same) "Requested duration of each sleep, if the capture shows it.",
+        calls: Count "Number of sleeps.",
+        interrupted: Count "Number of sleeps that a signal ended early.",
+        ran_ns: Ns "Total duration.",
+        max_ns: Ns (Max) "Longest duration.",
+        waited_by: Text "Program of the parent that waited for the longest of them.",
+        paces: Flag "Whether no process waits for it: it paces a process that never ends, or the process then waits for something outside anyway.",
+        path: PathTime,
+        lines: Lines,
+    }
+}
 
 /// Whether the calls of a shape sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,7 +118,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             *rhythms.entry(rhythm).or_default() += group.sum.calls;
         }
     }
-    let mut builder = TableBuilder::new(context, "sleeps");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
             let owner = owner(context, task, &group);
@@ -290,33 +309,36 @@ fn write(
         requested,
         rows,
     } = group;
-    builder.task_columns(task, sum.first_row);
-    builder.text("syscall", key.syscall);
-    builder.some_int(
-        "asked_ns",
-        (requested > 0).then(|| requested_ns / requested.max(1)),
-    );
-    builder.int("calls", sum.calls);
-    builder.int("interrupted", interrupted);
     // Without durations, complete sleeps took at least the requested time.
     let is_bound = sum.total_ns == NO_NS && sum.exclusive_ns > 0;
-    builder.ns(
-        "ran_ns",
-        if is_bound {
+    let row = TableRow {
+        of: TaskAt {
+            task,
+            row: sum.first_row,
+        },
+        syscall: key.syscall,
+        asked_ns: if requested > 0 {
+            requested_ns / requested.max(1)
+        } else {
+            NO_NS
+        },
+        calls: sum.calls,
+        interrupted,
+        ran_ns: if is_bound {
             sum.exclusive_ns
         } else {
             sum.total_ns
         },
-    );
-    builder.ns("max_ns", sum.max_ns);
-    builder.text(
-        "waited_by",
-        waiter(context, task, sum.longest_row).unwrap_or(Text::NONE),
-    );
-    builder.bool("paces", paces);
-    builder.path_ns(sum.exclusive_ns);
-    builder.lines(sum.first_row, sum.last_row);
-    builder.members(Provenance::Rows(rows));
+        max_ns: sum.max_ns,
+        waited_by: waiter(context, task, sum.longest_row).unwrap_or(Text::NONE),
+        paces,
+        path: sum.exclusive_ns,
+        lines: LinesOf {
+            first_row: sum.first_row,
+            last_row: sum.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(rows));
 }
 
 /// The program of the process that waited for this one during the sleep.

@@ -15,14 +15,39 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::evidence::may_be_outside;
 use crate::table_support::grouping::{self, CallGroup, limit_groups, targets};
+use crate::table_support::kit::table;
 use crate::table_support::limits::MAX_GROUPS;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use crate::table_support::text_numbers::TextNumbers;
 use crate::table_support::threshold::CostScope;
 use parsers::syscalls::{Action, Class};
 use parsers::{Interner, NO_NS, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    slow_targets "The slowest place of each process.";
+    times: Calls;
+    costs: Cost {
+        calls: |_, class| on_disk_or_network(class),
+        joins: Joins::Costliest(Some(1)),
+        ..Cost::OF_PROCESS
+    };
+    row {
+        group: OfProcesses,
+        syscall: Text "The system call with most of the time.",
+        target: Words "The place: a file, a directory tree, a peer or its host.",
+        scope: Words "file, directory, host or target.",
+        targets: Number "Number of different targets in that place.",
+        others: Number "Number of calls of the same kinds by the same program elsewhere.",
+        usual_ns: Ns "Time that the same number of such calls takes elsewhere.",
+        factor: Ratio "total_ns divided by usual_ns.",
+        half_calls: Number "Smallest number of calls that account for half of exclusive_ns.",
+        unproven_ns: Ns "The part of exclusive_ns that may be the program's own time: upper bounds of calls in which nothing shows the task.",
+        sum: CallSums,
+    }
+}
 
 /// A kind of call.
 #[derive(Clone, Copy)]
@@ -59,6 +84,10 @@ impl Took {
 /// Empty text, name, scope, expected time of the same calls elsewhere, and number of those calls.
 type Key = (Text, Vec<u8>, &'static str, i64, i64);
 
+fn on_disk_or_network(class: Class) -> bool {
+    matches!(class, Class::Disk | Class::Network)
+}
+
 /// Builds the table of the slowest place of each process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = kinds(context);
@@ -71,7 +100,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         });
     }
     let groups = parallel::map(&places, |place| of_place(context, &kinds, place));
-    let mut builder = TableBuilder::new(context, "slow_targets");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in limit_groups(context, groups, Clone::clone) {
         write(context, &group, &mut builder);
     }
@@ -543,28 +572,24 @@ fn of_place(
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (_, name, scope, usual_ns, others) = &group.key;
     let sum = group.sum(context);
-    builder.group_columns(group);
-    builder.text("syscall", grouping::costliest(context, &group.rows));
-    builder.string("target", Some(&String::from_utf8_lossy(name)));
-    builder.string("scope", Some(scope));
-    builder.int("targets", targets(context, &group.rows));
-    builder.int("others", *others);
-    builder.int("usual_ns", *usual_ns);
-    builder.float(
-        "factor",
-        Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64),
-    );
-    builder.int("half_calls", half_calls(context, &group.rows));
     let outside = group
         .rows
         .iter()
         .filter(|&&row| may_be_outside(context, row));
-    builder.int(
-        "unproven_ns",
-        outside.map(|&row| context.exclusive_ns(row)).sum(),
-    );
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall: grouping::costliest(context, &group.rows),
+        target: Some(String::from_utf8_lossy(name).into_owned()),
+        scope: Some((*scope).to_owned()),
+        targets: targets(context, &group.rows),
+        others: *others,
+        usual_ns: *usual_ns,
+        factor: Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64),
+        half_calls: half_calls(context, &group.rows),
+        unproven_ns: outside.map(|&row| context.exclusive_ns(row)).sum(),
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 /// The minimum number of these calls that account for half of their time.

@@ -9,7 +9,28 @@ use crate::logs::items::{ItemKind, Log};
 use crate::logs::stages::Stage;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, table};
 use crate::table_support::provenance::Provenance;
+use parsers::NO_NS;
+
+table! {
+    stages "Log messages of one text, ordered by their first message.";
+    times: Calls;
+    row {
+        capture: Capture "Number of the capture.",
+        message: Words "Text of the messages, with N or NAME for the parts that differ.",
+        item: Words "Kind of items that the messages are about, as in table items; missing if they are not about an item.",
+        messages: Count "Number of messages.",
+        start_ns: Moment "Time of the first message.",
+        last_ns: Ns "Time of the last message.",
+        total_ns: Ns "Time that items spent in the stage: from this message to the next one about the same item.",
+        mean_ns: Ns (Same) "Mean time in the stage.",
+        max_ns: Ns (Max) "Longest duration.",
+        item_share: Share "total_ns as a share of the time of all items.",
+        path: PathTime { exclusive_ns "Silence after these messages: window time until the next message about anything." },
+        lines: Lines,
+    }
+}
 
 /// Time that items spent in a stage.
 #[derive(Default, Clone)]
@@ -21,7 +42,7 @@ struct StageTimes {
 
 /// Builds the table of the stages of all logs, ordered by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "stages");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for log in context.logs() {
         let (stays, kinds) = (stays(log), kind_of_stages(log));
         for (number, stage) in log.stages.iter().enumerate() {
@@ -76,25 +97,26 @@ fn write(
     let own_ns: i64 = of.map_or(0, |(kind, _)| {
         kind.items.iter().map(|item| item.own_ns()).sum()
     });
-    builder.capture(log.capture);
-    builder.string("message", Some(&stage.shape));
-    builder.string("item", of.map(|(kind, _)| kind.name.as_str()));
-    builder.int("messages", rows.len() as i64);
-    builder.int("start_ns", first.at_ns);
-    builder.int("last_ns", last.at_ns);
-    builder.some_int("total_ns", stays.map(|stays| stays.total_ns));
-    builder.some_int("mean_ns", stays.map(|stays| stays.total_ns / stays.stays));
-    builder.some_int("max_ns", stays.map(|stays| stays.max_ns));
-    builder.float(
-        "item_share",
-        stays
+    let row = TableRow {
+        capture: log.capture,
+        message: Some(stage.shape.to_owned()),
+        item: of.map(|(kind, _)| kind.name.as_str()).map(str::to_owned),
+        messages: rows.len() as i64,
+        start_ns: first.at_ns,
+        last_ns: last.at_ns,
+        total_ns: stays.map(|stays| stays.total_ns).unwrap_or(NO_NS),
+        mean_ns: stays
+            .map(|stays| stays.total_ns / stays.stays)
+            .unwrap_or(NO_NS),
+        max_ns: stays.map(|stays| stays.max_ns).unwrap_or(NO_NS),
+        item_share: stays
             .filter(|_| own_ns > 0)
             .map(|stays| stays.total_ns as f64 / own_ns as f64),
-    );
-    builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(
-        *rows.iter().min().unwrap_or(&first.row),
-        *rows.iter().max().unwrap_or(&last.row),
-    );
-    builder.members(Provenance::Rows(rows));
+        path: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        lines: LinesOf {
+            first_row: *rows.iter().min().unwrap_or(&first.row),
+            last_row: *rows.iter().max().unwrap_or(&last.row),
+        },
+    };
+    builder.add(row, Provenance::Rows(rows));
 }

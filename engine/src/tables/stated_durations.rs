@@ -16,10 +16,37 @@ use crate::store::heuristics::{
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, table};
 use crate::table_support::provenance::Provenance;
 use parsers::{DurKind, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+table! {
+    stated_durations "Durations that log messages state.";
+    times: Calls;
+    row {
+        capture: Capture "Number of the capture.",
+        kind: Words "took, at least (a limit was exceeded) or planned (a wait that begins with the message).",
+        target: Words "The message with the longest duration.",
+        stated: Words "The longest duration as the message prints it.",
+        at_least: Words "`at least ` if the message states a lower bound.",
+        calls: Count "Number of events with this text before the number; several messages about the progress of one are one.",
+        several: MaybeNumber "The same if there are several.",
+        total_ns: Ns "Total duration as stated.",
+        max_ns: Ns (Max) "Longest duration as stated.",
+        rank: Number "Position by critical-path time, from 1.",
+        outside_ns: Ns "Longest duration if most of it precedes the first message of the log.",
+        outside_share: Ratio "outside_ns as a share of the window and outside_ns.",
+        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days.",
+        known_ns: Ns "outside_ns, otherwise exclusive_ns.",
+        path: PathTime { exclusive_ns "Part of the window in these intervals and in no shorter one." },
+        lines: Lines {
+            first_line "Line of the longest.",
+            last_line "The same line.",
+        },
+    }
+}
 
 /// One event with a stated duration.
 struct Event {
@@ -42,7 +69,7 @@ struct Group {
 
 /// Builds the table of stated durations.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "stated_durations");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if capture.facts.dur_kind == DurKind::Gap {
             let rows = messages(context, capture);
@@ -305,39 +332,37 @@ fn write(
         Meaning::AtLeast => "at least",
         Meaning::Planned => "planned",
     };
-    builder.capture(capture);
-    builder.string("kind", Some(kind));
-    builder.string("target", Some(&message));
-    builder.string("stated", Some(as_printed(&message, &event.stated.at)));
-    builder.string(
-        "at_least",
-        (event.stated.meaning == Meaning::AtLeast).then_some("at least "),
-    );
-    builder.int("calls", count);
-    builder.some_int("several", (count > 1).then_some(count));
-    builder.int(
-        "total_ns",
-        group
-            .events
-            .iter()
-            .map(|&event| events[event].stated.dur_ns)
-            .sum(),
-    );
-    builder.int("max_ns", max_ns);
-    builder.int("rank", rank);
     let in_window_ns = if wall_ns >= SEVERAL_DAYS_NS {
         0
     } else {
         group.exclusive_ns
     };
-    builder.some_int("outside_ns", outside_ns);
-    builder.float(
-        "outside_share",
-        outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64),
-    );
-    builder.int("could_free_ns", outside_ns.unwrap_or(in_window_ns));
-    builder.int("known_ns", outside_ns.unwrap_or(group.exclusive_ns));
-    builder.path_ns(group.exclusive_ns);
-    builder.lines(event.row, event.row);
-    builder.members(Provenance::Rows(group.rows));
+    let row = TableRow {
+        capture,
+        kind: Some(kind.to_owned()),
+        target: Some(message.clone().into_owned()),
+        stated: Some(as_printed(&message, &event.stated.at).to_owned()),
+        at_least: (event.stated.meaning == Meaning::AtLeast)
+            .then_some("at least ")
+            .map(str::to_owned),
+        calls: count,
+        several: (count > 1).then_some(count),
+        total_ns: group
+            .events
+            .iter()
+            .map(|&event| events[event].stated.dur_ns)
+            .sum(),
+        max_ns,
+        rank,
+        outside_ns: outside_ns.unwrap_or(NO_NS),
+        outside_share: outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64),
+        could_free_ns: outside_ns.unwrap_or(in_window_ns),
+        known_ns: outside_ns.unwrap_or(group.exclusive_ns),
+        path: group.exclusive_ns,
+        lines: LinesOf {
+            first_row: event.row,
+            last_row: event.row,
+        },
+    };
+    builder.add(row, Provenance::Rows(group.rows));
 }

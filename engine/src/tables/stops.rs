@@ -10,6 +10,7 @@ use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::signal::sent_to;
@@ -18,6 +19,29 @@ use parsers::line::Ended;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    stops "Tasks that were stopped, and processes that were killed.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program at that moment." },
+        kind: Words "stopped or killed.",
+        signal: Text "The signal.",
+        script: Words "Script that the program interprets.",
+        stops: Count "Number of stops.",
+        lasts: Flag "Whether it is still stopped when the capture ends.",
+        total_ns: Ns "Time it was stopped.",
+        max_ns: Ns (Max) "Longest stop.",
+        sender_pid: MaybeId "Process that sent the signal, if the capture shows it.",
+        sender_program: Text "Program of that process.",
+        after_term_ns: Ns "Time from a SIGTERM to the SIGKILL for the same process.",
+        path: PathTime { exclusive_ns "Critical-path time in which it was stopped." },
+        lines: Lines {
+            first_line "Line of the first stop, or of the call that killed it.",
+            last_line "Line of the last stop, or of its exit.",
+        },
+    }
+}
 
 /// Calls that sent a signal, by capture and target id, in order.
 type Sent = FxHashMap<(u32, i32), Vec<u32>>;
@@ -53,7 +77,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .iter()
         .filter_map(|&task| killed(context, task))
         .collect();
-    let mut builder = TableBuilder::new(context, "stops");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     if stopped.is_empty() && killed.is_empty() {
         return builder.finish();
     }
@@ -217,30 +241,29 @@ fn write(
         stop.at_ns,
     );
     let sender = by.map(|row| (events.task(row), row));
-    builder.task_columns(stop.task, stop.first_row);
-    builder.string("kind", Some(kind));
-    builder.text("signal", stop.signal);
-    builder.string(
-        "script",
-        context.script(stop.task, stop.last_row).as_deref(),
-    );
-    builder.int("stops", stop.stops);
-    builder.bool("lasts", kind == "stopped" && lasts(context, &stop));
-    builder.int("total_ns", stop.total_ns);
-    builder.int("max_ns", stop.longest_ns);
-    builder.some_int(
-        "sender_pid",
-        sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)),
-    );
-    builder.text(
-        "sender_program",
-        sender.map_or(Text::NONE, |(task, row)| context.program(task, row)),
-    );
-    builder.ns("after_term_ns", stop.after_term_ns);
-    builder.path_ns(stop.exclusive_ns);
     let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
-    builder.lines(first, stop.last_row);
-    builder.members(Provenance::Gaps(stop.gaps));
+    let row = TableRow {
+        of: TaskAt {
+            task: stop.task,
+            row: stop.first_row,
+        },
+        kind: Some(kind.to_owned()),
+        signal: stop.signal,
+        script: context.script(stop.task, stop.last_row),
+        stops: stop.stops,
+        lasts: kind == "stopped" && lasts(context, &stop),
+        total_ns: stop.total_ns,
+        max_ns: stop.longest_ns,
+        sender_pid: sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)),
+        sender_program: sender.map_or(Text::NONE, |(task, row)| context.program(task, row)),
+        after_term_ns: stop.after_term_ns,
+        path: stop.exclusive_ns,
+        lines: LinesOf {
+            first_row: first,
+            last_row: stop.last_row,
+        },
+    };
+    builder.add(row, Provenance::Gaps(stop.gaps));
 }
 
 /// Whether the task has not continued when the capture ends.

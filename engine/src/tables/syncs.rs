@@ -11,12 +11,30 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
 use parsers::facts::SyncsWrites;
 use parsers::syscalls::{Action, Transfer, action_of};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    syncs "Syncs, by process, syscall and target.";
+    times: Calls;
+    costs: Cost { calls: |action, _| may_sync(action), ..Cost::OF_PROCESS };
+    row {
+        group: OfProcesses,
+        syscall: Text "Name of the system call.",
+        target: Text "What was synced; missing where targets with few syncs each are combined.",
+        targets: Count "Number of different targets.",
+        opened: Flag "Whether these are writes to files opened with O_SYNC or O_DSYNC, where each write is a sync.",
+        writes: Count "Number of writes to these targets between the syncs.",
+        each_bytes: Bytes (Same) "Mean number of bytes written per sync.",
+        sum: CallSums { bytes "Bytes written between the syncs." },
+    }
+}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -47,7 +65,7 @@ fn kind(action: Action) -> Option<Kind> {
 }
 
 /// Whether a call may wait for written data. A write does so if its file was opened for synchronous writes.
-pub(super) fn may_sync(action: Action) -> bool {
+fn may_sync(action: Action) -> bool {
     kind(action).is_some()
 }
 
@@ -64,7 +82,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let groups = parallel::flat_map(&processes, |tasks| {
         of_process(context, &kinds, &synced, tasks)
     });
-    let mut builder = TableBuilder::new(context, "syncs");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         write(context, &group, &mut builder);
     }
@@ -189,16 +207,18 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut Table
         bytes: group.counts[1],
         ..group.sum(context)
     };
-    builder.group_columns(group);
-    builder.text("syscall", group.key.0);
-    builder.text("target", grouping::only_target(context, &group.rows));
-    builder.int("targets", grouping::targets(context, &group.rows));
     let is_write = matches!(kind(action_of(group.key.0)), Some(Kind::Writes));
-    builder.bool("opened", is_write);
-    builder.int("writes", group.counts[0]);
-    builder.int("each_bytes", sum.bytes / sum.calls.max(1));
-    builder.sum(&sum);
-    builder.members(Provenance::Rows(group.rows.clone()));
+    let row = TableRow {
+        group: group.into(),
+        syscall: group.key.0,
+        target: grouping::only_target(context, &group.rows),
+        targets: grouping::targets(context, &group.rows),
+        opened: is_write,
+        writes: group.counts[0],
+        each_bytes: sum.bytes / sum.calls.max(1),
+        sum,
+    };
+    builder.add(row, Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]

@@ -24,7 +24,9 @@ use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
 use crate::tables::timeouts::idle::Around;
@@ -32,6 +34,37 @@ use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+table! {
+    timeouts "Expired waits, by task, syscall, target and time limit.";
+    times: Calls;
+    costs: Cost { calls: |action, _| action.wait().is_some(), apart: false, ..Cost::OF_TASK };
+    row {
+        of: OfTask,
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What was awaited, if it is a single thing.",
+        awaited: Words "Kind of the awaited thing: `child`, `signal`, `data`, `peer`, `file-lock`, `lock` (lock, semaphore, condition or another thread), `message` or `any` (one of several).",
+        requested_ns: Ns (Same) "The timeout, if the capture shows it.",
+        waits: Count "Number of all waits for the same thing, expired or not, with any timeout.",
+        expired: Count "Number of waits that reached this timeout.",
+        ran_ns: Ns "Total duration of the expired waits.",
+        max_ns: Ns (Max) "Longest duration of an expired wait.",
+        is_round: Flag "Whether the timeout is a typical hand-chosen value.",
+        gave_up: Flag "Whether the last wait expired and the task continued with something else of its own accord, or killed the awaited process.",
+        went_on: Flag "Whether the task then continued with something else or exited. In an idle loop, the next wait for the same thing follows soon and finally succeeds.",
+        paces: Flag "Whether they pace a process that does not end by itself, or did so until it was told to end.",
+        sent_before: Text "Peer that the task had sent to, or tried to connect to, without an answer before the timeout.",
+        sent_bytes: MaybeBytes "Bytes of the last send to that peer.",
+        meanwhile: Words "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.",
+        answered: Flag "Whether the answer to that request came later, without another request: the task waited for it in steps.",
+        path: PathTime { exclusive_ns "Critical-path time of the expired waits." },
+        lines: Lines {
+            first_line "Line of the first expired wait.",
+            last_line "Line of the last expired wait.",
+        },
+    }
+}
 
 /// The kind of a wait: syscall, operation, normalised target.
 type Kind = (Text, Text, Text);
@@ -86,12 +119,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let tasks = tasks_with_expired(context);
     let around = Around::new(context);
     let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(&around, task));
-    let mut sheet = TableBuilder::new(context, "timeouts");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     let victims = Victims::new(context);
     for (&task, of_task) in tasks.iter().zip(all) {
-        of_task.write(&around, &victims, task, &mut sheet);
+        of_task.write(&around, &victims, task, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// The tasks with waits that expired, unless all of these waits together stay below the caller's threshold: a row has no
@@ -335,7 +368,7 @@ impl OfTask {
         around: &Around<'_>,
         victims: &Victims<'_>,
         task: u32,
-        sheet: &mut TableBuilder<'_>,
+        builder: &mut TableBuilder<'_>,
     ) {
         let context = around.context;
         let mut groups: Vec<Group> = std::mem::take(&mut self.groups).into_values().collect();
@@ -352,44 +385,43 @@ impl OfTask {
                 .get(&(group.key.kind, delays_end))
                 .copied()
                 .unwrap_or_default();
-            sheet.task_columns(task, group.sum.first_row);
-            sheet.text("syscall", syscall);
-            sheet.text("op", op);
-            sheet.text(
-                "target",
-                awaited_target(context, victims, task, group.sum.first_row),
-            );
-            sheet.string("awaited", awaited(action_of(syscall)));
-            sheet.some_int("requested_ns", group.requested_ns);
-            sheet.int("waits", all.waits);
-            sheet.int("expired", group.sum.calls);
-            sheet.ns("ran_ns", group.sum.total_ns);
-            sheet.ns("max_ns", group.sum.max_ns);
             let length_ns = group.requested_ns.unwrap_or(group.sum.max_ns);
-            sheet.bool("is_round", chosen_ns(length_ns, tick_ns).is_some());
             // A task that repeats the wait is idle and has not given up, unless it sent a signal to end the awaited
             // process.
             let gives_up = |&row: &u32| ends_awaited_process(context, task, row);
             let gave_up =
                 self.gave_up(around, task, &all, &group.key) || group.rows.iter().any(gives_up);
-            sheet.bool("gave_up", gave_up);
-            sheet.bool("went_on", group.key.went_on);
             // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
             let is_rhythm = all.expired >= MIN_RHYTHM_WAITS && !delays_end;
-            sheet.bool(
-                "paces",
-                is_rhythm && !around.ends.ends_by_itself(context, task),
-            );
-            sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
-            sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
-            sheet.string(
-                "meanwhile",
-                meanwhile(context, victims, task, group.sum.first_row).as_deref(),
-            );
-            sheet.bool("answered", group.key.answered);
-            sheet.path_ns(group.sum.exclusive_ns);
-            sheet.lines(group.sum.first_row, group.sum.last_row);
-            sheet.members(Provenance::Rows(group.rows));
+            let row = TableRow {
+                of: TaskAt {
+                    task,
+                    row: group.sum.first_row,
+                },
+                syscall,
+                op,
+                target: awaited_target(context, victims, task, group.sum.first_row),
+                awaited: awaited(action_of(syscall)).map(str::to_owned),
+                requested_ns: group.requested_ns.unwrap_or(NO_NS),
+                waits: all.waits,
+                expired: group.sum.calls,
+                ran_ns: group.sum.total_ns,
+                max_ns: group.sum.max_ns,
+                is_round: chosen_ns(length_ns, tick_ns).is_some(),
+                gave_up,
+                went_on: group.key.went_on,
+                paces: is_rhythm && !around.ends.ends_by_itself(context, task),
+                sent_before: group.sent.map_or(Text::NONE, |sent| sent.to),
+                sent_bytes: group.sent.map(|sent| sent.bytes),
+                meanwhile: meanwhile(context, victims, task, group.sum.first_row),
+                answered: group.key.answered,
+                path: group.sum.exclusive_ns,
+                lines: LinesOf {
+                    first_row: group.sum.first_row,
+                    last_row: group.sum.last_row,
+                },
+            };
+            builder.add(row, Provenance::Rows(group.rows));
         }
     }
 }

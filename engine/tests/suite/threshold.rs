@@ -40,13 +40,13 @@ proptest! {
         look(&trace, |context| {
             let wall_ns: i64 = context.windows.iter().map(|window| window.wall_ns()).sum();
             let least_ns = (wall_ns * share / 100).max(1);
-            for &(name, make) in TABLES.iter().filter(|(name, _)| *name != "captures") {
-                let all = make(context).table;
+            for table in TABLES.iter().filter(|table| table.schema.name != "captures") {
+                let all = (table.build)(context).table;
                 for (within, group) in GROUPS {
                     let floor = Threshold { within, least_ns: vec![least_ns] };
-                    let some = made(context, (name, make), Some(&floor)).table;
+                    let some = made(context, table, Some(&floor)).table;
                     prop_assert!(some.len() <= all.len());
-                    prop_assert_eq!(reached(&some, group, least_ns), reached(&all, group, least_ns), "{}", name);
+                    prop_assert_eq!(reached(&some, group, least_ns), reached(&all, group, least_ns), "{}", table.schema.name);
                 }
             }
             Ok(())

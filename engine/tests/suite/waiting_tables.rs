@@ -551,7 +551,7 @@ fn tables_have_the_rows_of_the_cases() {
         };
         let found = rows(
             &trace,
-            by_name(case.table).expect("the table"),
+            by_name(case.table).expect("the table").build,
             case.columns,
         );
         if found != case.rows {

@@ -85,7 +85,7 @@ fn ask(
     let claimed_ns = analysis.with_context(choice, |context| {
         let found: Vec<_> = tables::TABLES
             .iter()
-            .map(|&(_, make)| make(context))
+            .map(|table| (table.build)(context))
             .collect();
         let members = |found: &engine::table_support::builder::BuiltTable| -> Vec<Vec<Provenance>> {
             found

@@ -1,3 +1,4 @@
+use crate::query::event_rows::EVENTS;
 use crate::query::filter::events::EventFilter;
 use crate::query::filter::*;
 use crate::store::table::{Values, ints, some_ints, texts};
@@ -229,10 +230,7 @@ fn events_are_found_by_all_their_columns_as_in_their_table() {
 
 #[test]
 fn every_column_of_events_can_be_asked_for() {
-    for known in crate::store::schema::COLUMNS
-        .iter()
-        .filter(|known| known.table == "events")
-    {
+    for known in EVENTS.columns() {
         assert!(
             EventFilter::new(Expr::Missing(column(known.name))).is_ok(),
             "{}",

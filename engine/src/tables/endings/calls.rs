@@ -10,6 +10,7 @@ use crate::store::event::EventKind;
 use crate::store::facts::{IsTorn, OpenFd};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::open_calls::{OpenCall, kind, wait};
 use crate::waits::wait_kinds::{never_returned, was_broken_off};
@@ -17,12 +18,35 @@ use parsers::Text;
 use parsers::line::Ended;
 use parsers::syscalls::Action;
 
+table! {
+    last_calls "The call in which each of their threads was when the capture or the process ended.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program." },
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        fd: MaybeId "Descriptor, if its target is unknown.",
+        kind: Words "What it waits for: client, child, event, input, thread, kernel, …",
+        bytes: MaybeBytes "Bytes to be moved.",
+        requested_ns: Ns (Same) "Limit of the wait.",
+        before: Count "Number of calls of the thread before it.",
+        same_before: Count "Number of those with the same name and target.",
+        killed_by: Text "Signal that killed the process in this call.",
+        rows_after: Count "Number of events of the capture after it.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
+
 /// Threads that are listed of each process.
 const MAX_THREADS: usize = 64;
 
 /// Builds the table, one row per thread.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "last_calls");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for process in processes(context) {
         let calls = process
             .tasks
@@ -69,29 +93,28 @@ fn write(
     };
     let shape = events.shape(row);
     let fd = events.facts.get::<OpenFd>(row).copied();
-    builder.task_columns(task, row);
-    builder.text("syscall", shape.syscall);
-    builder.text("op", shape.op);
-    builder.text("target", events.target(row));
-    builder.some_int(
-        "fd",
-        fd.filter(|_| !events.target(row).is_some()).map(i64::from),
-    );
-    builder.string("kind", Some(kind(context, &call)));
-    builder.some_int("bytes", events.bytes(row));
-    builder.ns(
-        "requested_ns",
-        events.requested_ns(row).unwrap_or(parsers::NO_NS),
-    );
-    builder.int("before", calls_before(context, task, row));
-    builder.int("same_before", same_before(context, task, row));
-    builder.text("killed_by", call.killed_by.unwrap_or(Text::NONE));
-    builder.int(
-        "rows_after",
-        i64::from(last_row_of(context, task).saturating_sub(row)),
-    );
-    builder.lines(row, row);
-    builder.members(Provenance::Rows(vec![row]));
+    let values = TableRow {
+        of: TaskAt {
+            task: task,
+            row: row,
+        },
+        syscall: shape.syscall,
+        op: shape.op,
+        target: events.target(row),
+        fd: fd.filter(|_| !events.target(row).is_some()).map(i64::from),
+        kind: Some(kind(context, &call).to_owned()),
+        bytes: events.bytes(row),
+        requested_ns: events.requested_ns(row).unwrap_or(parsers::NO_NS),
+        before: calls_before(context, task, row),
+        same_before: same_before(context, task, row),
+        killed_by: call.killed_by.unwrap_or(Text::NONE),
+        rows_after: i64::from(last_row_of(context, task).saturating_sub(row)),
+        lines: LinesOf {
+            first_row: row,
+            last_row: row,
+        },
+    };
+    builder.add(values, Provenance::Rows(vec![row]));
 }
 
 /// The number of calls that the task made before.

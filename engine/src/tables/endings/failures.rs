@@ -10,9 +10,29 @@ use crate::store::event::EventKind;
 use crate::store::paths;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
+
+table! {
+    last_failures "The calls of these processes that failed last, by call, error and target.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program." },
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        errno: Text "Name of the error.",
+        calls: Count "Number of calls.",
+        calls_after: Count "Number of calls of the thread after the last one.",
+        recovered: Flag "Whether a later call of this name succeeded with the same target, or with a path of the same last part.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
 
 /// The last calls of each task that are looked at. What a program did not survive is near its end.
 const MAX_CALLS: usize = 20_000;
@@ -33,7 +53,7 @@ struct Failure {
 
 /// Builds the table, one row per call, error and target.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "last_failures");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for process in processes(context) {
         for failure in failures(context, &process) {
             write(context, &failure, &mut builder);
@@ -129,14 +149,22 @@ fn name_of(context: &TableContext<'_>, path: Text) -> u64 {
 fn write(context: &TableContext<'_>, failure: &Failure, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let shape = events.shape(failure.last_row);
-    builder.task_columns(failure.task, failure.last_row);
-    builder.text("syscall", shape.syscall);
-    builder.text("op", shape.op);
-    builder.text("target", events.target(failure.last_row));
-    builder.text("errno", shape.errno);
-    builder.int("calls", failure.calls);
-    builder.int("calls_after", failure.calls_after);
-    builder.bool("recovered", failure.is_recovered);
-    builder.lines(failure.first_row, failure.last_row);
-    builder.members(Provenance::Rows(vec![failure.last_row]));
+    let row = TableRow {
+        of: TaskAt {
+            task: failure.task,
+            row: failure.last_row,
+        },
+        syscall: shape.syscall,
+        op: shape.op,
+        target: events.target(failure.last_row),
+        errno: shape.errno,
+        calls: failure.calls,
+        calls_after: failure.calls_after,
+        recovered: failure.is_recovered,
+        lines: LinesOf {
+            first_row: failure.first_row,
+            last_row: failure.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(vec![failure.last_row]));
 }

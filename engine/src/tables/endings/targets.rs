@@ -7,8 +7,25 @@
 use super::processes;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use parsers::{Outcome, Text};
+
+table! {
+    last_targets "What these processes worked on last, with success.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program." },
+        syscall: Text "Name of the system call.",
+        op: Text "Sub-operation.",
+        target: Text "What the call works on.",
+        calls: Count "Number of calls.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
 
 /// The last calls of each task that are looked at.
 const MAX_CALLS: usize = 200;
@@ -25,7 +42,7 @@ struct Step {
 
 /// Builds the table, one row per call and target, in the order of the last rows of each process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "last_targets");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for process in processes(context) {
         let mut steps: Vec<Step> = Vec::new();
         for &task in &process.tasks {
@@ -65,11 +82,19 @@ fn add_steps(context: &TableContext<'_>, task: u32, steps: &mut Vec<Step>) {
 
 fn write(context: &TableContext<'_>, step: &Step, builder: &mut TableBuilder<'_>) {
     let (syscall, op, target) = step.key;
-    builder.task_columns(context.trace.events.task(step.last_row), step.last_row);
-    builder.text("syscall", syscall);
-    builder.text("op", op);
-    builder.text("target", target);
-    builder.int("calls", step.calls);
-    builder.lines(step.first_row, step.last_row);
-    builder.members(Provenance::Rows(vec![step.last_row]));
+    let row = TableRow {
+        of: TaskAt {
+            task: context.trace.events.task(step.last_row),
+            row: step.last_row,
+        },
+        syscall,
+        op,
+        target,
+        calls: step.calls,
+        lines: LinesOf {
+            first_row: step.first_row,
+            last_row: step.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(vec![step.last_row]));
 }

@@ -9,9 +9,26 @@ use super::{EndedProcess, lines_of, processes};
 use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
+use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use parsers::Outcome;
 use parsers::syscalls::Transfer;
+
+table! {
+    last_texts "What these processes printed or received last.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program." },
+        printed: Flag "Whether the process printed it; otherwise it received it.",
+        fd: Number (Same) "Descriptor.",
+        target: Text "What the descriptor belongs to.",
+        text: Words "The text, as far as the tracer printed it.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
 
 /// The last calls of each process that move data and are read again, in each direction.
 const MAX_CALLS: usize = 96;
@@ -31,7 +48,7 @@ struct MovedText {
 
 /// Builds the table, one row per text, in the order of the lines of each process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut builder = TableBuilder::new(context, "last_texts");
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
     for process in processes(context) {
         for text in texts(context, &process) {
             write(context, &text, &mut builder);
@@ -236,13 +253,21 @@ fn is_text(text: &str) -> bool {
 
 fn write(context: &TableContext<'_>, moved: &MovedText, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
-    builder.task_columns(events.task(moved.row), moved.row);
-    builder.bool("printed", moved.is_printed);
-    builder.int("fd", moved.fd);
-    builder.text("target", events.target(moved.row));
-    builder.string("text", Some(&moved.text));
-    builder.lines(moved.row, moved.last_row);
-    builder.members(Provenance::Rows(vec![moved.row]));
+    let row = TableRow {
+        of: TaskAt {
+            task: events.task(moved.row),
+            row: moved.row,
+        },
+        printed: moved.is_printed,
+        fd: moved.fd,
+        target: events.target(moved.row),
+        text: Some(moved.text.to_owned()),
+        lines: LinesOf {
+            first_row: moved.row,
+            last_row: moved.last_row,
+        },
+    };
+    builder.add(row, Provenance::Rows(vec![moved.row]));
 }
 
 #[cfg(test)]
