@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from conftest import Call, Run
 
-from tracealyze import cli, export
+from tracealyze import export
 from tracealyze.render.gate import FORMS as GATE_FORMS
 from tracealyze.sanitize import HIDDEN
 
@@ -71,24 +69,8 @@ def captures(tmp_path: Path) -> list[Path]:
     return files
 
 
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Call the command line in this process: many calls are made here."""
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tracealyze", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        stdout, stderr = capsys.readouterr()
-        return int(ended.value.code or 0), stdout, stderr
-
-    return call
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_form_prints_control_characters(
-    command: str, call: Callable[..., tuple[int, str, str]], captures: list[Path]
-) -> None:
+def test_no_form_prints_control_characters(command: str, call: Call, captures: list[Path]) -> None:
     for capture in captures:
         code, stdout, stderr = call(*shlex.split(command), "--", capture)
         assert code in (0, 1, 2, 3), stderr

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # What a spreadsheet computes. A signed number and a login shell (-sh) have no value but themselves.
-_FORMULA = re.compile(r"[=@＝＠]|[+\-＋－](?!(?:\d+(?:\.\d*)?|[A-Za-z]+)$)")  # noqa: RUF001
+_FORMULA = re.compile(r"[=@＝＠]|[+\-＋－](?!(?:\d+(?:\.\d*)?|[A-Za-z]+)$)")
 
 
 @dataclass(frozen=True)
