@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Call = Callable[..., tuple[int, str, str]]
 
 _SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 _UNSET = ("FORCE_COLOR", "TRACEALYZE_DEBUG", "TERM", "CI", "GITHUB_ACTIONS", "PYTHONIOENCODING")
@@ -78,3 +79,18 @@ def strace(tmp_path: Path) -> Callable[[str], Path]:
         return file
 
     return write
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Call the command line in this process, for many calls: exit code, standard output, standard error."""
+    from tracealyze import cli
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tracealyze", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        stdout, stderr = capsys.readouterr()
+        return int(ended.value.code or 0), stdout, stderr
+
+    return call

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "tracealyze"
 # Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
 LAYERS = [
     ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "inert", "addresses", "later"],
-    ["toml_file"],
+    ["suggested", "toml_file"],
     ["units", "config"],
     ["html_tables"],
     ["capture_input"],

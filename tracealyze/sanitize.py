@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NewType
+
+Shown = NewType("Shown", str)
+"""A text that may be displayed. Only this module makes one, so mypy refuses other texts where one is required."""
+
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 # C0, DEL, C1; bidirectional controls; line separators; zero-width spaces; lone surrogates.
@@ -23,8 +28,17 @@ HIDDEN = [code for first, last in HIDDEN_RANGES for code in range(first, last + 
 """Ranges of code points that control a terminal or are invisible."""
 
 _ESCAPED = {code: _escape(code) for code in HIDDEN}
+_ESCAPED_IN_LINES = {code: text for code, text in _ESCAPED.items() if chr(code) not in "\t\n"}
 
 
-def shown(text: object) -> str:
+def shown(text: object) -> Shown:
     """The text with such code points escaped: `\\x1b[2J` instead of a cleared screen."""
-    return str(text).translate(_ESCAPED)
+    plain = str(text)
+    # None of them is printable, and this test is much faster.
+    return Shown(plain if plain.isprintable() else plain.translate(_ESCAPED))
+
+
+def shown_lines(text: str) -> Shown:
+    """The same for whole lines: newlines and tabs stay."""
+    is_plain = text.replace("\n", "").replace("\t", "").isprintable()
+    return Shown(text if is_plain else text.translate(_ESCAPED_IN_LINES))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracealyze.sanitize import Shown, shown
+
 if TYPE_CHECKING:
     from tracealyze.table import Row
 
@@ -20,8 +22,12 @@ CLASSES = {
 """Classes and tags of time, in words, for time that is not named by a call."""
 
 
-def name_of(row: Row) -> str:
-    """The call with its request, or another name for the time."""
+def name_of(row: Row) -> Shown:
+    """The call with its request, or another name for the time. Names of calls and messages are text of the trace."""
+    return shown(_name_of(row))
+
+
+def _name_of(row: Row) -> str:
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
     if row["class"] == "gap" and not (row.get("calls") or row.get("what") == "silence"):
         # A message of a log has a line. Here the lines themselves are missing.

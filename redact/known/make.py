@@ -1,7 +1,8 @@
-"""Write the lists of words that `redact` keeps: `python redact/known/make.py`.
+"""Write the lists of words that `redact` keeps: `python redact/known/make.py [SOURCES_OF_STRACE]`.
 
 asked.txt      words that the readers, the engine and the rules look for, from their sources
-constants.txt  names of constants and of fields, from strace and the C library of this machine; only ever extended
+constants.txt  names of constants and of fields, from strace and the C library of this machine, and from the tables of
+               constants and requests in the sources of strace, if they are named; only ever extended
 """
 
 from __future__ import annotations
@@ -22,6 +23,16 @@ SOURCES = ("parsers/src", "engine/src/logs", "engine/src/waits", "engine/src/tab
 PROSE = frozenset(("schema.rs", "heuristics.rs"))
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
+_BEFORE_TESTS = re.compile(r"(?:(?!#\[cfg\(test\)\]\s*(?:pub )?mod tests).)*", re.DOTALL)
+REQUEST = re.compile(r'^\{ "[^"]+", "(\w+)", ', re.MULTILINE)
+VALUE = re.compile(r"^([A-Z][A-Za-z0-9_]{2,})\b", re.MULTILINE)
+CONVERSIONS = frozenset(("htobs", "htobl", "htons", "htonl", "inet_addr", "inet_pton"))
+"""What strace prints like calls around numbers and addresses."""
+OTHER_NAMES = frozenset((
+    "SIOCINQ", "SIOCOUTQ", "SIOCGSTAMP", "SIOCGSTAMPNS", "TIOCINQ", "MTD_MEMGETINFO", "XFS_IOC_FSGEOMETRY",
+    "I2C_FUNCS", "I2C_RDWR", "I2C_SLAVE", "ICMP6_FILTER", "ICMPV6_FILTER", "MAP_HUGE_2MB", "MAP_HUGE_1GB",
+))  # fmt: skip
+"""Names of the same in other versions and tracers, which the tables of one version lack."""
 HEADERS = Path("/usr/include")
 
 
@@ -38,7 +49,8 @@ def _texts() -> Iterator[str]:
     for folder in SOURCES:
         for file in sorted((ROOT / folder).rglob("*.rs")):
             if file.name not in PROSE and "tests" not in (*file.parts, file.stem):
-                text = file.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
+                # Other items may be for tests only, too: what follows them is still asked for.
+                text = _BEFORE_TESTS.match(file.read_text(encoding="utf-8"))[0]
                 code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
                 yield re.sub(r"'\\?\"'", "", code)
     for file in sorted((ROOT / "rules").glob("*.toml")):
@@ -61,6 +73,16 @@ def constants() -> set[str]:
     return found
 
 
+def constants_of_sources(sources: Path) -> set[str]:
+    """Names in the tables of strace: requests of ioctl, and values of arguments."""
+    found = set(CONVERSIONS | OTHER_NAMES)
+    for file in (sources / "src" / "linux").glob("*/ioctls_inc*.h"):
+        found.update(REQUEST.findall(file.read_text(encoding="utf-8")))
+    for file in (sources / "src" / "xlat").glob("*.in"):
+        found.update(VALUE.findall(file.read_text(encoding="utf-8")))
+    return found
+
+
 def error_words() -> set[str]:
     return {word for number in errno.errorcode for word in WORD.findall(os.strerror(number))}
 
@@ -72,7 +94,8 @@ def write(name: str, words: set[str]) -> None:
 def main() -> None:
     known = FOLDER / "constants.txt"
     before = set(known.read_text(encoding="utf-8").split()) if known.exists() else set()
-    write("constants.txt", before | constants() | error_words())
+    of_sources = constants_of_sources(Path(sys.argv[1])) if len(sys.argv) > 1 else set()
+    write("constants.txt", before | constants() | error_words() | of_sources)
     write("asked.txt", asked())
 
 

@@ -9,6 +9,7 @@
 use crate::known;
 use crate::names::{Names, is_word_byte};
 use crate::quoted::{self, Quoting, Style};
+use crate::token;
 use parsers::scan;
 
 /// Calls that move data: their strings are buffers, unless something names an address.
@@ -77,22 +78,31 @@ impl Context {
 /// Append the text.
 pub(crate) fn text(names: &mut Names, text: &[u8], context: Context, out: &mut Vec<u8>) {
     let mut context = context;
+    let has_percent = memchr::memchr(b'%', text).is_some();
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
+        if has_percent
+            && (is_word_byte(byte) || byte == b'%')
+            && let Some(used) = names.percent_encoded(&text[at..], out)
+        {
+            at += used;
+            continue;
+        }
         at += match byte {
+            b'[' => bytes_of_address(names, text, at, out),
             b'"' => string(names, text, at, &mut context, out),
             b'<' => decoration(names, text, at, context, out),
             b'/' => path(names, text, at, out),
             b'\\' => backslash(text, at, out),
             _ if is_word_byte(byte) || byte == b'_' || byte == b':' => word(names, text, at, out),
             0..=8 | 11..=31 | 127 => {
-                // Control characters are no part of any format, and of no word.
-                if byte == 0x1B {
-                    out.push(byte)
-                } else {
-                    out.push(b' ')
+                // Control characters are no part of any format, and of no word. Those of colours stay.
+                let color = token::color_len(&text[at..]);
+                out.extend_from_slice(&text[at..at + color]);
+                if color == 0 {
+                    out.push(b' ');
                 }
-                1
+                color.max(1)
             }
             _ => {
                 out.push(byte);
@@ -100,6 +110,22 @@ pub(crate) fn text(names: &mut Names, text: &[u8], context: Context, out: &mut V
             }
         };
     }
+}
+
+/// Append the bytes of an address of hardware, as in `sll_addr=[0x58, …]`, or the bracket; returns its length.
+fn bytes_of_address(names: &Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    let is_address = text[..at].ends_with(b"addr=") || text[..at].ends_with(b"sa_data=");
+    let Some((octets, used)) = token::byte_list(&text[at..]).filter(|_| is_address) else {
+        out.push(b'[');
+        return 1;
+    };
+    let made: Vec<String> = names
+        .hardware(&octets)
+        .iter()
+        .map(|octet| format!("{octet:#x}"))
+        .collect();
+    out.extend_from_slice(format!("[{}]", made.join(", ")).as_bytes());
+    used
 }
 
 /// Append an escape outside of strings; returns its length. Only control characters are shortened to a letter; a backslash

@@ -35,6 +35,7 @@ mod pseudonym;
 mod quoted;
 mod recent;
 pub mod stream;
+mod token;
 pub mod verify;
 mod wrapper;
 

@@ -104,8 +104,16 @@ pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
 
 /// Append a message.
 pub(crate) fn message(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
+    let has_percent = memchr::memchr(b'%', text).is_some();
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
+        if has_percent
+            && (is_word_byte(byte) || byte == b'%')
+            && let Some(used) = names.percent_encoded(&text[at..], out)
+        {
+            at += used;
+            continue;
+        }
         at += match byte {
             b'\\' => bare::backslash(text, at, out),
             b'/' => path(names, text, at, out),
@@ -172,15 +180,11 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
         && length <= MAX_NUMBER_BYTES
         && is_kept_number(&text[..at], &rest[..length], after)
     {
+        // The units of the whole duration: `h2m3s`.
         let unit = after
             .iter()
-            .position(|&byte| !byte.is_ascii_alphabetic())
+            .position(|&byte| !is_word_byte(byte))
             .unwrap_or(after.len());
-        let unit = if UNITS.contains(&&after[..unit]) {
-            unit
-        } else {
-            0
-        };
         out.extend_from_slice(&rest[..length + unit]);
         return length + unit;
     }
@@ -202,19 +206,30 @@ fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
     let mut lower = unit[..end].to_vec();
     lower.make_ascii_lowercase();
     let lower = lower.as_slice();
-    // `1min30s`, `1h2m3s`.
-    let letters = lower
-        .iter()
-        .position(u8::is_ascii_digit)
-        .unwrap_or(lower.len());
     let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let all_digits = digits + lower.iter().filter(|byte| byte.is_ascii_digit()).count();
+    // Letters that are no unit belong to a longer word, of which the number is a part.
+    let is_joined = after.first().copied().is_some_and(is_word_byte);
+    let is_duration = all_digits <= 12 && are_units(lower) && !number.contains(&b':');
+    if is_joined && !is_duration && lower != b"z" {
+        return false;
+    }
     let is_clock = number.iter().filter(|&&byte| byte == b':').count() == 2 && digits <= 12;
     let is_pid = before.ends_with(b"[") && after.starts_with(b"]") && digits <= 7;
-    digits <= 12 && UNITS.contains(&&lower[..letters])
+    digits <= 12 && are_units(lower)
         || after.starts_with(b"%")
         || is_clock
         || is_pid
         || is_named(before)
+}
+
+/// Whether what follows a number is its unit, or units with more numbers, as in `1min30s` and `1h2m3s`.
+fn are_units(word: &[u8]) -> bool {
+    let mut parts = word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit());
+    !word.is_empty()
+        && !word[0].is_ascii_digit()
+        && word.last().is_some_and(|byte| !byte.is_ascii_digit())
+        && parts.all(|part| part[0].is_ascii_digit() || UNITS.contains(&part))
 }
 
 /// Whether the word before a number names a duration or a time: `duration_ms=`, `"elapsedSeconds": `.

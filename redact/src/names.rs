@@ -11,7 +11,7 @@
 
 use crate::pseudonym::Pseudonyms;
 use crate::recent::Recent;
-use crate::{address, known};
+use crate::{address, known, token};
 use regex::bytes::Regex;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -136,6 +136,9 @@ impl Names {
                 return None;
             }
         }
+        if let Some(used) = self.whole_token(rest, out) {
+            return Some(used);
+        }
         let (used, is_v4) = match address::leading_v4(rest) {
             Some((_, used)) => (used, true),
             None => (address::leading_v6(rest)?.1, false),
@@ -163,6 +166,52 @@ impl Names {
             .insert(rest[..used].into(), made.as_bytes().into());
         self.pseudonyms.note(&rest[..used], made.as_bytes());
         out.extend_from_slice(made.as_bytes());
+        Some(used)
+    }
+
+    /// Append the pseudonym of an address of hardware or a UUID that a text begins with; its length, if there is one.
+    fn whole_token(&mut self, text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        if let Some((octets, used)) = token::hardware_address(text) {
+            let original = &text[..used];
+            if self.kept.has(original) {
+                out.extend_from_slice(original);
+                return Some(used);
+            }
+            let made = self.hardware(&octets);
+            let made = token::printed(&made, original);
+            self.pseudonyms.note(original, made.as_bytes());
+            out.extend_from_slice(made.as_bytes());
+            return Some(used);
+        }
+        let used = token::uuid_len(text)?;
+        for (number, group) in text[..used].split(|&byte| byte == b'-').enumerate() {
+            if number > 0 {
+                out.push(b'-');
+            }
+            self.unknown(group, out);
+        }
+        Some(used)
+    }
+
+    /// The pseudonym of an address of hardware.
+    pub fn hardware(&self, octets: &[u8]) -> Vec<u8> {
+        token::pseudonym(self.pseudonyms.key(), octets)
+    }
+
+    /// Append one pseudonym for a percent-encoded word at the beginning of a text; its length, if there is one.
+    pub fn percent_encoded(&mut self, text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+        let used = token::percent_encoded_len(text)?;
+        if self.kept.has(&text[..used]) {
+            out.extend_from_slice(&text[..used]);
+        } else {
+            let word: Vec<u8> = text[..used]
+                .iter()
+                .copied()
+                .filter(|&byte| byte != b'%')
+                .collect();
+            // A letter in front: its digits are no number.
+            self.unknown(&[b"p", &word[..]].concat(), out);
+        }
         Some(used)
     }
 
@@ -200,8 +249,13 @@ impl Names {
         if place.is_temporary && self.python_random(name, out) {
             return;
         }
+        let has_percent = memchr::memchr(b'%', name).is_some();
         let mut start = 0;
         while start < name.len() {
+            if has_percent && let Some(used) = self.percent_encoded(&name[start..], out) {
+                start += used;
+                continue;
+            }
             let is_word = is_word_byte(name[start]);
             let end = start
                 + name[start..]

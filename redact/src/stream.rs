@@ -3,6 +3,7 @@
 use crate::line::Lines;
 use crate::names::{Kept, Names};
 use crate::pseudonym::{Pseudonyms, Translations};
+use crate::token;
 use crate::{InvalidPattern, Options, UnknownFormat};
 use parsers::Head;
 use parsers::input::{self, Source};
@@ -104,12 +105,12 @@ impl Redactor {
     fn rewrite(&mut self, length: usize, out: &mut Vec<u8>) {
         let pending = std::mem::take(&mut self.pending);
         for line in pending[..length].split_inclusive(|&byte| byte == b'\n') {
-            match line.strip_suffix(b"\n") {
-                Some(line) => {
-                    self.lines.line(line, out);
-                    out.push(b'\n');
-                }
-                None => self.lines.line(line, out),
+            let start = out.len();
+            let whole = line.strip_suffix(b"\n");
+            self.lines.line(whole.unwrap_or(line), out);
+            token::make_inert(&mut out[start..]);
+            if whole.is_some() {
+                out.push(b'\n');
             }
         }
         self.pending = pending;

@@ -21,10 +21,13 @@ driven(kind, executablePath, async (browser) => {
   await settled(page);
   seen.ranges = await ranges(page);
   await page.click(".tz-bar button[aria-expanded]");
+  const grey = () => page.$$eval(".tz-icicle button", (boxes) => boxes.map((box) => getComputedStyle(box).filter));
+  seen.grey = await grey();
   await page.focus(".tz-icicle input");
   await page.keyboard.type("sleep");
   await settled(page);
   seen.icicle = await page.$eval(".tz-icicle-hits", (hits) => Number.parseInt(hits.textContent, 10));
+  seen.greyOfSearch = await grey();
   if (kind === "chrome") seen.accessibility = await accessibility(page);
   return seen;
 });

@@ -94,6 +94,8 @@ def test_timelines_that_are_compared_show_the_same_time(browser: tuple[str, str]
     first, second = seen["ranges"]
     assert first == second != seen["whole"]
     assert seen["icicle"] > 0
+    assert set(seen["grey"]) == {"none"}
+    assert {"none", "grayscale(1)"} == set(seen["greyOfSearch"])
 
 
 def test_equal_captures_can_be_told_apart(browser: tuple[str, str], tmp_path: Path) -> None:

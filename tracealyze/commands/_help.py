@@ -115,7 +115,7 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         # Printed here: without arguments, the framework would make it the message of an error.
-        output.write(text(self, ctx))
+        output.write_styled(text(self, ctx))
 
 
 class Group(TyperGroup):
@@ -123,4 +123,4 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         # Printed here: without arguments, the framework would make it the message of an error.
-        output.write(text(self, ctx))
+        output.write_styled(text(self, ctx))

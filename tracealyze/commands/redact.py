@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracealyze import units
+from tracealyze import suggested, units
 from tracealyze.commands._output_file import STDOUT
 from tracealyze.errors import ExitCode, WrongUsage
 from tracealyze.render import output
@@ -102,7 +102,8 @@ def command(
         else:
             redaction.write(captures, path, overwrites=force)
     if path != STDOUT:
-        output.note(f"Written: {path}. Check it: tracealyze redact --verify {' '.join(captures)} {path}")
+        check = suggested.command("redact", "--verify", files=[*captures, path])
+        output.note(f"Written: {path}. Check it: {check}")
     return ExitCode.FINE
 
 

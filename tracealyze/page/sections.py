@@ -17,7 +17,7 @@ from tracealyze.render import finding_block, path_rows, processes, stages, top_c
 from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
 from tracealyze.render.listing import Listing
 from tracealyze.render.partition import folded
-from tracealyze.render.report import blocked_on, endings, headline
+from tracealyze.render.report import blocked_on, endings, headline, next_commands
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -245,11 +245,10 @@ def about_capture(part: Part) -> Iterator[str]:
     yield "</section>\n"
 
 
-def next_commands(part: Part) -> Iterator[str]:
+def more(part: Part) -> Iterator[str]:
     """Commands that show more."""
-    first = [f"explain {part.groups[0].first.name}"] if part.groups else []
-    more = ["critical-path" if part.summary.window.wall_ns else "top-syscalls", "events"]
-    yield element("footer", f"next: tracealyze {' | '.join([*first, *more])}")
+    commands = next_commands(part.trace, [group.first for group in part.groups])
+    yield "".join(element("footer", f"{'' if number else 'next: '}{text}") for number, text in enumerate(commands))
 
 
 SECTIONS: tuple[Callable[[Part], Iterator[str]], ...] = (
@@ -262,7 +261,7 @@ SECTIONS: tuple[Callable[[Part], Iterator[str]], ...] = (
     all_processes,
     calls,
     about_capture,
-    next_commands,
+    more,
 )
 """The sections in the order of the page."""
 

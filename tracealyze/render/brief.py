@@ -146,7 +146,9 @@ class Brief:
             same = advised.setdefault(finding.advice, number)
             yield f"   Do: {finding.advice if same == number else f'as for {same}.'}"
             first = f"tracealyze events CAPTURE --from line:{finding.lines[0]} --top 20" if finding.lines else ""
-            yield "   See: " + "; ".join(filter(None, (f"tracealyze explain {finding.name}", first)))
+            yield f"   See: tracealyze explain {finding.name}"
+            if first:
+                yield f"   See: {first}"
 
     def _path(self) -> Iterator[str]:
         """Where the time went."""
@@ -183,7 +185,7 @@ class Brief:
     def _ending(self) -> list[str]:
         first = [f"explain {self.groups[0].first.name}"] if self.groups else []
         more = ["critical-path CAPTURE"] if self.trace.window.wall_ns else ["top-syscalls CAPTURE"]
-        return [f"Next: {'; '.join(f'tracealyze {each}' for each in (*first, *more, 'summarize CAPTURE'))}"]
+        return [f"Next: tracealyze {each}" for each in (*first, *more)]
 
 
 def _is_own(text: str) -> bool:

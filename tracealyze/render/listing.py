@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
 
 
-# A login shell (-sh) and a signed number are not formulas.
-_FORMULA = re.compile(r"[=@]|[+-].*[(|!]")
+# What a spreadsheet computes. A signed number and a login shell (-sh) have no value but themselves.
+_FORMULA = re.compile(r"[=@＝＠]|[+\-＋－](?!(?:\d+(?:\.\d*)?|[A-Za-z]+)$)")
 
 
 @dataclass(frozen=True)

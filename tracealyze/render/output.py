@@ -9,7 +9,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TextIO
 
-from tracealyze.sanitize import shown
+from tracealyze.sanitize import shown, shown_lines
 
 _PLAIN = "tracealyze-plain"
 _SIGNS = {"…": "...", "→": "->", "⇢": "~>", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}
@@ -88,7 +88,12 @@ def has_links() -> bool:
 
 
 def write(text: str) -> None:
-    """Write text to standard output, unchanged."""
+    """Write lines to standard output. Control characters that are still in them are escaped."""
+    sys.stdout.write(shown_lines(text))
+
+
+def write_styled(text: str) -> None:
+    """Write text without any text of a trace to standard output, unchanged: it may have styles."""
     sys.stdout.write(text)
 
 

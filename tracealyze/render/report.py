@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze import suggested, units
 from tracealyze.findings.grouping import FindingGroup, grouped
 from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEXPLAINED_SHARE
 from tracealyze.program_names import short
@@ -19,6 +20,7 @@ from tracealyze.time_names import name_of
 from tracealyze.verdict import saving_of
 
 if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
     from tracealyze.render.path_rows import PathRow
     from tracealyze.summary import Summary
     from tracealyze.table import Row
@@ -36,6 +38,8 @@ _MAX_CALLS = 6
 _MAX_STAGES = 5
 _MIN_CHAIN_LENGTH = 2
 _MIN_LANE_WIDTH = 20
+_ABOUT_LOOPS = frozenset(("hot-loop", "slowing-loop"))
+"""Rules about calls that repeat, whose table shows what one iteration does."""
 _SEVERITIES = ("error", "warning", "info")
 
 
@@ -319,12 +323,23 @@ class Report:
         most = None if self.full else 2
         for text in endings(self.trace, self.summary):
             self.terminal.paragraph(text, "dim", most=most)
-        self.terminal.paragraph(f"next: tracealyze {' | '.join(self._next())}", "dim", most=most)
+        for number, text in enumerate(next_commands(self.trace, [group.first for group in self.groups])):
+            # Not wrapped, so that it can be pasted.
+            self.terminal.line(("next: " if number == 0 else "      ", "dim"), (text, "dim"))
 
-    def _next(self) -> list[str]:
-        first = [f"explain {self.groups[0].first.name}"] if self.groups else []
-        more = ["critical-path" if self.rows else "top-syscalls"]
-        return [*first, *more, *([] if self.full else ["summarize --full"])]
+
+def next_commands(trace: Trace, findings: Sequence[Finding]) -> list[str]:
+    """Up to two commands that show more, the most helpful first: the loops, if calls repeat."""
+    capture = trace.captures[0]
+    if capture.path == "-":
+        # It cannot be read again.
+        return [suggested.command("explain", findings[0].name)] if findings else []
+    several = len(capture.files) > 1
+    file = os.path.commonprefix(capture.files).rstrip("0123456789") if several else capture.path  # noqa: RUF071
+    about_path = "critical-path" if trace.window.wall_ns else "top-syscalls"
+    found = [suggested.command("loops", files=[file])] if any(each.name in _ABOUT_LOOPS for each in findings) else []
+    found += [suggested.command("explain", findings[0].name)] if findings else []
+    return [*found, suggested.command(about_path, files=[file])][:2]
 
 
 def headline(trace: Trace, summary: Summary) -> str:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from tracealyze.render import output
 from tracealyze.render.text import symbols
+from tracealyze.sanitize import Shown, shown
 
 TextLine: TypeAlias = tuple[tuple[str, str], ...]
 """A line of texts with styles."""
@@ -83,13 +84,16 @@ class Terminal:
         if self._held is not None:
             self._held.append(parts)
             return
-        plain = self.drawn.plain
         if self._console is None:
-            sys.stdout.write("".join(plain(text) for text, _ in parts).rstrip() + "\n")
+            sys.stdout.write("".join(self._plain(text) for text, _ in parts).rstrip() + "\n")
             return
         from rich.text import Text
 
-        self._console.print(Text.assemble(*((plain(text), style) for text, style in parts)), soft_wrap=True)
+        self._console.print(Text.assemble(*((self._plain(text), style) for text, style in parts)), soft_wrap=True)
+
+    def _plain(self, text: str) -> Shown:
+        """The text in signs of the encoding. All lines pass here, so no text of a trace controls the terminal."""
+        return shown(self.drawn.plain(text))
 
     def linked(self, style: str, url: str | None) -> str:
         """The style of a text that leads to a page where the terminal supports that; otherwise the same style."""

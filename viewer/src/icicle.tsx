@@ -49,8 +49,8 @@ export function matching(nodes: readonly Node[], text: string): { hits: Readonly
 
 export function Icicle({ nodes, classes, ofCapture }: { nodes: Node[]; classes: ClassLook[]; ofCapture: string }) {
   const [chosen, choose] = useState(0);
-  const [text, search] = useState("");
-  const { hits, ns } = matching(nodes, text);
+  const [searched, search] = useState("");
+  const { hits, ns } = matching(nodes, searched);
   const root = nodes[chosen];
   const inside = nodes
     .map((node, at) => ({ node, at }))
@@ -74,11 +74,11 @@ export function Icicle({ nodes, classes, ofCapture }: { nodes: Node[]; classes: 
           type="search"
           placeholder="Search"
           aria-label="Search the icicle by class, program, process id, call or target"
-          value={text}
+          value={searched}
           onInput={(event) => search(event.currentTarget.value)}
         />{" "}
         <span class="tz-note tz-icicle-hits" role="status">
-          {text.trim() &&
+          {searched.trim() &&
             `${hits.size.toLocaleString("en")} of ${nodes.length.toLocaleString("en")} boxes, ${duration(ns)} = ${((100 * ns) / total).toFixed(1)}%`}
         </span>
       </p>
@@ -86,13 +86,13 @@ export function Icicle({ nodes, classes, ofCapture }: { nodes: Node[]; classes: 
         {inside.map(({ node, at }) => {
           const from = Math.max(0, (node.fromNs - root.fromNs) / root.ns);
           const wide = Math.min(1 - from, node.ns / root.ns);
-          const text = `${node.name || "all"}: ${duration(node.ns)}, ${((100 * node.ns) / total).toFixed(1)}%`;
+          const label = `${node.name || "all"}: ${duration(node.ns)}, ${((100 * node.ns) / total).toFixed(1)}%`;
           return (
             <button
               type="button"
               key={at}
-              title={text}
-              aria-label={text}
+              title={label}
+              aria-label={label}
               tabIndex={wide > 0.02 ? 0 : -1}
               onClick={() => choose(at === chosen ? parentOf(nodes, at) : at)}
               style={{
@@ -103,7 +103,7 @@ export function Icicle({ nodes, classes, ofCapture }: { nodes: Node[]; classes: 
                 height: `${ROW - 1}px`,
                 background: look(node),
                 // Boxes that are not found lose their colours, but not their contrast.
-                filter: text.trim() && !hits.has(at) ? "grayscale(1)" : "none",
+                filter: searched.trim() && !hits.has(at) ? "grayscale(1)" : "none",
                 outline: hits.has(at) ? "2px solid var(--ink, #1c1f23)" : "none",
                 outlineOffset: "-2px",
                 color: "#fff",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from tracealyze import suggested
 from tracealyze.compare import name_patterns, syscalls
 from tracealyze.compare.gate.call_sites import call_site, in_project
 from tracealyze.compare.gate.places import Place, Places, alike_named, places, weighed
@@ -97,7 +97,7 @@ def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) 
     known = dict.fromkeys(grown) if before is None else {name: then.get(name, 0) for name in grown}
     largest = tuple(Difference(name, "", known[name], after[name]) for name, _ in grown.most_common(_PLACES))
     return Explanation(
-        largest, command=f"tracealyze critical-path {shlex.quote(run.path)}", left_out=len(grown) - len(largest)
+        largest, command=suggested.command("critical-path", files=[run.path]), left_out=len(grown) - len(largest)
     )
 
 
@@ -106,7 +106,7 @@ def of_finding(finding: Finding, run: Run) -> Explanation:
     quoted = run.trace.proof([finding], _LINES)
     return Explanation(
         lines=tuple(Line(file or run.path, line, _flat(text), bool(file)) for (_, file, line), text in quoted.items()),
-        command=f"tracealyze summarize {shlex.quote(run.path)}",
+        command=suggested.command("summarize", files=[run.path]),
         source=in_project(finding.source),
     )
 
@@ -168,17 +168,19 @@ def _flat(text: str) -> str:
 
 
 def _command(name: Name, run: Run) -> str:
-    path = shlex.quote(run.path)
+    word, *options = _words(name)
+    return suggested.command(word, files=[run.path], options=options)
+
+
+def _words(name: Name) -> tuple[str, ...]:
     if name.family in ("processes", "execs", "threads"):
-        return f"tracealyze tree {path}"
+        return ("tree",)
     if name.family in ("wall.median", "exclusive"):
-        return f"tracealyze critical-path {path}"
+        return ("critical-path",)
     if name.family == "finding":
-        return f"tracealyze summarize {path}"
+        return ("summarize",)
     if name.family == "calls" and name.arguments:
-        return f"tracealyze events {path} --syscall {name.arguments[0]}"
-    if name.family in ("deliberate_wait", "bytes_read", "bytes_written"):
-        sort = "total" if name.family == "deliberate_wait" else "bytes"
-        return f"tracealyze top-syscalls {path} --by program --by shape --sort {sort}"
-    sort = "failed" if name.family in ("failed", "lookups_missed") else "calls"
-    return f"tracealyze top-syscalls {path} --by program --by shape --sort {sort}"
+        return ("events", "--syscall", name.arguments[0])
+    sorts = {"deliberate_wait": "total", "bytes_read": "bytes", "bytes_written": "bytes"}
+    sorts |= dict.fromkeys(("failed", "lookups_missed"), "failed")
+    return ("top-syscalls", "--by", "program", "--by", "shape", "--sort", sorts.get(name.family, "calls"))

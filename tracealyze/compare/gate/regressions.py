@@ -14,7 +14,6 @@ new finding to the cause of the calls that it is about.
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze import units
+from tracealyze import suggested, units
 from tracealyze.compare import name_patterns, syscalls
 from tracealyze.compare.gate import call_sites, commands, explain, scripts
 from tracealyze.compare.gate.judgement import By, Judgement, amount
@@ -411,13 +410,14 @@ def _line(number: int, run: Run, row: Grown, where: _Where, growth: Growth) -> e
 
 
 def _inspect(cause: Cause, lead: Judgement, run: Run) -> str:
-    path = shlex.quote(run.path)
     if cause == _STARTS:
-        return f"tracealyze tree {path}"
+        return suggested.command("tree", files=[run.path])
     if cause == _WAITS:
-        return f"tracealyze top-syscalls {path} --by program --by shape --sort total"
+        options = ("--by", "program", "--by", "shape", "--sort", "total")
+        return suggested.command("top-syscalls", files=[run.path], options=options)
     sort = {"ns": "total", "bytes": "bytes"}.get(lead.unit, "calls")
-    return f"tracealyze top-syscalls {path} --program {shlex.quote(cause[0])} --by shape --sort {sort}"
+    options = ("--program", cause[0], "--by", "shape", "--sort", sort)
+    return suggested.command("top-syscalls", files=[run.path], options=options)
 
 
 def _new_finding(judgement: Judgement) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze import suggested, units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, amount
 from tracealyze.compare.gate.scripts import Source, line_of
 from tracealyze.compare.gate.verdict import Status
@@ -156,9 +155,11 @@ def advice(verdict: Verdict) -> Iterator[str]:
     if not verdict.baseline_file:
         return
     improved = verdict.of(Outcome.IMPROVED)
-    captures = shlex.join(verdict.named or verdict.captures)
-    update = shown(f"tracealyze baseline update {captures} -b {shlex.quote(verdict.baseline_file)}")
+    captures = verdict.named or verdict.captures
+    options = ("-b", verdict.baseline_file)
+    update = suggested.command("baseline", "update", files=captures, options=options)
     if improved:
         yield f"{units.counted(len(improved), 'metric')} improved by more than 20%; tighten the baseline: {update}"
     if verdict.of(Outcome.FAILED):
-        yield f"Intended? Accept it: {update} --accept-new"
+        accept = suggested.command("baseline", "update", files=captures, options=(*options, "--accept-new"))
+        yield f"Intended? Accept it: {accept}"

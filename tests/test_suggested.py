@@ -1,0 +1,81 @@
+"""Commands that a text suggests can be pasted: a shell reads from them the words that were meant."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Call, Run
+
+from tracealyze.suggested import command
+
+NAMES = (
+    "a b.strace", "a;id", "$(touch PWNED)", "it's", "`touch PWNED`", "*", "~", "~root", "-rf", "--help", "a\nb",
+    "\x1b[2Jx", "a|b", 'say "x"', "back\\slash", "ü…\u202e", "!!",
+)  # fmt: skip
+
+CAPTURE = """\
+7 1700000000.000000 fsync(4</data/db>) = 0 <2.000000>
+7 1700000002.100000 +++ exited with 0 +++
+"""
+
+
+def read_by_shell(text: str, folder: Path) -> list[str]:
+    """The words of a command as a shell reads them."""
+    script = f"tracealyze() {{ printf '%s\\0' \"$@\"; }}\n{text}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=True, cwd=folder)
+    return done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shell_reads_the_name_of_a_file(name: str, tmp_path: Path) -> None:
+    text = command("summarize", files=[name, "other"], options=["--full"])
+    assert text.isprintable()
+    meant = ["--full", "--", name, "other"] if name.startswith("-") else [name, "other", "--full"]
+    assert read_by_shell(text, tmp_path) == ["summarize", *meant]
+    assert not os.listdir(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, empty."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_report_suggests_commands_that_can_be_pasted(name: str, call: Call, folder: Path) -> None:
+    (folder / name).write_text(CAPTURE)
+    _, stdout, _ = call("summarize", "--", name)
+    lines = re.findall(r"^(?:next:|     ) (tracealyze .*)$", stdout, re.MULTILINE)
+    assert 1 <= len(lines) <= 2
+    words = [read_by_shell(line, folder) for line in lines]
+    assert all("|" not in each for each in words)
+    assert any(each[-1] == name for each in words)
+    assert os.listdir(folder) == [name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_redact_suggests_a_check_that_runs(name: str, call: Call, folder: Path) -> None:
+    (folder / name).write_text(CAPTURE)
+    _, _, stderr = call("redact", "-o", "out.strace", "--", name)
+    words = read_by_shell(stderr.partition("Check it: ")[2].splitlines()[0], folder)
+    assert words[-2:] == [name, "out.strace"]
+    assert call(*words)[0] == 0
+    assert sorted(os.listdir(folder)) == sorted([name, "out.strace"])
+
+
+def test_loops_come_first_where_calls_repeat(run: Run, strace: Callable[[str], Path]) -> None:
+    calls = "".join(
+        f"7 1700000000.{at * 2000:06} ioctl(3</dev/x>, FIONREAD, [0]) = 0 <0.000900>\n"
+        f'7 1700000000.{at * 2000 + 1000:06} write(4</dev/y>, "x", 1) = 1 <0.000900>\n'
+        for at in range(400)
+    )
+    text = run("summarize", strace(calls)).stdout
+    assert re.search(r"^next: tracealyze loops \S+$", text, re.MULTILINE), text
