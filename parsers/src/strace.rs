@@ -304,6 +304,10 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     else {
         return false;
     };
+    if name == UNKNOWN_CALL {
+        of_unknown_call(rest, line, parsed);
+        return true;
+    }
     line.name = parsed.texts.add(name);
     let mut args = ArgumentList::default();
     let result = arguments::split(rest, &mut args);
@@ -329,6 +333,19 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
         result::ReadResult::Cut => begun(call, result.is_none(), &mut args, line, parsed),
     }
     true
+}
+
+/// The name that strace prints for a thread that it stopped in a call which it did not see begin.
+const UNKNOWN_CALL: &[u8] = b"????";
+
+/// `????( <detached ...>`, `????()`: nothing is known of the call, not even whether it is one.
+fn of_unknown_call(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    line.kind = LineKind::Notice;
+    let mut args = ArgumentList::default();
+    if arguments::split(rest, &mut args).is_none() {
+        let mark = take_cut(&mut args);
+        keep_cut(mark, line, parsed);
+    }
 }
 
 /// The only descriptor that a call found ready.
@@ -368,6 +385,10 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let Some((name, rest)) = resumed_name(text) else {
         return false;
     };
+    if name == UNKNOWN_CALL {
+        of_unknown_call(rest, line, parsed);
+        return true;
+    }
     (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
     line.name = parsed.texts.add(name);
     let mut args = ArgumentList::default();
