@@ -18,6 +18,7 @@ use crate::capture_facts::CaptureFacts;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
+use crate::prompt;
 use crate::scan;
 use crate::stack;
 use crate::syscalls::{self, Syscall};
@@ -197,7 +198,9 @@ impl StraceReader {
         if events::is_auxiliary(line) {
             return Some(auxiliary(line, parsed));
         }
-        events::message(line, parsed).or_else(|| table::read(line, self.columns.as_ref(), parsed))
+        events::message(line, parsed)
+            .or_else(|| table::read(line, self.columns.as_ref(), parsed))
+            .or_else(|| prompt::read(line, parsed))
     }
 
     /// A line that matches nothing: a call without the id that other lines have, a cut prefix, or a line that is not of

@@ -23,7 +23,7 @@ use crate::waits::effects::is_waiting_fcntl;
 use crate::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::syscalls::{Action, Transfer, Wait};
-use parsers::{NO_NS, Outcome, Text};
+use parsers::{NO_ID, NO_NS, Outcome, Text};
 
 /// What the first three descriptors are, by convention.
 const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error"];
@@ -194,7 +194,9 @@ fn write(
     let process = threads.of(context, call);
     builder.some_int(
         "thread",
-        Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1),
+        Some(trace.tasks[task as usize].tid)
+            .filter(|&tid| tid != NO_ID && process.threads > 1)
+            .map(i64::from),
     );
     builder.text("syscall", shape.syscall);
     builder.text("op", shape.op);
