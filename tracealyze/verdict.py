@@ -233,6 +233,7 @@ def _of_equal_counts(rows: Sequence[Row], calls: int) -> Sentence | None:
     """Several calls with nearly the same number, which are most of a table: a loop makes them in turn."""
     most = max(row["calls"] for row in rows)
     equal = [row for row in rows if row["calls"] >= most * (1 - MAX_EQUAL_COUNTS_SHARE)]
+    equal.sort(key=lambda row: -row["calls"])
     share = sum(row["calls"] for row in equal) / max(calls, 1)
     if len(equal) < 2 or most < MIN_LOOP_CALLS or share < MIN_LOOP_SHARE:
         return None
