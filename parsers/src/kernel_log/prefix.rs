@@ -24,7 +24,8 @@ pub(super) fn read(line: &[u8], grammar: StampGrammar) -> Option<LogPrefix<'_>> 
     let own = if text.first() == Some(&b'[') {
         stamp::bracketed(text, order)
     } else {
-        stamp::bare(text, order)
+        // A date without a year is more than a date in logcat, which prints ids after it.
+        programs::logcat(text).or_else(|| stamp::bare(text, order))
     };
     let mut prefix = own
         .or_else(|| programs::prefix(text, order))

@@ -35,9 +35,7 @@ pub(super) fn prefix(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
         b't' => logfmt(text),
         b'#' => slow_query(text),
         b'I' | b'W' | b'E' | b'F' => klog(text).or_else(|| labelled(text, order)),
-        b'0' | b'1' => logcat(text)
-            .or_else(|| access(text))
-            .or_else(|| labelled(text, order)),
+        b'0' | b'1' => access(text).or_else(|| labelled(text, order)),
         _ => access(text).or_else(|| labelled(text, order)),
     }
 }
@@ -132,7 +130,7 @@ fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
 }
 
 /// Month and day, the time, and usually process, thread and level.
-fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (month, rest) = scan::number(text)?;
     let (day, rest) = scan::number(rest.strip_prefix(b"-")?)?;
     let (time_ns, count, rest) =
