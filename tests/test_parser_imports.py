@@ -14,7 +14,7 @@ LAYERS = [
     ["interner", "line_cache", "quoting"],
     ["cached_lines", "elision"],
     ["format"],
-    ["call", "stack", "truss_common"],
+    ["call", "prompt", "stack", "truss_common"],
     ["dtruss", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
     # These share forms of lines with a format of the layer below.
     ["kdump", "ltrace", "perf_trace", "truss_aix"],

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files, recorded
+from tracealyze.capture_input.nearest import nearest
 from tracealyze.capture_input.other_tools import OTHER_TOOLS
 from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture, UnusableInput, WrongUsage, did_you_mean
 
@@ -34,7 +35,8 @@ def _unrecognised(path: str, tried: Sequence[str]) -> UnusableInput:
         if len(tried) > 1
         else ("Try without input_format.", "Try without --input-format.")
     )
-    why = "" if len(tried) == 1 else " Its first lines have neither system calls nor timestamps of a log."
+    found = nearest(path) if len(tried) > 1 and path != capture_files.STDIN else ""
+    why = f" {found}" if found else ""
     return UnknownFormat(f"{_shown(path)}: unknown format; tried {', '.join(tried)}.{why}", advice, option)
 
 

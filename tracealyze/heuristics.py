@@ -155,6 +155,26 @@ MIN_OWN_CPU_NS: Final = 500_000_000
 """Minimum CPU time outside calls that the diagnosis names where there is no window.
 Source: chosen. It is the number of the rule `cpu-bound`."""
 
+MIN_TABLE_RATIO: Final = 10
+"""Calls in a tracer's table per call with a line of its own, from which the table is the answer.
+Source: chosen. The few lines before a table are those of the attaching or of the end."""
+
+MIN_ONLY_CALLS: Final = 5
+"""Number of calls from which the diagnosis names the sum and the longest of the only kind of call in a capture.
+Source: chosen. Fewer are read one by one."""
+
+MAX_EQUAL_COUNTS_SHARE: Final = 0.01
+"""Maximum difference of the numbers of calls in a tracer's table that a loop makes in turn.
+Source: tables of loops in public threads: kevent 12,875 and read 12,874; stat 54,108, lstat 54,041 and write 54,022."""
+
+MIN_LOOP_CALLS: Final = 1000
+"""Number of calls from which equal numbers in a table are a loop and no accident.
+Source: chosen. It is the number of the rule `failing-total`."""
+
+MIN_LOOP_SHARE: Final = 0.5
+"""Minimum share of all calls of a table of such a loop.
+Source: chosen. It is most of them."""
+
 MIN_LINK_SHARE: Final = 0.05
 """Minimum share of the window for which a process blocked the one before it in the chain of waits.
 Source: chosen."""

@@ -296,7 +296,7 @@ def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:
 def syscalls(trace: TraceTables) -> list[Row]:
     """One row per syscall with its errors. If the capture is only a tracer's summary table, the rows of that."""
     rows = [dict(row) for row in trace.calls(by=["syscall"])]
-    if not rows and trace.is_summary_only:
+    if trace.is_mostly_table:
         return _of_tables(trace)
     errors: dict[str, dict[str, int]] = {}
     for syscall, errno, failed in errors_of(trace):

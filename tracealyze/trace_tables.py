@@ -15,6 +15,7 @@ from tracealyze.capture_input.capture_info import Accounting, Capture, Window
 from tracealyze.claims import Caller, Claim, ClaimShare, ClaimShares, TakenShare
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.heuristics import MIN_TABLE_RATIO
 from tracealyze.schema import SCHEMA, TABLES
 from tracealyze.selection import Scope, Selection, Threshold
 from tracealyze.table import Row, Table
@@ -465,6 +466,12 @@ class TraceTables:
     def is_summary_only(self) -> bool:
         """Whether the captures contain only summary tables that tracers printed (`strace -c`)."""
         return bool(len(self.summary_rows)) and not any(each.has.get("events") for each in self.captures)
+
+    @property
+    def is_mostly_table(self) -> bool:
+        """Whether the tables that tracers printed count many more calls than there are lines of calls (`strace -C`)."""
+        counted = sum(self.summary_rows.column("calls")) if len(self.summary_rows) else 0
+        return counted > MIN_TABLE_RATIO * self.totals["calls"]
 
     @cached_property
     def summary_rows(self) -> Table:

@@ -10,7 +10,16 @@ from tracealyze import units
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
-from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE, MIN_NAMED_CALLS_SHARE, MIN_OWN_CPU_NS
+from tracealyze.heuristics import (
+    MAX_EQUAL_COUNTS_SHARE,
+    MIN_CAUSE_SHARE,
+    MIN_LINK_SHARE,
+    MIN_LOOP_CALLS,
+    MIN_LOOP_SHARE,
+    MIN_NAMED_CALLS_SHARE,
+    MIN_ONLY_CALLS,
+    MIN_OWN_CPU_NS,
+)
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
 from tracealyze.time_names import name_of
@@ -155,10 +164,12 @@ def _of_silence(trace: TraceTables) -> Sentence:
 
 def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     calls = trace.totals["calls"]
-    if not calls:
+    if not calls or trace.is_mostly_table:
         return _of_tracers_table(trace)
     if used := _of_own_cpu(trace):
         return used
+    if only := _of_only_call(trace):
+        return only
     rows = list(trace.calls(by=["program", "syscall"], quantiles=False))
     total_ns = sum(row["total_ns"] or 0 for row in rows)
     largest = max(rows, key=lambda row: ((row["total_ns"] or 0) if total_ns else 0, row["calls"]))
@@ -174,8 +185,21 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     return Sentence(f"No loop and no failing call stands out: {number} are {shown(largest['syscall'])} in {program}.")
 
 
+def _of_only_call(trace: TraceTables) -> Sentence | None:
+    """The times of the only kind of call that was traced: they are the answer."""
+    rows = list(trace.calls(by=["syscall"], quantiles=False))
+    if len(rows) != 1 or rows[0]["calls"] < MIN_ONLY_CALLS or not rows[0]["total_ns"]:
+        return None
+    total, longest = (units.duration(rows[0][key], trace.dur_tick_ns) for key in ("total_ns", "max_ns"))
+    calls = units.counted(rows[0]["calls"], "call")
+    return Sentence(f"Only {shown(rows[0]['syscall'])} was traced: {calls} take {total}, up to {longest} each.")
+
+
 def _of_own_cpu(trace: TraceTables) -> Sentence | None:
     """The process with most CPU time outside its calls, if that exceeds the time in all calls of the capture."""
+    # Without their durations, or if only one kind of call was traced, the CPU time may be that of other calls.
+    if not any(each.has.get("durations") for each in trace.captures) or len(trace.calls(by=["syscall"])) < 2:
+        return None
     most = max(trace.processes, key=lambda row: row["own_cpu_ns"] or 0, default=None)
     in_calls_ns = sum(trace.processes.column("in_call_ns"))
     if most is None or (most["own_cpu_ns"] or 0) <= max(in_calls_ns, MIN_OWN_CPU_NS):
@@ -198,9 +222,26 @@ def _of_tracers_table(trace: TraceTables) -> Sentence:
     calls = sum(row["calls"] for row in rows)
     total_ns = sum(row["total_ns"] or 0 for row in rows)
     largest = max(rows, key=lambda row: (row["total_ns"] or 0, row["calls"]))
+    if together := _of_equal_counts(rows, calls):
+        return together
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     share = f" and {units.share((largest['total_ns'] or 0) / total_ns)} of the time" if total_ns else ""
     return Sentence(f"In the tracer's own table, {shown(largest['syscall'])} has {number}{share}.")
+
+
+def _of_equal_counts(rows: Sequence[Row], calls: int) -> Sentence | None:
+    """Several calls with nearly the same number, which are most of a table: a loop makes them in turn."""
+    most = max(row["calls"] for row in rows)
+    equal = [row for row in rows if row["calls"] >= most * (1 - MAX_EQUAL_COUNTS_SHARE)]
+    equal.sort(key=lambda row: -row["calls"])
+    share = sum(row["calls"] for row in equal) / max(calls, 1)
+    if len(equal) < 2 or most < MIN_LOOP_CALLS or share < MIN_LOOP_SHARE:
+        return None
+    names = [f"{shown(row['syscall'])} ({units.count(row['calls'])})" for row in equal]
+    return Sentence(
+        f"In the tracer's own table, {_listed(names)} have nearly the same number of calls, {units.share(share)} of "
+        f"{units.counted(calls, 'call')}: a loop makes them in turn."
+    )
 
 
 def saving_of(low_ns: int, high_ns: int, wall_ns: int, tick_ns: int) -> str:

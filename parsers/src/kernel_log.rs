@@ -10,6 +10,8 @@
 
 mod attributes;
 pub(crate) mod date;
+mod duration_lines;
+mod grammar;
 mod joined;
 mod message;
 mod month_names;
@@ -23,8 +25,11 @@ use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
 use crate::text::Text;
+use duration_lines::BuildSteps;
+use grammar::StampGrammar;
 use joined::JoinedMessage;
 use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
+use std::borrow::Cow;
 
 /// The format.
 pub struct KernelLog;
@@ -38,6 +43,7 @@ impl Format for KernelLog {
     }
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
+        let grammar = StampGrammar::of(head);
         let (mut lines, mut stamped, mut sure, mut calls, mut jobs) =
             (0usize, 0usize, 0usize, 0usize, 0usize);
         for line in head
@@ -50,7 +56,7 @@ impl Format for KernelLog {
                 (lines, stamped, sure) = (lines + joined - 1, stamped + joined, sure + joined);
                 continue;
             }
-            let Some(prefix) = prefix::read(line) else {
+            let Some(prefix) = prefix::read(line, grammar) else {
                 jobs += usize::from(running_job(line).is_some());
                 continue;
             };
@@ -63,6 +69,9 @@ impl Format for KernelLog {
             0 => Recognition::NeedMore,
             // People quote the console's lines about a job that does not end, which say for how long.
             _ if stamped == 0 && jobs > 0 => Recognition::Maybe((jobs * 100 / lines) as u8),
+            _ if stamped == 0 && duration_lines::share_percent(head) > 0 => {
+                Recognition::Maybe(duration_lines::share_percent(head))
+            }
             // Tracers may print the time first too. But a log may quote one or two calls.
             _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => {
                 Recognition::No
@@ -73,17 +82,20 @@ impl Format for KernelLog {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        let (base, digits) = clock(head);
-        let is_newest_first = is_newest_first(head, base);
+        let grammar = StampGrammar::of(head);
+        let (base, digits) = clock(head, grammar);
+        let is_newest_first = is_newest_first(head, grammar, base);
         let minutes = || {
             head.lines()
-                .filter_map(prefix::read)
+                .filter_map(|line| prefix::read(line, grammar))
                 .filter(is_minute_stamp)
                 .take(2)
                 .count()
         };
         let is_rough = base == StampBase::Previous && minutes() > 1;
         Box::new(KernelLogReader {
+            grammar,
+            steps: BuildSteps::of(head),
             base,
             is_newest_first,
             tick_ns: if is_rough {
@@ -97,7 +109,7 @@ impl Format for KernelLog {
 
 /// The message of a line: what follows its stamps. Host, sender and process id are part of it in some forms.
 pub fn message_of(line: &[u8]) -> Option<&[u8]> {
-    prefix::read(line).map(|prefix| prefix.text)
+    prefix::read(line, StampGrammar::default()).map(|prefix| prefix.text)
 }
 
 /// A call, a half of one, or a signal as tracers print it, with or without a thread id before it.
@@ -139,13 +151,13 @@ fn after_marks(mut text: &[u8]) -> &[u8] {
 }
 
 /// The clock of a capture and its digits: the finest clock that most lines have, else the most common one.
-fn clock(head: Head<'_>) -> (StampBase, usize) {
+fn clock(head: Head<'_>, grammar: StampGrammar) -> (StampBase, usize) {
     let (mut stamped, mut lines, mut digits) = (
         0usize,
         [0usize; STAMP_BASES.len()],
         [0usize; STAMP_BASES.len()],
     );
-    for prefix in head.lines().filter_map(prefix::read) {
+    for prefix in head.lines().filter_map(|line| prefix::read(line, grammar)) {
         stamped += 1;
         for (at, &base) in STAMP_BASES.iter().enumerate() {
             if let Some(stamp) = prefix.at(base) {
@@ -181,13 +193,13 @@ fn is_minute_stamp(prefix: &LogPrefix<'_>) -> bool {
 const MIN_STEPS_BACK: usize = 2;
 
 /// Whether stamps only fall.
-fn is_newest_first(head: Head<'_>, base: StampBase) -> bool {
+fn is_newest_first(head: Head<'_>, grammar: StampGrammar, base: StampBase) -> bool {
     if base == StampBase::Previous {
         return false;
     }
     let stamps = head
         .lines()
-        .filter_map(|line| Some(prefix::read(line)?.at(base)?.ns));
+        .filter_map(|line| Some(prefix::read(line, grammar)?.at(base)?.ns));
     let (mut before_ns, mut steps_back) = (i64::MAX, 0);
     for stamp_ns in stamps {
         if stamp_ns > before_ns {
@@ -200,6 +212,8 @@ fn is_newest_first(head: Head<'_>, base: StampBase) -> bool {
 }
 
 struct KernelLogReader {
+    grammar: StampGrammar,
+    steps: BuildSteps,
     base: StampBase,
     is_newest_first: bool,
     tick_ns: i64,
@@ -236,8 +250,15 @@ impl LineReader for KernelLogReader {
         if let Some((first, others)) = joined.split_first() {
             return self.joined(first, others, parsed);
         }
-        match prefix::read(line) {
-            Some(prefix) => self.message(&prefix, parsed),
+        if let Some(prefix) = prefix::read(line, self.grammar) {
+            return self.message(&prefix, parsed);
+        }
+        let untimed = self.steps.read(line).map(|read| read.message);
+        match untimed.or_else(|| second_line(line).map(Cow::Borrowed)) {
+            Some(message) => Line {
+                target: stored(&message, parsed),
+                ..Line::of(LineKind::Log)
+            },
             None => without_stamp(line, self.is_newest_first, parsed),
         }
     }
@@ -322,6 +343,15 @@ const BOOT: Extra = Extra::Restarted { base_ns: NO_NS };
 /// continues over a start, and its lines may be of several machines.
 fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
     stamp_ns == 0 || message.starts_with(b"Linux version ")
+}
+
+/// `INFO: text`, the second line of a record of java.util.logging, whose first line has the time, class and method.
+fn second_line(line: &[u8]) -> Option<&[u8]> {
+    const LEVELS: [&[u8]; 7] = [
+        b"SEVERE", b"WARNING", b"INFO", b"CONFIG", b"FINE", b"FINER", b"FINEST",
+    ];
+    let at = memchr::memmem::find(line.get(..10).unwrap_or(line), b": ")?;
+    LEVELS.contains(&&line[..at]).then_some(line)
 }
 
 /// A line without a stamp, in a capture whose lines have one.

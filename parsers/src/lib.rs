@@ -27,6 +27,7 @@ pub mod ltrace;
 mod other_format;
 pub mod other_tools;
 pub mod perf_trace;
+mod prompt;
 mod quoting;
 pub mod scan;
 mod stack;

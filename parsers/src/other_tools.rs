@@ -59,7 +59,6 @@ const FORMS: &[(IsForm, &str)] = &[
     (is_fs_usage, "fs_usage"),
     (is_stack_of_debugger, "backtrace"),
     (is_stack_of_kernel, "kernel-stack"),
-    (is_blame, "systemd-analyze"),
 ];
 
 /// First lines that are inspected.
@@ -265,22 +264,4 @@ fn is_stack_of_debugger(line: &[u8]) -> bool {
 /// `[<0>] futex_wait_queue+0x60/0x90`
 fn is_stack_of_kernel(line: &[u8]) -> bool {
     line.starts_with(b"[<") && has(line, b">] ") && has(line, b"+0x")
-}
-
-/// `1min 30.123s foo.service`
-fn is_blame(line: &[u8]) -> bool {
-    const UNITS: [&[u8]; 6] = [
-        b".service",
-        b".mount",
-        b".device",
-        b".socket",
-        b".swap",
-        b".target",
-    ];
-    let line = scan::trim(line);
-    let is_unit = UNITS.iter().any(|unit| line.ends_with(unit));
-    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).collect();
-    let is_time =
-        |word: &&[u8]| word.first().is_some_and(u8::is_ascii_digit) && word.ends_with(b"s");
-    is_unit && words.len() <= 4 && words.iter().rev().nth(1).is_some_and(is_time)
 }

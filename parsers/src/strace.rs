@@ -18,6 +18,7 @@ use crate::capture_facts::CaptureFacts;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
+use crate::prompt;
 use crate::scan;
 use crate::stack;
 use crate::syscalls::{self, Syscall};
@@ -197,7 +198,9 @@ impl StraceReader {
         if events::is_auxiliary(line) {
             return Some(auxiliary(line, parsed));
         }
-        events::message(line, parsed).or_else(|| table::read(line, self.columns.as_ref(), parsed))
+        events::message(line, parsed)
+            .or_else(|| table::read(line, self.columns.as_ref(), parsed))
+            .or_else(|| prompt::read(line, parsed))
     }
 
     /// A line that matches nothing: a call without the id that other lines have, a cut prefix, or a line that is not of
@@ -304,6 +307,10 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     else {
         return false;
     };
+    if name == UNKNOWN_CALL {
+        of_unknown_call(rest, line, parsed);
+        return true;
+    }
     line.name = parsed.texts.add(name);
     let mut args = ArgumentList::default();
     let result = arguments::split(rest, &mut args);
@@ -329,6 +336,19 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
         result::ReadResult::Cut => begun(call, result.is_none(), &mut args, line, parsed),
     }
     true
+}
+
+/// The name that strace prints for a thread that it stopped in a call which it did not see begin.
+const UNKNOWN_CALL: &[u8] = b"????";
+
+/// `????( <detached ...>`, `????()`: nothing is known of the call, not even whether it is one.
+fn of_unknown_call(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    line.kind = LineKind::Notice;
+    let mut args = ArgumentList::default();
+    if arguments::split(rest, &mut args).is_none() {
+        let mark = take_cut(&mut args);
+        keep_cut(mark, line, parsed);
+    }
 }
 
 /// The only descriptor that a call found ready.
@@ -368,6 +388,10 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let Some((name, rest)) = resumed_name(text) else {
         return false;
     };
+    if name == UNKNOWN_CALL {
+        of_unknown_call(rest, line, parsed);
+        return true;
+    }
     (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
     line.name = parsed.texts.add(name);
     let mut args = ArgumentList::default();

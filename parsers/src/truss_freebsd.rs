@@ -23,7 +23,7 @@ use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
 use crate::truss_common::{CallText, TrussCall, set_failed, set_interrupted};
-use crate::{quoting, scan};
+use crate::{prompt, quoting, scan};
 use call::{FreebsdEnd, plain_name};
 use layout::{FreebsdIds, FreebsdLayout};
 use split::{FreebsdSplit, split, split_inside};
@@ -170,6 +170,9 @@ impl TrussFreebsdReader {
         }
         if let Some(open) = self.open_call(split, parsed) {
             return self.with_columns(open, split);
+        }
+        if let Some(command) = prompt::read(line, parsed) {
+            return command;
         }
         let has_columns = split.prefixed() || split.columns > 0;
         let is_cut = match call::read(split.body) {

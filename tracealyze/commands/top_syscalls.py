@@ -78,7 +78,7 @@ def command(
     with analyzing():
         calls: list[Row] = list(trace.calls(keys, limit=rows.top, order=_SORTED_BY.get(sort, f"{sort}_ns")))
     tick_ns = trace.dur_tick_ns
-    if not calls and trace.is_summary_only:
+    if trace.is_mostly_table:
         from tracealyze.summary import syscalls
 
         calls = syscalls(trace)[: rows.top]

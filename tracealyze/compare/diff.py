@@ -104,6 +104,8 @@ class Diff:
     after: Sequence[Run]
     wall_ns: tuple[int, int] | None
     views: Mapping[str, Sequence[Change]]
+    has_table_times: bool = False
+    """Whether the times are those of tables that the tracers printed, which are not of a critical path."""
 
     def __repr__(self) -> str:
         return f"<Diff: {self._headline}>"
@@ -164,7 +166,12 @@ def diff(before: Sequence[Run], after: Sequence[Run]) -> Diff:
         after=after,
         wall_ns=(walls[0] or 0, walls[1] or 0) if timed else None,
         views={view.name: _changes(view, before, after, min_ns) for view in VIEWS},
+        has_table_times=all(_has_table_times(run) for run in (*before, *after)),
     )
+
+
+def _has_table_times(run: Run) -> bool:
+    return run.trace.is_summary_only and any(row["total_ns"] for row in run.trace.summary_rows)
 
 
 def _wall(runs: Sequence[Run]) -> int | None:
@@ -235,12 +242,18 @@ def _processes(run: Run) -> Mapping[Key, Amounts]:
 
 
 def _calls(run: Run) -> Mapping[Key, Amounts]:
-    return _sums([*_of_work(run), *_between_calls(run)])
+    return _sums([*_of_work(run), *_times_of_table(run), *_between_calls(run)])
 
 
 def _of_work(run: Run) -> Iterator[tuple[Key, Amounts]]:
     for each in run.work:
         yield (each.program, each.shape), Amounts(0, each.calls, each.bytes, each.exclusive_ns)
+
+
+def _times_of_table(run: Run) -> Iterator[tuple[Key, Amounts]]:
+    """The sums of a tracer's table, whose counts are work."""
+    for row in run.trace.summary_rows if run.trace.is_summary_only else ():
+        yield ("", f"{row['syscall']}()"), Amounts(path_ns=row["total_ns"] or 0)
 
 
 def _between_calls(run: Run) -> Iterator[tuple[Key, Amounts]]:

@@ -116,5 +116,5 @@ def _views(found: Diff, top: int) -> Iterator[str]:
         if rows:
             yield f'<section id="{view.name}">\n'
             yield element("h2", changes.TITLES[view.name])
-            yield table(changes.drawn(view, changes.largest(rows, top), found.wall_ns is not None))
+            yield table(changes.drawn(view, changes.largest(rows, top), changes.times_of(found)))
             yield "</section>\n"

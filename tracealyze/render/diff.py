@@ -31,6 +31,8 @@ def show(found: Diff, top: int, only: str | None) -> None:
     terminal.line(*_heading("after", found.after))
     if found.wall_ns:
         terminal.line(("wall    ", ""), (wall_change(*found.wall_ns), "bold"))
+    elif found.has_table_times:
+        terminal.line(("Counts and times are those of the tracers' tables.", ""))
     else:
         terminal.line(("Only counts are compared: at least one side has no wall clock.", ""))
     for view in VIEWS:
@@ -60,7 +62,7 @@ def _section(terminal: Terminal, view: View, found: Diff, top: int) -> None:
     rest = f"  {number}the largest change first"
     terminal.line(("", ""))
     terminal.line((TITLES[view.name], "bold"), (rest, "dim"))
-    terminal.table(strips(drawn(view, largest(changes, top), found.wall_ns is not None)))
+    terminal.table(strips(drawn(view, largest(changes, top), times_of(found))))
 
 
 def largest(changes: Sequence[Change], top: int) -> list[Change]:
@@ -68,7 +70,14 @@ def largest(changes: Sequence[Change], top: int) -> list[Change]:
     return sorted(changes[:top], key=lambda change: -abs(change.path_ns))
 
 
-def drawn(view: View, changes: Sequence[Change], timed: bool) -> Listing:
+def times_of(found: Diff) -> str:
+    """The heading of the change of times; empty if only counts are compared."""
+    if found.wall_ns is not None:
+        return "path"
+    return "time" if found.has_table_times else ""
+
+
+def drawn(view: View, changes: Sequence[Change], times: str) -> Listing:
     """Changes as rows for people."""
     unit, shown_ns = units.durations([number for each in changes for number in _times(each)], units.US)
     rows = [
@@ -82,8 +91,8 @@ def drawn(view: View, changes: Sequence[Change], timed: bool) -> Listing:
         }
         for change in changes
     ]
-    headings = (f"path ± {unit}", f"before {unit}", f"after {unit}")
-    columns = [Column(name, heading, right=True) for name, heading in zip(_TIMES, headings, strict=True) if timed]
+    headings = (f"{times} ± {unit}", f"before {unit}", f"after {unit}")
+    columns = [Column(name, heading, right=True) for name, heading in zip(_TIMES, headings, strict=True) if times]
     columns += [Column("number", "processes", right=True)] if view.name == "processes" else []
     columns += [
         Column("from_to_calls", "calls", right=True),
@@ -131,4 +140,4 @@ def as_markdown(found: Diff, top: int, only: str | None) -> None:
         changes = found.views[view.name]
         if changes and only in (None, view.name):
             output.write(f"\n### {TITLES[view.name]}\n\n")
-            write_listing(drawn(view, largest(changes, top), found.wall_ns is not None), Form.MARKDOWN)
+            write_listing(drawn(view, largest(changes, top), times_of(found)), Form.MARKDOWN)

@@ -24,7 +24,7 @@ _MAX_TARGET_ROWS = 3
 def listing(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing] | None:
     """The top calls by request and target, with a remark on their order; None if there are none."""
     rows = top_calls(trace, top)
-    if not rows:
+    if not rows or trace.is_mostly_table:
         return _of_tracers(trace, summary, top)
     columns = [Column("calls", "calls"), Column("failed", "failed", drop_order=1), Column("total_ns", "total")]
     rows = cpu_times.with_waiting(rows, trace)

@@ -22,6 +22,8 @@ pub(crate) struct TaskExtras {
     renamed: Vec<(u32, i32)>,
     /// See [`Task::cpu_ns`].
     cpu_ns: i64,
+    /// See [`Task::own_cpu_ns`].
+    own_cpu_ns: i64,
     /// See [`Task::longest_own_cpu`].
     longest_own_cpu: (i64, u32),
 }
@@ -87,6 +89,7 @@ impl Task {
             let own_ns = cpu_ns
                 .saturating_sub(known.cpu_ns)
                 .saturating_sub(in_call_ns.max(0));
+            known.own_cpu_ns = known.own_cpu_ns.saturating_add(own_ns.max(0));
             if own_ns > known.longest_own_cpu.0 {
                 known.longest_own_cpu = (own_ns, row);
             }
@@ -98,6 +101,7 @@ impl Task {
         let none = || TaskExtras {
             renamed: Vec::new(),
             cpu_ns: NO_NS,
+            own_cpu_ns: 0,
             longest_own_cpu: (0, NONE),
         };
         self.extras.get_or_insert_with(|| Box::new(none()))
@@ -106,6 +110,14 @@ impl Task {
     /// CPU time since tracing began for it, where the tracer prints that; [`NO_NS`] elsewhere.
     pub fn cpu_ns(&self) -> i64 {
         self.extras.as_ref().map_or(NO_NS, |extras| extras.cpu_ns)
+    }
+
+    /// CPU time between its calls, where the tracer prints it. What came before its first line is not known.
+    pub fn own_cpu_ns(&self) -> i64 {
+        self.extras
+            .as_ref()
+            .filter(|extras| extras.cpu_ns != NO_NS)
+            .map_or(NO_NS, |extras| extras.own_cpu_ns)
     }
 
     /// The most CPU time between two of its calls, where the tracer prints it, and the row of the second one.

@@ -24,7 +24,7 @@ use crate::waits::effects::is_waiting_fcntl;
 use crate::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::syscalls::{Action, Transfer, Wait};
-use parsers::{NO_NS, Outcome, Text};
+use parsers::{NO_ID, NO_NS, Outcome, Text};
 
 table! {
     open_calls "Tasks whose last call did not return.";
@@ -248,7 +248,9 @@ fn write(
         other.is_some_and(|other| enders::is_alive(context, call, other) || killed_with(other));
     let values = TableRow {
         of: TaskAt { task, row },
-        thread: Some(i64::from(trace.tasks[task as usize].tid)).filter(|_| process.threads > 1),
+        thread: Some(trace.tasks[task as usize].tid)
+            .filter(|&tid| tid != NO_ID && process.threads > 1)
+            .map(i64::from),
         syscall: shape.syscall,
         op: shape.op,
         target: target

@@ -339,7 +339,10 @@ fn gathered_of(trace: &Trace, chosen: &ByProcess<'_>, exclusive_ns: &[i64]) -> V
         let process = &mut processes[places[chosen.mains[number as usize] as usize] as usize];
         process.add(number, &trace.tasks[number as usize], life);
         process.cpu_ns = sum_of_known(process.cpu_ns, cpu_ns(trace, number));
-        process.own_cpu_ns = sum_of_known(process.own_cpu_ns, own_cpu_ns(trace, number));
+        process.own_cpu_ns = sum_of_known(
+            process.own_cpu_ns,
+            trace.tasks[number as usize].own_cpu_ns(),
+        );
         process.exclusive_ns += exclusive_ns.get(number as usize).copied().unwrap_or(0);
     }
     processes
@@ -377,16 +380,6 @@ fn in_calls_cpu_ns(trace: &Trace, task: u32) -> i64 {
     trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| {
         sum_of_known(sum_ns, trace.events.cpu_ns(row))
     })
-}
-
-/// The CPU time of a task outside its calls, if the tracer prints its whole CPU time.
-fn own_cpu_ns(trace: &Trace, task: u32) -> i64 {
-    match trace.tasks[task as usize].cpu_ns() {
-        NO_NS => NO_NS,
-        cpu_ns => cpu_ns
-            .saturating_sub(in_calls_cpu_ns(trace, task).max(0))
-            .max(0),
-    }
 }
 
 impl Process {

@@ -3,7 +3,7 @@
 use crate::format::Parsed;
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::truss_common::summary_row;
-use crate::{quoting, scan, stack, syscalls};
+use crate::{prompt, quoting, scan, stack, syscalls};
 use memchr::memmem;
 
 /// The header: it begins a run.
@@ -47,7 +47,7 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
         let frame = stack::of_dtrace(text).map(|frame| frame.line(parsed));
         return Some(frame.unwrap_or_else(|| Line::of(LineKind::Continuation)));
     }
-    count(line, text, parsed)
+    prompt::read(line, parsed).or_else(|| count(line, text, parsed))
 }
 
 /// A lost event, with its call as name and the number of lost events as value.
@@ -78,7 +78,7 @@ fn message(text: &[u8], parsed: &mut Parsed) -> Line {
 }
 
 /// `              libsystem_kernel.dylib`+"`"+`__open+0xa`, `              0x10f3a2b40`.
-fn is_stack(line: &[u8], text: &[u8]) -> bool {
+pub(super) fn is_stack(line: &[u8], text: &[u8]) -> bool {
     let indent = line.len() - scan::skip_blanks(line).len();
     let is_address =
         || text.starts_with(b"0x") && scan::value(text).is_some_and(|(_, rest)| rest.is_empty());

@@ -18,6 +18,10 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
         .filter(|line| !line.is_empty())
         .take(MAX_LINES)
     {
+        // With -s, most lines are the stacks after the calls.
+        if notes::is_stack(line, scan::skip_blanks(line)) {
+            continue;
+        }
         lines += 1;
         let is_sign = notes::is_header(line) || notes::is_count_header(line);
         if is_sign || notes::is_loss(scan::skip_blanks(line)) {

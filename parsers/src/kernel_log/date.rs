@@ -5,6 +5,27 @@ use crate::scan;
 
 const NS_PER_S: i64 = 1_000_000_000;
 
+/// The order of the numbers of a date. A single date often allows several: the whole file decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum DateOrder {
+    /// `21/11/28`, `11-28`.
+    #[default]
+    YearFirst,
+    /// `28/11/2021`, `28/11/21`, `28.11.`
+    DayFirst,
+    /// `11/28/2021`, `11/28/21`, `11-28`.
+    MonthFirst,
+}
+
+impl DateOrder {
+    /// All of them, the most common one first.
+    pub(super) const ALL: [DateOrder; 3] = [
+        DateOrder::YearFirst,
+        DateOrder::DayFirst,
+        DateOrder::MonthFirst,
+    ];
+}
+
 /// Nanoseconds, digits after the point, rest.
 pub(crate) type TakenTime<'a> = (i64, usize, &'a [u8]);
 
@@ -132,4 +153,191 @@ fn offset(text: &[u8]) -> Option<(i64, &[u8])> {
     let (minutes, rest) = digits(rest.strip_prefix(b":").unwrap_or(rest), 2).unwrap_or((0, rest));
     (hours <= 15 && minutes <= 59)
         .then_some((sign * (hours * 3600 + minutes * 60) * NS_PER_S, rest))
+}
+
+/// A number of one digit up to `count`, and how many it has.
+fn up_to(text: &[u8], count: usize) -> Option<(i64, usize, &[u8])> {
+    let (value, rest) = scan::number(text)?;
+    let length = text.len() - rest.len();
+    (1..=count)
+        .contains(&length)
+        .then_some((value, length, rest))
+}
+
+/// A date of three numbers in the order of the file, or of two without a year, and a time of day: `17/06/09 20:10:40`,
+/// `28-11-2026, 8:10:40 PM`, `28.11. 20:10:40`, `20171223-22:15:29:606`, `081109 203615`. Also a date without separators
+/// and a time without any. Nanoseconds since 1970 or, without a year, since the first of January.
+pub(super) fn numeric(text: &[u8], order: DateOrder) -> Option<(TakenTime<'_>, bool)> {
+    if let Some(taken) = packed(text) {
+        return Some((taken, true));
+    }
+    let (first, first_digits, rest) = up_to(text, 4)?;
+    let separator = *rest
+        .first()
+        .filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
+    let (second, _, rest) = up_to(rest.get(1..)?, 2)?;
+    let third = rest
+        .strip_prefix(&[separator])
+        .and_then(|rest| up_to(rest, 4));
+    let Some((third, third_digits, rest)) = third else {
+        let rest = rest.strip_prefix(b".").unwrap_or(rest);
+        return without_year(first, second, rest, order)
+            .filter(|_| first_digits <= 2)
+            .map(|taken| (taken, false));
+    };
+    let (year, month, day) = match (first_digits, third_digits, order) {
+        (4, 1 | 2, _) => (first, second, third),
+        (1 | 2, 4, DateOrder::MonthFirst) => (third, first, second),
+        (1 | 2, 4, _) => (third, second, first),
+        (2, 2, DateOrder::YearFirst) => (full_year(first), second, third),
+        (1 | 2, 2, DateOrder::DayFirst) => (full_year(third), second, first),
+        (1 | 2, 2, DateOrder::MonthFirst) => (full_year(third), first, second),
+        _ => return None,
+    };
+    let (time_ns, count, rest) = clock(after_date(rest)?)?;
+    let (zone_ns, rest) = zone(rest);
+    let ns = since_epoch(year, month, day, time_ns)? - zone_ns;
+    Some(((ns, count, rest), true))
+}
+
+/// `11-28 20:10:40`, or with the day first.
+fn without_year(first: i64, second: i64, rest: &[u8], order: DateOrder) -> Option<TakenTime<'_>> {
+    let (month, day) = if order == DateOrder::DayFirst {
+        (second, first)
+    } else {
+        (first, second)
+    };
+    let (time_ns, count, rest) = clock(rest.strip_prefix(b" ")?)?;
+    Some((since_new_year(month, day, time_ns)?, count, rest))
+}
+
+/// Years of two digits, as POSIX reads them.
+fn full_year(year: i64) -> i64 {
+    const FIRST_OF_1900S: i64 = 69;
+    if year >= FIRST_OF_1900S {
+        1900 + year
+    } else {
+        2000 + year
+    }
+}
+
+/// The text after what separates a date from its time.
+fn after_date(text: &[u8]) -> Option<&[u8]> {
+    if let Some(rest) = text.strip_prefix(b", ") {
+        return Some(rest);
+    }
+    text.split_first()
+        .filter(|(byte, _)| matches!(byte, b' ' | b'T' | b'-' | b':' | b'_' | b'\t'))
+        .map(|(_, rest)| rest)
+}
+
+/// `20171223-22:15:29:606`, `20171223 221529`, `20171223T221529.606Z`, `081109 203615`.
+fn packed(text: &[u8]) -> Option<TakenTime<'_>> {
+    const WITH_CENTURY: usize = 8;
+    const WITHOUT_CENTURY: usize = 6;
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if length != WITH_CENTURY && length != WITHOUT_CENTURY {
+        return None;
+    }
+    let (year, rest) = digits(text, length - 4)?;
+    let year = if length == WITH_CENTURY {
+        year
+    } else {
+        full_year(year)
+    };
+    let (month, rest) = digits(rest, 2)?;
+    let (day, rest) = digits(rest, 2)?;
+    let rest = after_date(rest)?;
+    let (time_ns, count, rest) = clock(rest)
+        .filter(|_| length == WITH_CENTURY)
+        .or_else(|| packed_clock(rest))?;
+    let (zone_ns, rest) = zone(rest);
+    Some((
+        since_epoch(year, month, day, time_ns)? - zone_ns,
+        count,
+        rest,
+    ))
+}
+
+/// `203615`, with a fraction or none.
+fn packed_clock(text: &[u8]) -> Option<TakenTime<'_>> {
+    let (hours, rest) = digits(text, 2)?;
+    let (minutes, rest) = digits(rest, 2)?;
+    let (seconds, rest) = digits(rest, 2)?;
+    if rest.first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    let (fraction_ns, count, rest) = fraction(rest);
+    Some((of_day(hours, minutes, seconds)? + fraction_ns, count, rest))
+}
+
+fn of_day(hours: i64, minutes: i64, seconds: i64) -> Option<i64> {
+    (hours <= 23 && minutes <= 59 && seconds <= 60)
+        .then_some((hours * 3600 + minutes * 60 + seconds) * NS_PER_S)
+}
+
+/// A time of day after a date, which need not be padded: `8:10:40 PM`, `20:10:40,123`, `22:15:29:606`.
+pub(super) fn clock(text: &[u8]) -> Option<TakenTime<'_>> {
+    let (hours, _, rest) = up_to(text, 2)?;
+    let (minutes, _, rest) = up_to(rest.strip_prefix(b":")?, 2)?;
+    let (seconds, _, rest) = up_to(rest.strip_prefix(b":")?, 2)?;
+    let (fraction_ns, count, rest) = milliseconds(rest).unwrap_or_else(|| fraction(rest));
+    let (hours, rest) = match half_of_day(rest) {
+        Some((is_afternoon, rest)) if (1..=12).contains(&hours) => {
+            (hours % 12 + if is_afternoon { 12 } else { 0 }, rest)
+        }
+        _ => (hours, rest),
+    };
+    Some((of_day(hours, minutes, seconds)? + fraction_ns, count, rest))
+}
+
+/// `:606`, a number of milliseconds.
+fn milliseconds(text: &[u8]) -> Option<TakenTime<'_>> {
+    let (value, _, rest) = up_to(text.strip_prefix(b":")?, 3)?;
+    Some((value * scan::tick_ns(3), 3, rest))
+}
+
+/// `.123456`, `,123`; none if no digit follows.
+fn fraction(text: &[u8]) -> TakenTime<'_> {
+    const MAX_DIGITS: usize = 9;
+    let after_mark = text.strip_prefix(b".").or_else(|| text.strip_prefix(b","));
+    after_mark
+        .and_then(|rest| up_to(rest, MAX_DIGITS))
+        .map_or((0, 0, text), |(value, count, rest)| {
+            (value * scan::tick_ns(count), count, rest)
+        })
+}
+
+/// ` PM`, `pm`, after a narrow blank, too: whether it is the afternoon.
+fn half_of_day(text: &[u8]) -> Option<(bool, &[u8])> {
+    const BLANKS: [&[u8]; 3] = [b" ", b"\xc2\xa0", b"\xe2\x80\xaf"];
+    let text = BLANKS
+        .iter()
+        .find_map(|blank| text.strip_prefix(*blank))
+        .unwrap_or(text);
+    let (half, rest) = text.split_at_checked(2)?;
+    let is_over = rest
+        .first()
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let is_afternoon = half.eq_ignore_ascii_case(b"pm");
+    (is_over && (is_afternoon || half.eq_ignore_ascii_case(b"am"))).then_some((is_afternoon, rest))
+}
+
+/// A number since 1970, in seconds; if it is too large for that, in milliseconds, microseconds or nanoseconds.
+pub(super) fn since_1970(text: &[u8]) -> Option<TakenTime<'_>> {
+    const MIN: i64 = 500_000_000;
+    let (whole, rest) = scan::number(text)?;
+    if rest.starts_with(b".") {
+        let (ns, count, rest) = scan::seconds(text)?;
+        let is_time = (MIN..MIN * 10).contains(&whole);
+        return is_time.then_some((ns, count, rest));
+    }
+    let digits = (0..4)
+        .map(|step| step * 3)
+        .find(|&digits| (MIN..MIN * 10).contains(&(whole / 10i64.pow(digits))))?;
+    Some((
+        whole.checked_mul(10i64.pow(9 - digits))?,
+        digits as usize,
+        rest,
+    ))
 }

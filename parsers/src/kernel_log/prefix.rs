@@ -5,12 +5,15 @@
 //! Out:  since new year 5_514_214 s; since boot 1.486287 s; text `md: stopping all md devices.`
 //! ```
 
+use super::date::DateOrder;
+use super::grammar::StampGrammar;
 use super::programs;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase, skip_colour};
 use crate::scan;
 
 /// The prefix of a line; `None` without a stamp.
-pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn read(line: &[u8], grammar: StampGrammar) -> Option<LogPrefix<'_>> {
+    let order = grammar.order;
     let text = scan::trim_end(skip_colour(
         line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
     ));
@@ -19,18 +22,21 @@ pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
         return Some(prefix);
     }
     let own = if text.first() == Some(&b'[') {
-        stamp::bracketed(text)
+        stamp::bracketed(text, order)
     } else {
-        stamp::bare(text)
+        // A date without a year is more than a date in logcat, which prints ids after it.
+        programs::logcat(text).or_else(|| stamp::bare(text, order))
     };
-    let mut prefix = own.or_else(|| programs::prefix(text))?;
+    let mut prefix = own
+        .or_else(|| programs::prefix(text, order))
+        .or_else(|| grammar.place.find(text, order))?;
     if is_structured {
         prefix.form = MessageForm::Structured;
     }
     prefix.text = skip_colour(prefix.text);
     // Of several stamps, those of another clock are read too; a second one of the same clock is part of the message.
     while prefix.text.first() == Some(&b'[') {
-        let Some(more) = stamp::bracketed(prefix.text) else {
+        let Some(more) = stamp::bracketed(prefix.text, order) else {
             break;
         };
         let Some(stamp) = more.stamps[0].filter(|stamp| prefix.at(stamp.base).is_none()) else {
@@ -39,13 +45,13 @@ pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
         prefix.add(stamp);
         prefix.text = skip_colour(more.text);
     }
-    inner(&mut prefix);
+    inner(&mut prefix, order);
     prefix.text = skip_caller(prefix.text);
     Some(prefix)
 }
 
 /// `kernel: [    1.486287] text` inside syslog: the kernel's own time.
-fn inner(prefix: &mut LogPrefix<'_>) {
+fn inner(prefix: &mut LogPrefix<'_>, order: DateOrder) {
     let Some(at) = memchr::memmem::find(prefix.text.get(..80).unwrap_or(prefix.text), b"kernel: [")
     else {
         return;
@@ -53,7 +59,7 @@ fn inner(prefix: &mut LogPrefix<'_>) {
     let Some(text) = prefix.text.get(at + 8..) else {
         return;
     };
-    if let Some(found) = stamp::bracketed(text)
+    if let Some(found) = stamp::bracketed(text, order)
         && let Some(stamp) = found.stamps[0]
             .filter(|stamp| stamp.base == StampBase::Boot && prefix.at(StampBase::Boot).is_none())
     {

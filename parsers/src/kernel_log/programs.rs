@@ -7,13 +7,16 @@
 //! INFO 2021-03-05 19:43:34,123 text                             or [main], or 1:M, or web-1  |
 //! time="2021-03-05T19:43:34Z" level=info msg="text"             logfmt
 //! {"time":"2021-03-05T19:43:34Z","msg":"text"}                  JSON, an object a line
+//! INFO[0042] text, DEBU[2021-03-05T19:43:34Z] text              logrus on a terminal
+//! KERNEL[115301.063164] add /devices/a                          udevadm monitor
+//! type=SYSCALL msg=audit(1364481363.243:24287): arch=c000003e   the auditor
 //! # Time: 2021-03-05T19:43:34.123456Z                           slow queries; `# Query_time: 12.3` has no time
 //! ```
 //!
 //! The text before the time has a fixed form or is one short word, so that a date inside a sentence is not a stamp.
 
-use super::date;
-use super::stamp::{LogPrefix, MessageForm, StampBase, bare, one};
+use super::date::{self, DateOrder};
+use super::stamp::{LogPrefix, MessageForm, StampBase, bare, one, skip_colour};
 use crate::scan;
 use memchr::{memchr, memmem};
 
@@ -23,17 +26,87 @@ const MAX_PREFIX_BYTES: usize = 160;
 const MAX_NAME_BYTES: usize = 64;
 
 /// The prefix of a line that does not begin with its time.
-pub(super) fn prefix(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn prefix(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
+    if let Some(prefix) = named(text) {
+        return Some(prefix);
+    }
     match text.first()? {
         b'{' => json(text),
         b't' => logfmt(text),
         b'#' => slow_query(text),
-        b'I' | b'W' | b'E' | b'F' => klog(text).or_else(|| labelled(text)),
-        b'0' | b'1' => logcat(text)
-            .or_else(|| access(text))
-            .or_else(|| labelled(text)),
-        _ => access(text).or_else(|| labelled(text)),
+        b'I' | b'W' | b'E' | b'F' => klog(text).or_else(|| labelled(text, order)),
+        b'0' | b'1' => access(text).or_else(|| labelled(text, order)),
+        _ => access(text).or_else(|| labelled(text, order)),
     }
+}
+
+/// A word with its time in brackets or parentheses: logrus on a terminal, `udevadm monitor`, the auditor.
+fn named(text: &[u8]) -> Option<LogPrefix<'_>> {
+    match text.first()? {
+        b'K' | b'U' => udev(text),
+        b'I' | b'W' | b'D' | b'E' | b'F' | b'P' | b'T' => logrus(text),
+        b't' | b'n' => audit(text),
+        _ => None,
+    }
+}
+
+/// `INFO[0042] text`, with the seconds since the program's start, and `DEBU[2021-05-03T19:43:34Z] text`; with colours,
+/// the level has its own.
+fn logrus(text: &[u8]) -> Option<LogPrefix<'_>> {
+    const LEVELS: [&[u8]; 7] = [
+        b"INFO", b"WARN", b"DEBU", b"ERRO", b"FATA", b"PANI", b"TRAC",
+    ];
+    let (level, rest) = text.split_at_checked(4)?;
+    let inside = skip_colour(rest).strip_prefix(b"[")?;
+    if !LEVELS.contains(&level) {
+        return None;
+    }
+    let (base, (ns, count, rest)) = match date::iso(inside) {
+        Some(taken) => (StampBase::Epoch, taken),
+        None => (StampBase::Boot, scan::seconds(inside)?),
+    };
+    let text = rest.strip_prefix(b"]")?;
+    Some(one(
+        base,
+        (ns, count),
+        MessageForm::Plain,
+        true,
+        scan::skip_blanks(text),
+    ))
+}
+
+/// `KERNEL[115301.063164] add /devices/…`, `UDEV  [115311.060000] add /devices/…`: the message keeps the sender.
+fn udev(text: &[u8]) -> Option<LogPrefix<'_>> {
+    let rest = text
+        .strip_prefix(b"KERNEL")
+        .or_else(|| text.strip_prefix(b"UDEV"))?;
+    let inside = scan::skip_blanks(rest).strip_prefix(b"[")?;
+    let (ns, count, rest) = scan::seconds(inside)?;
+    rest.strip_prefix(b"] ").filter(|_| count > 0)?;
+    Some(one(
+        StampBase::Boot,
+        (ns, count),
+        MessageForm::Plain,
+        true,
+        text,
+    ))
+}
+
+/// `type=SYSCALL msg=audit(1364481363.243:24287): …`, with `node=NAME` before it or not.
+fn audit(text: &[u8]) -> Option<LogPrefix<'_>> {
+    if !text.starts_with(b"type=") && !text.starts_with(b"node=") {
+        return None;
+    }
+    let at = memmem::find(text.get(..MAX_PREFIX_BYTES).unwrap_or(text), b"msg=audit(")?;
+    let (ns, count, rest) = date::since_1970(text.get(at + 10..)?)?;
+    let end = memmem::find(rest, b"): ")?;
+    Some(one(
+        StampBase::Epoch,
+        (ns, count),
+        MessageForm::Plain,
+        true,
+        rest.get(end + 3..)?,
+    ))
 }
 
 /// `I0305` or `I20210305`, the time, the thread number, and the source position.
@@ -57,7 +130,7 @@ fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
 }
 
 /// Month and day, the time, and usually process, thread and level.
-fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (month, rest) = scan::number(text)?;
     let (day, rest) = scan::number(rest.strip_prefix(b"-")?)?;
     let (time_ns, count, rest) =
@@ -94,11 +167,11 @@ fn access(text: &[u8]) -> Option<LogPrefix<'_>> {
 }
 
 /// One word, then a date with its year.
-fn labelled(text: &[u8]) -> Option<LogPrefix<'_>> {
+fn labelled(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
     if let Some(bar) = memmem::find(text.get(..MAX_NAME_BYTES).unwrap_or(text), b"| ") {
         let name = scan::trim_end(&text[..bar]);
         let is_name = !name.is_empty() && name.len() < bar && !name.contains(&b' ');
-        return bare(&text[bar + 2..]).filter(|_| is_name);
+        return bare(&text[bar + 2..], order).filter(|_| is_name);
     }
     let label = match text.strip_prefix(b"[") {
         Some(inside) => memchr(b']', inside)? + 2,
@@ -107,7 +180,7 @@ fn labelled(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (label, rest) = text.split_at_checked(label)?;
     let is_label = label.starts_with(b"[") || is_level(label) || is_role(label);
     let rest = rest.strip_prefix(b" ").filter(|_| is_label)?;
-    bare(scan::skip_blanks(rest)).filter(|prefix| prefix.at(StampBase::Epoch).is_some())
+    bare(scan::skip_blanks(rest), order).filter(|prefix| prefix.at(StampBase::Epoch).is_some())
 }
 
 /// `INFO`, `WARNING:`.
@@ -213,7 +286,7 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
     };
     let time = |value: &[u8]| match value.strip_prefix(b"\"") {
         Some(inside) => moment(inside).map(|(ns, count, _)| (ns, count)),
-        None => since_1970(value).map(|(ns, count, _)| (ns, count)),
+        None => date::since_1970(value).map(|(ns, count, _)| (ns, count)),
     };
     let taken = TIMES.iter().filter_map(value).find_map(time)?;
     let message = MESSAGES
@@ -227,26 +300,7 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
 
 /// A date with a time, or a number since 1970.
 pub(crate) fn moment(text: &[u8]) -> Option<date::TakenTime<'_>> {
-    date::iso(text).or_else(|| since_1970(text))
-}
-
-/// A number since 1970, in seconds; if it is too large for that, in milliseconds, microseconds or nanoseconds.
-fn since_1970(text: &[u8]) -> Option<date::TakenTime<'_>> {
-    const MIN: i64 = 500_000_000;
-    let (whole, rest) = scan::number(text)?;
-    if rest.starts_with(b".") {
-        let (ns, count, rest) = scan::seconds(text)?;
-        let is_time = (MIN..MIN * 10).contains(&whole);
-        return is_time.then_some((ns, count, rest));
-    }
-    let digits = (0..4)
-        .map(|step| step * 3)
-        .find(|&digits| (MIN..MIN * 10).contains(&(whole / 10i64.pow(digits))))?;
-    Some((
-        whole.checked_mul(10i64.pow(9 - digits))?,
-        digits as usize,
-        rest,
-    ))
+    date::iso(text).or_else(|| date::since_1970(text))
 }
 
 /// The text between the quote at the start and the next quote that is not escaped.

@@ -5,7 +5,7 @@
 //! Out:  since new year 5_514_214 s; text `host kernel: [    1.486287] md: stopping all md devices.`
 //! ```
 
-use super::date;
+use super::date::{self, DateOrder};
 use super::month_names::{month, weekday};
 use crate::capture_facts::{Clock, LEAP_YEAR_NS};
 use crate::scan;
@@ -109,9 +109,9 @@ impl LogPrefix<'_> {
 /// The first stamp of a line and the text after it; `None` if the line does not begin with a stamp.
 pub(crate) fn first(line: &[u8]) -> Option<LogPrefix<'_>> {
     if line.first() == Some(&b'[') {
-        bracketed(line)
+        bracketed(line, DateOrder::default())
     } else {
-        bare(line)
+        bare(line, DateOrder::default())
     }
 }
 
@@ -137,9 +137,9 @@ pub(super) fn one(
 }
 
 /// A stamp in brackets: of the kernel, of dmesg, or of any program.
-pub(super) fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn bracketed(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
     let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
-    let mut prefix = in_brackets(inside)?;
+    let mut prefix = in_brackets(inside, order)?;
     let rest = scan::skip_blanks(prefix.text);
     let rest = match rest.strip_prefix(b"<") {
         Some(delta) => delta.get(memchr::memchr(b'>', delta)? + 1..)?,
@@ -150,7 +150,7 @@ pub(super) fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
     Some(prefix)
 }
 
-fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
+fn in_brackets(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
     if let Some(delta) = text.strip_prefix(b"+") {
         let (ns, digits, rest) = scan::seconds(delta)?;
         return Some(one(
@@ -180,6 +180,9 @@ fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
             false,
             rest,
         ));
+    }
+    if let Some(prefix) = numeric(text, order) {
+        return Some(prefix);
     }
     if let Some((ns, digits, rest)) = date::time(text) {
         return Some(one(
@@ -245,8 +248,8 @@ fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// A stamp without brackets, followed by a separator.
-pub(super) fn bare(text: &[u8]) -> Option<LogPrefix<'_>> {
-    let mut prefix = dated(text).or_else(|| {
+pub(super) fn bare(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
+    let mut prefix = dated(text, order).or_else(|| {
         let (ns, digits, rest) = date::time(text)?;
         Some(one(
             StampBase::Day,
@@ -259,13 +262,25 @@ pub(super) fn bare(text: &[u8]) -> Option<LogPrefix<'_>> {
     prefix.text = match prefix.text.split_first() {
         None => b"",
         Some((b' ' | b'\t', rest)) => rest,
-        Some((b':' | b'|' | b';', rest)) => scan::skip_blanks(rest),
+        Some((b':' | b'|' | b';' | b',', rest)) => scan::skip_blanks(rest),
         Some(_) => return None,
     };
     Some(prefix)
 }
 
-fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
+/// A date of numbers only, in the order of the file.
+fn numeric(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
+    let ((ns, digits, rest), has_year) = date::numeric(text, order)?;
+    let base = if has_year {
+        StampBase::Epoch
+    } else {
+        StampBase::Year
+    };
+    Some(one(base, (ns, digits), MessageForm::Plain, false, rest))
+}
+
+/// A stamp with a date, or a number since 1970.
+pub(super) fn dated(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
     if let Some((ns, digits, rest)) = date::iso(text) {
         // dmesg writes a comma, and no host.
         let is_syslog = text.get(10) == Some(&b'T') && text.get(19) != Some(&b',');
@@ -285,6 +300,9 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
             false,
             rest,
         ));
+    }
+    if let Some(prefix) = numeric(text, order) {
+        return Some(prefix);
     }
     if let Some(rest) = weekday(text) {
         if let Some((ns, digits, rest)) = date::iso(rest) {
@@ -307,7 +325,7 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
     }
     if let Some((month, rest)) = month(text) {
         let (day, rest) = date::day(rest.strip_prefix(b" ")?)?;
-        let rest = rest.strip_prefix(b" ")?;
+        let rest = without_comma(rest).strip_prefix(b" ")?;
         if let Some((ns, digits, after)) = date::time(rest) {
             return Some(one(
                 StampBase::Year,
@@ -318,7 +336,7 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
             ));
         }
         let (year, rest) = scan::number(rest)?;
-        let (ns, digits, rest) = date::time(rest.strip_prefix(b" ")?)?;
+        let (ns, digits, rest) = date::clock(without_comma(rest).strip_prefix(b" ")?)?;
         return Some(one(
             StampBase::Epoch,
             (date::since_epoch(year, month, day, ns)?, digits),
@@ -329,7 +347,7 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
     }
     // `- 1131566461 …`: logs of clusters mark lines without an alert with a dash.
     let number = text.strip_prefix(b"- ").unwrap_or(text);
-    let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= MIN_EPOCH_NS)?;
+    let (ns, digits, rest) = date::since_1970(number)?;
     Some(one(
         StampBase::Epoch,
         (ns, digits),
@@ -337,6 +355,10 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
         false,
         rest,
     ))
+}
+
+fn without_comma(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b",").unwrap_or(text)
 }
 
 /// The text without ` CET`: such names do not define the offset from UTC. UTC itself was read before.

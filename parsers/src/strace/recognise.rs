@@ -3,6 +3,7 @@
 use super::layout::{Relative, StraceLayout, WallClock, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Head, Recognition};
+use crate::prompt;
 use crate::scan;
 use crate::syscalls;
 use memchr::memmem;
@@ -155,7 +156,7 @@ fn sign(line: &[u8]) -> StraceSign {
     if is_other(line) {
         return StraceSign::Other;
     }
-    if events::is_auxiliary(line) || table::is_rule(line) || is_command(line) {
+    if events::is_auxiliary(line) || table::is_rule(line) || prompt::is_tracer_command(line) {
         return StraceSign::Neutral;
     }
     if table::is_head(line) {
@@ -173,20 +174,6 @@ fn sign(line: &[u8]) -> StraceSign {
         None if memmem::find(line, b"strace: Process ").is_some() => StraceSign::Own,
         None => StraceSign::Unlike,
     }
-}
-
-/// The command of a person who quotes a terminal: `$ sudo strace -p 4711`, `[root@box ~]# strace -f ls`.
-fn is_command(line: &[u8]) -> bool {
-    let after = |end: &[u8]| memmem::find(line, end).map(|at| &line[at + end.len()..]);
-    let Some(command) = [&b"$ "[..], b"# ", b"% "].into_iter().find_map(after) else {
-        return false;
-    };
-    let command = command.strip_prefix(b"sudo ").unwrap_or(command);
-    let program = command
-        .split(|&byte| byte == b' ')
-        .next()
-        .unwrap_or(command);
-    program.rsplit(|&byte| byte == b'/').next() == Some(b"strace")
 }
 
 /// Part of the first line of dtruss. Every line is searched for it, so the search is prepared once.

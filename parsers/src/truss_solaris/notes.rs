@@ -4,6 +4,7 @@ use super::split::SolarisSplit;
 use crate::facts::Fact;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
+use crate::prompt;
 use crate::scan;
 use crate::text::Text;
 use crate::truss_common::{SignalInfo, signal_name};
@@ -237,6 +238,9 @@ pub(super) fn message(split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Option<L
         let mut line = Line::of(LineKind::Notice);
         line.extra = parsed.keep(Extra::Restarted { base_ns });
         return Some(line);
+    }
+    if let Some(command) = prompt::read(body, parsed) {
+        return Some(command);
     }
     let is_notice = (body.starts_with(b"*** ") && body.ends_with(b"***"))
         || body.starts_with(b"(Warning: no matching active LWPs")

@@ -227,3 +227,154 @@ fn marks_of_left_out_lines_are_no_messages_and_no_losses() {
     use LineKind::{Elision, Log};
     assert_eq!(kinds, [Log, Elision, Elision, Elision, Log]);
 }
+
+/// Two or more lines of a log, its clock, and the milliseconds between the stamps of its first and last line.
+const STAMPS: &[(&str, Clock, i64)] = &[
+    // Dates of numbers. The order is the one in which they count up, in the shortest time.
+    (
+        "17/06/09 20:10:40 INFO a\n17/06/09 20:10:41 INFO b",
+        Clock::Epoch,
+        1_000,
+    ),
+    (
+        "17/01/09 23:59:59 a\n17/01/10 00:00:01 b",
+        Clock::Epoch,
+        2_000,
+    ),
+    (
+        "09/01/17 23:59:59 a\n10/01/17 00:00:01 b",
+        Clock::Epoch,
+        2_000,
+    ),
+    (
+        "01/31/2021 23:59:59 a\n02/01/2021 00:00:01 b",
+        Clock::Epoch,
+        2_000,
+    ),
+    (
+        "30-11-2026 23:59:59 a\n01-12-2026 00:00:01 b",
+        Clock::Epoch,
+        2_000,
+    ),
+    (
+        "31.1.2026, 11:59:59 PM a\n1.2.2026, 12:00:01 AM b",
+        Clock::Epoch,
+        2_000,
+    ),
+    (
+        "Jan 31, 2026 11:59:59 PM x.Y z\nFeb 1, 2026 12:00:01 AM x.Y z",
+        Clock::Epoch,
+        2_000,
+    ),
+    (
+        "[10.30 23:59:59] a\n[10.31 00:00:01] b",
+        Clock::SinceNewYear,
+        2_000,
+    ),
+    (
+        "081109 203615 148 INFO a\n081109 203616 148 INFO b",
+        Clock::Epoch,
+        1_000,
+    ),
+    (
+        "20171223-23:59:59:606|a\n20171224-0:0:1:7|b",
+        Clock::Epoch,
+        1_401,
+    ),
+    (
+        "20261128T123456.250Z a\n20261128T123457Z b",
+        Clock::Epoch,
+        750,
+    ),
+    (
+        "2016-09-28 04:30:30, Info  CBS  a\n2016-09-28 04:30:31, Info  CBS  b",
+        Clock::Epoch,
+        1_000,
+    ),
+    // Numbers since 1970, or since the program's start.
+    ("1714564800123 a\n1714564801123 b", Clock::Epoch, 1_000),
+    ("1714564800 a\n1714564801 b", Clock::Epoch, 1_000),
+    (
+        "1714564800123456789 a\n1714564801123456789 b",
+        Clock::Epoch,
+        1_000,
+    ),
+    ("0.25 a\n0.5 b\n1.5 c\n2.25 d", Clock::SinceStart, 2_000),
+    // A name before the stamp.
+    ("INFO[0000] a\nWARN[0042] b", Clock::SinceStart, 42_000),
+    (
+        "DEBU[2021-05-03T01:02:03.5-05:00] a\nINFO[2021-05-03T06:02:04Z] b",
+        Clock::Epoch,
+        500,
+    ),
+    (
+        "KERNEL[115301.063164] add /a\nUDEV  [115311.063164] add /a",
+        Clock::SinceStart,
+        10_000,
+    ),
+    (
+        "type=A msg=audit(1364481363.243:24287): a\ntype=B msg=audit(1364481364.243:2): b",
+        Clock::Epoch,
+        1_000,
+    ),
+    // A stamp within the line, in the same word of each.
+    (
+        "app.log:2026-11-28 12:00:00 a\napp.log.1:2026-11-28 12:00:01 b",
+        Clock::Epoch,
+        1_000,
+    ),
+    (
+        "app.log:12:Nov 28 12:00:00 h a: b\nx.log:3:Nov 28 12:00:01 h a: b",
+        Clock::SinceNewYear,
+        1_000,
+    ),
+    (
+        "nova.log.2017 2017-05-16 00:00:00.008 25746 INFO a\nnova.log.2017 2017-05-16 00:00:01.008 25746 INFO b",
+        Clock::Epoch,
+        1_000,
+    ),
+    (
+        "134681 node-246 hw state 1077804742 1 a\n350766 node-109 hw state 1077804743 1 b",
+        Clock::Epoch,
+        1_000,
+    ),
+];
+
+#[test]
+fn stamps_of_many_programs_are_read() {
+    for (text, clock, expected_ms) in STAMPS {
+        assert!(
+            matches!(answer(text), Recognition::Yes | Recognition::Maybe(60..)),
+            "{text}: {:?}",
+            answer(text)
+        );
+        let reader = reader(text);
+        assert_eq!(reader.facts().clock, *clock, "{text}");
+        let mut parsed = Parsed::default();
+        let at = |line: &str, parsed: &mut Parsed| reader.read(line.as_bytes(), parsed).stamp_ns;
+        let (first, last) = (
+            at(text.lines().next().unwrap_or(""), &mut parsed),
+            at(text.lines().last().unwrap_or(""), &mut parsed),
+        );
+        assert_ne!(first, NO_NS, "{text}");
+        assert_eq!((last - first) / 1_000_000, *expected_ms, "{text}");
+    }
+}
+
+#[test]
+fn tables_and_prose_are_not_logs() {
+    let others = [
+        "-rw-r--r-- 1 root root 4096 Nov 28 12:34 a.txt\n-rw-r--r-- 1 root root 4096 Nov 28 12:35 b.txt",
+        "version 1.2.3 released\nversion 1.2.4 released",
+        "1.5 a\n0.5 b\n1.5 c\n0.25 d",
+        "The meeting is on 28.11.2026 at 12:34:56\nAll are welcome\nBring cake",
+        "#include <stdio.h>\nint main() {\n}",
+    ];
+    for text in others {
+        assert!(
+            matches!(answer(text), Recognition::No | Recognition::Maybe(..60)),
+            "{text}: {:?}",
+            answer(text)
+        );
+    }
+}

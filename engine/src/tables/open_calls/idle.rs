@@ -21,7 +21,12 @@ const MAX_ROWS_BEFORE: usize = 4;
 
 /// Whether the task is idle: a server without a client, a sleep, a thread of a pool.
 pub(super) fn is_idle(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
-    let action = context.trace.events.action(call.row);
+    let events = &context.trace.events;
+    let action = events.action(call.row);
+    // Threads of a door server wait for the next caller, or for the end of the last one.
+    if action == Action::AnswersDoor || events.texts.bytes(events.shape(call.row).syscall) == b"door_unref" {
+        return true;
+    }
     match call.wait {
         Some(Wait::Sleep) => true,
         Some(Wait::Poll) if awaited_source(context, call.row).is_some() => false,

@@ -1,0 +1,240 @@
+//! Lines without a time that state how long a part of a whole took.
+//!
+//! ```text
+//! └─NetworkManager-wait-online.service @5.811s +17.176s    systemd-analyze critical-chain
+//!  1min 30.123s snapd.service                              systemd-analyze blame
+//! Startup finished in 3.201s (kernel) + 5.102s (userspace) = 8.303s
+//! #5 [2/3] RUN apt-get update                             BuildKit: docker build --progress=plain
+//! #5 DONE 189.3s
+//! 12.34s call     tests/test_sync.py::test_all            pytest --durations
+//! ```
+//! The message is a sentence, `NetworkManager-wait-online.service took 17.176s`. Moments after the `@` and the seconds of a
+//! step of BuildKit are of clocks of their own, which run at the same time, so no line has a stamp.
+
+use crate::format::{Head, blank};
+use crate::scan;
+use memchr::memmem;
+use std::borrow::Cow;
+
+/// Longest title of a step.
+const MAX_TITLE_BYTES: usize = 120;
+/// Steps whose titles are kept.
+const MAX_STEPS: usize = 500;
+
+/// Titles of the steps of a build, by their number.
+#[derive(Debug, Default)]
+pub(super) struct BuildSteps {
+    titles: Vec<(i64, Box<[u8]>)>,
+}
+
+/// A line that belongs to such a text.
+#[derive(Debug, PartialEq)]
+pub(super) struct DurationLine<'a> {
+    /// The message.
+    pub message: Cow<'a, [u8]>,
+    /// Whether it states a duration.
+    pub is_stated: bool,
+}
+
+impl<'a> DurationLine<'a> {
+    fn plain(text: &'a [u8]) -> DurationLine<'a> {
+        DurationLine {
+            message: Cow::Borrowed(text),
+            is_stated: false,
+        }
+    }
+
+    fn took(name: &[u8], duration: &[u8]) -> DurationLine<'a> {
+        DurationLine {
+            message: Cow::Owned([name, b" took ", duration].concat()),
+            is_stated: true,
+        }
+    }
+}
+
+impl BuildSteps {
+    /// The titles of the steps in a head.
+    pub fn of(head: Head<'_>) -> BuildSteps {
+        let mut steps = BuildSteps::default();
+        for (number, text) in head.lines().filter_map(step) {
+            let is_new = steps.titles.iter().all(|(known, _)| *known != number);
+            let is_title = text.starts_with(b"[") && memmem::find(text, b"] ").is_some();
+            if is_title && is_new && steps.titles.len() < MAX_STEPS {
+                let title = text.get(..MAX_TITLE_BYTES).unwrap_or(text);
+                steps.titles.push((number, title.into()));
+            }
+        }
+        steps
+    }
+
+    /// Read a line of such a text.
+    pub fn read<'a>(&self, line: &'a [u8]) -> Option<DurationLine<'a>> {
+        let text = scan::trim(line);
+        if let Some((number, rest)) = step(text) {
+            return Some(self.of_step(number, text, rest));
+        }
+        chain(text)
+            .or_else(|| blame(text))
+            .or_else(|| slow_test(text))
+            .or_else(|| startup(text))
+    }
+
+    fn of_step<'a>(&self, number: i64, text: &'a [u8], rest: &'a [u8]) -> DurationLine<'a> {
+        let Some(duration) = rest.strip_prefix(b"DONE ").filter(|text| is_duration(text)) else {
+            return DurationLine::plain(text);
+        };
+        let title = self.titles.iter().find(|(known, _)| *known == number);
+        let title = title.map_or(&b""[..], |(_, title)| title);
+        let name = format!("#{number}{}", if title.is_empty() { "" } else { " " });
+        DurationLine::took(&[name.as_bytes(), title].concat(), duration)
+    }
+}
+
+/// Whether a head is mostly such lines, and some state a duration: the share of the lines in percent, 0 if not.
+pub(super) fn share_percent(head: Head<'_>) -> u8 {
+    let steps = BuildSteps::default();
+    let filled = || head.lines().filter(|line| blank(line).is_none());
+    let found = || filled().filter_map(|line| steps.read(line));
+    if !found().any(|line| line.is_stated) {
+        return 0;
+    }
+    (found().count() * 100 / filled().count().max(1)).min(100) as u8
+}
+
+/// `#5 12.34 text`, `#5 DONE 1.2s`: the number and the rest.
+fn step(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (number, rest) = scan::number(text.strip_prefix(b"#")?)?;
+    Some((number, rest.strip_prefix(b" ")?))
+}
+
+/// A unit of the tree of critical-chain. Without `+`, it took no time of its own.
+fn chain(text: &[u8]) -> Option<DurationLine<'_>> {
+    let at = text
+        .iter()
+        .position(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))?;
+    // `-.slice` begins with a dash; branches in ASCII are `|-` and `` `- ``.
+    let mut text = text.get(at..)?;
+    if let Some(rest) = text
+        .strip_prefix(b"-")
+        .filter(|rest| !rest.starts_with(b"."))
+    {
+        text = rest;
+    }
+    let mut words = text
+        .split(|&byte| byte == b' ')
+        .filter(|word| !word.is_empty());
+    let unit = words.next().filter(|unit| is_unit(unit))?;
+    let rest = scan::skip_blanks(text.get(unit.len()..)?);
+    let rest = rest.strip_prefix(b"@")?;
+    match memmem::find(rest, b" +").and_then(|plus| rest.get(plus + 2..)) {
+        Some(duration) if is_duration(duration) => Some(DurationLine::took(unit, duration)),
+        _ => Some(DurationLine::plain(text)),
+    }
+}
+
+/// `1min 30.123s foo.service`
+fn blame(text: &[u8]) -> Option<DurationLine<'_>> {
+    let at = memchr::memrchr(b' ', text)?;
+    let (duration, unit) = (scan::trim_end(&text[..at]), &text[at + 1..]);
+    (is_unit(unit) && is_duration(duration)).then(|| DurationLine::took(unit, duration))
+}
+
+/// `12.34s call     tests/test_sync.py::test_all`
+fn slow_test(text: &[u8]) -> Option<DurationLine<'_>> {
+    let mut words = text
+        .split(|&byte| byte == b' ')
+        .filter(|word| !word.is_empty());
+    let duration = words.next().filter(|word| is_duration(word))?;
+    let phase = words
+        .next()
+        .filter(|word| matches!(*word, b"call" | b"setup" | b"teardown"))?;
+    let name = words.next()?;
+    Some(DurationLine::took(
+        &[name, b" (", phase, b")"].concat(),
+        duration,
+    ))
+}
+
+/// `Startup finished in …` and the line below it.
+fn startup(text: &[u8]) -> Option<DurationLine<'_>> {
+    let is_stated = text.starts_with(b"Startup finished in ")
+        || memmem::find(text, b" reached after ").is_some()
+            && text.split(|&byte| byte == b' ').next().is_some_and(is_unit);
+    is_stated.then_some(DurationLine {
+        message: Cow::Borrowed(text),
+        is_stated,
+    })
+}
+
+fn is_unit(word: &[u8]) -> bool {
+    const KINDS: [&[u8]; 11] = [
+        b".service",
+        b".mount",
+        b".automount",
+        b".device",
+        b".socket",
+        b".swap",
+        b".target",
+        b".path",
+        b".timer",
+        b".slice",
+        b".scope",
+    ];
+    KINDS.iter().any(|kind| word.ends_with(kind))
+}
+
+/// `1min 30.123s`, `24ms`: words of a number and a unit.
+fn is_duration(text: &[u8]) -> bool {
+    const UNITS: [&[u8]; 8] = [b"ms", b"us", b"s", b"min", b"h", b"d", b"w", b"month"];
+    let is_part =
+        |word: &[u8]| scan::seconds(word).is_some_and(|(_, _, unit)| UNITS.contains(&unit));
+    !text.is_empty() && text.split(|&byte| byte == b' ').all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(head: &str, line: &str) -> Option<String> {
+        let head = Head {
+            bytes: head.as_bytes(),
+            complete: true,
+        };
+        let found = BuildSteps::of(head)
+            .read(line.as_bytes())?
+            .message
+            .into_owned();
+        String::from_utf8(found).ok()
+    }
+
+    #[test]
+    fn lines_that_state_durations_become_sentences() {
+        let cases = [
+            ("└─a.service @5.811s +17.176s", "a.service took 17.176s"),
+            (
+                "  `-a.service @5.811s +1min 7.1s",
+                "a.service took 1min 7.1s",
+            ),
+            ("multi-user.target @24.709s", "multi-user.target @24.709s"),
+            ("  └─-.slice @371ms", "-.slice @371ms"),
+            (
+                " 1min 30.123s snapd.service",
+                "snapd.service took 1min 30.123s",
+            ),
+            ("#5 DONE 189.3s", "#5 [2/3] RUN make took 189.3s"),
+            ("#6 DONE 0.1s", "#6 took 0.1s"),
+            ("#5 12.34 compiling", "#5 12.34 compiling"),
+            (
+                "1.20s call  tests/a.py::b",
+                "tests/a.py::b (call) took 1.20s",
+            ),
+        ];
+        for (line, expected) in cases {
+            let found = message("#5 [2/3] RUN make\n", line);
+            assert_eq!(found.as_deref(), Some(expected), "{line}");
+        }
+        for line in ["a.service failed", "#include <x>", "12.3s ago", "+17s", ""] {
+            assert_eq!(message("", line), None, "{line}");
+        }
+    }
+}
