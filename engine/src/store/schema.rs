@@ -636,8 +636,9 @@ columns! {
     }
     "stated_durations" {
         "capture" u32 "" "Number of the capture.";
-        "kind" dict "" "took, at least (a limit was exceeded) or planned (a wait that begins with the message).";
-        "target" dict "" "The message with the longest duration.";
+        "kind" dict "" "took, at least (a limit was exceeded), planned (a wait that begins with the message) or outage (between a message that something does not answer and the one that it does).";
+        "target" dict "" "The message with the longest duration; of an outage, the first one.";
+        "until" dict "" "The message that ends the longest outage.";
         "stated" dict "" "The longest duration as the message prints it.";
         "at_least" dict "" "`at least ` if the message states a lower bound.";
         "calls" i64 "count" "Number of events with this text before the number; several messages about the progress of one are one.";
@@ -647,12 +648,12 @@ columns! {
         "rank" i64 "" "Position by critical-path time, from 1.";
         "outside_ns" i64 "ns" "Longest duration if most of it precedes the first message of the log.";
         "outside_share" f64 "" "outside_ns as a share of the window and outside_ns.";
-        "could_free_ns" i64 "ns" "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days.";
+        "could_free_ns" i64 "ns" "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days, and for work beside the job.";
         "known_ns" i64 "ns" "outside_ns, otherwise exclusive_ns.";
         "exclusive_ns" i64 "ns" "Part of the window in these intervals and in no shorter one.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
-        "first_line" i64 "" "Line of the longest.";
-        "last_line" i64 "" "The same line.";
+        "first_line" i64 "" "Line of the longest; of an outage, its first line.";
+        "last_line" i64 "" "Line of the longest.";
     }
     "stops" {
         "capture" u32 "" "Number of the capture.";
@@ -859,15 +860,20 @@ columns! {
     }
     "silences" {
         "capture" u32 "" "Number of the capture.";
-        "target" dict "" "Message before the silence; of an activity that a message begins and another one ends, the first message.";
+        "target" dict "" "First message of the activity that the silence is part of; else the message that ended it, if that says that something failed or was awaited; else the message before it.";
         "until" dict "" "Last message of the activity.";
+        "before" dict "" "Message before the longest silence.";
         "after" dict "" "Message after the longest silence.";
+        "ended_by" dict "" "The same if it says that something failed, or was awaited without success.";
+        "names" dict "" "The next message, if ended_by announces it with a colon.";
+        "repeats" i64 "" "Number of messages like names, otherwise like ended_by, if there are several.";
+        "alike" i64 "" "Number of further messages that begin the same work on other items.";
         "calls" i64 "count" "Number of silences.";
         "several" i64 "" "The same if there are several.";
         "total_ns" i64 "ns" "Total duration.";
         "max_ns" i64 "ns" "Longest duration.";
-        "is_rhythm" bool "" "The log is silent after each of several messages of this text, none of which mentions a wait.";
-        "is_usual" bool "" "Other silences of the log are about as long, as in the log of a machine that is idle at times, or the log is a short part of something that it states.";
+        "is_rhythm" bool "" "The log is silent after each of several messages of this text, none of which mentions a wait or begins work that another message follows.";
+        "is_usual" bool "" "Other silences of the log are about as long, as in the log of a machine that is idle at times, the program waits for requests, the work is beside the job, or the log is a short part of something that it states.";
         "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days, and after a message that something about as long has ended.";
         "exclusive_ns" i64 "ns" "Critical-path time.";
         "share" f64 "share" "exclusive_ns as a share of the window.";

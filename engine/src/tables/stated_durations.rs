@@ -1,12 +1,15 @@
-//! Durations that messages of a log state, by the text before the number.
+//! Durations that messages of a log state, by the text before the number or by the subject.
 //!
 //! ```text
 //! log      …──────────── sync took 7.6 s      the interval ends with its message
 //! counted  |-- 7.6 s --|                      each moment once: for the shortest interval around it
 //! outside         |-- 7.6 s -|…               began before the log: known only from the message
+//! outage          X not responding ──── X OK  two messages state it together
 //! ```
 
-use super::messages::{free, messages};
+use super::messages::{free, is_cut, messages};
+use crate::logs::endings::is_background;
+use crate::logs::pairs::outages;
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::logs::words;
 use crate::store::event::EventKind;
@@ -30,6 +33,8 @@ struct Event {
     group: usize,
     /// Whether most of it precedes the first message of the log.
     is_outside: bool,
+    /// The first message, of an outage.
+    from: Option<u32>,
 }
 
 /// Events with the same text before their numbers.
@@ -195,13 +200,14 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             stated: stated.clone(),
             group,
             is_outside,
+            from: None,
         };
         let last = groups[group].events.last().map(|&last| &mut events[last]);
         let drift_ns = MAX_PROGRESS_DRIFT_NS.max(capture.facts.tick_ns);
         let is_near =
             |last: &Event| rows.is_empty() || (event.start_ns - last.start_ns).abs() <= drift_ns;
         match last
-            .filter(|last: &&mut Event| event.stated.dur_ns > last.stated.dur_ns && is_near(last))
+            .filter(|last: &&mut Event| event.stated.dur_ns >= last.stated.dur_ns && is_near(last))
         {
             Some(last) => *last = event,
             None => {
@@ -210,7 +216,49 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             }
         }
     }
+    add_outages(context, rows, &mut events, &mut groups);
     (events, groups)
+}
+
+/// Adds the outages: from the first message that something does not answer to the one that it does again.
+fn add_outages(
+    context: &TableContext<'_>,
+    rows: &[u32],
+    events: &mut Vec<Event>,
+    groups: &mut Vec<Group>,
+) {
+    let table = &context.trace.events;
+    let texts: Vec<_> = rows
+        .iter()
+        .map(|&row| table.texts.string(table.target(row)))
+        .collect();
+    let mut by_text: FxHashMap<Text, usize> = FxHashMap::default();
+    for (begin, end) in outages(texts.iter().map(|text| ("", text.as_ref()))) {
+        let (from, row) = (rows[begin], rows[end]);
+        let (start_ns, end_ns) = (table.start_ns(from), table.start_ns(row));
+        if end_ns <= start_ns {
+            continue;
+        }
+        let group = *by_text.entry(table.target(row)).or_insert_with(|| {
+            groups.push(Group::default());
+            groups.len() - 1
+        });
+        groups[group].events.push(events.len());
+        let stated = Stated {
+            dur_ns: end_ns - start_ns,
+            meaning: Meaning::Took,
+            at: 0..0,
+        };
+        events.push(Event {
+            row,
+            start_ns,
+            end_ns,
+            stated,
+            group,
+            is_outside: false,
+            from: Some(from),
+        });
+    }
 }
 
 /// The text before a number, without other numbers. A job of systemd goes by its name, not by the bar before it.
@@ -243,6 +291,11 @@ fn charge(
     order.sort_by_key(|&event| (events[event].end_ns - events[event].start_ns, event));
     let starts: Vec<i64> = rows.iter().map(|&row| table.start_ns(row)).collect();
     let mut next: Vec<usize> = (0..=rows.len()).collect();
+    let log = context.trace.captures.get(capture as usize);
+    let is_left_out = |at: usize| match (log, rows.get(at + 1)) {
+        (Some(log), Some(&next)) => is_cut(context, log, rows[at], next),
+        _ => false,
+    };
     let end_of = |at: usize| starts.get(at + 1).copied().unwrap_or(starts[at]);
     for event in order {
         let Event {
@@ -264,7 +317,8 @@ fn charge(
             } else {
                 2
             };
-            if covered_ns.saturating_mul(parts) >= silent_ns && silent_ns > 0 && covered_ns > 0 {
+            let is_charged = covered_ns.saturating_mul(parts) >= silent_ns && covered_ns > 0;
+            if is_charged && silent_ns > 0 && !is_left_out(at) {
                 groups[group].exclusive_ns += context.exclusive_ns(rows[at]).min(covered_ns);
                 groups[group].rows.push(rows[at]);
                 next[at] = at + 1;
@@ -292,22 +346,24 @@ fn write(
 ) {
     let (max_ns, at) = longest(events, &group);
     let Some(event) = events.get(at) else { return };
-    let message = context
-        .trace
-        .events
-        .texts
-        .string(context.trace.events.target(event.row));
+    let table = &context.trace.events;
+    let message = table.texts.string(table.target(event.row));
     let count = group.events.len() as i64;
     let wall_ns = context.wall_ns(capture);
     let outside_ns = Some(max_ns).filter(|&max_ns| event.is_outside && max_ns > group.exclusive_ns);
     let kind = match event.stated.meaning {
+        _ if event.from.is_some() => "outage",
         Meaning::Took => "took",
         Meaning::AtLeast => "at least",
         Meaning::Planned => "planned",
     };
     builder.capture(capture);
     builder.string("kind", Some(kind));
-    builder.string("target", Some(&message));
+    let from = event
+        .from
+        .map(|from| table.texts.string(table.target(from)).into_owned());
+    builder.string("target", Some(from.as_deref().unwrap_or(&message)));
+    builder.string("until", event.from.map(|_| message.as_ref()));
     builder.string("stated", Some(as_printed(&message, &event.stated.at)));
     builder.string(
         "at_least",
@@ -325,11 +381,9 @@ fn write(
     );
     builder.int("max_ns", max_ns);
     builder.int("rank", rank);
-    let in_window_ns = if wall_ns >= SEVERAL_DAYS_NS {
-        0
-    } else {
-        group.exclusive_ns
-    };
+    // Nothing waits for work beside the job.
+    let is_free = wall_ns >= SEVERAL_DAYS_NS || is_background(&message);
+    let in_window_ns = if is_free { 0 } else { group.exclusive_ns };
     builder.some_int("outside_ns", outside_ns);
     builder.float(
         "outside_share",
@@ -338,6 +392,6 @@ fn write(
     builder.int("could_free_ns", outside_ns.unwrap_or(in_window_ns));
     builder.int("known_ns", outside_ns.unwrap_or(group.exclusive_ns));
     builder.path_ns(group.exclusive_ns);
-    builder.lines(event.row, event.row);
+    builder.lines(event.from.unwrap_or(event.row), event.row);
     builder.members(Provenance::Rows(group.rows));
 }
