@@ -7,13 +7,26 @@
 //! As Drain does (He et al., *Drain: An Online Log Parsing Approach with Fixed Depth Tree*, ICWS 2017): messages with the same
 //! number of words and the same first word are compared, and join the first form with which most of their words agree.
 
-use super::stages::{Framed, are_items};
 use super::words::{MAX_WORDS, SHOWN_NAME, is_said};
-use crate::store::heuristics::{MIN_EQUAL_WORDS, MIN_EQUAL_WORDS_PERCENT};
+use crate::store::heuristics::{
+    MIN_DISTINCT_PERCENT, MIN_EQUAL_WORDS, MIN_EQUAL_WORDS_PERCENT, MIN_ITEMS,
+};
 use rustc_hash::FxHashMap;
 
 /// Maximum number of forms with one number of words and one first word. More of them are free text.
 const MAX_FORMS: usize = 64;
+
+/// A message with a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said {
+    /// When.
+    pub at_ns: i64,
+    /// Its row.
+    pub row: u32,
+}
+
+/// Messages with one frame: the numbers and the moment of each.
+pub(super) type Framed<'cut> = Vec<(&'cut [&'cut str], Said)>;
 
 /// Messages with one frame.
 type Single<'cut> = (&'cut str, Framed<'cut>);
@@ -107,10 +120,14 @@ impl<'cut> OpenForm<'cut> {
     }
 }
 
+/// Whether values are items, from their number and that of the messages. Occasionally a message is repeated.
+pub(super) fn are_items(values: usize, messages: usize) -> bool {
+    values >= MIN_ITEMS && values * 100 >= messages * MIN_DISTINCT_PERCENT
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::stages::Said;
 
     fn found(texts: &[&'static str]) -> (Vec<String>, usize) {
         let single = |(at, &text): (usize, &&'static str)| {

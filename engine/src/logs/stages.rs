@@ -7,22 +7,12 @@
 //! ```
 //! Messages that differ in several words are of one form if most of their words are equal, as in `forms`.
 
-use super::forms::{Form, forms};
+pub use super::forms::Said;
+use super::forms::{Form, Framed, are_items, forms};
 use super::words::{CutMessage, cut, frame_of, noun, shape, without_a_word, words_said};
-use crate::store::heuristics::{
-    MAX_MESSAGE_FORMS, MIN_DISTINCT_PERCENT, MIN_FIXED_WORDS, MIN_ITEMS,
-};
+use crate::store::heuristics::{MAX_MESSAGE_FORMS, MIN_FIXED_WORDS, MIN_ITEMS};
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// A message with a moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said {
-    /// When.
-    pub at_ns: i64,
-    /// Its row.
-    pub row: u32,
-}
 
 /// Messages with the same text.
 #[derive(Debug, Default)]
@@ -55,9 +45,6 @@ impl Keys {
         number
     }
 }
-
-/// Messages with one frame: the numbers and the moment of each.
-pub(super) type Framed<'cut> = Vec<(&'cut [&'cut str], Said)>;
 
 /// The stages of these messages, which are in order.
 pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String) -> Vec<Stage> {
@@ -125,11 +112,6 @@ fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> 
         has_names: false,
         is_sure: true,
     })
-}
-
-/// Whether values are items, from their number and that of the messages. Occasionally a message is repeated.
-pub(super) fn are_items(values: usize, messages: usize) -> bool {
-    values >= MIN_ITEMS && values * 100 >= messages * MIN_DISTINCT_PERCENT
 }
 
 /// The numbers that are the same in all messages.
