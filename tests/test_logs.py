@@ -80,3 +80,44 @@ def test_attributes_of_limits_state_nothing(tmp_path: Path) -> None:
     limits = ('"timeout_ms":30000', '"max_duration":"30s"', '"uptime_seconds":86400', '"status":200')
     text = "".join(head % (number, limit) for number, limit in enumerate(limits))
     assert not [each for each in _findings(tmp_path, text) if each.name == "stated-duration"]
+
+
+def test_rest_of_a_device_is_no_silence(tmp_path: Path) -> None:
+    """The hour of sleep was blamed on the message before it."""
+    lines = (
+        "[   10.000000] ata2: configured",
+        "[ 3610.000000] ata2: wake up from sleep",
+        "[ 3611.000000] ata2: link up",
+    )
+    assert _findings(tmp_path, "\n".join(lines) + "\n") == []
+
+
+def test_gap_across_left_out_lines_is_no_silence(tmp_path: Path) -> None:
+    lines = ["[ 10.000000] a: one", "[ 10.400000] a: two", "[...]", "[ 70.000000] b: three", "[ 70.300000] b: four"]
+    names = {each.name for each in _findings(tmp_path, "\n".join(lines) + "\n")}
+    assert not names & {"silent-gap", "round-gap"}
+    del lines[2]
+    assert "silent-gap" in {each.name for each in _findings(tmp_path, "\n".join(lines) + "\n")}
+
+
+def test_heartbeat_stays_a_rhythm(tmp_path: Path) -> None:
+    text = "".join(f"[   {at}.000000] monitor: Checking the queue...\n" for at in range(10, 80, 7))
+    assert "silent-gap" not in {each.name for each in _findings(tmp_path, text)}
+
+
+def test_failed_logins_do_not_end_a_wait(tmp_path: Path) -> None:
+    text = "".join(f"[   {at}.000000] sshd[7]: Failed password for ada from 10.0.0.7\n" for at in (10, 39, 71, 99))
+    assert not any("until" in each.diagnosis for each in _findings(tmp_path, text))
+
+
+def test_repeated_progress_of_one_job_counts_once(tmp_path: Path) -> None:
+    """Two lines with the same second were two jobs."""
+    text = "".join(f"[ ***  ] A stop job is running for Foo ({at}s / 1min 30s)\n" * 2 for at in (20, 21, 22))
+    (found,) = _findings(tmp_path, text)
+    assert "such messages" not in found.message
+    assert "22s" in found.diagnosis
+
+
+def test_backup_beside_the_job_promises_nothing(tmp_path: Path) -> None:
+    text = "[    1.000000] web: ready\n[   61.000000] cron: backup took 55 s\n[   62.000000] web: GET /\n"
+    assert all(each.severity == "info" for each in _findings(tmp_path, text))

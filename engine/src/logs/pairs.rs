@@ -4,8 +4,10 @@
 //! systemd: Stopping Foo...    usb 1-1: new device    systemd: Stopped Foo.
 //! |-------------------------- Foo ------------------------------------------|
 //! ```
-//! Both are of one sender and name the same subject.
+//! Both are of one sender and name the same subject. So do those around an outage, of which only the first of several begins it:
+//! `nfs: server depot not responding, still trying`, `nfs: server depot OK`.
 
+use crate::store::heuristics::OUTAGE_PHRASES;
 use rustc_hash::FxHashMap;
 
 /// First words of messages that end anything that began.
@@ -68,13 +70,73 @@ pub(crate) fn pairs<'text>(messages: impl Iterator<Item = Message<'text>>) -> Ve
     found
 }
 
+/// The first and the last message of each outage, by their numbers, in the order of the last ones.
+pub(crate) fn outages<'text>(
+    messages: impl Iterator<Item = Message<'text>>,
+) -> Vec<(usize, usize)> {
+    let mut open: FxHashMap<String, (usize, usize)> = FxHashMap::default();
+    let mut found = Vec::new();
+    for (number, (_, text)) in messages.enumerate() {
+        let text = text.to_lowercase();
+        if let Some((subject, phrase)) = outage_begin(&text) {
+            if open.len() < MAX_OPEN {
+                open.entry(subject.to_owned()).or_insert((number, phrase));
+            }
+        } else if !open.is_empty() {
+            found.extend(outage_end(&text, &mut open).map(|begun| (begun, number)));
+        }
+    }
+    found
+}
+
+/// What a message reports as not answering, and the phrase for it by its number.
+fn outage_begin(text: &str) -> Option<(&str, usize)> {
+    OUTAGE_PHRASES
+        .iter()
+        .enumerate()
+        .find_map(|(number, (phrase, _))| {
+            let (subject, _) = text.split_once(phrase)?;
+            let is_apart = subject.ends_with(' ');
+            Some((outage_subject(subject)?, number)).filter(|_| is_apart)
+        })
+}
+
+/// The message that began the outage which this one ends.
+fn outage_end(text: &str, open: &mut FxHashMap<String, (usize, usize)>) -> Option<usize> {
+    let text = text.trim_end_matches(['.', '!', ' ']);
+    let ends = OUTAGE_PHRASES.iter().enumerate();
+    ends.flat_map(|(number, (_, ends))| ends.iter().map(move |end| (number, end)))
+        .find_map(|(number, end)| {
+            let subject = text.strip_suffix(end).filter(|rest| rest.ends_with(' '))?;
+            let subject = outage_subject(subject)?;
+            open.get(subject).filter(|&&(_, begun)| begun == number)?;
+            open.remove(subject).map(|(begun, _)| begun)
+        })
+}
+
+/// The subject without the verb at its end: `host db is` is `host db`.
+fn outage_subject(before: &str) -> Option<&str> {
+    let before = before.trim_end();
+    let subject = [" is", " was", " has become", " became", " becomes"]
+        .iter()
+        .find_map(|verb| before.strip_suffix(verb))
+        .unwrap_or(before);
+    let subject = subject.trim_matches(|letter: char| !letter.is_alphanumeric());
+    Some(subject).filter(|subject| subject.contains(|letter: char| letter.is_alphabetic()))
+}
+
 /// Whether a message begins an activity.
 pub(crate) fn begins(sender: &str, text: &str) -> bool {
     matches!(part(without_tag(sender, text)), Some(Part::Begin(..)))
 }
 
+/// Whether a message ends an activity.
+pub(crate) fn is_end(sender: &str, text: &str) -> bool {
+    matches!(part(without_tag(sender, text)), Some(Part::End(..)))
+}
+
 /// The message without the name of its sender: `systemd[1]: Stopping Foo...` is `Stopping Foo...`
-fn without_tag<'text>(sender: &str, text: &'text str) -> &'text str {
+pub(crate) fn without_tag<'text>(sender: &str, text: &'text str) -> &'text str {
     let Some(rest) = text.strip_prefix(sender).filter(|_| !sender.is_empty()) else {
         return text;
     };
@@ -194,6 +256,27 @@ mod tests {
         for texts in cases {
             assert_eq!(found(texts), [(0, 2)], "{texts:?}");
         }
+    }
+
+    #[test]
+    fn an_outage_lasts_from_its_first_message() {
+        let found = |texts: &[&'static str]| outages(texts.iter().map(|&text| ("", text)));
+        let nfs = [
+            "nfs: server depot not responding, still trying",
+            "nfs: server depot not responding, still trying",
+            "nfs: server attic OK",
+            "nfs: server depot OK",
+            "nfs: server depot OK",
+        ];
+        assert_eq!(found(&nfs), [(0, 3)]);
+        let host = ["Host db is unreachable", "x", "Host db is reachable."];
+        assert_eq!(found(&host), [(0, 2)]);
+        let other = [
+            "disk unavailable",
+            "disk OK, 3 files",
+            "tests unavailable: OK",
+        ];
+        assert_eq!(found(&other), []);
     }
 
     #[test]

@@ -5,22 +5,14 @@
 //! web: ready      db: ready       mail: ready         NAME: ready          of web, db, mail
 //! Power down.                                         Power down.          of no item
 //! ```
+//! Messages that differ in several words are of one form if most of their words are equal, as in `forms`.
 
+pub use super::forms::Said;
+use super::forms::{Form, Framed, are_items, forms};
 use super::words::{CutMessage, cut, frame_of, noun, shape, without_a_word, words_said};
-use crate::store::heuristics::{
-    MAX_MESSAGE_FORMS, MIN_DISTINCT_PERCENT, MIN_FIXED_WORDS, MIN_ITEMS,
-};
+use crate::store::heuristics::{MAX_MESSAGE_FORMS, MIN_FIXED_WORDS, MIN_ITEMS};
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// A message with a moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said {
-    /// When.
-    pub at_ns: i64,
-    /// Its row.
-    pub row: u32,
-}
 
 /// Messages with the same text.
 #[derive(Debug, Default)]
@@ -34,7 +26,7 @@ pub struct Stage {
     /// What the items are called: `jail` where they are numbers, nothing where they have names.
     pub(super) noun: String,
     /// Whether items have names.
-    pub(super) has_names: bool,
+    pub(crate) has_names: bool,
     /// Whether the words next to it show that this is a name.
     pub(super) is_sure: bool,
 }
@@ -53,9 +45,6 @@ impl Keys {
         number
     }
 }
-
-/// Messages with one frame: the numbers and the moment of each.
-type Framed<'cut> = Vec<(&'cut [&'cut str], Said)>;
 
 /// The stages of these messages, which are in order.
 pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String) -> Vec<Stage> {
@@ -125,11 +114,6 @@ fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> 
     })
 }
 
-/// Whether values are items, from their number and that of the messages. Occasionally a message is repeated.
-fn are_items(values: usize, messages: usize) -> bool {
-    values >= MIN_ITEMS && values * 100 >= messages * MIN_DISTINCT_PERCENT
-}
-
 /// The numbers that are the same in all messages.
 fn constants<'text>(numbers: &[&[&'text str]]) -> Vec<Option<&'text str>> {
     let Some(first) = numbers.first() else {
@@ -159,6 +143,7 @@ fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
         Vec::new(),
         FxHashMap::<String, Vec<(u32, Framed<'_>)>>::default(),
     );
+    let mut single = Vec::new();
     for (frame, framed) in others {
         let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= MIN_ITEMS);
         let choices = without_a_word(frame)
@@ -174,9 +159,15 @@ fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
                 .entry(without)
                 .or_default()
                 .push((keys.number(name), framed)),
-            None => alone.push(about_nothing(frame, &framed)),
+            None => single.push((frame, framed)),
         }
     }
+    let (found, rest) = forms(single);
+    alone.extend(found.iter().map(|form| of_form(form, keys)));
+    alone.extend(
+        rest.iter()
+            .map(|(frame, framed)| about_nothing(frame, framed)),
+    );
     alone.extend(
         alike
             .into_iter()
@@ -191,6 +182,29 @@ fn about_nothing(frame: &str, framed: &Framed<'_>) -> Stage {
         shape: shape(frame, &constants(&numbers_of(framed))),
         said,
         ..Stage::default()
+    }
+}
+
+/// The stage of messages that differ in several words: each is about another item.
+fn of_form(form: &Form<'_>, keys: &mut Keys) -> Stage {
+    let mut keyed: Vec<(Said, u32)> = Vec::new();
+    for (name, framed) in &form.members {
+        let key = keys.number(name);
+        keyed.extend(framed.iter().map(|&(_, said)| (said, key)));
+    }
+    keyed.sort_by_key(|(said, _)| (said.at_ns, said.row));
+    let numbers: Vec<&[&str]> = form
+        .members
+        .iter()
+        .flat_map(|(_, framed)| numbers_of(framed))
+        .collect();
+    Stage {
+        shape: shape(&form.text, &constants(&numbers)),
+        keys: keyed.iter().map(|&(_, key)| key).collect(),
+        said: keyed.into_iter().map(|(said, _)| said).collect(),
+        noun: String::new(),
+        has_names: true,
+        is_sure: true,
     }
 }
 

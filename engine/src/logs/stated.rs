@@ -9,6 +9,7 @@
 //! A number counts only if the words next to it name one. Words that name a limit or a rate overrule the others.
 
 use super::amounts::{Amount, amounts, split_unit};
+use super::endings::is_spread;
 use crate::store::heuristics::MAX_TOTAL_TO_PARTS;
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ pub(crate) struct Stated {
 /// Words right before a duration that something took.
 #[rustfmt::skip]
 const TOOK: &[&str] = &[
-    "took", "taken", "lasted", "elapsed", "spent", "waited", "slept", "duration", "latency", "runtime", "real", "done",
+    "took", "taken", "taking", "lasted", "elapsed", "spent", "waited", "slept", "duration", "latency", "runtime", "real", "done",
     "stall", "pause", "waiting", "delayed", "late", "sync", "stopped", "passed",
     "walltime", "elapsedtime",
 ];
@@ -108,6 +109,9 @@ pub(crate) fn stated(message: &str) -> Option<Stated> {
     if let Some(job) = running_job(message) {
         return Some(job);
     }
+    if is_spread(message) {
+        return sync(message);
+    }
     let found = amounts(message);
     let is_only = found.len() == 1;
     let stated = found.into_iter().filter(|amount| amount.dur_ns > 0);
@@ -154,6 +158,19 @@ fn total(message: &str, parts: &[Stated]) -> Option<Stated> {
         dur_ns: amount.dur_ns,
         meaning: Meaning::Took,
         at: amount.at.clone(),
+    })
+}
+
+/// `write=539.6 s, sync=12.3 s, total=551.9 s`: the part that was not spread.
+fn sync(message: &str) -> Option<Stated> {
+    let start = message.find(" sync=")? + " sync=".len();
+    let amount = amounts(message)
+        .into_iter()
+        .find(|amount| amount.at.start == start && amount.dur_ns > 0)?;
+    Some(Stated {
+        dur_ns: amount.dur_ns,
+        meaning: Meaning::Took,
+        at: amount.at,
     })
 }
 
@@ -411,8 +428,16 @@ mod tests {
                 "Took 1min 33.3s",
             ),
             (
-                "checkpoint complete: write=269.551 s, sync=0.302 s, total=270.011 s; longest=0.064 s",
+                "export done: write=269.551 s, sync=0.302 s, total=270.011 s; longest=0.064 s",
                 "Took 270.011 s",
+            ),
+            (
+                "checkpoint complete: wrote 9 buffers; write=269.551 s, sync=12.302 s, total=282.011 s",
+                "Took 12.302 s",
+            ),
+            (
+                "event12: Spawned process 'tool' [765] is taking longer than 59s to complete.",
+                "AtLeast 59s",
             ),
             ("GC pause took 12 ms, total=45 s", "Took 12 ms"),
             (

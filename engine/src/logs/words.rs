@@ -14,7 +14,7 @@ const SHOWN: &str = "N";
 /// See [`SHOWN`].
 pub(super) const SHOWN_NAME: &str = "NAME";
 /// Maximum number of words of a message that are inspected.
-const MAX_WORDS: usize = 24;
+pub(super) const MAX_WORDS: usize = 24;
 
 /// A message without its numbers, and the numbers.
 pub(crate) struct CutMessage<'text> {
@@ -167,7 +167,7 @@ fn words_without<'text>(
         .map(|(_, &word)| word)
 }
 
-fn is_said(word: &str) -> bool {
+pub(super) fn is_said(word: &str) -> bool {
     word.chars().filter(|letter| letter.is_alphabetic()).count() > 1
 }
 

@@ -286,9 +286,84 @@ pub(crate) const MAX_SILENCE_AFTER_STATED: i64 = 5;
 /// Maximum time from the end of a wait to the next message of what waited.
 /// Source: chosen. A daemon starts in less.
 pub(crate) const MAX_RESUME_NS: i64 = 2 * S;
+/// Minimum percentage of equal words of two messages of one form that differ in several words.
+/// Source: chosen. He et al., *Drain: An Online Log Parsing Approach with Fixed Depth Tree*, ICWS 2017, merge from 40 to 50% on;
+/// times that are added up need a message that is nearly the same.
+pub(crate) const MIN_EQUAL_WORDS_PERCENT: usize = 60;
+/// Minimum number of equal words of such messages.
+/// Source: chosen.
+pub(crate) const MIN_EQUAL_WORDS: usize = 4;
 /// Minimum number of fixed words when a single message is the only evidence that another word is a name.
 /// Source: chosen.
 pub(crate) const MIN_FIXED_WORDS: usize = 2;
+
+// Phrases of messages of logs, in lower case; each begins a word
+
+/// Phrases of messages about a wait without success: a limit was reached, or it goes on.
+/// Source: messages of systemd, dracut, the kernel of Linux, containerd, Go and clients of databases.
+#[rustfmt::skip]
+pub(crate) const WAIT_PHRASES: &[&str] = &[
+    "timed out", "timedout", "etimedout", "time out after", "timeout expired", "timeout exceeded", "timeout reached",
+    "timeout waiting", "timeout while", "timeout after", "timeout,", "timeout -", "'timeout'", "deadline exceeded",
+    "giving up", "gave up", "give up on", "still waiting", "still trying", "still not", "not responding", "no response",
+    "unresponsive", "did not respond", "does not respond", "didn't respond", "no answer", "no reply", "not answering",
+    "killing", "sigkill", "using the force", "did not exit", "didn't exit", "failed to exit", "did not stop",
+    "not stopped within", "not ready after", "taking longer", "taking too long", "hung for", "stuck for",
+    "blocked for more than", "slow to respond", "lockup", "retries exhausted", "max retries", "maximum retries",
+    "too many retries", "no route to host", "a start job is running", "a stop job is running",
+];
+/// Phrases of messages about a failure.
+/// Source: chosen.
+#[rustfmt::skip]
+pub(crate) const FAILURE_PHRASES: &[&str] = &[
+    "failed", "failure", "unable to", "could not", "couldn't", "cannot connect", "can't connect",
+];
+/// Phrases of messages about failures that somebody outside causes at any time, and about counts of failures.
+/// Source: sshd and PAM; summaries of tests.
+#[rustfmt::skip]
+pub(crate) const FOREIGN_FAILURES: &[&str] = &[
+    "password", "login", "authenticat", "pam_", "preauth", "invalid user", "0 failed", "failed=0", "failed: 0",
+];
+/// Phrases of messages after a rest: the machine or a device slept, and nothing waited.
+/// Source: `PM:` of the kernel of Linux, and kernels of network storages, whose disks sleep.
+#[rustfmt::skip]
+pub(crate) const REST_PHRASES: &[&str] = &[
+    "wake up from", "woke up", "waking up", "resuming from", "resumed from", "suspend exit", "hibernation exit",
+    "system resumed",
+];
+/// Phrases of programs that have nothing to do until something arrives from outside.
+/// Source: messages of MySQL, PostgreSQL, nginx and web frameworks.
+#[rustfmt::skip]
+pub(crate) const IDLE_PHRASES: &[&str] = &[
+    "waiting for connections", "waiting for a connection", "waiting for incoming", "waiting for requests",
+    "waiting for clients", "waiting for events", "waiting for jobs", "waiting for work", "ready for connections",
+    "ready to accept", "ready to handle", "listening",
+];
+/// Phrases of work that is spread over minutes on purpose.
+/// Source: PostgreSQL spreads the writes of a checkpoint that nobody requested: `checkpoint_completion_target`, 0.9 since version 14.
+#[rustfmt::skip]
+pub(crate) const SPREAD_PHRASES: &[&str] = &[
+    "checkpoint starting: time", "checkpoint starting: wal", "checkpoint starting: xlog", "checkpoint complete: ",
+    "restartpoint starting: time", "restartpoint starting: wal", "restartpoint starting: xlog", "restartpoint complete: ",
+];
+/// Phrases of work beside the job that a timer starts, which nothing waits for.
+/// Source: autovacuum of PostgreSQL, logrotate, units of systemd with timers.
+#[rustfmt::skip]
+pub(crate) const BACKGROUND_PHRASES: &[&str] = &[
+    "automatic vacuum", "automatic analyze", "automatic aggressive vacuum", "autovacuum", "logrotate", "log rotation", "rotate log",
+    "rotating log", "rotated log", "backup", "fstrim", "discard unused", "e2scrub", "scrub", "updatedb", "plocate",
+    "apt-daily", "daily apt",
+];
+/// Phrases for what does not answer, and those that end it.
+/// Source: clients of NFS, SUN RPC, Ceph, CIFS and iSCSI in the kernel of Linux; messages about hosts.
+#[rustfmt::skip]
+pub(crate) const OUTAGE_PHRASES: &[(&str, &[&str])] = &[
+    ("not responding", &["ok", "responding again", "is responding", "recovered", "is back"]),
+    ("has not responded", &["ok", "responding again", "recovered", "is back"]),
+    ("unresponsive", &["responsive", "responsive again", "responding again", "ok", "recovered"]),
+    ("unreachable", &["reachable", "reachable again", "ok", "recovered"]),
+    ("unavailable", &["available", "available again", "ok", "recovered"]),
+];
 
 // Cost of tracing, and what a capture can show
 

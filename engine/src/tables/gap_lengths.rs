@@ -6,11 +6,12 @@
 //! ```
 
 use super::lengths::chosen_ns;
-use super::messages::messages;
+use super::messages::{is_free, messages};
 use super::stated_durations::is_part_of_stated;
 use crate::store::event::EventKind;
 use crate::store::heuristics::MIN_CHOSEN_NS;
 use crate::store::text_columns::shape_text;
+use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
@@ -104,17 +105,25 @@ fn gap(context: &TableContext<'_>, row: u32) -> Option<Gap> {
 
 /// The silences of logs.
 fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a {
-    let events = &context.trace.events;
     let captures = (0u32..).zip(&context.trace.captures);
     let logs = captures.filter(|(number, capture)| {
         let is_log = capture.facts.dur_kind == parsers::DurKind::Gap;
         is_log && !is_part_of_stated(context, *number, &messages(context, capture))
     });
-    let rows = logs
-        .flat_map(|(_, capture)| capture.rows.clone())
-        .filter(|&row| events.kind(row) == EventKind::Log);
-    rows.map(|row| (row, events.dur_ns(row), context.exclusive_ns(row)))
-        .filter(|&(_, dur_ns, _)| dur_ns >= MIN_CHOSEN_NS)
+    logs.flat_map(move |(_, capture)| {
+        let rows = capture.rows.clone();
+        rows.filter_map(move |row| silence(context, capture, row))
+    })
+}
+
+/// The silence after a message, if it is long enough and something may have waited.
+fn silence(context: &TableContext<'_>, capture: &Capture, row: u32) -> Option<Gap> {
+    let events = &context.trace.events;
+    let dur_ns = events.dur_ns(row);
+    let is_long = events.kind(row) == EventKind::Log && dur_ns >= MIN_CHOSEN_NS;
+    let next = (is_long && row + 1 < capture.rows.end).then_some(row + 1);
+    (is_long && !next.is_some_and(|next| is_free(context, capture, row, next)))
+        .then(|| (row, dur_ns, context.exclusive_ns(row)))
 }
 
 fn write(

@@ -1,5 +1,6 @@
-//! The messages of a log, and the next of them that nothing owns.
+//! The messages of a log, the next of them that nothing owns, and the parts between marks of left-out lines.
 
+use crate::logs::endings::{Ending, ending, is_idle, is_spread};
 use crate::store::event::EventKind;
 use crate::store::trace::Capture;
 use crate::table_support::context::TableContext;
@@ -28,4 +29,36 @@ pub(super) fn free(next: &mut [usize], from: usize) -> usize {
     }
     next[from] = at;
     at
+}
+
+/// Whether lines are left out between two messages: `--` of grep, `[...]`. The time between them is no silence.
+pub(super) fn is_cut(
+    context: &TableContext<'_>,
+    capture: &Capture,
+    before: u32,
+    after: u32,
+) -> bool {
+    part(context, capture, before) != part(context, capture, after)
+}
+
+/// Whether nothing can have waited between two messages: lines are left out, the machine rested, the program waits for
+/// requests, or spreads its work on purpose.
+pub(super) fn is_free(
+    context: &TableContext<'_>,
+    capture: &Capture,
+    before: u32,
+    after: u32,
+) -> bool {
+    let events = &context.trace.events;
+    let text = |row: u32| events.texts.string(events.target(row));
+    let is_intended = || is_idle(&text(before)) || is_spread(&text(before));
+    is_cut(context, capture, before, after)
+        || ending(&text(after)) == Some(Ending::Rest)
+        || is_intended()
+}
+
+/// Number of the part of a log with this message; marks of left-out lines separate parts.
+pub(super) fn part(context: &TableContext<'_>, capture: &Capture, row: u32) -> usize {
+    let line = context.trace.events.line(row);
+    capture.elisions.partition_point(|&mark| mark < line)
 }

@@ -1,12 +1,15 @@
-//! Durations that messages of a log state, by the text before the number.
+//! Durations that messages of a log state, by the text before the number or by the subject.
 //!
 //! ```text
 //! log      …──────────── sync took 7.6 s      the interval ends with its message
 //! counted  |-- 7.6 s --|                      each moment once: for the shortest interval around it
 //! outside         |-- 7.6 s -|…               began before the log: known only from the message
+//! outage          X not responding ──── X OK  two messages state it together
 //! ```
 
-use super::messages::{free, messages};
+use super::messages::{free, is_cut, messages};
+use crate::logs::endings::is_background;
+use crate::logs::pairs::outages;
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::logs::words;
 use crate::store::event::EventKind;
@@ -27,8 +30,9 @@ table! {
     times: Calls;
     row {
         capture: Capture "Number of the capture.",
-        kind: Words "took, at least (a limit was exceeded) or planned (a wait that begins with the message).",
-        target: Words "The message with the longest duration.",
+        kind: Words "took, at least (a limit was exceeded), planned (a wait that begins with the message) or outage (between a message that something does not answer and the one that it does).",
+        target: Words "The message with the longest duration; of an outage, the first one.",
+        until: Words "The message that ends the longest outage.",
         stated: Words "The longest duration as the message prints it.",
         at_least: Words "`at least ` if the message states a lower bound.",
         calls: Count "Number of events with this text before the number; several messages about the progress of one are one.",
@@ -38,12 +42,12 @@ table! {
         rank: Number "Position by critical-path time, from 1.",
         outside_ns: Ns "Longest duration if most of it precedes the first message of the log.",
         outside_share: Ratio "outside_ns as a share of the window and outside_ns.",
-        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days.",
+        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days, and for work beside the job.",
         known_ns: Ns "outside_ns, otherwise exclusive_ns.",
         path: PathTime { exclusive_ns "Part of the window in these intervals and in no shorter one." },
         lines: Lines {
-            first_line "Line of the longest.",
-            last_line "The same line.",
+            first_line "Line of the longest; of an outage, its first line.",
+            last_line "Line of the longest.",
         },
     }
 }
@@ -57,6 +61,8 @@ struct Event {
     group: usize,
     /// Whether most of it precedes the first message of the log.
     is_outside: bool,
+    /// The first message, of an outage.
+    from: Option<u32>,
 }
 
 /// Events with the same text before their numbers.
@@ -222,13 +228,14 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             stated: stated.clone(),
             group,
             is_outside,
+            from: None,
         };
         let last = groups[group].events.last().map(|&last| &mut events[last]);
         let drift_ns = MAX_PROGRESS_DRIFT_NS.max(capture.facts.tick_ns);
         let is_near =
             |last: &Event| rows.is_empty() || (event.start_ns - last.start_ns).abs() <= drift_ns;
         match last
-            .filter(|last: &&mut Event| event.stated.dur_ns > last.stated.dur_ns && is_near(last))
+            .filter(|last: &&mut Event| event.stated.dur_ns >= last.stated.dur_ns && is_near(last))
         {
             Some(last) => *last = event,
             None => {
@@ -237,7 +244,49 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             }
         }
     }
+    add_outages(context, rows, &mut events, &mut groups);
     (events, groups)
+}
+
+/// Adds the outages: from the first message that something does not answer to the one that it does again.
+fn add_outages(
+    context: &TableContext<'_>,
+    rows: &[u32],
+    events: &mut Vec<Event>,
+    groups: &mut Vec<Group>,
+) {
+    let table = &context.trace.events;
+    let texts: Vec<_> = rows
+        .iter()
+        .map(|&row| table.texts.string(table.target(row)))
+        .collect();
+    let mut by_text: FxHashMap<Text, usize> = FxHashMap::default();
+    for (begin, end) in outages(texts.iter().map(|text| ("", text.as_ref()))) {
+        let (from, row) = (rows[begin], rows[end]);
+        let (start_ns, end_ns) = (table.start_ns(from), table.start_ns(row));
+        if end_ns <= start_ns {
+            continue;
+        }
+        let group = *by_text.entry(table.target(row)).or_insert_with(|| {
+            groups.push(Group::default());
+            groups.len() - 1
+        });
+        groups[group].events.push(events.len());
+        let stated = Stated {
+            dur_ns: end_ns - start_ns,
+            meaning: Meaning::Took,
+            at: 0..0,
+        };
+        events.push(Event {
+            row,
+            start_ns,
+            end_ns,
+            stated,
+            group,
+            is_outside: false,
+            from: Some(from),
+        });
+    }
 }
 
 /// The text before a number, without other numbers. A job of systemd goes by its name, not by the bar before it.
@@ -270,6 +319,11 @@ fn charge(
     order.sort_by_key(|&event| (events[event].end_ns - events[event].start_ns, event));
     let starts: Vec<i64> = rows.iter().map(|&row| table.start_ns(row)).collect();
     let mut next: Vec<usize> = (0..=rows.len()).collect();
+    let log = context.trace.captures.get(capture as usize);
+    let is_left_out = |at: usize| match (log, rows.get(at + 1)) {
+        (Some(log), Some(&next)) => is_cut(context, log, rows[at], next),
+        _ => false,
+    };
     let end_of = |at: usize| starts.get(at + 1).copied().unwrap_or(starts[at]);
     for event in order {
         let Event {
@@ -291,7 +345,8 @@ fn charge(
             } else {
                 2
             };
-            if covered_ns.saturating_mul(parts) >= silent_ns && silent_ns > 0 && covered_ns > 0 {
+            let is_charged = covered_ns.saturating_mul(parts) >= silent_ns && covered_ns > 0;
+            if is_charged && silent_ns > 0 && !is_left_out(at) {
                 groups[group].exclusive_ns += context.exclusive_ns(rows[at]).min(covered_ns);
                 groups[group].rows.push(rows[at]);
                 next[at] = at + 1;
@@ -319,32 +374,31 @@ fn write(
 ) {
     let (max_ns, at) = longest(events, &group);
     let Some(event) = events.get(at) else { return };
-    let message = context
-        .trace
-        .events
-        .texts
-        .string(context.trace.events.target(event.row));
+    let table = &context.trace.events;
+    let message = table.texts.string(table.target(event.row));
     let count = group.events.len() as i64;
     let wall_ns = context.wall_ns(capture);
     let outside_ns = Some(max_ns).filter(|&max_ns| event.is_outside && max_ns > group.exclusive_ns);
     let kind = match event.stated.meaning {
+        _ if event.from.is_some() => "outage",
         Meaning::Took => "took",
         Meaning::AtLeast => "at least",
         Meaning::Planned => "planned",
     };
-    let in_window_ns = if wall_ns >= SEVERAL_DAYS_NS {
-        0
-    } else {
-        group.exclusive_ns
-    };
-    let row = TableRow {
+    let from = event
+        .from
+        .map(|from| table.texts.string(table.target(from)).into_owned());
+    // Nothing waits for work beside the job.
+    let is_free = wall_ns >= SEVERAL_DAYS_NS || is_background(&message);
+    let in_window_ns = if is_free { 0 } else { group.exclusive_ns };
+    let is_bound = event.stated.meaning == Meaning::AtLeast;
+    let values = TableRow {
         capture,
         kind: Some(kind.to_owned()),
-        target: Some(message.clone().into_owned()),
+        until: from.is_some().then(|| message.clone().into_owned()),
+        target: Some(from.unwrap_or_else(|| message.clone().into_owned())),
         stated: Some(as_printed(&message, &event.stated.at).to_owned()),
-        at_least: (event.stated.meaning == Meaning::AtLeast)
-            .then_some("at least ")
-            .map(str::to_owned),
+        at_least: is_bound.then(|| "at least ".to_owned()),
         calls: count,
         several: (count > 1).then_some(count),
         total_ns: group
@@ -360,9 +414,9 @@ fn write(
         known_ns: outside_ns.unwrap_or(group.exclusive_ns),
         path: group.exclusive_ns,
         lines: LinesOf {
-            first_row: event.row,
+            first_row: event.from.unwrap_or(event.row),
             last_row: event.row,
         },
     };
-    builder.add(row, Provenance::Rows(group.rows));
+    builder.add(values, Provenance::Rows(group.rows));
 }
