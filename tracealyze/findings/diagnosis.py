@@ -15,6 +15,7 @@ from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis, basis_of
 from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
+from tracealyze.findings.grouping import is_about_capture
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
 from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
@@ -188,7 +189,11 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     is_large = impact_ns >= share_of_errors * max(trace.wall_ns_of(finding.capture), 1)
     stands = finding.severity is not Severity.INFO or is_large
     ranked = list(Severity).index(finding.severity)
-    return (not stands, not leads, ranked, -impact_ns, finding.code, finding.lines)
+    # Hints that promise little are ordered by what they explain, as in the diagnosis.
+    explained = -(finding.share or 0.0) if not stands else 0.0
+    # What is true of the whole capture follows what happened in it.
+    about_capture = is_about_capture(trace, finding)
+    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, finding.lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:

@@ -1013,8 +1013,9 @@ columns! {
         "then_killed" bool "" "Whether SIGKILL was sent to one of them later.";
         "deaf" dict "" "Program of the process that had to be killed.";
         "deaf_script" dict "" "Script that this program interprets.";
-        "pauses" i64 "count" "Number of pauses: 1.";
-        "exclusive_ns" i64 "ns" "Critical-path time of the pause.";
+        "pauses" i64 "count" "Number of pauses: 1, or the parts of a grace period that ended in SIGKILL.";
+        "checks" bool "" "Whether it could see the exit in between: the pause has several parts, or is a wait.";
+        "exclusive_ns" i64 "ns" "Critical-path time of the pauses.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "first_line" i64 "" "First line.";
         "last_line" i64 "" "Last line.";

@@ -7,6 +7,9 @@
 //!
 //! shell      |kill TERM|------- sleep 5 -------|                  exited after 0.1 s: 4.9 s needless
 //! service    ..........writes back|
+//!
+//! supervisor |kill TERM|poll 1 s|poll 1 s|kill KILL|              one grace period in several parts: checks
+//! service    still there ..........................|
 //! ```
 
 use super::kill_victims::Victims;
@@ -21,7 +24,7 @@ use crate::tables::probe_series::probes::ProbeKind;
 use parsers::facts::WaitedChild;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A signal that requests a process to end.
 #[derive(Clone, Copy)]
@@ -44,6 +47,8 @@ struct Before {
 
 /// Maximum number of names of a row.
 const MAX_NAMES: usize = 8;
+/// Minimum length of a part of a grace period.
+const MIN_PART_NS: i64 = 1_000_000;
 /// Maximum number of waits between a kill and a pause that are checked.
 const MAX_WAITS_AFTER: usize = 256;
 
@@ -76,7 +81,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 before.kills.push(kill);
             }
         }
+        let in_parts = grace_periods(context, task, kills, &pauses, &mut builder);
         for (pause, before) in pauses.iter().zip(&mut before) {
+            if in_parts.contains(&pause.row) {
+                continue;
+            }
             before
                 .kills
                 .retain(|kill| !observed_exit(context, task, kill, pause));
@@ -84,11 +93,55 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 continue;
             };
             if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
-                write(context, task, pause, before, &mut builder);
+                write(
+                    context,
+                    task,
+                    std::slice::from_ref(pause),
+                    before,
+                    &mut builder,
+                );
             }
         }
     }
     builder.finish()
+}
+
+/// Writes a row per grace period that ended in SIGKILL and that the task spent in several pauses, or in waits for other
+/// things: it checked for the exit in between. Returns these pauses.
+fn grace_periods(
+    context: &TableContext<'_>,
+    task: u32,
+    kills: &[Kill],
+    pauses: &[Pause],
+    builder: &mut TableBuilder<'_>,
+) -> FxHashSet<u32> {
+    let mut in_parts = FxHashSet::default();
+    for last in kills.iter().filter(|kill| is_kill(context, kill.row)) {
+        let asks =
+            |kill: &&Kill| !is_kill(context, kill.row) && is_same_victim(context, kill, last);
+        let Some(first) = kills.iter().take_while(|kill| kill.at < last.at).find(asks) else {
+            continue;
+        };
+        let from = pauses.partition_point(|pause| pause.at < first.at);
+        let to = pauses.partition_point(|pause| pause.at < last.at);
+        let here = pauses.get(from..to).unwrap_or(&[]);
+        let lasts = here
+            .iter()
+            .filter(|pause| pause.dur_ns >= MIN_PART_NS)
+            .count();
+        let is_one = lasts <= 1 && here.iter().all(|pause| !pause.is_wait);
+        if is_one || here.iter().any(|pause| in_parts.contains(&pause.row)) {
+            continue;
+        }
+        in_parts.extend(here.iter().map(|pause| pause.row));
+        let before = Before {
+            kills: vec![*first],
+            then_killed: true,
+            deaf: last.victim,
+        };
+        write(context, task, here, &before, builder);
+    }
+    in_parts
 }
 
 /// Whether two signals were sent to the same process. Of one that is not in the capture, the id is known.
@@ -259,18 +312,21 @@ fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
 fn write(
     context: &TableContext<'_>,
     task: u32,
-    pause: &Pause,
+    pauses: &[Pause],
     before: &Before,
     builder: &mut TableBuilder<'_>,
 ) {
     let (trace, events) = (context.trace, &context.trace.events);
-    let start_ns = events.start_ns(pause.row);
-    let end_ns = events
-        .end_ns(pause.last_row)
-        .unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
-    let Some(kill) = before.kills.last() else {
+    let (Some(kill), Some(pause), Some(last)) =
+        (before.kills.last(), pauses.first(), pauses.last())
+    else {
         return;
     };
+    let start_ns = events.start_ns(pause.row);
+    let end_ns = events
+        .end_ns(last.last_row)
+        .unwrap_or_else(|| events.start_ns(last.row).saturating_add(last.dur_ns));
+    let slept_ns = pauses.iter().map(|pause| pause.dur_ns).sum();
     let mut victims: Vec<u32> = before.kills.iter().filter_map(|kill| kill.victim).collect();
     victims.sort_unstable();
     victims.dedup();
@@ -284,8 +340,11 @@ fn write(
         .count();
     let all_gone = !unknown && survivors == 0 && !victims.is_empty();
     let gone_ns = deaths.max().filter(|_| all_gone);
-    let mut rows = pause.rows(context);
-    rows.extend(reaped(context, task, pause, &victims));
+    let mut rows: Vec<u32> = pauses
+        .iter()
+        .flat_map(|pause| pause.rows(context))
+        .collect();
+    rows.extend(reaped(context, task, last, &victims));
     builder.task_columns(task, pause.at);
     builder.text("signal", events.shape(kill.row).op);
     builder.text("target", events.target(kill.row));
@@ -303,13 +362,13 @@ fn write(
         "gone_ns",
         gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)),
     );
-    builder.int("slept_ns", pause.dur_ns);
+    builder.int("slept_ns", slept_ns);
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     builder.int("needless_ns", needless_ns);
     builder.int(
         "freeable_ns",
         if before.then_killed {
-            pause.dur_ns
+            slept_ns
         } else {
             needless_ns
         },
@@ -322,8 +381,9 @@ fn write(
             .map_or(Text::NONE, |deaf| context.program(deaf, kill.row)),
     );
     builder.string("deaf_script", script(before.deaf).as_deref());
-    builder.int("pauses", 1);
+    builder.int("pauses", pauses.len() as i64);
+    builder.bool("checks", pauses.len() > 1 || pause.is_wait);
     builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    builder.lines(kill.row, pause.row);
+    builder.lines(kill.row, last.row);
     builder.members(Provenance::Rows(rows));
 }

@@ -5,12 +5,14 @@
 //! send 28 | poll 5 s, nothing | send 28 | poll | receive   resent once
 //! write | write | poll 40 ms | read                        the peer delayed its acknowledgement
 //! send 2 | receive | poll 5 s, nothing | send 1 | receive  one of two queries got no answer, and was resent
+//! send 28 | 1 s without a call | send 28 | 1 s …           only calls of the network were traced: the gaps are the waits
 //! ```
 
 mod held_back;
 
-use super::sockets::{SocketCall, Sockets, port};
+use super::sockets::{SocketCall, Sockets, connection, port};
 use crate::parallel;
+use crate::store::heuristics::MIN_INPUT_WAIT_NS;
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -38,6 +40,8 @@ struct Peer {
     rows: Vec<u32>,
     /// Calls of the peer itself that waited for a delayed part of a request.
     held_back: Vec<u32>,
+    /// Sends after which the task waited in a call that the capture left out.
+    unseen_waits: Vec<u32>,
 }
 
 /// A request without an answer so far; queries to a name server of which at least one has no answer.
@@ -45,6 +49,8 @@ struct Peer {
 struct Open {
     sends: i64,
     sent_ns: i64,
+    /// Time between the last two parts.
+    apart_ns: i64,
     expired: bool,
     rows: Vec<u32>,
     /// Number of messages since the last timeout, and of answers to them.
@@ -80,12 +86,18 @@ struct OfTask {
     open: FxHashMap<Text, Open>,
     /// Targets that sent first. Data sent to them are answers.
     served: FxHashSet<Text>,
+    /// Whether the capture has calls that wait for several descriptors.
+    shows_polls: bool,
 }
 
 impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
         let events = &context.trace.events;
-        let mut here = OfTask::default();
+        let is_poll = |kind| kind == SocketCall::Waits(Wait::Poll);
+        let mut here = OfTask {
+            shows_polls: sockets.deeds.any(is_poll),
+            ..OfTask::default()
+        };
         // Threads that wait for one another do so very often.
         let is_other_wait =
             |kind: SocketCall| matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll);
@@ -94,7 +106,7 @@ impl OfTask {
             .calls(context, task)
             .filter(|&(_, kind)| !is_other_wait(kind))
         {
-            let target = events.target(row);
+            let target = connection(&events.texts, events.target(row));
             match kind {
                 SocketCall::Accepts | SocketCall::Listens => {}
                 SocketCall::Connects => {
@@ -102,7 +114,8 @@ impl OfTask {
                 }
                 SocketCall::Sends if sent_nothing(context, row) => {}
                 SocketCall::Sends
-                    if here.served.contains(&target) || sockets.is_accepted(target) => {}
+                    if here.served.contains(&target)
+                        || sockets.is_accepted(events.target(row)) => {}
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
                 SocketCall::Waits(_) => here.waits(context, row),
@@ -124,7 +137,7 @@ impl OfTask {
 
     fn sends(&mut self, context: &TableContext<'_>, row: u32) {
         let events = &context.trace.events;
-        let target = events.target(row);
+        let target = connection(&events.texts, events.target(row));
         let bytes = events.bytes(row).unwrap_or(0);
         let messages = messages(context, row);
         let open = self.open.entry(target).or_default();
@@ -134,9 +147,19 @@ impl OfTask {
         }
         open.sends += 1;
         open.messages += messages;
+        open.apart_ns = events.start_ns(row).saturating_sub(open.sent_ns);
         open.sent_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row));
         let waits = std::mem::take(&mut open.unnamed_waits);
+        let unseen_ns = if self.shows_polls {
+            0
+        } else {
+            context.attribution.own_gap_after_ns(row)
+        };
+        open.expired = unseen_ns >= MIN_INPUT_WAIT_NS;
         let peer = self.peer(context, row, target);
+        if unseen_ns >= MIN_INPUT_WAIT_NS {
+            peer.unseen_waits.push(row);
+        }
         peer.resent += i64::from(again);
         peer.sent = (peer.sent.0 + messages, peer.sent.1 + bytes);
         peer.rows.extend(waits.into_iter().filter(|_| again));
@@ -147,6 +170,7 @@ impl OfTask {
         let events = &context.trace.events;
         let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
+        let named = named.map(|target| connection(&events.texts, target));
         let only = if self.open.len() == 1 {
             self.open.keys().next().copied()
         } else {
@@ -179,7 +203,7 @@ impl OfTask {
         } else {
             None
         };
-        let target = only.unwrap_or(events.target(row));
+        let target = only.unwrap_or_else(|| connection(&events.texts, events.target(row)));
         let bytes = events.bytes(row).unwrap_or(0);
         let Some(mut open) = self.open.remove(&target) else {
             match self
@@ -220,7 +244,8 @@ impl OfTask {
         peer.max_ns = peer.max_ns.max(response_ns);
         peer.lengths.add(response_ns);
         let held_back = || held_back::waits_of_peer(context, sockets, open.sent_ns, &open.rows);
-        if let Some(waits) = (open.sends > 1).then(held_back).flatten() {
+        let is_in_parts = open.sends > 1 && held_back::are_together(open.apart_ns);
+        if let Some(waits) = is_in_parts.then(held_back).flatten() {
             peer.delayed += 1;
             peer.held_back.extend(waits);
         }
@@ -300,6 +325,7 @@ impl Peer {
             delayed: 0,
             rows: Vec::new(),
             held_back: Vec::new(),
+            unseen_waits: Vec::new(),
         }
     }
 }
@@ -353,7 +379,21 @@ fn write(
     peer.rows.append(&mut peer.held_back);
     peer.rows.sort_unstable();
     peer.rows.dedup();
-    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    let unseen_ns = peer
+        .unseen_waits
+        .iter()
+        .map(|&row| context.attribution.own_gap_after_ns(row));
+    let (unseen_ns, calls_ns): (i64, i64) = (
+        unseen_ns.sum(),
+        peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+    );
+    // A row is about calls or about the time between them: here, about what takes longer.
+    let is_unseen = unseen_ns > calls_ns;
+    builder.path_ns(unseen_ns.max(calls_ns));
     builder.lines(first_row, last_row);
-    builder.members(Provenance::Rows(peer.rows));
+    builder.members(if is_unseen {
+        Provenance::Gaps(peer.unseen_waits)
+    } else {
+        Provenance::Rows(peer.rows)
+    });
 }

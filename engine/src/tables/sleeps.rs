@@ -166,18 +166,28 @@ struct Key {
 }
 
 impl Key {
-    /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do.
+    /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do, and so may
+    /// what ran before the capture and does nothing but sleep.
     fn of_rhythm(self, context: &TableContext<'_>, task: u32) -> Key {
         let helps = context
             .trace
             .tasks
             .get(task as usize)
-            .is_some_and(|task| task.is_thread);
+            .is_some_and(|known| known.is_thread || !known.born && only_sleeps(context, task));
         Key {
             alike_ns: if helps { NO_NS } else { self.alike_ns },
             ..self
         }
     }
+}
+
+/// Whether all calls of a task are sleeps.
+fn only_sleeps(context: &TableContext<'_>, task: u32) -> bool {
+    let events = &context.trace.events;
+    let is_sleep = |row: u32| {
+        events.action(row) == Action::Restarts || wait_of_row(events, row) == Some(Wait::Sleep)
+    };
+    context.calls_of(task).all(is_sleep)
 }
 
 fn of_task(

@@ -10,6 +10,7 @@ use super::ordered::Ordered;
 use super::waiting::Waiting;
 use crate::store::events::EventTable;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
+use crate::store::request_sources::takes_answers;
 use crate::store::task_relations::{descends, same_process};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
@@ -381,7 +382,8 @@ pub(super) fn leaver(
 
 /// The names of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
 fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    if target.starts_with(b"pipe:[") {
+    // Who reads the next request there waited for the answer to the one before, which a client needs first.
+    if target.starts_with(b"pipe:[") || takes_answers(target) {
         return Some((target.to_vec(), target.to_vec()));
     }
     let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;

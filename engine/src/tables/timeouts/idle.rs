@@ -16,7 +16,7 @@ pub(super) struct Around<'all> {
     pub context: &'all TableContext<'all>,
     pub sockets: Sockets,
     pub ends: ProcessEnds,
-    /// The processes that accept connections, by capture and id.
+    /// The processes that serve clients, by capture and id.
     servers: FxHashSet<(u32, i32)>,
 }
 
@@ -30,19 +30,30 @@ impl<'all> Around<'all> {
         let has_servers = sockets
             .deeds
             .any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts));
-        let servers = context
+        let ends = ProcessEnds::new(context);
+        // A program that ends by itself although no client came had other work than to serve: a crawler with a console.
+        let has_accepted = |task: u32| {
+            let mut calls = sockets.deeds.calls(context, task);
+            let events = &context.trace.events;
+            calls.any(|(row, call)| {
+                call == SocketCall::Accepts && events.outcome(row) == Outcome::Ok
+            })
+        };
+        let servers: FxHashSet<(u32, i32)> = context
             .tasks()
             .filter(|&task| has_servers && is_server(task))
-            .map(|task| process(context, task));
+            .filter(|&task| !ends.ends_by_itself(context, task) || has_accepted(task))
+            .map(|task| process(context, task))
+            .collect();
         Around {
             context,
-            servers: servers.collect(),
-            ends: ProcessEnds::new(context),
+            servers,
+            ends,
             sockets,
         }
     }
 
-    /// Whether the process of a task accepts connections.
+    /// Whether the process of a task serves clients.
     pub(super) fn is_server(&self, task: u32) -> bool {
         self.servers.contains(&process(self.context, task))
     }
