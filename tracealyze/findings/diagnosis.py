@@ -18,7 +18,13 @@ from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.grouping import is_about_capture
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
-from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
+from tracealyze.heuristics import (
+    MAX_TRACING_ERROR,
+    MIN_MEASURED_TICKS,
+    MIN_MIXED_SHARE,
+    MIN_OWN_SHARE,
+    MIN_WARNING_IMPACT_NS,
+)
 from tracealyze.schema import MULTI_CAPTURE
 
 if TYPE_CHECKING:
@@ -137,11 +143,20 @@ class _ClaimedMatch:
     def impact_ns(self) -> tuple[int, int]:
         """Bounds of the time that could be freed: up to its own time without tracing overhead, and up to its cost."""
         is_outside = self.match.is_outside
-        max_ns = self.match.cost_ns if is_outside else self._within_cost(self.share.own_ns - self.share.tracing_ns)
+        max_ns = self.match.cost_ns if is_outside else self._within_cost(self._own_without_tracing_ns)
         low, high = (
             max(0, min(round(_impact(self.match, bound)), max_ns)) for bound in self.match.rule.forms["impact"]
         )
         return min(low, high), high
+
+    @property
+    def _own_without_tracing_ns(self) -> int:
+        """Its own time without tracing. The estimate of that is a lower bound: where it is most of the time, so may be the
+        rest."""
+        own_ns, tracing_ns = self.share.own_ns, self.share.tracing_ns
+        if tracing_ns >= MIN_OWN_SHARE * own_ns:
+            tracing_ns = round(tracing_ns * (1 + MAX_TRACING_ERROR))
+        return max(0, own_ns - tracing_ns)
 
     @property
     def saving_ns(self) -> tuple[int, int]:

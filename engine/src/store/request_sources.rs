@@ -30,9 +30,7 @@ const SOURCES: &[RequestSource] = &[
 
 /// Whether a target brings requests.
 pub(crate) fn brings_requests(target: &[u8]) -> bool {
-    SOURCES
-        .iter()
-        .any(|source| target.starts_with(source.name))
+    SOURCES.iter().any(|source| target.starts_with(source.name))
 }
 
 /// Whether a target brings requests and takes the answers to them.

@@ -15,6 +15,7 @@
 use super::kill_victims::Victims;
 use super::probe_series::all_series;
 use crate::store::event::NONE;
+use crate::store::heuristics::MIN_INPUT_WAIT_NS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -47,8 +48,6 @@ struct Before {
 
 /// Maximum number of names of a row.
 const MAX_NAMES: usize = 8;
-/// Minimum length of a part of a grace period.
-const MIN_PART_NS: i64 = 1_000_000;
 /// Maximum number of waits between a kill and a pause that are checked.
 const MAX_WAITS_AFTER: usize = 256;
 
@@ -127,7 +126,7 @@ fn grace_periods(
         let here = pauses.get(from..to).unwrap_or(&[]);
         let lasts = here
             .iter()
-            .filter(|pause| pause.dur_ns >= MIN_PART_NS)
+            .filter(|pause| pause.dur_ns >= MIN_INPUT_WAIT_NS)
             .count();
         let is_one = lasts <= 1 && here.iter().all(|pause| !pause.is_wait);
         if is_one || here.iter().any(|pause| in_parts.contains(&pause.row)) {

@@ -10,7 +10,7 @@
 
 mod held_back;
 
-use super::sockets::{SocketCall, Sockets, connection, port};
+use super::sockets::{SocketCall, Sockets, connection, peer, port};
 use crate::parallel;
 use crate::store::heuristics::MIN_INPUT_WAIT_NS;
 use crate::store::histogram::Histogram;
@@ -27,6 +27,8 @@ const NAME_SERVER_PORT: i64 = 53;
 /// The communication of a task with one peer.
 struct Peer {
     first_target: Text,
+    /// Whether that is the address that a message was sent to at a socket without a peer.
+    is_named: bool,
     connections: FxHashSet<Text>,
     round_trips: i64,
     response_ns: i64,
@@ -60,6 +62,13 @@ struct Open {
     unnamed_waits: Vec<u32>,
 }
 
+/// A new connection.
+struct Silent {
+    since_ns: i64,
+    /// Waits in the meantime.
+    rows: Vec<u32>,
+}
+
 /// Builds the table of requests by task and peer.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
@@ -86,6 +95,10 @@ struct OfTask {
     open: FxHashMap<Text, Open>,
     /// Targets that sent first. Data sent to them are answers.
     served: FxHashSet<Text>,
+    /// The peers that the task connected to. One that sends first greets (SMTP, FTP, SSH); it is not served.
+    connected: FxHashSet<Text>,
+    /// Those of them that neither side has sent anything to.
+    silent: FxHashMap<Text, Silent>,
     /// Whether the capture has calls that wait for several descriptors.
     shows_polls: bool,
 }
@@ -109,13 +122,11 @@ impl OfTask {
             let target = connection(&events.texts, events.target(row));
             match kind {
                 SocketCall::Accepts | SocketCall::Listens => {}
-                SocketCall::Connects => {
-                    here.served.remove(&target);
-                }
+                SocketCall::Connects => here.connects(context, row, target),
                 SocketCall::Sends if sent_nothing(context, row) => {}
                 SocketCall::Sends
-                    if here.served.contains(&target)
-                        || sockets.is_accepted(events.target(row)) => {}
+                    if here.served.contains(&target) || sockets.is_accepted(events.target(row)) => {
+                }
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
                 SocketCall::Waits(_) => here.waits(context, row),
@@ -124,13 +135,42 @@ impl OfTask {
         here
     }
 
+    fn connects(&mut self, context: &TableContext<'_>, row: u32, target: Text) {
+        let events = &context.trace.events;
+        self.served.remove(&target);
+        self.connected.insert(target);
+        let silent = Silent {
+            since_ns: events.end_ns(row).unwrap_or_else(|| events.start_ns(row)),
+            rows: Vec::new(),
+        };
+        self.silent.insert(target, silent);
+    }
+
+    /// The first data from a peer that the task connected to, before it sent anything.
+    fn greeting(&mut self, context: &TableContext<'_>, row: u32, target: Text, silent: Silent) {
+        let events = &context.trace.events;
+        let response_ns = events
+            .end_ns(row)
+            .map_or(0, |end_ns| end_ns.saturating_sub(silent.since_ns).max(0));
+        let bytes = events.bytes(row).unwrap_or(0);
+        let peer = self.peer(context, row, target);
+        peer.rows.extend(silent.rows);
+        peer.rows.push(row);
+        peer.received_bytes += bytes;
+        peer.answered(response_ns);
+    }
+
     fn peer(&mut self, context: &TableContext<'_>, row: u32, target: Text) -> &mut Peer {
         let normal = context.trace.events.shape(row).target;
         self.normal.insert(target, normal);
-        let peer = self
-            .peers
-            .entry(normal)
-            .or_insert_with(|| Peer::new(target));
+        let peer = self.peers.entry(normal).or_insert_with(|| {
+            let named = context.trace.events.sink(row);
+            let is_named = named.is_some();
+            Peer {
+                is_named,
+                ..Peer::new(if is_named { named } else { target })
+            }
+        });
         peer.connections.insert(target);
         peer
     }
@@ -140,6 +180,7 @@ impl OfTask {
         let target = connection(&events.texts, events.target(row));
         let bytes = events.bytes(row).unwrap_or(0);
         let messages = messages(context, row);
+        self.silent.remove(&peer(&events.texts, target));
         let open = self.open.entry(target).or_default();
         let again = std::mem::take(&mut open.expired);
         if again {
@@ -179,6 +220,10 @@ impl OfTask {
         let named = named
             .into_iter()
             .find(|target| self.open.contains_key(target));
+        if self.open.is_empty() && self.silent.len() == 1 {
+            let silent = self.silent.values_mut();
+            silent.for_each(|silent| silent.rows.push(row));
+        }
         if let Some(open) = named.or(only).and_then(|target| self.open.get_mut(&target)) {
             open.expired |= timed_out(events, row) && events.requested_ns(row) != Some(0);
             let is_for_other = named.is_none() && open.answers > 0;
@@ -206,6 +251,10 @@ impl OfTask {
         let target = only.unwrap_or_else(|| connection(&events.texts, events.target(row)));
         let bytes = events.bytes(row).unwrap_or(0);
         let Some(mut open) = self.open.remove(&target) else {
+            let address = peer(&events.texts, target);
+            if let Some(silent) = self.silent.remove(&address).filter(|_| bytes > 0) {
+                return self.greeting(context, row, target, silent);
+            }
             match self
                 .normal
                 .get(&target)
@@ -215,6 +264,7 @@ impl OfTask {
                     peer.received_bytes += bytes;
                     peer.rows.push(row);
                 }
+                None if self.connected.contains(&address) => {}
                 None => {
                     self.served.insert(target);
                 }
@@ -239,10 +289,7 @@ impl OfTask {
             peer.unanswered += 1;
             return;
         }
-        peer.round_trips += 1;
-        peer.response_ns = peer.response_ns.saturating_add(response_ns);
-        peer.max_ns = peer.max_ns.max(response_ns);
-        peer.lengths.add(response_ns);
+        peer.answered(response_ns);
         let held_back = || held_back::waits_of_peer(context, sockets, open.sent_ns, &open.rows);
         let is_in_parts = open.sends > 1 && held_back::are_together(open.apart_ns);
         if let Some(waits) = is_in_parts.then(held_back).flatten() {
@@ -313,6 +360,7 @@ impl Peer {
     fn new(first_target: Text) -> Peer {
         Peer {
             first_target,
+            is_named: false,
             connections: FxHashSet::default(),
             round_trips: 0,
             response_ns: 0,
@@ -327,6 +375,13 @@ impl Peer {
             held_back: Vec::new(),
             unseen_waits: Vec::new(),
         }
+    }
+
+    fn answered(&mut self, response_ns: i64) {
+        self.round_trips += 1;
+        self.response_ns = self.response_ns.saturating_add(response_ns);
+        self.max_ns = self.max_ns.max(response_ns);
+        self.lengths.add(response_ns);
     }
 }
 
@@ -354,7 +409,8 @@ fn write(
     let answered = peer.round_trips > 0;
     builder.task_columns(task, first_row);
     let path = context.trace.events.socket_paths.get(&peer.first_target);
-    let name = texts.string(path.copied().unwrap_or(name));
+    let sent_to = Some(peer.first_target).filter(|_| peer.is_named);
+    let name = texts.string(path.copied().or(sent_to).unwrap_or(name));
     builder.string("peer", Some(address(&name)));
     builder.some_int("port", port(texts.bytes(peer.first_target)));
     builder.int("round_trips", peer.round_trips);

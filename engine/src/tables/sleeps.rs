@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::store::event::{NONE, Shape};
 use crate::store::events::EventTable;
 use crate::store::heuristics::{
-    MIN_HARMLESS_SLEEPS_RATIO, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
+    MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
@@ -24,6 +24,9 @@ use crate::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
+
+/// Number of calls before and after a sleep that are searched for a request and the answer to it.
+const MAX_CALLS_OF_ANSWER: usize = 64;
 
 /// Whether the calls of a shape sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,6 +114,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             let paces = again
                 && !ends.ends_by_itself(context, owner)
                 && !is_awaited(context, owner, &group)
+                && !delays_answers(context, task, &group)
                 || delays_nothing(context, task, &group);
             write(context, task, key, group, paces, &mut builder);
         }
@@ -123,6 +127,47 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
     group.sum.exclusive_ns > 0
         && context.attribution.walk_stats().awaited_ns(owner) >= group.sum.exclusive_ns / 2
+}
+
+/// Whether most of these sleeps lie between a request and the answer to it, so that the client waits for them.
+///
+/// ```text
+/// worker   |accept|receive from 7|------ sleep ------|send to 7|close 7|
+/// ```
+fn delays_answers(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
+    let delays = |&&row: &&u32| delays_answer(context, task, row);
+    let count = group.rows.iter().filter(delays).count();
+    2 * count > group.rows.len()
+}
+
+fn delays_answer(context: &TableContext<'_>, task: u32, sleep: u32) -> bool {
+    let events = &context.trace.events;
+    let rows = context.trace.rows_of(task);
+    let Some(at) = context.trace.place_of(task, sleep) else {
+        return false;
+    };
+    let waits = |row: u32| {
+        let lasts = events.dur_ns(row) >= MIN_INPUT_WAIT_NS || events.dur_ns(row) == NO_NS;
+        lasts && wait_of_row(events, row).is_some_and(|wait| wait != Wait::Lock)
+    };
+    let before = rows[..at].iter().rev().copied().take(MAX_CALLS_OF_ANSWER);
+    let asked = before
+        .take_while(|&row| !waits(row) || events.action(row).returns_bytes())
+        .find(|&row| {
+            let action = events.action(row);
+            matches!(action, Action::Reads | Action::Receives) && events.ret(row) > 0
+        });
+    let Some(client) = asked
+        .map(|row| events.target(row))
+        .filter(|target| target.is_some())
+    else {
+        return false;
+    };
+    let after = rows.iter().skip(at + 1).copied().take(MAX_CALLS_OF_ANSWER);
+    after.take_while(|&row| !waits(row)).any(|row| {
+        let action = events.action(row);
+        matches!(action, Action::Writes | Action::Sends) && events.target(row) == client
+    })
 }
 
 /// Whether the task waits for external input after nearly all of these sleeps anyway.

@@ -209,7 +209,14 @@ impl OfTask {
         let to = connection(&events.texts, events.target(row));
         if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(events.target(row)) {
             let bytes = events.bytes(row).unwrap_or(0);
-            self.sent.insert(to, Sent { row, to, bytes });
+            // A message names the address that it is sent to where the socket has no peer.
+            let named = Some(events.sink(row)).filter(|address| address.is_some());
+            let sent = Sent {
+                row,
+                to: named.unwrap_or(to),
+                bytes,
+            };
+            self.sent.insert(to, sent);
         }
     }
 

@@ -34,7 +34,8 @@ impl Clients {
             Some(Wait::Read) => {
                 let target = call.trace.events.target(taken);
                 brings_requests(call.trace.events.texts.bytes(target))
-                    || target.is_some() && self.served(shapes, call.trace, call.task).contains(&target)
+                    || target.is_some()
+                        && self.served(shapes, call.trace, call.task).contains(&target)
             }
             _ => false,
         }
@@ -76,6 +77,13 @@ fn served(shapes: &ShapeEffects, trace: &Trace, task: u32) -> FxHashSet<Text> {
 
 /// Whether a target is a socket with a peer, as tracers print it.
 fn is_socket(target: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 6] = [b"socket:[", b"NETLINK:[", b"TCP", b"SCTP", b"UNIX-STREAM:[", b"UNIX:["];
+    const PREFIXES: [&[u8]; 6] = [
+        b"socket:[",
+        b"NETLINK:[",
+        b"TCP",
+        b"SCTP",
+        b"UNIX-STREAM:[",
+        b"UNIX:[",
+    ];
     PREFIXES.iter().any(|prefix| target.starts_with(prefix))
 }

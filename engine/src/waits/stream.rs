@@ -152,7 +152,9 @@ impl Streams {
             end.reads.push(row);
             end.used_by(events.task(row));
         }
-        for sink in sinks.into_iter().flatten() {
+        // At the end of its source, it has nothing to give.
+        let gives = events.ret(row) != 0;
+        for sink in sinks.into_iter().flatten().filter(|_| gives) {
             if let Some(ends) = self.ends_of(events, sink) {
                 let end = &mut self.ends[ends.own as usize];
                 end.writes.push(row);

@@ -2,7 +2,7 @@
 
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
-use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
+use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS, MIN_INPUT_WAIT_NS};
 use crate::table_support::context::TableContext;
 use crate::tables::process_ends::{ProcessEnds, ended};
 use crate::tables::sockets::{SocketCall, Sockets};
@@ -66,7 +66,27 @@ impl<'all> Around<'all> {
             .told(self.context, task)
             .filter(|&told| self.context.trace.starts_before(told, next));
         let told = told.filter(|&told| self.context.trace.starts_before(expired, told));
-        self.is_idle_until(task, expired, Some(told.unwrap_or(next)))
+        !self.is_ready_by_itself(task, expired, next)
+            && self.is_idle_until(task, expired, Some(told.unwrap_or(next)))
+    }
+
+    /// Whether the next wait after an expired one returned at once because of what the task asked for in between: it wants
+    /// to send, and there is room.
+    ///
+    /// ```text
+    /// epoll_wait 500 ms, nothing | epoll_ctl MOD 12 to EPOLLOUT | epoll_wait 8 us, 12 | send to 12
+    /// ```
+    fn is_ready_by_itself(&self, task: u32, expired: u32, next: u32) -> bool {
+        let (context, events) = (self.context, &self.context.trace.events);
+        let rows = context.trace.rows_from(task, expired).iter().skip(1);
+        let mut between = rows
+            .copied()
+            .take_while(|&row| row != next)
+            .take(MAX_CALLS_BETWEEN_PARTS);
+        let is_at_once = (0..MIN_INPUT_WAIT_NS).contains(&events.dur_ns(next));
+        is_at_once
+            && events.ret(next) > 0
+            && between.any(|row| events.action(row) == Action::RegistersPoll)
     }
 
     /// Whether a task does as little between an expired wait and the moment when something else ends it.
