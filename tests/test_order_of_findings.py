@@ -19,10 +19,9 @@ def _capture(folder: Path) -> Path:
     for number in range(12000):
         name, folder_number = divmod(number, 100)
         stamp_us = _START_US + number * 60
-        lines.append(
-            f'100 {stamp_us // 1000000}.{stamp_us % 1000000:06} openat(AT_FDCWD, "/lib/{folder_number}/m{name}", O_RDONLY)'
-            " = -1 ENOENT (No such file or directory) <0.000031>"
-        )
+        stamp = f"{stamp_us // 1000000}.{stamp_us % 1000000:06}"
+        call = f'openat(AT_FDCWD, "/lib/{folder_number}/m{name}", O_RDONLY)'
+        lines.append(f"100 {stamp} {call} = -1 ENOENT (No such file or directory) <0.000031>")
     lines.append("100 1700000010.721000 exit_group(0) = ?")
     lines.append("100 1700000010.721100 +++ exited with 0 +++")
     capture = folder / "capture.strace"

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _MAX_UNEXPLAINED = 3
 _MAX_REMARKS = 2
 _INFERRED = "inferred"
+_OF_QUICK_CALLS = ("io",)
+"""Tables whose costs are durations of calls that hardly do anything."""
 _LIVES = ("children", "commands", "forks", "siblings")
 """Tables whose costs are lives of processes, with the time between their calls."""
 
@@ -151,12 +153,10 @@ class _ClaimedMatch:
 
     @property
     def _own_without_tracing_ns(self) -> int:
-        """Its own time without tracing. The estimate of that is a lower bound: where it is most of the time, so may be the
-        rest."""
+        """Its own time without tracing; of quick calls none if tracing may be all of it."""
         own_ns, tracing_ns = self.share.own_ns, self.share.tracing_ns
-        if tracing_ns >= MIN_OWN_SHARE * own_ns:
-            tracing_ns = round(tracing_ns * (1 + MAX_TRACING_ERROR))
-        return max(0, own_ns - tracing_ns)
+        may_be_all = tracing_ns * (1 + MAX_TRACING_ERROR) >= own_ns
+        return 0 if may_be_all and self.match.rule.table in _OF_QUICK_CALLS else own_ns - tracing_ns
 
     @property
     def saving_ns(self) -> tuple[int, int]:
