@@ -200,7 +200,10 @@ fn argument<'a>(
             (facts.is_fifo, facts.data) = (value::is_fifo(arg), value::event_data(arg));
             facts.is_edge = value::is_edge_triggered(arg);
         }
-        b'r' => passed(arg, line, parsed),
+        b'r' => {
+            passed(arg, line, parsed);
+            facts.into = sent_to(arg, line, parsed);
+        }
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, facts, line, parsed),
         _ => {}
     }
@@ -389,6 +392,19 @@ fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
     if !fds.is_empty() && line.extra == 0 {
         line.extra = parsed.keep(Extra::Passed(fds.into_boxed_slice()));
     }
+}
+
+/// The address that a message is sent to at a socket without a peer.
+fn sent_to(messages: &[u8], line: &Line, parsed: &mut Parsed) -> Option<(i32, Text)> {
+    if !matches!(action_of(line.name), Action::Sends | Action::SendsMany) {
+        return None;
+    }
+    let named = messages.strip_prefix(b"[").unwrap_or(messages);
+    let named = named.strip_prefix(b"{msg_hdr=").unwrap_or(named);
+    let address = named.strip_prefix(b"{msg_name=")?;
+    let address = &address[..=memchr::memchr(b'}', address)?];
+    let Parsed { texts, scratch, .. } = parsed;
+    socket_address(address, scratch).then(|| (line.fd, texts.add(scratch)))
 }
 
 /// Lists of descriptors. A single descriptor is the one that the call works on.

@@ -52,7 +52,7 @@ def derived(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) -> dict
     """What messages say about it."""
     # Intervals without stamps are those of tracers that print a call when it returns (truss -D).
     side = "after" if capture and capture.stamp == "start" else "before"
-    longest_ns = row.get(_LONGEST, 0)
+    longest_ns = row.get(_LONGEST) or row.get("max_ns") or 0
     is_in_one = (row.get("calls") or 0) > 1 and longest_ns >= MIN_LONGEST_SHARE * cost_ns
     typical_ns = MAX_MEAN_RATIO * (row.get("dominant_p50_ns") or 0) * (row.get("dominant_calls") or 0)
     return {

@@ -15,9 +15,16 @@ from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis, basis_of
 from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
+from tracealyze.findings.grouping import is_about_capture
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
-from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
+from tracealyze.heuristics import (
+    MAX_TRACING_ERROR,
+    MIN_MEASURED_TICKS,
+    MIN_MIXED_SHARE,
+    MIN_OWN_SHARE,
+    MIN_WARNING_IMPACT_NS,
+)
 from tracealyze.schema import TABLES
 
 if TYPE_CHECKING:
@@ -29,6 +36,8 @@ if TYPE_CHECKING:
 _MAX_UNEXPLAINED = 3
 _MAX_REMARKS = 2
 _INFERRED = "inferred"
+_OF_QUICK_CALLS = ("io",)
+"""Tables whose costs are durations of calls that hardly do anything."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +143,18 @@ class _ClaimedMatch:
     def impact_ns(self) -> tuple[int, int]:
         """Bounds of the time that could be freed: up to its own time without tracing overhead, and up to its cost."""
         is_outside = self.match.is_outside
-        max_ns = self.match.cost_ns if is_outside else self._within_cost(self.share.own_ns - self.share.tracing_ns)
+        max_ns = self.match.cost_ns if is_outside else self._within_cost(self._own_without_tracing_ns)
         low, high = (
             max(0, min(round(_impact(self.match, bound)), max_ns)) for bound in self.match.rule.forms["impact"]
         )
         return min(low, high), high
+
+    @property
+    def _own_without_tracing_ns(self) -> int:
+        """Its own time without tracing; of quick calls none if tracing may be all of it."""
+        own_ns, tracing_ns = self.share.own_ns, self.share.tracing_ns
+        may_be_all = tracing_ns * (1 + MAX_TRACING_ERROR) >= own_ns
+        return 0 if may_be_all and self.match.rule.table in _OF_QUICK_CALLS else own_ns - tracing_ns
 
     @property
     def saving_ns(self) -> tuple[int, int]:
@@ -186,7 +202,11 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     is_large = impact_ns >= share_of_errors * max(trace.wall_ns_of(finding.capture), 1)
     stands = finding.severity is not Severity.INFO or is_large
     ranked = list(Severity).index(finding.severity)
-    return (not stands, not leads, ranked, -impact_ns, finding.code, finding.lines)
+    # Hints that promise little are ordered by what they explain, as in the diagnosis.
+    explained = -(finding.share or 0.0) if not stands else 0.0
+    # What is true of the whole capture follows what happened in it.
+    about_capture = is_about_capture(trace, finding)
+    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, finding.lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:

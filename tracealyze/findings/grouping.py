@@ -12,9 +12,13 @@ from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
+    from tracealyze.trace_tables import TraceTables
 
 # Numbers with their unit, and ids in names: these differ between processes with the same cause.
 _NUMBER = re.compile(r"(?:up to |< |> )?(?:0x[0-9a-f]+|\d[\d,.]*)(?: ?(?:ns|µs|ms|s|min|h|%|bytes|[KMGT]iB)\b)?|once")
+
+_ENDS = 2
+"""The first and the last line of what a finding is about."""
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,12 @@ def grouped(findings: Iterable[Finding]) -> list[FindingGroup]:
 def _cause(finding: Finding) -> tuple[object, ...]:
     said = finding.message.removeprefix(f"pid {finding.pid} ")
     return (finding.capture, finding.code, short(finding.program), finding.severity, _NUMBER.sub("N", said))
+
+
+def is_about_capture(trace: TraceTables, finding: Finding) -> bool:
+    """Whether a finding of no cost is about the capture as a whole, so that its lines are not evidence."""
+    capture = trace.capture_of(finding.capture)
+    if capture is None or finding.severity != "info" or finding.share or len(finding.lines) < _ENDS:
+        return False
+    first, last = finding.lines[:_ENDS]
+    return first == capture.first_line and last - first + 1 >= capture.lines

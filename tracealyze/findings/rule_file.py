@@ -61,7 +61,7 @@ PLACEHOLDERS = {
     "exact": "true unless durations are upper bounds; a condition for the parts of `[words]`",
     "even": "true unless a few of the calls of a loop take most of its time; a condition for the parts of `[words]`",
     "own_side": "before or after, if most of the time may be the program's own on that side of the call",
-    "in_one_ns": "the longest call where durations are upper bounds, if it has most of the time of several calls",
+    "in_one_ns": "the longest call, if it has most of the time of several calls",
     "mean_ns": "the mean duration of the calls",
     **{f"again_{lack}": f"the command that captures again with {lack}, for the tracer" for lack in LACKS},
     "format": "the format of the capture",

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracealyze.findings.grouping import FindingGroup, grouped
-from tracealyze.render import finding_block
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
@@ -27,9 +26,8 @@ class Part:
 
     @cached_property
     def groups(self) -> list[FindingGroup]:
-        """The findings, those about the whole capture last."""
-        groups = grouped(self.summary.findings)
-        return sorted(groups, key=lambda group: finding_block.is_about_capture(self.trace, group.first))
+        """The findings, in the order of all reports."""
+        return grouped(self.summary.findings)
 
     def finding_id(self, number: int) -> str:
         """The id of the element of a finding, which ends with its number."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.findings.grouping import FindingGroup
+from tracealyze.findings.grouping import FindingGroup, is_about_capture
 from tracealyze.page.causes import causes
 from tracealyze.page.markup import NUMBER, bar, element, escaped, only_printed, scrollable, table, verdict
 from tracealyze.page.part import Part
@@ -84,7 +84,7 @@ def _marks(part: Part) -> list[Mark]:
     return [
         Mark(number, finding_block.title_of(group.first), group.first.severity != "info", _stretches(part, group))
         for number, group in enumerate(part.groups[:_MAX_MARKS], start=1)
-        if not finding_block.is_about_capture(part.trace, group.first)
+        if not is_about_capture(part.trace, group.first)
     ]
 
 
@@ -126,7 +126,7 @@ def _finding(part: Part, group: FindingGroup, quoted: finding_block.Quoted, numb
     yield f'<span class="badge {severity}">{number}</span> <span class="{severity}">{severity}</span> '
     yield f"{escaped(finding.code)}: {escaped(finding_block.title_of(finding))}</span>"
     yield f"{f' <span>{escaped(worth)}</span>' if worth else ''}</h3>\n"
-    if not finding_block.is_about_capture(part.trace, finding):
+    if not is_about_capture(part.trace, finding):
         if where := finding_block.place(part.trace, finding):
             yield element("p", where, class_="place")
         lines = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tracealyze import units
 from tracealyze.addresses import rule_page
 from tracealyze.findings.basis import Basis
+from tracealyze.findings.grouping import is_about_capture
 from tracealyze.heuristics import MIN_TRACING_SHARE
 from tracealyze.render import evidence
 from tracealyze.render.terminal import Terminal, cells
@@ -34,15 +35,6 @@ def title_of(finding: Finding) -> str:
     """The title of the rule, as the rest of a line."""
     title = shown(finding.title or finding.name)
     return title[:1].lower() + title[1:] if title[1:2].islower() or title[1:2] == " " else title
-
-
-def is_about_capture(trace: Trace, finding: Finding) -> bool:
-    """Whether a finding of no cost is about the capture as a whole, so that its lines are not evidence."""
-    capture = trace.capture_of(finding.capture)
-    if capture is None or finding.severity != "info" or finding.share or len(finding.lines) < MAX_QUOTES:
-        return False
-    first, last = finding.lines[:MAX_QUOTES]
-    return first == capture.first_line and last - first + 1 >= capture.lines
 
 
 def saving(trace: Trace, group: FindingGroup) -> str:

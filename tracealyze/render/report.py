@@ -61,9 +61,7 @@ class Report:
         self.terminal = Terminal()
         self.page = min(self.terminal.width, _MAX_WIDTH)
         self.tick_ns = trace.tick_ns
-        # What is true of the whole capture follows what happened in it.
-        groups = grouped(summary.findings)
-        self.groups = sorted(groups, key=lambda group: finding_block.is_about_capture(trace, group.first))
+        self.groups = grouped(summary.findings)
         self.rows = path_rows.path_rows(trace, top if full else min(top, _MAX_PATH_ROWS))
 
     def show(self) -> None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from tracealyze.findings.grouping import is_about_capture
 from tracealyze.picture.looks import LOOKS, known
 from tracealyze.picture.stretches import MAX_LINES, stretches_of
-from tracealyze.render.finding_block import is_about_capture
 from tracealyze.sanitize import shown
 from tracealyze.time_names import CLASSES
 from tracealyze.viewer.icicle import icicle

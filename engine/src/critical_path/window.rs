@@ -406,7 +406,8 @@ fn answers(trace: &Trace, task: u32) -> bool {
         })
 }
 
-/// Whether the last calls of a task are waits that came to their limits, and nothing that moves data.
+/// Whether the last calls of a task are waits that came to their limits, and nothing that moves data. A supervisor looks
+/// at the files in which its workers show that they are alive.
 fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
     let events = &trace.events;
     let calls = trace
@@ -430,6 +431,7 @@ fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
             Some(Wait::Sleep) if lasts => beats += 1,
             Some(_) if wait_kinds::timed_out(events, row) => beats += usize::from(lasts),
             // It may wake others, and find that it need not wait.
+            None if matches!(events.action(row), Action::Stats | Action::Accesses) => {}
             Some(Wait::Lock) | None
                 if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
             _ => return false,

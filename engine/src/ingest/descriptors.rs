@@ -188,10 +188,13 @@ impl Descriptors {
 
     /// What the descriptor of a call refers to, if the line contains only the number of a socket.
     pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
+        let known = self.target(task, fd);
+        if is_unconnected(texts.bytes(printed), texts.bytes(known)) {
+            return known;
+        }
         if !is_bare(texts.bytes(printed)) {
             return printed;
         }
-        let known = self.target(task, fd);
         if known.is_some() && !is_bare(texts.bytes(known)) {
             known
         } else {
@@ -214,8 +217,8 @@ impl Descriptors {
         self.set(task, i64::from(fd), name);
     }
 
-    /// A socket that is printed by the numbers of its ends (`UNIX-STREAM:[7->8]`) was connected to, or accepted at, a
-    /// path.
+    /// A socket that is printed by the numbers of its ends (`UNIX-STREAM:[7->8]`, or `UNIX-STREAM:[7]` until the tracer
+    /// knows the other end) was connected to, or accepted at, a path.
     pub(crate) fn name_pair(
         &self,
         task: u32,
@@ -225,7 +228,7 @@ impl Descriptors {
         paths: &mut FxHashMap<Text, Text>,
     ) {
         let bytes = texts.bytes(printed);
-        if bytes.starts_with(b"UNIX") && memchr::memmem::find(bytes, b"->").is_some() {
+        if bytes.starts_with(b"UNIX") && !bytes.contains(&b'"') {
             let known = self.target(task, fd);
             if known != printed && is_address(texts.bytes(known)) {
                 paths.insert(printed, known);
@@ -394,6 +397,24 @@ impl Descriptors {
 pub(crate) fn is_bare(target: &[u8]) -> bool {
     target.starts_with(b"socket:[")
         || matches!(target, b"anon_inode:[pidfd]" | b"anon_inode:inotify")
+}
+
+/// Whether a tracer prints a datagram socket by its own address (`UDP:[0.0.0.0:5353]`) although it was connected to
+/// another one: the tracer learned the address before.
+fn is_unconnected(printed: &[u8], known: &[u8]) -> bool {
+    let own = printed
+        .strip_prefix(b"UDPv6:[")
+        .or_else(|| printed.strip_prefix(b"UDP:["));
+    let own = own.and_then(|own| own.strip_suffix(b"]"));
+    let port = |address: &[u8]| {
+        let colon = memchr::memrchr(b':', address);
+        colon.map(|colon| address[colon + 1..].to_vec())
+    };
+    own.is_some_and(|own| {
+        is_host_and_port(known)
+            && memchr::memmem::find(own, b"->").is_none()
+            && port(own) != port(known)
+    })
 }
 
 /// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may

@@ -1,5 +1,6 @@
 //! The wait class of a call, by its name and its target.
 
+use crate::store::request_sources::brings_requests;
 use crate::store::targets::{ACCEPTED, WATCHED, is_host_and_port};
 use parsers::Text;
 use parsers::syscalls::{self, Action, Class};
@@ -49,7 +50,8 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
         b"anon_inode:[fanotify]",
         b"unix:",
         b"@",
-    ]) {
+    ]) || brings_requests(target)
+    {
         Some(Class::Ipc)
     } else if starts(&[
         b"TCP", b"UDP", b"RAW", b"socket:", b"NETLINK", b"PING", b"SCTP", b"PACKET",

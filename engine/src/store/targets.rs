@@ -1,5 +1,7 @@
 //! Conventions for targets without a path.
 
+use crate::store::request_sources::takes_answers;
+
 /// Suffix of a listener's address for a connection accepted there from a peer with an unknown address.
 pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
 
@@ -97,6 +99,7 @@ pub(crate) fn may_be_stream(target: &[u8]) -> bool {
     [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"]
         .iter()
         .any(|prefix| target.starts_with(prefix))
+        || takes_answers(target)
 }
 
 /// The relation of a target to terminals.

@@ -7,11 +7,15 @@
 //!
 //! shell      |kill TERM|------- sleep 5 -------|                  exited after 0.1 s: 4.9 s needless
 //! service    ..........writes back|
+//!
+//! supervisor |kill TERM|poll 1 s|poll 1 s|kill KILL|              one grace period in several parts: checks
+//! service    still there ..........................|
 //! ```
 
 use super::kill_victims::Victims;
 use super::probe_series::all_series;
 use crate::store::event::NONE;
+use crate::store::heuristics::MIN_INPUT_WAIT_NS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
@@ -22,7 +26,7 @@ use crate::tables::probe_series::probes::ProbeKind;
 use parsers::facts::WaitedChild;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 table! {
     kills "Pauses after kills.";
@@ -43,8 +47,9 @@ table! {
         then_killed: Flag "Whether SIGKILL was sent to one of them later.",
         deaf: Text "Program of the process that had to be killed.",
         deaf_script: Words "Script that this program interprets.",
-        pauses: Count "Number of pauses: 1.",
-        path: PathTime { exclusive_ns "Critical-path time of the pause." },
+        pauses: Count "Number of pauses: 1, or the parts of a grace period that ended in SIGKILL.",
+        checks: Flag "Whether it could see the exit in between: the pause has several parts, or is a wait.",
+        path: PathTime { exclusive_ns "Critical-path time of the pauses." },
         lines: Lines,
     }
 }
@@ -102,7 +107,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 before.kills.push(kill);
             }
         }
+        let in_parts = grace_periods(context, task, kills, &pauses, &mut builder);
         for (pause, before) in pauses.iter().zip(&mut before) {
+            if in_parts.contains(&pause.row) {
+                continue;
+            }
             before
                 .kills
                 .retain(|kill| !observed_exit(context, task, kill, pause));
@@ -110,11 +119,55 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 continue;
             };
             if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
-                write(context, task, pause, before, &mut builder);
+                write(
+                    context,
+                    task,
+                    std::slice::from_ref(pause),
+                    before,
+                    &mut builder,
+                );
             }
         }
     }
     builder.finish()
+}
+
+/// Writes a row per grace period that ended in SIGKILL and that the task spent in several pauses, or in waits for other
+/// things: it checked for the exit in between. Returns these pauses.
+fn grace_periods(
+    context: &TableContext<'_>,
+    task: u32,
+    kills: &[Kill],
+    pauses: &[Pause],
+    builder: &mut TableBuilder<'_>,
+) -> FxHashSet<u32> {
+    let mut in_parts = FxHashSet::default();
+    for last in kills.iter().filter(|kill| is_kill(context, kill.row)) {
+        let asks =
+            |kill: &&Kill| !is_kill(context, kill.row) && is_same_victim(context, kill, last);
+        let Some(first) = kills.iter().take_while(|kill| kill.at < last.at).find(asks) else {
+            continue;
+        };
+        let from = pauses.partition_point(|pause| pause.at < first.at);
+        let to = pauses.partition_point(|pause| pause.at < last.at);
+        let here = pauses.get(from..to).unwrap_or(&[]);
+        let lasts = here
+            .iter()
+            .filter(|pause| pause.dur_ns >= MIN_INPUT_WAIT_NS)
+            .count();
+        let is_one = lasts <= 1 && here.iter().all(|pause| !pause.is_wait);
+        if is_one || here.iter().any(|pause| in_parts.contains(&pause.row)) {
+            continue;
+        }
+        in_parts.extend(here.iter().map(|pause| pause.row));
+        let before = Before {
+            kills: vec![*first],
+            then_killed: true,
+            deaf: last.victim,
+        };
+        write(context, task, here, &before, builder);
+    }
+    in_parts
 }
 
 /// Whether two signals were sent to the same process. Of one that is not in the capture, the id is known.
@@ -285,18 +338,21 @@ fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
 fn write(
     context: &TableContext<'_>,
     task: u32,
-    pause: &Pause,
+    pauses: &[Pause],
     before: &Before,
     builder: &mut TableBuilder<'_>,
 ) {
     let (trace, events) = (context.trace, &context.trace.events);
-    let start_ns = events.start_ns(pause.row);
-    let end_ns = events
-        .end_ns(pause.last_row)
-        .unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
-    let Some(kill) = before.kills.last() else {
+    let (Some(kill), Some(pause), Some(last)) =
+        (before.kills.last(), pauses.first(), pauses.last())
+    else {
         return;
     };
+    let start_ns = events.start_ns(pause.row);
+    let end_ns = events
+        .end_ns(last.last_row)
+        .unwrap_or_else(|| events.start_ns(last.row).saturating_add(last.dur_ns));
+    let slept_ns = pauses.iter().map(|pause| pause.dur_ns).sum();
     let mut victims: Vec<u32> = before.kills.iter().filter_map(|kill| kill.victim).collect();
     victims.sort_unstable();
     victims.dedup();
@@ -310,8 +366,11 @@ fn write(
         .count();
     let all_gone = !unknown && survivors == 0 && !victims.is_empty();
     let gone_ns = deaths.max().filter(|_| all_gone);
-    let mut rows = pause.rows(context);
-    rows.extend(reaped(context, task, pause, &victims));
+    let mut rows: Vec<u32> = pauses
+        .iter()
+        .flat_map(|pause| pause.rows(context))
+        .collect();
+    rows.extend(reaped(context, task, last, &victims));
     let script = |task: Option<u32>| task.and_then(|task| context.script(task, kill.row));
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     let row = TableRow {
@@ -331,10 +390,10 @@ fn write(
         gone_ns: gone_ns
             .map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0))
             .unwrap_or(NO_NS),
-        slept_ns: pause.dur_ns,
+        slept_ns,
         needless_ns,
         freeable_ns: if before.then_killed {
-            pause.dur_ns
+            slept_ns
         } else {
             needless_ns
         },
@@ -343,11 +402,12 @@ fn write(
             .deaf
             .map_or(Text::NONE, |deaf| context.program(deaf, kill.row)),
         deaf_script: script(before.deaf),
-        pauses: 1,
+        pauses: pauses.len() as i64,
+        checks: pauses.len() > 1 || pause.is_wait,
         path: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
         lines: LinesOf {
             first_row: kill.row,
-            last_row: pause.row,
+            last_row: last.row,
         },
     };
     builder.add(row, Provenance::Rows(rows));

@@ -5,12 +5,14 @@
 //! send 28 | poll 5 s, nothing | send 28 | poll | receive   resent once
 //! write | write | poll 40 ms | read                        the peer delayed its acknowledgement
 //! send 2 | receive | poll 5 s, nothing | send 1 | receive  one of two queries got no answer, and was resent
+//! send 28 | 1 s without a call | send 28 | 1 s …           only calls of the network were traced: the gaps are the waits
 //! ```
 
 mod held_back;
 
-use super::sockets::{SocketCall, Sockets, port};
+use super::sockets::{SocketCall, Sockets, connection, peer, port};
 use crate::parallel;
+use crate::store::heuristics::MIN_INPUT_WAIT_NS;
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -51,6 +53,8 @@ const NAME_SERVER_PORT: i64 = 53;
 /// The communication of a task with one peer.
 struct Peer {
     first_target: Text,
+    /// Whether that is the address that a message was sent to at a socket without a peer.
+    is_named: bool,
     connections: FxHashSet<Text>,
     round_trips: i64,
     response_ns: i64,
@@ -64,6 +68,8 @@ struct Peer {
     rows: Vec<u32>,
     /// Calls of the peer itself that waited for a delayed part of a request.
     held_back: Vec<u32>,
+    /// Sends after which the task waited in a call that the capture left out.
+    unseen_waits: Vec<u32>,
 }
 
 /// A request without an answer so far; queries to a name server of which at least one has no answer.
@@ -71,6 +77,8 @@ struct Peer {
 struct Open {
     sends: i64,
     sent_ns: i64,
+    /// Time between the last two parts.
+    apart_ns: i64,
     expired: bool,
     rows: Vec<u32>,
     /// Number of messages since the last timeout, and of answers to them.
@@ -78,6 +86,13 @@ struct Open {
     answers: i64,
     /// Waits after the first answer that do not name the peer. They were for it if the task sends again.
     unnamed_waits: Vec<u32>,
+}
+
+/// A new connection.
+struct Silent {
+    since_ns: i64,
+    /// Waits in the meantime.
+    rows: Vec<u32>,
 }
 
 /// Builds the table of requests by task and peer.
@@ -106,12 +121,22 @@ struct OfTask {
     open: FxHashMap<Text, Open>,
     /// Targets that sent first. Data sent to them are answers.
     served: FxHashSet<Text>,
+    /// The peers that the task connected to. One that sends first greets (SMTP, FTP, SSH); it is not served.
+    connected: FxHashSet<Text>,
+    /// Those of them that neither side has sent anything to.
+    silent: FxHashMap<Text, Silent>,
+    /// Whether the capture has calls that wait for several descriptors.
+    shows_polls: bool,
 }
 
 impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
         let events = &context.trace.events;
-        let mut here = OfTask::default();
+        let is_poll = |kind| kind == SocketCall::Waits(Wait::Poll);
+        let mut here = OfTask {
+            shows_polls: sockets.deeds.any(is_poll),
+            ..OfTask::default()
+        };
         // Threads that wait for one another do so very often.
         let is_other_wait =
             |kind: SocketCall| matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll);
@@ -120,15 +145,14 @@ impl OfTask {
             .calls(context, task)
             .filter(|&(_, kind)| !is_other_wait(kind))
         {
-            let target = events.target(row);
+            let target = connection(&events.texts, events.target(row));
             match kind {
                 SocketCall::Accepts | SocketCall::Listens => {}
-                SocketCall::Connects => {
-                    here.served.remove(&target);
-                }
+                SocketCall::Connects => here.connects(context, row, target),
                 SocketCall::Sends if sent_nothing(context, row) => {}
                 SocketCall::Sends
-                    if here.served.contains(&target) || sockets.is_accepted(target) => {}
+                    if here.served.contains(&target) || sockets.is_accepted(events.target(row)) => {
+                }
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
                 SocketCall::Waits(_) => here.waits(context, row),
@@ -137,22 +161,52 @@ impl OfTask {
         here
     }
 
+    fn connects(&mut self, context: &TableContext<'_>, row: u32, target: Text) {
+        let events = &context.trace.events;
+        self.served.remove(&target);
+        self.connected.insert(target);
+        let silent = Silent {
+            since_ns: events.end_ns(row).unwrap_or_else(|| events.start_ns(row)),
+            rows: Vec::new(),
+        };
+        self.silent.insert(target, silent);
+    }
+
+    /// The first data from a peer that the task connected to, before it sent anything.
+    fn greeting(&mut self, context: &TableContext<'_>, row: u32, target: Text, silent: Silent) {
+        let events = &context.trace.events;
+        let response_ns = events
+            .end_ns(row)
+            .map_or(0, |end_ns| end_ns.saturating_sub(silent.since_ns).max(0));
+        let bytes = events.bytes(row).unwrap_or(0);
+        let peer = self.peer(context, row, target);
+        peer.rows.extend(silent.rows);
+        peer.rows.push(row);
+        peer.received_bytes += bytes;
+        peer.answered(response_ns);
+    }
+
     fn peer(&mut self, context: &TableContext<'_>, row: u32, target: Text) -> &mut Peer {
         let normal = context.trace.events.shape(row).target;
         self.normal.insert(target, normal);
-        let peer = self
-            .peers
-            .entry(normal)
-            .or_insert_with(|| Peer::new(target));
+        let peer = self.peers.entry(normal).or_insert_with(|| {
+            let named = context.trace.events.sink(row);
+            let is_named = named.is_some();
+            Peer {
+                is_named,
+                ..Peer::new(if is_named { named } else { target })
+            }
+        });
         peer.connections.insert(target);
         peer
     }
 
     fn sends(&mut self, context: &TableContext<'_>, row: u32) {
         let events = &context.trace.events;
-        let target = events.target(row);
+        let target = connection(&events.texts, events.target(row));
         let bytes = events.bytes(row).unwrap_or(0);
         let messages = messages(context, row);
+        self.silent.remove(&peer(&events.texts, target));
         let open = self.open.entry(target).or_default();
         let again = std::mem::take(&mut open.expired);
         if again {
@@ -160,9 +214,19 @@ impl OfTask {
         }
         open.sends += 1;
         open.messages += messages;
+        open.apart_ns = events.start_ns(row).saturating_sub(open.sent_ns);
         open.sent_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row));
         let waits = std::mem::take(&mut open.unnamed_waits);
+        let unseen_ns = if self.shows_polls {
+            0
+        } else {
+            context.attribution.own_gap_after_ns(row)
+        };
+        open.expired = unseen_ns >= MIN_INPUT_WAIT_NS;
         let peer = self.peer(context, row, target);
+        if unseen_ns >= MIN_INPUT_WAIT_NS {
+            peer.unseen_waits.push(row);
+        }
         peer.resent += i64::from(again);
         peer.sent = (peer.sent.0 + messages, peer.sent.1 + bytes);
         peer.rows.extend(waits.into_iter().filter(|_| again));
@@ -173,6 +237,7 @@ impl OfTask {
         let events = &context.trace.events;
         let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
+        let named = named.map(|target| connection(&events.texts, target));
         let only = if self.open.len() == 1 {
             self.open.keys().next().copied()
         } else {
@@ -181,6 +246,10 @@ impl OfTask {
         let named = named
             .into_iter()
             .find(|target| self.open.contains_key(target));
+        if self.open.is_empty() && self.silent.len() == 1 {
+            let silent = self.silent.values_mut();
+            silent.for_each(|silent| silent.rows.push(row));
+        }
         if let Some(open) = named.or(only).and_then(|target| self.open.get_mut(&target)) {
             open.expired |= timed_out(events, row) && events.requested_ns(row) != Some(0);
             let is_for_other = named.is_none() && open.answers > 0;
@@ -205,9 +274,13 @@ impl OfTask {
         } else {
             None
         };
-        let target = only.unwrap_or(events.target(row));
+        let target = only.unwrap_or_else(|| connection(&events.texts, events.target(row)));
         let bytes = events.bytes(row).unwrap_or(0);
         let Some(mut open) = self.open.remove(&target) else {
+            let address = peer(&events.texts, target);
+            if let Some(silent) = self.silent.remove(&address).filter(|_| bytes > 0) {
+                return self.greeting(context, row, target, silent);
+            }
             match self
                 .normal
                 .get(&target)
@@ -217,6 +290,7 @@ impl OfTask {
                     peer.received_bytes += bytes;
                     peer.rows.push(row);
                 }
+                None if self.connected.contains(&address) => {}
                 None => {
                     self.served.insert(target);
                 }
@@ -241,12 +315,10 @@ impl OfTask {
             peer.unanswered += 1;
             return;
         }
-        peer.round_trips += 1;
-        peer.response_ns = peer.response_ns.saturating_add(response_ns);
-        peer.max_ns = peer.max_ns.max(response_ns);
-        peer.lengths.add(response_ns);
+        peer.answered(response_ns);
         let held_back = || held_back::waits_of_peer(context, sockets, open.sent_ns, &open.rows);
-        if let Some(waits) = (open.sends > 1).then(held_back).flatten() {
+        let is_in_parts = open.sends > 1 && held_back::are_together(open.apart_ns);
+        if let Some(waits) = is_in_parts.then(held_back).flatten() {
             peer.delayed += 1;
             peer.held_back.extend(waits);
         }
@@ -314,6 +386,7 @@ impl Peer {
     fn new(first_target: Text) -> Peer {
         Peer {
             first_target,
+            is_named: false,
             connections: FxHashSet::default(),
             round_trips: 0,
             response_ns: 0,
@@ -326,7 +399,15 @@ impl Peer {
             delayed: 0,
             rows: Vec::new(),
             held_back: Vec::new(),
+            unseen_waits: Vec::new(),
         }
+    }
+
+    fn answered(&mut self, response_ns: i64) {
+        self.round_trips += 1;
+        self.response_ns = self.response_ns.saturating_add(response_ns);
+        self.max_ns = self.max_ns.max(response_ns);
+        self.lengths.add(response_ns);
     }
 }
 
@@ -353,11 +434,20 @@ fn write(
     };
     let answered = peer.round_trips > 0;
     let path = context.trace.events.socket_paths.get(&peer.first_target);
-    let name = texts.string(path.copied().unwrap_or(name));
+    let sent_to = Some(peer.first_target).filter(|_| peer.is_named);
+    let name = texts.string(path.copied().or(sent_to).unwrap_or(name));
     peer.rows.append(&mut peer.held_back);
     peer.rows.sort_unstable();
     peer.rows.dedup();
     let if_answered = |of: &dyn Fn() -> i64| if answered { of() } else { NO_NS };
+    let unseen_ns = peer
+        .unseen_waits
+        .iter()
+        .map(|&row| context.attribution.own_gap_after_ns(row));
+    let (unseen_ns, calls_ns): (i64, i64) = (
+        unseen_ns.sum(),
+        peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+    );
     let row = TableRow {
         of: TaskAt {
             task,
@@ -378,11 +468,17 @@ fn write(
         resent: peer.resent,
         unanswered: peer.unanswered,
         delayed_acks: peer.delayed,
-        path: peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
+        path: unseen_ns.max(calls_ns),
         lines: LinesOf {
             first_row,
             last_row,
         },
     };
-    builder.add(row, Provenance::Rows(peer.rows));
+    // A row is about calls or about the time between them: here, about what takes longer.
+    let members = if unseen_ns > calls_ns {
+        Provenance::Gaps(peer.unseen_waits)
+    } else {
+        Provenance::Rows(peer.rows)
+    };
+    builder.add(row, members);
 }

@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::store::event::{NONE, Shape};
 use crate::store::events::EventTable;
 use crate::store::heuristics::{
-    MIN_HARMLESS_SLEEPS_RATIO, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
+    MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
 };
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
@@ -43,6 +43,9 @@ table! {
         lines: Lines,
     }
 }
+
+/// Number of calls before and after a sleep that are searched for a request and the answer to it.
+const MAX_CALLS_OF_ANSWER: usize = 64;
 
 /// Whether the calls of a shape sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,6 +133,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             let paces = again
                 && !ends.ends_by_itself(context, owner)
                 && !is_awaited(context, owner, &group)
+                && !delays_answers(context, task, &group)
                 || delays_nothing(context, task, &group);
             write(context, task, key, group, paces, &mut builder);
         }
@@ -142,6 +146,47 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
     group.sum.exclusive_ns > 0
         && context.attribution.walk_stats().awaited_ns(owner) >= group.sum.exclusive_ns / 2
+}
+
+/// Whether most of these sleeps lie between a request and the answer to it, so that the client waits for them.
+///
+/// ```text
+/// worker   |accept|receive from 7|------ sleep ------|send to 7|close 7|
+/// ```
+fn delays_answers(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
+    let delays = |&&row: &&u32| delays_answer(context, task, row);
+    let count = group.rows.iter().filter(delays).count();
+    2 * count > group.rows.len()
+}
+
+fn delays_answer(context: &TableContext<'_>, task: u32, sleep: u32) -> bool {
+    let events = &context.trace.events;
+    let rows = context.trace.rows_of(task);
+    let Some(at) = context.trace.place_of(task, sleep) else {
+        return false;
+    };
+    let waits = |row: u32| {
+        let lasts = events.dur_ns(row) >= MIN_INPUT_WAIT_NS || events.dur_ns(row) == NO_NS;
+        lasts && wait_of_row(events, row).is_some_and(|wait| wait != Wait::Lock)
+    };
+    let before = rows[..at].iter().rev().copied().take(MAX_CALLS_OF_ANSWER);
+    let asked = before
+        .take_while(|&row| !waits(row) || events.action(row).returns_bytes())
+        .find(|&row| {
+            let action = events.action(row);
+            matches!(action, Action::Reads | Action::Receives) && events.ret(row) > 0
+        });
+    let Some(client) = asked
+        .map(|row| events.target(row))
+        .filter(|target| target.is_some())
+    else {
+        return false;
+    };
+    let after = rows.iter().skip(at + 1).copied().take(MAX_CALLS_OF_ANSWER);
+    after.take_while(|&row| !waits(row)).any(|row| {
+        let action = events.action(row);
+        matches!(action, Action::Writes | Action::Sends) && events.target(row) == client
+    })
 }
 
 /// Whether the task waits for external input after nearly all of these sleeps anyway.
@@ -185,18 +230,28 @@ struct Key {
 }
 
 impl Key {
-    /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do.
+    /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do, and so may
+    /// what ran before the capture and does nothing but sleep.
     fn of_rhythm(self, context: &TableContext<'_>, task: u32) -> Key {
         let helps = context
             .trace
             .tasks
             .get(task as usize)
-            .is_some_and(|task| task.is_thread);
+            .is_some_and(|known| known.is_thread || !known.born && only_sleeps(context, task));
         Key {
             alike_ns: if helps { NO_NS } else { self.alike_ns },
             ..self
         }
     }
+}
+
+/// Whether all calls of a task are sleeps.
+fn only_sleeps(context: &TableContext<'_>, task: u32) -> bool {
+    let events = &context.trace.events;
+    let is_sleep = |row: u32| {
+        events.action(row) == Action::Restarts || wait_of_row(events, row) == Some(Wait::Sleep)
+    };
+    context.calls_of(task).all(is_sleep)
 }
 
 fn of_task(

@@ -138,6 +138,16 @@ pub(super) fn peer(texts: &Interner, target: Text) -> Text {
         .unwrap_or(target)
 }
 
+/// The name of a local socket before the tracer knew its other end: `UNIX-STREAM:[7]` for `UNIX-STREAM:[7->8]`, if it was
+/// printed so. Both are one connection.
+pub(super) fn connection(texts: &Interner, target: Text) -> Text {
+    let bytes = texts.bytes(target);
+    let arrow = memchr::memmem::find(bytes, b"->").filter(|_| bytes.starts_with(b"UNIX"));
+    arrow
+        .and_then(|arrow| texts.find(&[&bytes[..arrow], b"]"].concat()))
+        .unwrap_or(target)
+}
+
 /// The address of a socket without a peer as a bind names it: `0.0.0.0:80` for `TCP:[0.0.0.0:80]`, `/run/x` for
 /// `UNIX-STREAM:[7,"/run/x"]`, if it is known so.
 pub(super) fn bound(texts: &Interner, target: Text) -> Text {
@@ -186,6 +196,15 @@ mod tests {
         }
         let other = texts.add(b"TCP:[0.0.0.0:81]");
         assert!(bound(&texts, other) == other && bound(&texts, known[0]) == known[0]);
+    }
+
+    #[test]
+    fn a_local_socket_keeps_its_first_name() {
+        let mut texts = Interner::default();
+        let early = texts.add(b"UNIX-STREAM:[7]");
+        let late = texts.add(b"UNIX-STREAM:[7->8]");
+        let other = texts.add(b"UNIX-STREAM:[9->8]");
+        assert!(connection(&texts, late) == early && connection(&texts, other) == other);
     }
 
     #[test]

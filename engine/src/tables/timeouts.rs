@@ -14,7 +14,7 @@ mod idle;
 
 use super::kill_victims::Victims;
 use super::lengths::{chosen_ns, two_digits};
-use super::sockets::{SocketCall, Sockets, bound, peer};
+use super::sockets::{SocketCall, Sockets, bound, connection, peer};
 use crate::parallel;
 use crate::store::event::{EventKind, Shape};
 use crate::store::facts::EndedByAlarm;
@@ -195,7 +195,7 @@ impl OfTask {
         let events = &context.trace.events;
         let mut here = OfTask::default();
         for (row, kind) in sockets.deeds.calls(context, task) {
-            let target = events.target(row);
+            let target = connection(&events.texts, events.target(row));
             match kind {
                 SocketCall::Accepts => {}
                 // A program that looked for its own address by a connect asked nobody there.
@@ -238,10 +238,18 @@ impl OfTask {
     }
 
     fn sends(&mut self, context: &TableContext<'_>, sockets: &Sockets, row: u32) {
-        let to = context.trace.events.target(row);
-        if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(to) {
-            let bytes = context.trace.events.bytes(row).unwrap_or(0);
-            self.sent.insert(to, Sent { row, to, bytes });
+        let events = &context.trace.events;
+        let to = connection(&events.texts, events.target(row));
+        if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(events.target(row)) {
+            let bytes = events.bytes(row).unwrap_or(0);
+            // A message names the address that it is sent to where the socket has no peer.
+            let named = Some(events.sink(row)).filter(|address| address.is_some());
+            let sent = Sent {
+                row,
+                to: named.unwrap_or(to),
+                bytes,
+            };
+            self.sent.insert(to, sent);
         }
     }
 
@@ -340,7 +348,9 @@ impl OfTask {
         let events = &context.trace.events;
         let mut targets =
             std::iter::once(events.target(row)).chain(events.polled(row).iter().copied());
-        targets.find_map(|target| self.sent.get(&target)).copied()
+        targets
+            .find_map(|target| self.sent.get(&connection(&events.texts, target)))
+            .copied()
     }
 
     /// Whether the last wait for the same thing expired, and the task then did something else of its own accord.

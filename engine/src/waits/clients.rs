@@ -10,6 +10,7 @@
 
 use super::effects::ShapeEffects;
 use super::waiting::Waiting;
+use crate::store::request_sources::brings_requests;
 use crate::store::trace::Trace;
 use crate::waits::shape_facts::Effect;
 use parsers::syscalls::{Class, Wait};
@@ -32,7 +33,9 @@ impl Clients {
             Some(Wait::Peer) => known.deed == Effect::Accepts,
             Some(Wait::Read) => {
                 let target = call.trace.events.target(taken);
-                target.is_some() && self.served(shapes, call.trace, call.task).contains(&target)
+                brings_requests(call.trace.events.texts.bytes(target))
+                    || target.is_some()
+                        && self.served(shapes, call.trace, call.task).contains(&target)
             }
             _ => false,
         }
@@ -74,6 +77,13 @@ fn served(shapes: &ShapeEffects, trace: &Trace, task: u32) -> FxHashSet<Text> {
 
 /// Whether a target is a socket with a peer, as tracers print it.
 fn is_socket(target: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 5] = [b"socket:[", b"TCP", b"SCTP", b"UNIX-STREAM:[", b"UNIX:["];
+    const PREFIXES: [&[u8]; 6] = [
+        b"socket:[",
+        b"NETLINK:[",
+        b"TCP",
+        b"SCTP",
+        b"UNIX-STREAM:[",
+        b"UNIX:[",
+    ];
     PREFIXES.iter().any(|prefix| target.starts_with(prefix))
 }

@@ -10,6 +10,7 @@ use super::ordered::Ordered;
 use super::waiting::Waiting;
 use crate::store::events::EventTable;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
+use crate::store::request_sources::takes_answers;
 use crate::store::task_relations::{descends, same_process};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
@@ -151,7 +152,9 @@ impl Streams {
             end.reads.push(row);
             end.used_by(events.task(row));
         }
-        for sink in sinks.into_iter().flatten() {
+        // At the end of its source, it has nothing to give.
+        let gives = events.ret(row) != 0;
+        for sink in sinks.into_iter().flatten().filter(|_| gives) {
             if let Some(ends) = self.ends_of(events, sink) {
                 let end = &mut self.ends[ends.own as usize];
                 end.writes.push(row);
@@ -381,7 +384,8 @@ pub(super) fn leaver(
 
 /// The names of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
 fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    if target.starts_with(b"pipe:[") {
+    // Who reads the next request there waited for the answer to the one before, which a client needs first.
+    if target.starts_with(b"pipe:[") || takes_answers(target) {
         return Some((target.to_vec(), target.to_vec()));
     }
     let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;

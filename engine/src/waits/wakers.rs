@@ -8,12 +8,13 @@ pub(crate) mod poll_loops;
 
 use crate::store::classes::class_of;
 use crate::store::heuristics::EXIT_TOLERANCE_NS;
+use crate::store::request_sources::takes_answers;
 use crate::store::spans::Span;
 use crate::store::targets::PROCESS;
 use crate::store::task_relations;
 use crate::store::trace::Trace;
 use crate::waits::candidates::WaitBitmap;
-use crate::waits::edge::{Edge, Ender, WakeKind};
+use crate::waits::edge::{Confidence, Edge, Ender, WakeKind};
 use crate::waits::left_out::LeftOuts;
 use crate::waits::shape_facts::Effect;
 use crate::waits::stops::may_stop;
@@ -368,6 +369,11 @@ impl Wakers {
             )
         };
         let streamed = self.streamed(call, is_at_end).or_else(connected);
+        let streamed = if takes_answers(target) {
+            streamed.and_then(|edge| answered(call, edge))
+        } else {
+            streamed
+        };
         let counted = || {
             self.counters
                 .writer(call, target, &self.signals, &self.children)
@@ -448,6 +454,19 @@ impl Wakers {
             .or_else(counted)
             .or_else(|| self.watches.changer(call, name))
     }
+}
+
+/// The task that answered the request before the one that a call took, if its answer fills most of the wait: one client
+/// then sends one request after the other, and needs the answer first.
+fn answered(call: &Waiting<'_>, edge: Edge) -> Option<Edge> {
+    let (waited_ns, since_ns) = (
+        call.span.end_ns.saturating_sub(call.span.start_ns),
+        call.span.end_ns.saturating_sub(edge.at_ns),
+    );
+    (since_ns <= waited_ns / 2).then_some(Edge {
+        sure: Confidence::Inferred,
+        ..edge
+    })
 }
 
 /// The process that a descriptor stands for.

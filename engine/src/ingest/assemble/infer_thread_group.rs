@@ -7,18 +7,24 @@
 //! 500  |------- read -------|exited with 3    main thread: its end is reported after all others
 //! 501  |futex|exit_group(3)  exited with 3
 //! 502  |------ futex ------|exited with 3     made no call that exits: 501 took it along
+//!
+//! 501  futex(0x4a8, FUTEX_WAKE_PRIVATE, 1) = 1     a private address has meaning within one process only,
+//! 502  |--- futex(0x4a8, FUTEX_WAIT_PRIVATE) = 0   so whoever was woken there is of the same one
 //! ```
 //!
 //! Settled at the end of the capture, like the kin of tasks.
 
 use crate::ingest::assemble::Assembler;
 use crate::store::event::{self, NONE};
-use crate::store::heuristics::MAX_THREAD_AFTER_EXIT_NS;
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_THREAD_AFTER_EXIT_NS};
 use crate::store::tasks::Task;
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
-use parsers::{Line, NO_ID, NO_NS, Outcome};
-use rustc_hash::FxHashMap;
+use parsers::{Line, NO_ID, NO_NS, Outcome, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Maximum number of waits and wake-ups at private addresses that are compared. Threads that work together show it soon.
+const MAX_FUTEX_CALLS: usize = 1 << 16;
 
 /// Ids of processes and of threads in them, each with the time of the first report.
 pub(super) type SharedIds = FxHashMap<(i32, i32), i64>;
@@ -67,6 +73,7 @@ impl Assembler<'_> {
             }
         }
         has_threads |= self.settle_taken_along(&strays);
+        has_threads |= self.settle_woken();
         if has_threads {
             self.settle_processes();
         }
@@ -158,6 +165,81 @@ impl Assembler<'_> {
         has_threads
     }
 
+    /// A task that was woken at a private address is of the process of the one that woke it.
+    ///
+    /// Processes that were forked from one have the same addresses, so only one task may have waited there, and its wait
+    /// has to end when it is woken.
+    fn settle_woken(&mut self) -> bool {
+        let (wakes, waits) = self.private_futex_calls();
+        let mut pairs: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for (address, row) in wakes {
+            let by = self.trace.events.task(row);
+            let here = waits.get(&address).map_or(&[][..], Vec::as_slice);
+            let mut woken = here.iter().filter(|&&wait| self.may_have_woken(row, wait));
+            if let Some(&only) = woken.next().filter(|_| woken.next().is_none()) {
+                pairs.insert((by, self.trace.events.task(only)));
+            }
+        }
+        let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+        pairs.sort_unstable();
+        let mut has_threads = false;
+        for (by, woken) in pairs {
+            let (one, other) = (self.main(by), self.main(woken));
+            let id = |task: u32| (self.task(task).tid, task);
+            // The main thread was there first, so it has the lowest id.
+            let (main, thread) = if id(one) < id(other) {
+                (one, other)
+            } else {
+                (other, one)
+            };
+            let joins = main != thread && is_stray(self.task(thread)) && self.ran_before(main);
+            has_threads |= joins && self.adopt(thread, main, true);
+        }
+        has_threads
+    }
+
+    /// Whether a task ran before the capture: nothing created it there, and no wait returned it as a child.
+    fn ran_before(&self, task: u32) -> bool {
+        self.task(task).creator == NONE && !self.task(task).born
+    }
+
+    /// The wake-ups at private addresses that woke a task, and by address the waits that ended by one.
+    fn private_futex_calls(&self) -> (Vec<(Text, u32)>, FxHashMap<Text, Vec<u32>>) {
+        let events = &self.trace.events;
+        let op = |row: u32| events.texts.bytes(events.shape(row).op);
+        let (mut wakes, mut waits) = (Vec::new(), FxHashMap::<Text, Vec<u32>>::default());
+        let calls = self.rows_of(Action::UsesFutex, Outcome::Ok);
+        for (row, _) in calls.into_iter().take(MAX_FUTEX_CALLS) {
+            let address = events.target(row);
+            match op(row) {
+                _ if !address.is_some() => {}
+                op if op.starts_with(b"FUTEX_WAKE_PRIVATE") && events.ret(row) > 0 => {
+                    wakes.push((address, row));
+                }
+                op if op.starts_with(b"FUTEX_WAIT") && is_private(op) => {
+                    waits.entry(address).or_default().push(row);
+                }
+                _ => {}
+            }
+        }
+        (wakes, waits)
+    }
+
+    /// Whether a wait of another task was in progress when it was woken, and ended then.
+    fn may_have_woken(&self, wake: u32, wait: u32) -> bool {
+        let events = &self.trace.events;
+        let (woken_ns, started_ns) = (events.start_ns(wake), events.start_ns(wait));
+        let end_ns = events.end_ns(wait).unwrap_or(NO_NS);
+        let until_ns = events
+            .end_ns(wake)
+            .unwrap_or(woken_ns)
+            .saturating_add(EXIT_TOLERANCE_NS);
+        events.task(wake) != events.task(wait)
+            && woken_ns != NO_NS
+            && started_ns < woken_ns
+            && (woken_ns..=until_ns).contains(&end_ns)
+    }
+
     fn was_taken_along(&self, task: u32) -> bool {
         let state = self.states.get((task - self.first_task) as usize);
         let known = self.task(task);
@@ -172,6 +254,10 @@ impl Assembler<'_> {
             && by.ended == known.ended
             && (end.at_ns..=until_ns).contains(&known.death_ns)
     }
+}
+
+fn is_private(op: &[u8]) -> bool {
+    memchr::memmem::find(op, b"_PRIVATE").is_some()
 }
 
 /// Whether a task has no known creator, lines without the id of its process, and no execve of its own.

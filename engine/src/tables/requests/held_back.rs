@@ -4,6 +4,7 @@
 //! client   write | write |--------- read 40 ms ---------|        both wait until the second write gets through,
 //! server   read    |-------- read 40 ms -------|write|            so the time on the path is in the server's read
 //! server   read  | read |- work 40 ms -|write|                    not delayed: the second write arrived at once
+//! client   write |- pause 40 ms -| write |- pause 40 ms -| write  not delayed: the first was acknowledged long before
 //! ```
 
 use crate::store::heuristics::DELAYED_ACK_NS;
@@ -19,6 +20,11 @@ fn is_held_back(gap_after_ns: i64) -> bool {
     DELAYED_ACK_NS
         .iter()
         .any(|held| held.contains(&gap_after_ns))
+}
+
+/// Whether one write followed another so soon that the acknowledgement of the first may still have been due.
+pub(super) fn are_together(apart_ns: i64) -> bool {
+    apart_ns < DELAYED_ACK_NS[0].start
 }
 
 /// The peer's waits for the rest of a request. The last part was sent at `sent_ns`, and `waits` are

@@ -1,9 +1,11 @@
-//! Connects that a process repeats from several of its threads, as runtimes do that share out their work.
+//! Connects that a process repeats, from one thread or, as runtimes do that share out their work, from several.
 //!
 //! ```text
 //! thread 1   connect refused |                      | connect refused |
 //! thread 2                   | epoll_wait 300 ms    |                 | futex 300 ms | connect refused
+//! lftp       connect refused | select 20 ms | select 980 ms | connect refused | connect refused | select 1 s
 //! ```
+//! What a task does between its attempts, and in how many parts it waits, makes no difference.
 
 use crate::store::event::EventKind;
 use crate::store::facts::ConnectOutcome;
@@ -47,7 +49,7 @@ struct Waited {
     row: u32,
 }
 
-/// Repeated connects of several threads of a process.
+/// Repeated connects of each process.
 pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -> Vec<Series> {
     let connects = ShapeIndex::new(context, |action, _| {
         (action == Action::Connects).then_some(())
@@ -64,11 +66,11 @@ pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -
                 .or_default()
                 .push(attempt(context, call.row));
         }
-        by_target.retain(|_, attempts| {
-            attempts
-                .iter()
-                .any(|attempt| attempt.task != attempts[0].task)
-        });
+        // A library may look for a local service each time that its caller wakes up.
+        let is_refused = |attempt: &Attempt| {
+            attempt.errno.is_some() && context.trace.events.texts.bytes(attempt.errno) != b"ENOENT"
+        };
+        by_target.retain(|_, attempts| is_of_several(attempts) || attempts.iter().any(is_refused));
         if by_target.is_empty() {
             continue;
         }
@@ -86,6 +88,12 @@ pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -
         }
     }
     found
+}
+
+fn is_of_several(attempts: &[Attempt]) -> bool {
+    attempts
+        .iter()
+        .any(|attempt| attempt.task != attempts[0].task)
 }
 
 fn attempt(context: &TableContext<'_>, row: u32) -> Attempt {
@@ -154,10 +162,7 @@ fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> O
         rows: Vec::new(),
         exclusive_ns: 0,
     };
-    let several = attempts
-        .iter()
-        .any(|attempt| attempt.task != attempts[0].task);
-    for pair in attempts.windows(2).filter(|_| several) {
+    for pair in attempts.windows(2) {
         let (from_ns, to_ns) = (pair[0].end_ns, pair[1].start_ns);
         let (mut until_ns, mut paused_ns, mut rows) = (from_ns, 0i64, Vec::new());
         for wait in waited

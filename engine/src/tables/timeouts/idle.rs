@@ -2,7 +2,7 @@
 
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
-use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
+use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS, MIN_INPUT_WAIT_NS};
 use crate::table_support::context::TableContext;
 use crate::tables::process_ends::{ProcessEnds, ended};
 use crate::tables::sockets::{SocketCall, Sockets};
@@ -16,7 +16,7 @@ pub(super) struct Around<'all> {
     pub context: &'all TableContext<'all>,
     pub sockets: Sockets,
     pub ends: ProcessEnds,
-    /// The processes that accept connections, by capture and id.
+    /// The processes that serve clients, by capture and id.
     servers: FxHashSet<(u32, i32)>,
 }
 
@@ -30,19 +30,30 @@ impl<'all> Around<'all> {
         let has_servers = sockets
             .deeds
             .any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts));
-        let servers = context
+        let ends = ProcessEnds::new(context);
+        // A program that ends by itself although no client came had other work than to serve: a crawler with a console.
+        let has_accepted = |task: u32| {
+            let mut calls = sockets.deeds.calls(context, task);
+            let events = &context.trace.events;
+            calls.any(|(row, call)| {
+                call == SocketCall::Accepts && events.outcome(row) == Outcome::Ok
+            })
+        };
+        let servers: FxHashSet<(u32, i32)> = context
             .tasks()
             .filter(|&task| has_servers && is_server(task))
-            .map(|task| process(context, task));
+            .filter(|&task| !ends.ends_by_itself(context, task) || has_accepted(task))
+            .map(|task| process(context, task))
+            .collect();
         Around {
             context,
-            servers: servers.collect(),
-            ends: ProcessEnds::new(context),
+            servers,
+            ends,
             sockets,
         }
     }
 
-    /// Whether the process of a task accepts connections.
+    /// Whether the process of a task serves clients.
     pub(super) fn is_server(&self, task: u32) -> bool {
         self.servers.contains(&process(self.context, task))
     }
@@ -55,7 +66,27 @@ impl<'all> Around<'all> {
             .told(self.context, task)
             .filter(|&told| self.context.trace.starts_before(told, next));
         let told = told.filter(|&told| self.context.trace.starts_before(expired, told));
-        self.is_idle_until(task, expired, Some(told.unwrap_or(next)))
+        !self.is_ready_by_itself(task, expired, next)
+            && self.is_idle_until(task, expired, Some(told.unwrap_or(next)))
+    }
+
+    /// Whether the next wait after an expired one returned at once because of what the task asked for in between: it wants
+    /// to send, and there is room.
+    ///
+    /// ```text
+    /// epoll_wait 500 ms, nothing | epoll_ctl MOD 12 to EPOLLOUT | epoll_wait 8 us, 12 | send to 12
+    /// ```
+    fn is_ready_by_itself(&self, task: u32, expired: u32, next: u32) -> bool {
+        let (context, events) = (self.context, &self.context.trace.events);
+        let rows = context.trace.rows_from(task, expired).iter().skip(1);
+        let mut between = rows
+            .copied()
+            .take_while(|&row| row != next)
+            .take(MAX_CALLS_BETWEEN_PARTS);
+        let is_at_once = (0..MIN_INPUT_WAIT_NS).contains(&events.dur_ns(next));
+        is_at_once
+            && events.ret(next) > 0
+            && between.any(|row| events.action(row) == Action::RegistersPoll)
     }
 
     /// Whether a task does as little between an expired wait and the moment when something else ends it.
