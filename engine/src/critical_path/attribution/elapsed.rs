@@ -14,8 +14,8 @@ use crate::store::classes::class_of;
 use crate::store::event::EventKind;
 use crate::store::time_limits::min_duration_ns;
 use crate::store::trace::{Capture, Trace};
-use parsers::NO_NS;
 use parsers::syscalls::{Action, Class, Wait};
+use parsers::{DurKind, NO_NS};
 
 impl Attribution {
     /// Adds the elapsed time of the selected calls of captures without a wall clock, and at least `min_ns` for each call.
@@ -76,6 +76,10 @@ pub fn has_elapsed(trace: &Trace) -> bool {
 /// Elapsed time of a call, or a lower bound of it; 0 if unknown.
 fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
     match trace.events.dur_ns(row) {
+        // With a clock that is too coarse, they last a whole second or nothing.
+        _ if trace.events.dur_kind(row) == DurKind::UpperBound => {
+            min_duration_ns(&trace.events, row)
+        }
         NO_NS => min_duration_ns(&trace.events, row),
         dur_ns => dur_ns,
     }
