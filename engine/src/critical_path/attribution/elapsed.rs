@@ -76,13 +76,21 @@ pub fn has_elapsed(trace: &Trace) -> bool {
 /// Elapsed time of a call, or a lower bound of it; 0 if unknown.
 fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
     match trace.events.dur_ns(row) {
-        // With a clock that is too coarse, they last a whole second or nothing.
-        _ if trace.events.dur_kind(row) == DurKind::UpperBound => {
-            min_duration_ns(&trace.events, row)
-        }
+        // They last a whole second or nothing, by chance.
+        _ if has_coarse_durations(trace, row) => min_duration_ns(&trace.events, row),
         NO_NS => min_duration_ns(&trace.events, row),
         dur_ns => dur_ns,
     }
+}
+
+/// Whether the duration of a call is a difference between timestamps that are too coarse.
+fn has_coarse_durations(trace: &Trace, row: u32) -> bool {
+    let capture = trace.tasks[trace.events.task(row) as usize].capture;
+    let is_too_coarse = trace
+        .captures
+        .get(capture as usize)
+        .is_some_and(|capture| capture.is_too_coarse);
+    is_too_coarse && trace.events.dur_kind(row) == DurKind::UpperBound
 }
 
 /// Whether such calls last until another task acts. Without moments, that task is unknown. What a descriptor of an
