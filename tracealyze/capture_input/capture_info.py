@@ -34,7 +34,7 @@ class Window:
     root_pid: int | None = None
     root_program: str | None = None
     reason: str | None = None
-    """Why there is no wall time: no_clock, per_thread_clock, empty or no_process. None if there is."""
+    """Why there is no wall time: no_clock, per_thread_clock, coarse_clock, empty or no_process. None if there is."""
     left_out_ns: int = 0
     """Leading time, before the window, in which all tasks were idle."""
     capture: int | None = 0

@@ -6,7 +6,7 @@ Parsing 58 rule files takes 0.33 s, most of it for the expressions in them; load
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -77,3 +77,8 @@ def known_table(name: str) -> dict[str, Any]:
     import tomllib
 
     return tomllib.loads(content.decode())
+
+
+def sections(counted: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The `[counted]` section of a rule, or each of its `[[counted]]` sections."""
+    return [counted] if isinstance(counted, Mapping) else counted

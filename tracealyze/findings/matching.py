@@ -104,8 +104,8 @@ def _any_of(rules: Sequence[Rule]) -> Form | None:
 
 
 def _conditions(rule: Rule) -> list[Form | None]:
-    both = [rule, rule.counted] if rule.counted else [rule]
-    return list({repr(form): form for form in (each.forms.get("where") for each in both)}.values())
+    all_forms = (each.forms.get("where") for each in (rule, *rule.counted))
+    return list({repr(form): form for form in all_forms}.values())
 
 
 def _on_events(form: Form | None) -> Form | None:
@@ -135,16 +135,17 @@ def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:
 
 def _counts(trace: TraceTables, rules: Sequence[Rule]) -> bool:
     """Whether rules have to count calls in a capture, so that rows without time matter."""
-    return any(_is_counted(trace, rule, number) for rule in rules for number in trace.capture_numbers)
+    numbers = trace.capture_numbers
+    return any(
+        _is_counted(trace, rule, counted, number) for rule in rules for counted in rule.counted for number in numbers
+    )
 
 
-def _is_counted(trace: TraceTables, rule: Rule, number: int) -> bool:
+def _is_counted(trace: TraceTables, rule: Rule, counted: Rule, number: int) -> bool:
     """Whether a rule counts calls in this capture: it has no window, or one that is below the threshold of time."""
-    if rule.counted is None:
-        return False
-    if basis_of(trace, number) is not Basis.WALL:
+    if counted.always or basis_of(trace, number) is not Basis.WALL:
         return True
-    return rule.counted.short_windows and trace.wall_ns_of(number) < rule.at_least.total_ns
+    return counted.short_windows and trace.wall_ns_of(number) < rule.at_least.total_ns
 
 
 def _within(rule: Rule) -> str:
@@ -174,8 +175,13 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
             row = with_bounds(trace, rule, match.row) if table is None else match.row
             by_cost.add(match.capture)
             yield replace(match, row=row, whole=whole)
-    if rule.counted and _counts(trace, [rule]):
-        yield from _counted(trace, rule, rule.counted, table, by_cost)
+    seen: set[tuple[object, ...]] = set()
+    for counted in rule.counted if _counts(trace, [rule]) else ():
+        for match in _counted(trace, rule, counted, table, by_cost):
+            group = (match.capture, *(match.row.get(key) for key in rule.group), match.lines if not rule.group else ())
+            if group not in seen:
+                seen.add(group)
+                yield match
 
 
 def _basis(trace: TraceTables, rule: Rule, match: Match) -> Basis:
@@ -210,7 +216,7 @@ def _counted(trace: TraceTables, full: Rule, rule: Rule, table: Table | None, by
 
     Durations that are small, or of a few quoted lines, do not make many calls in a row less remarkable."""
     for match in _pieces(trace, rule, Basis.COUNTS) if table is None else _rows(trace, rule, table):
-        if match.capture not in by_cost and _is_counted(trace, full, match.capture):
+        if match.capture not in by_cost and _is_counted(trace, full, rule, match.capture):
             whole = whole_of(trace, match.row, Basis.COUNTS)
             count = match.row.get(rule.count) or 0
             least = [minimum for minimum in (rule.at_least, rule.quoted) if minimum]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
@@ -11,14 +11,15 @@ from tracealyze import expression, toml_file, units
 from tracealyze.capture_input.recapture import LACKS
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
-from tracealyze.findings.compiled_rules import ParsedRule
+from tracealyze.findings.compiled_rules import ParsedRule, sections
 
 _TEXTS = (
     *("code", "title", "diagnosis", "table", "where", "keep", "message", "advice", "remark"),
     *("confidence", "cost", "count", "severity"),
 )
-_TABLES = ("at_least", "only", "except", "words", "counted", "explain")
+_TABLES = ("at_least", "only", "except", "words", "explain")
 _COUNTED_TEXTS = ("where", "message", "advice", "count")
+_COUNTED_KEYS = (*_COUNTED_TEXTS, "warning", "at_least", "quoted", "short_windows", "always")
 _REQUIRED = ("code", "title", "table", "message", "advice")
 _OTHERS = (
     "group",
@@ -29,6 +30,7 @@ _OTHERS = (
     "needs_window",
     "needs_durations",
     "impact",
+    "counted",
     "example",
 )
 KEYS = (*_TEXTS, *_OTHERS, *_TABLES)
@@ -114,11 +116,18 @@ class _Check:
         known_keys = {
             "at_least": _THRESHOLDS,
             "explain": tuple(EXPLANATION),
-            "counted": (*_COUNTED_TEXTS, "warning", "at_least", "quoted", "short_windows"),
         }
         for key, known in known_keys.items():
             if isinstance(self.table.get(key, {}), Mapping):
                 _must_be_known(f"{self.shown}, {key}: there is no key", self.table.get(key, {}), known)
+        for section in self._sections():
+            _must_be_known(f"{self.shown}, counted: there is no key", section, _COUNTED_KEYS)
+
+    def _sections(self) -> Sequence[Mapping[str, Any]]:
+        found = sections(self.table.get("counted", []))
+        if not isinstance(found, list) or not all(isinstance(section, Mapping) for section in found):
+            raise self.wrong("counted", "a table is required; write [counted], or [[counted]] for each of several.")
+        return found
 
     def values(self) -> None:
         """Check that values have the types that their keys require."""
@@ -136,10 +145,10 @@ class _Check:
         self._lists()
         self._named()
         self._counted()
-        counted = self.table.get("counted", {})
         self._thresholds("at_least", self.table.get("at_least", {}))
-        for key in ("at_least", "quoted"):
-            self._thresholds(f"counted.{key}", counted.get(key, {}))
+        for section in self._sections():
+            for key in ("at_least", "quoted"):
+                self._thresholds(f"counted.{key}", section.get(key, {}))
         self._examples()
 
     def _lists(self) -> None:
@@ -162,18 +171,17 @@ class _Check:
                 raise self.wrong(key, f'"{value}" is not one of {", ".join(known)}.{did_you_mean(value, known)}')
 
     def _counted(self) -> None:
-        counted = self.table.get("counted")
-        if counted is None:
-            return
-        for key in _COUNTED_TEXTS:
-            if not isinstance(counted.get(key, ""), str):
-                raise self.wrong(f"counted.{key}", f'a string is required, such as {key} = "…".')
-        if not counted.get("message"):
-            raise self.wrong("counted.message", "it is missing.")
-        if type(counted.get("warning", 0)) is not int:
-            raise self.wrong("counted.warning", "a whole number is required.")
-        if type(counted.get("short_windows", False)) is not bool:
-            raise self.wrong("counted.short_windows", "true or false is required.")
+        for section in self._sections():
+            for key in _COUNTED_TEXTS:
+                if not isinstance(section.get(key, ""), str):
+                    raise self.wrong(f"counted.{key}", f'a string is required, such as {key} = "…".')
+            if not section.get("message"):
+                raise self.wrong("counted.message", "it is missing.")
+            if type(section.get("warning", 0)) is not int:
+                raise self.wrong("counted.warning", "a whole number is required.")
+            for key in ("short_windows", "always"):
+                if type(section.get(key, False)) is not bool:
+                    raise self.wrong(f"counted.{key}", "true or false is required.")
 
     def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
         for key in ("share", "count"):
@@ -221,8 +229,8 @@ class _Check:
         """Check that all placeholders of message, advice, diagnosis and words exist."""
         words = self.table.get("words", {})
         texts = [(key, self.table[key]) for key in ("message", "advice", "diagnosis", "remark") if key in self.table]
-        counted = self.table.get("counted", {})
-        texts += [(f"counted.{key}", counted[key]) for key in ("message", "advice") if key in counted]
+        for section in self._sections():
+            texts += [(f"counted.{key}", section[key]) for key in ("message", "advice") if key in section]
         for name, parts in words.items():
             if not isinstance(parts, str) and not _is_texts(parts):
                 raise self.wrong(f"words.{name}", "a string or a list of strings is required.")
@@ -255,8 +263,9 @@ class _Check:
         for key in ("where", "keep"):
             if self.table.get(key):
                 forms[key] = self._condition(key, self.table[key])
-        if self.table.get("counted", {}).get("where"):
-            forms["counted_where"] = self._condition("counted.where", self.table["counted"]["where"])
+        wheres = [section.get("where") for section in self._sections()]
+        if wheres:
+            forms["counted_where"] = [where and self._condition("counted.where", where) for where in wheres]
         return forms
 
     def _condition(self, key: str, text: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tracealyze import toml_file, units
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRule, compiled_rules, digest
+from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRule, compiled_rules, digest, sections
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,10 @@ class Rule:
     """Other thresholds for matches by counts, either of which suffices: people quote a few lines of a long trace."""
     short_windows: bool = False
     """Whether calls are counted in windows below the threshold of time, too: people quote a few lines."""
-    counted: Rule | None = None
-    """The rule as it applies to captures without any duration; None if it is silent there."""
+    always: bool = False
+    """Whether calls are counted in any capture: the number says enough, whatever they took."""
+    counted: tuple[Rule, ...] = ()
+    """The rule as it applies where calls are counted, with alternatives; empty if it is silent there."""
     explain: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     origin: str = ""
@@ -188,16 +190,17 @@ def _rule(parsed: ParsedRule) -> Rule:
     members["group"] = tuple(members.get("group", ()))
     members["waiting"] = tuple(members.get("waiting", ()))
     members["impact"] = tuple(members.get("impact", (0.0, 1.0)))
-    counted = members.pop("counted", None)
+    counted = sections(members.pop("counted", []))
     rule = Rule(**members, name=parsed["name"], origin=parsed["origin"], forms=parsed["forms"])
-    return replace(rule, counted=_counted(rule, counted)) if counted else rule
+    wheres = rule.forms.get("counted_where", [])
+    return replace(rule, counted=tuple(_counted(rule, *each) for each in zip(counted, wheres, strict=True)))
 
 
-def _counted(rule: Rule, section: Mapping[str, Any]) -> Rule:
-    """The rule by its `[counted]` section: without a cost, and with other conditions and words."""
+def _counted(rule: Rule, section: Mapping[str, Any], where: Any) -> Rule:
+    """The rule by a `[counted]` section: without a cost, and with other conditions and words."""
     forms = dict(rule.forms)
     if "where" in section:
-        forms["where"] = forms["counted_where"]
+        forms["where"] = where
     members = {name: section[name] for name in ("where", "message", "advice", "count") if name in section}
     return replace(
         rule,
@@ -209,6 +212,7 @@ def _counted(rule: Rule, section: Mapping[str, Any]) -> Rule:
         at_least=AtLeast.of(section.get("at_least", {})),
         quoted=AtLeast.of(section["quoted"]) if "quoted" in section else None,
         short_windows=section.get("short_windows", False),
+        always=section.get("always", False),
         forms=forms,
     )
 

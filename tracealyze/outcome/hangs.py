@@ -81,7 +81,7 @@ def _deadlock(process: EndedProcess, processes: Sequence[EndedProcess], *, has_c
     threads = units.counted(len(rows), "thread")
     listed = [f"{row['tid'] or '?'} {row['syscall']} {row['target'] or ''} (line {row['last_line']})" for row in rows]
     more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
-    details = [shown(f"{', '.join(listed[:_MAX_LISTED])}{more}.")]
+    details: list[str] = [shown(f"{', '.join(listed[:_MAX_LISTED])}{more}.")]
     if progress := last_progress(process):
         details.append(Quoting(f"Last progress: {progress.quoted()}."))
     details.append("No thread was left to wake them: a lost wake-up, or a deadlock.")

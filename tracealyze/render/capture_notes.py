@@ -43,6 +43,8 @@ _LEAP_DAY = 59
 
 _NO_WALL = {
     "no_clock": "without timestamps there is no wall time to divide. Capture with {times}.",
+    "coarse_clock": "the timestamps are whole seconds with many calls in each, so which call took how long is unknown. "
+    "Capture with {times}.",
     "per_thread_clock": "the timestamps count the CPU time of each thread; they do not show wall time or the order of "
     "threads. Call durations are still valid.",
     "empty": "no event has a timestamp, so there is no wall time to divide.",

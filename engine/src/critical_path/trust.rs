@@ -11,8 +11,9 @@ use crate::store::classes;
 use crate::store::event::{EventKind, Shape};
 use crate::store::events::EventTable;
 use crate::store::heuristics::{
-    MAX_AFTER_CALL_RATIO, MAX_QUICK_CALL_RATIO, MAX_SMALL_IO_BYTES, MAX_TRACER_DELAY_NS,
-    MAX_TRACER_GAP_NS, MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS, MIN_TRIVIAL_CALLS,
+    MAX_AFTER_CALL_RATIO, MAX_KIND_RATIO, MAX_QUICK_CALL_RATIO, MAX_SMALL_IO_BYTES,
+    MAX_TRACER_DELAY_NS, MAX_TRACER_GAP_NS, MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS,
+    MIN_TRIVIAL_CALLS,
 };
 use crate::store::histogram::Histogram;
 use crate::store::resolution::is_coarse;
@@ -111,14 +112,14 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
 #[derive(Default)]
 struct ObservedCalls {
     calls: u64,
+    /// How long all calls took that returned.
+    all: Histogram,
     /// How long calls took that do next to nothing, one for each syscall.
-    light: Vec<Histogram>,
+    light: Vec<Delays>,
     /// From the start of such a call to that of the next call of its task.
     steps: Histogram,
     /// From the end of a trivial call to the start of the next call of its task.
     gaps: Histogram,
-    /// Calls that may be used to estimate the mean.
-    quick: Delays,
     /// Reads and writes of a few bytes.
     pieces: Delays,
     families: u16,
@@ -141,7 +142,7 @@ impl ObservedCalls {
             .for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
         self.gaps.merge(&other.gaps);
-        self.quick.merge(&other.quick);
+        self.all.merge(&other.all);
         self.pieces.merge(&other.pieces);
         self.families |= other.families;
         self.exits += other.exits;
@@ -151,7 +152,7 @@ impl ObservedCalls {
 }
 
 /// Durations of calls.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Delays {
     each: Histogram,
     /// Each up to [`MAX_TRACER_DELAY_NS`].
@@ -274,7 +275,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
         .map(|shape| role(events, shape, &light))
         .collect();
     let new = || ObservedCalls {
-        light: vec![Histogram::default(); light.len()],
+        light: vec![Delays::default(); light.len()],
         ..ObservedCalls::default()
     };
     // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
@@ -294,6 +295,9 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
             seen.starts += u64::from(role.is_start);
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
+            if is_timed {
+                seen.all.add(dur_ns);
+            }
             if is_timed && role.light != Role::NOT_LIGHT {
                 let place = usize::from(role.light);
                 let step_ns = step_ns(row);
@@ -302,7 +306,6 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
                 step_ns
                     .into_iter()
                     .for_each(|step_ns| seen.gaps.add(step_ns - dur_ns));
-                seen.quick.add(dur_ns);
             } else if role.moves_bytes
                 && is_timed
                 && (1..=MAX_SMALL_IO_BYTES).contains(&events.ret(row))
@@ -332,10 +335,12 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     if !is_timed || seen.steps.number() < MIN_TRIVIAL_CALLS {
         return None;
     }
-    let mut all = Histogram::default();
-    seen.light.iter().for_each(|each| all.merge(each));
+    let quick = quick(seen);
+    if quick.each.number() < MIN_TRIVIAL_CALLS {
+        return None;
+    }
     let (in_call_ns, step_ns) = (
-        all.quantile(MIN_COST_SHARE),
+        quick.each.quantile(MIN_COST_SHARE),
         seen.steps.quantile(MIN_COST_SHARE),
     );
     let works_between = step_ns > in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO);
@@ -347,14 +352,28 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     (floor.step_ns > 0).then_some(floor)
 }
 
+/// Calls that do next to nothing, of the kinds that agree with the other calls of the capture. Where the quickest calls of a
+/// kind last many times as long as the quickest of all, it does something: a close may wait for a device.
+fn quick(seen: &ObservedCalls) -> Delays {
+    let least_ns = seen.all.quantile(MIN_COST_SHARE).max(1);
+    let agrees = |each: &&Delays| {
+        each.each.quantile(MIN_COST_SHARE) <= least_ns.saturating_mul(MAX_KIND_RATIO)
+    };
+    let mut quick = Delays::default();
+    seen.light
+        .iter()
+        .filter(agrees)
+        .for_each(|each| quick.merge(each));
+    quick
+}
+
 /// What tracing adds on average. Delays of the tracer hit it as often after a call as within one, but only durations of calls
 /// that do nothing show them: gaps have the work of the program too.
 fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> TracingCost {
-    let typical_ns = seen.quick.typical_ns();
+    let quick = quick(seen);
+    let typical_ns = quick.typical_ns();
     let delay_ns = match capture.facts.dur_kind {
-        DurKind::Exact => {
-            mean_ns(seen, typical_ns).map_or(0, |mean_ns| (mean_ns - typical_ns).max(0))
-        }
+        DurKind::Exact => mean_ns(seen, &quick).map_or(0, |mean_ns| (mean_ns - typical_ns).max(0)),
         // The program works in these durations.
         _ => 0,
     };
@@ -373,7 +392,7 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
         DurKind::Exact => typical_ns + delay_ns,
         // They last until the next call starts, so they include the tracer's work after them. The program may compute
         // in them, too, but only a little in calls that never wait, so the mean is the most that tracing costs.
-        _ => mean_ns(seen, typical_ns)
+        _ => mean_ns(seen, &quick)
             .unwrap_or(0)
             .max(seen.steps.quantile(0.5).min(2 * floor.step_ns)),
     };
@@ -381,9 +400,9 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
 }
 
 /// The mean duration of calls that return at once.
-fn mean_ns(seen: &ObservedCalls, typical_ns: i64) -> Option<i64> {
-    let are_quick = seen.pieces.typical_ns() <= MAX_QUICK_CALL_RATIO * typical_ns;
-    let all = [Some(&seen.quick), Some(&seen.pieces).filter(|_| are_quick)];
+fn mean_ns(seen: &ObservedCalls, quick: &Delays) -> Option<i64> {
+    let are_quick = seen.pieces.typical_ns() <= MAX_QUICK_CALL_RATIO * quick.typical_ns();
+    let all = [Some(quick), Some(&seen.pieces).filter(|_| are_quick)];
     let (number, sum_ns) = all
         .into_iter()
         .flatten()
@@ -395,11 +414,11 @@ fn mean_ns(seen: &ObservedCalls, typical_ns: i64) -> Option<i64> {
 
 /// A median would measure a busy or sometimes slow machine, and a single slow syscall proves nothing.
 fn quick_ns(seen: &ObservedCalls) -> i64 {
-    let enough = |each: &&Histogram| each.number() >= MIN_TRIVIAL_CALLS;
+    let enough = |each: &&Delays| each.each.number() >= MIN_TRIVIAL_CALLS;
     seen.light
         .iter()
         .filter(enough)
-        .map(|each| each.quantile(0.5))
+        .map(Delays::typical_ns)
         .min()
         .unwrap_or(0)
 }

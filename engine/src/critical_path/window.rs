@@ -29,6 +29,8 @@ pub enum Reason {
     NoClock,
     /// Its stamps count the CPU time of each thread.
     PerThreadClock,
+    /// Its stamps are whole seconds, and all calls fall into a few of them.
+    CoarseClock,
     /// It has no event.
     Empty,
     /// It has no process with the requested id.
@@ -41,6 +43,7 @@ impl Reason {
         match self {
             Reason::NoClock => "no_clock",
             Reason::PerThreadClock => "per_thread_clock",
+            Reason::CoarseClock => "coarse_clock",
             Reason::Empty => "empty",
             Reason::NoProcess => "no_process",
         }
@@ -152,6 +155,7 @@ fn no_window(capture: &Capture) -> Option<Reason> {
     match capture.facts.clock {
         _ if capture.rows.is_empty() => Some(Reason::Empty),
         Clock::PerThread => Some(Reason::PerThreadClock),
+        _ if capture.is_too_coarse => Some(Reason::CoarseClock),
         _ if !capture.has_wall_clock() => Some(Reason::NoClock),
         _ => None,
     }

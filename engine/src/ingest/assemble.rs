@@ -24,7 +24,10 @@ use crate::ingest::task_ids::TaskIds;
 use crate::store::event::{Event, EventKind, NONE, Shape};
 use crate::store::facts::SeenAsleep;
 use crate::store::file_chunks::FileChunks;
-use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERANCE_NS};
+use crate::store::heuristics::{
+    COARSE_TICK_NS, MAX_COARSE_TICKS, MAX_INSTANT_CALL_NS, MIN_CALLS_PER_TICK, STAMP_TOLERANCE_NS,
+    WHOLE_SECOND_NS,
+};
 use crate::store::numbers::{OpenPlace, Row};
 use crate::store::trace::{Capture, Trace};
 use parsers::facts::DeadlineClock;
@@ -902,6 +905,31 @@ impl<'trace> Assembler<'trace> {
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;
         self.capture.rows.end = self.trace.events.len();
+        self.capture.is_too_coarse = self.is_too_coarse();
         self.trace.captures.push(self.capture.clone());
+    }
+
+    /// Whether the clock of the capture shows whole seconds, none of which passed within a call, and many calls in each.
+    fn is_too_coarse(&self) -> bool {
+        let (events, facts) = (&self.trace.events, &self.facts);
+        let ticks = self.capture.last_ns.saturating_sub(self.capture.first_ns) / WHOLE_SECOND_NS;
+        let calls = i64::from(self.capture.rows.end - self.capture.rows.start);
+        let is_short =
+            ticks <= MAX_COARSE_TICKS && calls >= MIN_CALLS_PER_TICK.saturating_mul(ticks + 1);
+        let gives_seconds = facts.tick_ns >= WHOLE_SECOND_NS
+            && facts.dur_kind == DurKind::UpperBound
+            && self.capture.first_ns != NO_NS;
+        let starts = || {
+            self.capture
+                .rows
+                .clone()
+                .map(|row| events.start_ns(row))
+                .filter(|&start_ns| start_ns != NO_NS)
+        };
+        gives_seconds
+            && is_short
+            && starts()
+                .zip(starts().skip(1))
+                .all(|(one_ns, next_ns)| (one_ns - next_ns).abs() <= WHOLE_SECOND_NS)
     }
 }

@@ -15,6 +15,15 @@ const S: i64 = 1_000 * MS;
 /// Minimum resolution of timestamps that do not order calls, in nanoseconds: many calls start in one tick.
 /// Source: chosen. `strace -t` has ticks of 1 s, and a traced call takes about 0.1 ms.
 pub(crate) const COARSE_TICK_NS: i64 = MS;
+/// Resolution of timestamps that give a call a whole second or nothing, in nanoseconds.
+/// Source: `strace -t`.
+pub(crate) const WHOLE_SECOND_NS: i64 = S;
+/// Maximum number of such seconds whose calls cannot be told apart. Over more, slow calls are hit more often than others.
+/// Source: chosen.
+pub(crate) const MAX_COARSE_TICKS: i64 = 10;
+/// Minimum number of calls in each of them. Of two calls, the one at which the second changes may well be the slow one.
+/// Source: chosen.
+pub(crate) const MIN_CALLS_PER_TICK: i64 = 8;
 /// Resolution that the order of lines gives to calls of a coarse clock, in nanoseconds.
 /// Source: chosen. It is the last digit that strace and truss print.
 pub(crate) const PLACED_TICK_NS: i64 = US;
@@ -136,6 +145,40 @@ pub(crate) const MIN_LAST_TIMEOUTS_OF_SERVERS: usize = 2;
 /// Delays of acknowledgements, in nanoseconds, with a margin for the network.
 /// Source: `TCP_DELACK_MIN` of Linux is 40 ms; BSD and Windows use 200 ms.
 pub(crate) const DELAYED_ACK_NS: [Range<i64>; 2] = [38 * MS..60 * MS, 195 * MS..225 * MS];
+/// A time limit that a library or a service sets unless it is told otherwise.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownLimit {
+    pub limit_ns: i64,
+    /// Time that may have passed before the wait: libraries wait for the rest of their limit.
+    pub slack_ns: i64,
+    /// The port of the peer, where other programs use this length for other purposes, too.
+    pub port: Option<i64>,
+    pub name: &'static str,
+}
+
+/// Limits of waits for an answer whose length names who set them.
+/// Source: D-Bus: `DBUS_DEFAULT_TIMEOUT` of libdbus, `g_dbus_connection_call(3)`, sd-bus. Resolver: `RES_TIMEOUT` in
+/// `resolv.conf(5)`. MySQL: `connect_timeout` in its manual.
+pub(crate) const KNOWN_LIMITS: [KnownLimit; 3] = [
+    KnownLimit {
+        limit_ns: 25 * S,
+        slack_ns: 100 * MS,
+        port: None,
+        name: "the reply timeout of D-Bus",
+    },
+    KnownLimit {
+        limit_ns: 5 * S,
+        slack_ns: 10 * MS,
+        port: Some(53),
+        name: "the timeout of a resolver",
+    },
+    KnownLimit {
+        limit_ns: 10 * S,
+        slack_ns: 10 * MS,
+        port: Some(3306),
+        name: "the connect timeout of MySQL",
+    },
+];
 /// Maximum interval of a watchdog thread. A longer sleep is a deliberate delay.
 /// Source: `sysmon` of Go sleeps 20 us to 10 ms.
 pub(crate) const MAX_WATCHDOG_INTERVAL_NS: i64 = 10 * MS;
@@ -181,10 +224,7 @@ pub(crate) const MAX_CALLS_BETWEEN_STEPS: usize = 4;
 /// Minimum number of steps of a walk through ancestor directories.
 /// Source: chosen.
 pub(crate) const MIN_WALK_STEPS: usize = 3;
-/// Minimum number of waits of two tasks for each other. Start-up code and short conversations have fewer.
-/// Source: chosen.
-pub(crate) const MIN_HANDOVERS: u64 = 100;
-/// The same where there is no clock: people quote a few lines of a long exchange.
+/// Minimum number of waits of two tasks for each other. People quote a few lines of a long exchange.
 /// Source: chosen.
 pub(crate) const MIN_QUOTED_HANDOVERS: u64 = 10;
 /// Minimum part of the waits of a task that the other task of a pair ended.
@@ -394,6 +434,9 @@ pub(crate) const MAX_SMALL_IO_BYTES: i64 = 64;
 /// Maximum ratio of the typical duration of calls that return at once to that of trivial calls.
 /// Source: chosen.
 pub(crate) const MAX_QUICK_CALL_RATIO: i64 = 2;
+/// Maximum ratio of the quickest calls of a kind that does nothing to the quickest of all calls. Slower kinds do something.
+/// Source: chosen. Kinds that do nothing differ by a factor of up to three under one tracer.
+pub(crate) const MAX_KIND_RATIO: i64 = 30;
 /// Minimum number of calls of a capture that should contain the start of a program. Fewer are an excerpt.
 /// Source: chosen.
 pub(crate) const MIN_CAPTURE_CALLS: u64 = 100;

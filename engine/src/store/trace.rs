@@ -99,6 +99,8 @@ pub struct Capture {
     pub attached_process: Option<(i32, u32)>,
     /// Children that print other ids than their creators got, matched because no other child is possible.
     pub presumed_children: u64,
+    /// Its clock shows whole seconds, and many calls in each of few seconds: which of them took the time is chance.
+    pub is_too_coarse: bool,
     /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
     pub is_order_inferred: bool,
     /// Calls whose printed interval begins at no earlier event of their task: lines before them are left out, or out of order.
@@ -216,6 +218,7 @@ impl Capture {
             unseen_threads: 0,
             attached_process: None,
             presumed_children: 0,
+            is_too_coarse: false,
             is_order_inferred: false,
             unjoined: Vec::new(),
             elisions: Vec::new(),
@@ -257,10 +260,12 @@ impl Capture {
         (is_dated && recorded.ended_ns != NO_NS).then_some(recorded.ended_ns)
     }
 
-    /// Whether its events have wall-clock times.
+    /// Whether its events have wall-clock times that can be divided.
     pub fn has_wall_clock(&self) -> bool {
         use parsers::Clock;
-        !matches!(self.facts.clock, Clock::PerThread | Clock::None) && self.first_ns != NO_NS
+        !matches!(self.facts.clock, Clock::PerThread | Clock::None)
+            && self.first_ns != NO_NS
+            && !self.is_too_coarse
     }
 }
 

@@ -10,14 +10,15 @@
 mod by_order;
 
 use crate::store::event::EventKind;
-use crate::store::heuristics::{MIN_HANDOVERS, MIN_MUTUAL_PERCENT, MIN_QUOTED_HANDOVERS};
+use crate::store::heuristics::{MIN_MUTUAL_PERCENT, MIN_QUOTED_HANDOVERS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::handovers::by_order::by_order;
 use parsers::Text;
-use parsers::syscalls::{Class, Wait};
+use parsers::syscalls::{Action, Class, Wait};
+use rustc_hash::FxHashMap;
 
 table! {
     handovers "Tasks that wait for each other in turn, by pair.";
@@ -32,6 +33,7 @@ table! {
         other_pid: Id "Process id of the other task.",
         other_tid: Id "Thread id of the other task.",
         other_program: Text "Program of the other task.",
+        syscall: Text "The call in which the first of them waits most often.",
         target: Text "What the first task waits at: a pipe, a socket, or the address of a lock.",
         class: Words "What its waits are: ipc, lock, poll or network.",
         is_at_address: Flag "Whether it is the socket of a service, with an address that clients connect to.",
@@ -60,7 +62,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             .copied()
             .unwrap_or(0);
         // The path may pass through the waits of one of the two only.
-        if count + opposite >= MIN_HANDOVERS && (count, waiter) > (opposite, waker) {
+        if count + opposite >= MIN_QUOTED_HANDOVERS && (count, waiter) > (opposite, waker) {
             pairs.push(((waiter, waker), count + opposite));
         }
     }
@@ -101,11 +103,13 @@ fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text,
     let trace = context.trace;
     let (mut waits, mut ended, mut target) = (0, 0, None);
     for (at, &row) in trace.rows_of(task).iter().enumerate() {
+        let is_semaphore = || trace.events.action(row) == Action::ChangesSemaphore;
         let is_wait = trace.events.kind(row) == EventKind::Call
-            && matches!(
-                context.wakers.wait(trace, row),
-                Some(Wait::Read | Wait::Lock | Wait::Poll)
-            );
+            && match context.wakers.wait(trace, row) {
+                Some(Wait::Read | Wait::Lock | Wait::Poll) => true,
+                Some(Wait::Message) => is_semaphore(),
+                _ => false,
+            };
         if is_wait && context.wakers.needs_waker(trace, row) {
             let edge = context
                 .wakers
@@ -124,6 +128,23 @@ fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text,
         }
     }
     target.filter(|_| 100 * ended >= MIN_MUTUAL_PERCENT * waits)
+}
+
+/// The system call of most of the waits of a task.
+fn most_frequent(context: &TableContext<'_>, task: u32) -> Text {
+    let events = &context.trace.events;
+    let mut counts: FxHashMap<Text, usize> = FxHashMap::default();
+    for row in context
+        .calls_of(task)
+        .filter(|&row| context.wakers.needs_waker(context.trace, row))
+        .take(MAX_WAITS)
+    {
+        *counts.entry(events.shape(row).syscall).or_default() += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|&(syscall, count)| (count, std::cmp::Reverse(syscall)))
+        .map_or(Text::NONE, |(syscall, _)| syscall)
 }
 
 fn write(
@@ -161,6 +182,7 @@ fn write(
         other_pid: trace.tasks[waker as usize].pid,
         other_tid: trace.tasks[waker as usize].tid,
         other_program: context.program(waker, last_row),
+        syscall: most_frequent(context, waiter),
         target,
         class: Some(class.name().to_owned()),
         is_at_address: events.socket_paths.contains_key(&target),

@@ -48,6 +48,8 @@ table! {
         reader_pid: MaybeId "Process that read before what the call writes.",
         ender_program: Text "Program of the holder, child, peer or reader.",
         explained: Flag "Whether the holder, child or peer is in the capture and lives at its end.",
+        held_by_write: Flag "Whether it waits for input or a child while another thread of the process is in a write that does not return.",
+        at_work: Flag "Whether the peer, or a child that may be at the other end, runs when the capture ends.",
         deadlock: Flag "Whether the holder or child waits for this process in turn.",
         idle: Flag "Whether the task has nothing to do: a server without clients, a sleep, a thread of a pool.",
         threads: SmallNumber "Number of living threads of the process.",
@@ -90,7 +92,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     if !open.is_empty() {
         let (enders, threads) = (Enders::new(context, &open), Threads::new(context, &open));
         let is_shown = |call: &&OpenCall| {
-            call.wait.is_some()
+            call.wait.is_some() && !may_return(context, call)
                 || slept(context, call)
                 || ends_capture(context, &open, call)
                 || is_seen_open(context, call)
@@ -156,6 +158,22 @@ fn slept(context: &TableContext<'_>, call: &OpenCall) -> bool {
     was_broken_off(&context.trace.events, call.row)
 }
 
+/// Whether the call works on a descriptor that the capture does not name. Writes to files return at once, so a write that
+/// does not return works on a pipe, a socket or a terminal.
+fn is_unnamed(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    events.facts.get::<OpenFd>(row).is_some() && !events.target(row).is_some()
+}
+
+/// Whether the call is a write to an unnamed descriptor that returned at once before: of a program that writes, any write may
+/// be the last line.
+fn may_return(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    call.wait == Some(Wait::Peer)
+        && is_unnamed(context, call.row)
+        && context.trace.events.action(call.row).transfer() == Some(Transfer::Write)
+        && !threads::is_first_of_kind(context, call)
+}
+
 /// Whether later lines of other tasks show that a call that need not wait took time.
 fn is_seen_open(context: &TableContext<'_>, call: &OpenCall) -> bool {
     works(context, call) && seen_ns(context, call) > 0
@@ -204,7 +222,9 @@ pub(super) fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
         Some(Wait::Read) if idle::is_file(context, row) => None,
         None if is_waiting_fcntl(action, op) => Some(Wait::Lock),
         None if action == Action::Connects => Some(Wait::Peer),
-        None if action.transfer() == Some(Transfer::Write) && idle::is_stream(context, row) => {
+        None if action.transfer() == Some(Transfer::Write)
+            && (idle::is_stream(context, row) || is_unnamed(context, row)) =>
+        {
             Some(Wait::Peer)
         }
         wait => wait,
@@ -271,6 +291,8 @@ fn write(
         reader_pid: pid(Ender::reader),
         ender_program: other.map_or(Text::NONE, |other| context.program(other, row)),
         explained: is_explained,
+        held_by_write: idle::is_held_by_write(context, open, call),
+        at_work: enders::is_at_work(context, open, call, other),
         deadlock: enders.is_circle(context, open, call),
         idle: idle::is_idle(context, open, call),
         threads: process.threads,

@@ -4,6 +4,7 @@
 //! epoll_wait = 1 | epoll_wait = 1 | epoll_wait = 1 | …       an eventfd that no call reads
 //! poll = 1 | accept EMFILE | poll = 1 | accept EMFILE | …    a connection that cannot be accepted
 //! poll = 1 | read = 0 | poll = 1 | read = 0 | …              the peer closed its end
+//! epoll_ctl MOD | epoll_wait = 1 | epoll_ctl MOD | …         registered again, and not handled
 //! ```
 //! A poll that lasts was not ready before. A call that may take something ends a series, unless it works on a
 //! descriptor of another kind. What other tasks take counts as well.
@@ -87,11 +88,18 @@ struct Series {
 /// Builds the table, one row per task and object.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
+        let texts = &context.trace.events.texts;
+        // A descriptor that is removed from the set is handled.
+        let registers = action == Action::RegistersPoll
+            && matches!(texts.bytes(shape.op), b"EPOLL_CTL_MOD" | b"EPOLL_CTL_ADD");
+        if registers {
+            return None;
+        }
         kind(
             action,
             shape.syscall,
             shape.outcome,
-            context.trace.events.texts.bytes(shape.errno),
+            texts.bytes(shape.errno),
         )
     });
     let tasks: Vec<u32> = if kinds.any(|kind| kind == Kind::Poll) {
@@ -368,9 +376,19 @@ fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: u32)
     is_same && objects::is_unique(events.texts.bytes(series.object.target))
 }
 
-/// Whether the task makes no other call from the first poll to the last, apart from those that read a clock.
+/// Whether the task makes no other call from the first poll to the last, apart from those that cannot take anything.
 fn is_bare(context: &TableContext<'_>, series: &Series) -> bool {
-    let counts = |row: u32| context.trace.events.action(row) != Action::ReadsClock;
+    let counts = |row: u32| {
+        !matches!(
+            context.trace.events.action(row),
+            Action::ReadsClock
+                | Action::RegistersPoll
+                | Action::ReturnsPid
+                | Action::ReturnsFromHandler
+                | Action::HandlesSignals
+                | Action::Yields
+        )
+    };
     let within = context
         .calls_of(series.task)
         .filter(|&row| (series.first_row..=series.last_row).contains(&row) && counts(row));

@@ -84,6 +84,8 @@ struct Open {
     /// Number of messages since the last timeout, and of answers to them.
     messages: i64,
     answers: i64,
+    /// Whether the peer sent first, so that this is an answer to it as far as known.
+    is_answer: bool,
     /// Waits after the first answer that do not name the peer. They were for it if the task sends again.
     unnamed_waits: Vec<u32>,
 }
@@ -100,7 +102,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| {
-        OfTask::new(context, &sockets, task).finish()
+        OfTask::new(context, &sockets, task).finish(context)
     });
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, peers) in tasks.iter().zip(all) {
@@ -127,6 +129,8 @@ struct OfTask {
     silent: FxHashMap<Text, Silent>,
     /// Whether the capture has calls that wait for several descriptors.
     shows_polls: bool,
+    /// The last wait that names no peer, until something is sent: what is received next ended it.
+    unnamed_wait: Option<u32>,
 }
 
 impl OfTask {
@@ -150,8 +154,15 @@ impl OfTask {
                 SocketCall::Accepts | SocketCall::Listens => {}
                 SocketCall::Connects => here.connects(context, row, target),
                 SocketCall::Sends if sent_nothing(context, row) => {}
-                SocketCall::Sends
-                    if here.served.contains(&target) || sockets.is_accepted(events.target(row)) => {
+                SocketCall::Sends if sockets.is_accepted(events.target(row)) => {}
+                SocketCall::Sends if here.served.contains(&target) => {
+                    // Which side of a connection asks is unknown if the capture does not show who opened it.
+                    if is_bare(context, target) {
+                        here.sends(context, row);
+                        here.open
+                            .entry(target)
+                            .and_modify(|open| open.is_answer = true);
+                    }
                 }
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
@@ -187,7 +198,12 @@ impl OfTask {
     }
 
     fn peer(&mut self, context: &TableContext<'_>, row: u32, target: Text) -> &mut Peer {
-        let normal = context.trace.events.shape(row).target;
+        // Descriptors without a name are told apart by their numbers.
+        let normal = if is_bare(context, target) {
+            target
+        } else {
+            context.trace.events.shape(row).target
+        };
         self.normal.insert(target, normal);
         let peer = self.peers.entry(normal).or_insert_with(|| {
             let named = context.trace.events.sink(row);
@@ -207,6 +223,7 @@ impl OfTask {
         let bytes = events.bytes(row).unwrap_or(0);
         let messages = messages(context, row);
         self.silent.remove(&peer(&events.texts, target));
+        self.unnamed_wait = None;
         let open = self.open.entry(target).or_default();
         let again = std::mem::take(&mut open.expired);
         if again {
@@ -259,22 +276,24 @@ impl OfTask {
                 &mut open.rows
             }
             .push(row);
+        } else if named.is_none() {
+            self.unnamed_wait = Some(row);
         }
     }
 
     fn receives(&mut self, context: &TableContext<'_>, sockets: &Sockets, row: u32) {
         let events = &context.trace.events;
-        let bare = !events.target(row).is_some()
-            || events
-                .texts
-                .bytes(events.target(row))
-                .starts_with(b"socket:[");
-        let only = if bare && self.open.len() == 1 {
+        let bare = !events.target(row).is_some() || is_bare(context, events.target(row));
+        let unnamed_wait = self.unnamed_wait.take();
+        let named = connection(&events.texts, events.target(row));
+        let only = if bare && self.open.len() == 1 && !self.open.contains_key(&named) {
             self.open.keys().next().copied()
         } else {
             None
         };
-        let target = only.unwrap_or_else(|| connection(&events.texts, events.target(row)));
+        // Two descriptors are two connections.
+        let only = only.filter(|&open| !is_numbered(context, named) || !is_numbered(context, open));
+        let target = only.unwrap_or(named);
         let bytes = events.bytes(row).unwrap_or(0);
         let Some(mut open) = self.open.remove(&target) else {
             let address = peer(&events.texts, target);
@@ -307,7 +326,14 @@ impl OfTask {
         else {
             return;
         };
+        open.rows.extend(unnamed_wait);
         open.rows.push(row);
+        let held_back = || held_back::waits_of_peer(context, sockets, open.sent_ns, &open.rows);
+        let is_in_parts = open.sends > 1 && held_back::are_together(open.apart_ns);
+        let held_back = if is_in_parts { held_back() } else { None };
+        if open.is_answer && held_back.is_none() {
+            return;
+        }
         peer.rows.extend(&open.rows);
         peer.received_bytes += bytes;
         let answers = open.answers + messages(context, row);
@@ -316,9 +342,7 @@ impl OfTask {
             return;
         }
         peer.answered(response_ns);
-        let held_back = || held_back::waits_of_peer(context, sockets, open.sent_ns, &open.rows);
-        let is_in_parts = open.sends > 1 && held_back::are_together(open.apart_ns);
-        if let Some(waits) = is_in_parts.then(held_back).flatten() {
+        if let Some(waits) = held_back {
             peer.delayed += 1;
             peer.held_back.extend(waits);
         }
@@ -335,12 +359,12 @@ impl OfTask {
     }
 
     /// Counts the open requests as unanswered, and returns the peers.
-    fn finish(mut self) -> Vec<(Text, Peer)> {
+    fn finish(mut self, context: &TableContext<'_>) -> Vec<(Text, Peer)> {
         // A task that did not wait for the other answers does not need them.
         for (target, open) in self
             .open
             .into_iter()
-            .filter(|(_, open)| open.answers == 0 || open.expired)
+            .filter(|(_, open)| (open.answers == 0 || open.expired) && !open.is_answer)
         {
             if let Some(peer) = self
                 .normal
@@ -352,8 +376,46 @@ impl OfTask {
             }
         }
         let mut peers: Vec<_> = self.peers.into_iter().collect();
-        peers.sort_unstable_by_key(|(name, _)| *name);
+        join_delayed(context, &mut peers);
+        peers.sort_unstable_by_key(|(name, peer)| (peer.rows.first().copied(), *name));
         peers
+    }
+}
+
+/// Whether a target is a socket of which only the descriptor, or an inode, is known.
+fn is_bare(context: &TableContext<'_>, target: Text) -> bool {
+    context
+        .trace
+        .events
+        .texts
+        .bytes(target)
+        .starts_with(b"socket:[")
+}
+
+/// Whether it is known by its descriptor.
+fn is_numbered(context: &TableContext<'_>, target: Text) -> bool {
+    context
+        .trace
+        .events
+        .texts
+        .bytes(target)
+        .starts_with(b"socket:[fd ")
+}
+
+/// Makes one peer of the descriptors without a name whose peers delay their acknowledgements: a pool of connections.
+fn join_delayed(context: &TableContext<'_>, peers: &mut Vec<(Text, Peer)>) {
+    let is_one = |(name, peer): &(Text, Peer)| is_numbered(context, *name) && peer.delayed > 0;
+    peers.sort_unstable_by_key(|(name, peer)| (peer.rows.iter().min().copied(), *name));
+    let Some(first) = peers.iter().position(is_one) else {
+        return;
+    };
+    let (others, rest): (Vec<_>, Vec<_>) = peers
+        .drain(..)
+        .enumerate()
+        .partition(|(at, each)| *at > first && is_one(each));
+    peers.extend(rest.into_iter().map(|(_, each)| each));
+    for (_, (_, other)) in others {
+        peers[first].1.join(other);
     }
 }
 
@@ -408,6 +470,22 @@ impl Peer {
         self.response_ns = self.response_ns.saturating_add(response_ns);
         self.max_ns = self.max_ns.max(response_ns);
         self.lengths.add(response_ns);
+    }
+
+    fn join(&mut self, other: Peer) {
+        self.connections.extend(other.connections);
+        self.round_trips += other.round_trips;
+        self.response_ns = self.response_ns.saturating_add(other.response_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.lengths.merge(&other.lengths);
+        self.sent = (self.sent.0 + other.sent.0, self.sent.1 + other.sent.1);
+        self.received_bytes += other.received_bytes;
+        self.resent += other.resent;
+        self.unanswered += other.unanswered;
+        self.delayed += other.delayed;
+        self.rows.extend(other.rows);
+        self.held_back.extend(other.held_back);
+        self.unseen_waits.extend(other.unseen_waits);
     }
 }
 

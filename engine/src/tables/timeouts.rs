@@ -11,10 +11,11 @@
 
 mod ended_process;
 mod idle;
+mod known_limits;
 
 use super::kill_victims::Victims;
 use super::lengths::{chosen_ns, two_digits};
-use super::sockets::{SocketCall, Sockets, bound, connection, peer};
+use super::sockets::{SocketCall, Sockets, bound, connection, peer, port};
 use crate::parallel;
 use crate::store::event::{EventKind, Shape};
 use crate::store::facts::EndedByAlarm;
@@ -30,6 +31,7 @@ use crate::table_support::pruning::Cost;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
 use crate::tables::timeouts::idle::Around;
+use crate::tables::timeouts::known_limits::known_limit;
 use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
@@ -58,6 +60,8 @@ table! {
         sent_bytes: MaybeBytes "Bytes of the last send to that peer.",
         meanwhile: Words "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.",
         answered: Flag "Whether the answer to that request came later, without another request: the task waited for it in steps.",
+        known_limit: Words "What usually sets a timeout of this length: the reply timeout of D-Bus.",
+        freeable_ns: Ns "The part of exclusive_ns that an earlier end of the wait could save: none for a process that paces itself by waits for a post.",
         path: PathTime { exclusive_ns "Critical-path time of the expired waits." },
         lines: Lines {
             first_line "Line of the first expired wait.",
@@ -403,6 +407,13 @@ impl OfTask {
                 self.gave_up(around, task, &all, &group.key) || group.rows.iter().any(gives_up);
             // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
             let is_rhythm = all.expired >= MIN_RHYTHM_WAITS && !delays_end;
+            let known = group.requested_ns.and_then(|limit_ns| {
+                let port = group
+                    .sent
+                    .and_then(|sent| port(context.trace.events.texts.bytes(sent.to)));
+                known_limit(limit_ns, action_of(syscall).wait(), port)
+            });
+            let is_turn = awaited(action_of(syscall)) == Some("lock") && is_rhythm;
             let row = TableRow {
                 of: TaskAt {
                     task,
@@ -425,6 +436,8 @@ impl OfTask {
                 sent_bytes: group.sent.map(|sent| sent.bytes),
                 meanwhile: meanwhile(context, victims, task, group.sum.first_row),
                 answered: group.key.answered,
+                known_limit: known.map(str::to_owned),
+                freeable_ns: if is_turn { 0 } else { group.sum.exclusive_ns },
                 path: group.sum.exclusive_ns,
                 lines: LinesOf {
                     first_row: group.sum.first_row,

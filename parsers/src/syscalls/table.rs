@@ -199,6 +199,7 @@ pub(super) const CALLS: &[Syscall] = &[
     call("mq_timedreceive", Ipc, TakesMessage, "f---t").also(&["mq_timedreceive_time64"]),
     call("door_call", Ipc, CallsDoor, "f"),
     call("door_return", Ipc, AnswersDoor, ""),
+    call("door_unref", Ipc, AnswersDoor, ""),
     call("door_info", Ipc, Plain, "f"),
     call("door_create", Ipc, Plain, ""),
     call("msgsys", Ipc, Plain, ""),

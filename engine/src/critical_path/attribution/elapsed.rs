@@ -14,8 +14,8 @@ use crate::store::classes::class_of;
 use crate::store::event::EventKind;
 use crate::store::time_limits::min_duration_ns;
 use crate::store::trace::{Capture, Trace};
-use parsers::NO_NS;
 use parsers::syscalls::{Action, Class, Wait};
+use parsers::{DurKind, NO_NS};
 
 impl Attribution {
     /// Adds the elapsed time of the selected calls of captures without a wall clock, and at least `min_ns` for each call.
@@ -76,9 +76,21 @@ pub fn has_elapsed(trace: &Trace) -> bool {
 /// Elapsed time of a call, or a lower bound of it; 0 if unknown.
 fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
     match trace.events.dur_ns(row) {
+        // They last a whole second or nothing, by chance.
+        _ if has_coarse_durations(trace, row) => min_duration_ns(&trace.events, row),
         NO_NS => min_duration_ns(&trace.events, row),
         dur_ns => dur_ns,
     }
+}
+
+/// Whether the duration of a call is a difference between timestamps that are too coarse.
+fn has_coarse_durations(trace: &Trace, row: u32) -> bool {
+    let capture = trace.tasks[trace.events.task(row) as usize].capture;
+    let is_too_coarse = trace
+        .captures
+        .get(capture as usize)
+        .is_some_and(|capture| capture.is_too_coarse);
+    is_too_coarse && trace.events.dur_kind(row) == DurKind::UpperBound
 }
 
 /// Whether such calls last until another task acts. Without moments, that task is unknown. What a descriptor of an

@@ -250,6 +250,33 @@ pub(super) fn is_alive(context: &TableContext<'_>, call: &OpenCall, task: u32) -
     known.death_ns == NO_NS && known.ended.is_none() || outlives()
 }
 
+/// Whether the task that could end the wait for data or a peer runs when the capture ends: the other end of the pipe, or a child
+/// that may have it.
+pub(super) fn is_at_work(
+    context: &TableContext<'_>,
+    open: &[OpenCall],
+    call: &OpenCall,
+    ender: Option<u32>,
+) -> bool {
+    if !matches!(call.wait, Some(Wait::Read | Wait::Peer)) || call.killed_by.is_some() {
+        return false;
+    }
+    let target = context
+        .trace
+        .events
+        .texts
+        .bytes(context.trace.events.target(call.row));
+    let may_be_pipe = target.is_empty() || target.starts_with(b"pipe:");
+    let runs = |task: u32| {
+        let waits = open
+            .iter()
+            .any(|other| other.task == task && other.wait.is_some());
+        let has_lines = !context.trace.rows_of(task).is_empty();
+        has_lines && !waits && is_alive(context, call, task)
+    };
+    ender.is_some_and(runs) || ender.is_none() && may_be_pipe && children(context, call).any(runs)
+}
+
 fn address(context: &TableContext<'_>, row: u32) -> Address {
     let task = &context.trace.tasks[context.trace.events.task(row) as usize];
     (task.capture, task.pid, context.trace.events.target(row))

@@ -7,6 +7,7 @@
 //! ```
 
 use super::OpenCall;
+use super::threads::is_first_of_kind;
 use crate::store::event::EventKind;
 use crate::store::targets::{ACCEPTED, may_be_stream};
 use crate::store::task_relations::same_process;
@@ -14,7 +15,7 @@ use crate::table_support::context::TableContext;
 use crate::tables::entropy_waits::awaited_source;
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::facts::IsFifo;
-use parsers::syscalls::{Action, Wait};
+use parsers::syscalls::{Action, Transfer, Wait};
 
 /// Number of calls before a wait that are searched for an unanswered request.
 const MAX_ROWS_BEFORE: usize = 4;
@@ -24,11 +25,25 @@ pub(super) fn is_idle(context: &TableContext<'_>, open: &[OpenCall], call: &Open
     let events = &context.trace.events;
     let action = events.action(call.row);
     // Threads of a door server wait for the next caller, or for the end of the last one.
-    if action == Action::AnswersDoor || events.texts.bytes(events.shape(call.row).syscall) == b"door_unref" {
+    if action == Action::AnswersDoor
+        || events.texts.bytes(events.shape(call.row).syscall) == b"door_unref"
+    {
         return true;
     }
     match call.wait {
+        // A thread of a server that waits for the next call through its door.
+        _ if action == Action::AnswersDoor => true,
         Some(Wait::Sleep) => true,
+        // Processes that take turns to accept clients wait for their turn.
+        Some(Wait::Message) => accepts(context, call),
+        Some(Wait::Lock)
+            if matches!(
+                action,
+                Action::LocksFile | Action::LocksRange | Action::ControlsFile
+            ) =>
+        {
+            accepts(context, call)
+        }
         Some(Wait::Poll) if awaited_source(context, call.row).is_some() => false,
         Some(Wait::Signal | Wait::Poll) => !has_sent(context, call),
         Some(Wait::Peer) => action == Action::Accepts,
@@ -87,9 +102,37 @@ fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
     {
         return true;
     }
+    accepts(context, call)
+}
+
+/// Whether the task accepts clients.
+fn accepts(context: &TableContext<'_>, call: &OpenCall) -> bool {
     context
         .calls_of(call.task)
-        .any(|row| events.action(row) == Action::Accepts)
+        .any(|row| context.trace.events.action(row) == Action::Accepts)
+}
+
+/// Whether another thread of the process is in a write that does not return: what reads the answer, or waits for the end of the
+/// program at the other end, waits for that write.
+pub(super) fn is_held_by_write(
+    context: &TableContext<'_>,
+    open: &[OpenCall],
+    call: &OpenCall,
+) -> bool {
+    let tasks = &context.trace.tasks;
+    if !matches!(call.wait, Some(Wait::Read | Wait::Child)) {
+        return false;
+    }
+    open.iter().any(|other| {
+        let writes = context.trace.events.action(other.row).transfer() == Some(Transfer::Write);
+        let both_attached = !tasks[other.task as usize].born && !tasks[call.task as usize].born;
+        let may_be_thread = both_attached || same_process(context.trace, other.task, call.task);
+        other.task != call.task
+            && other.wait == Some(Wait::Peer)
+            && writes
+            && may_be_thread
+            && is_first_of_kind(context, other)
+    })
 }
 
 /// Whether another thread of the process does something else than to wait for a thread. Of tasks that the tracer attached
