@@ -125,6 +125,9 @@ class Summary:
         said = verdict.sentences(self.trace, self.findings)
         if self.outcome.verdict in _LEADING and self.outcome.text:
             return [self.lead, *filter(self._is_serious, said)][:_MAX_SENTENCES]
+        if not self._has_times and self.outcome.verdict is Verdict.FINE:
+            # Without times, what would need seconds to matter is not the answer for a run that ended well.
+            said = [each for each in said if each.finding is None or self._is_serious(each)]
         if any(each.finding is not None for each in said):
             return said
         lead = [self.lead] if self.outcome.text else []
@@ -132,6 +135,10 @@ class Summary:
         # What repeats says more than which call is the most frequent one.
         most = [] if observed and not self.window.wall_ns else said
         return [*lead, *most, *observed][:_MAX_SENTENCES]
+
+    @property
+    def _has_times(self) -> bool:
+        return bool(self.window.wall_ns) or any(each.has.get("durations") for each in self.captures)
 
     def _is_serious(self, sentence: Sentence) -> bool:
         """Whether a sentence is about a finding that matters next to a failure."""

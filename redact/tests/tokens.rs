@@ -86,10 +86,7 @@ fn one_hardware_address_has_one_pseudonym() {
     assert_eq!(octets(&of_calls[1], "l2_bdaddr="), made);
     assert_eq!(octets(&of_calls[2], "sa_data="), made);
     for line in &of_logs {
-        let place = line
-            .find(|letter| matches!(letter, ':' | '-'))
-            .expect("an address")
-            - 2;
+        let place = line.find([':', '-']).expect("an address") - 2;
         assert_eq!(octets(&line[place..], ""), made, "{line}");
     }
 }

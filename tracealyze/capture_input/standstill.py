@@ -226,7 +226,7 @@ class _Subject:
         return f"{text[:1].upper()}{text[1:]}{': a deadlock' if is_circle else ''}." if parts else ""
 
     def _call(self, row: Mapping[str, Any]) -> str:
-        name = shown(row["syscall"] or "a call")
+        name: str = shown(row["syscall"] or "a call")
         if _is_unnamed(row):
             return self._unnamed(row)
         name = f"{name} ({row['op']})" if row["op"] and row["kind"] != "thread" else name

@@ -22,9 +22,10 @@ def command(
     rules: RuleOptions,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a markdown list.")] = False,
 ) -> None:
-    """Print an answer for whoever posted the trace: what it shows, what it cannot, and one command to run next.
+    """Print an answer for whoever posted the trace.
 
-    It has at most eight lines, and no text that a program wrote or received."""
+    It says what the trace shows, what it cannot, and one command to run next: at most eight lines, and no text that a
+    program wrote or received."""
     from tracealyze.render.listing import markdown_cell
     from tracealyze.render.reply import reply
 

@@ -35,5 +35,7 @@ Then answer with the cause, the seconds, the lines and what to do. `tracealyze r
 
 @with_options()
 def command() -> None:
-    """Print a skill file for a language model: when to use tracealyze, two steps, pitfalls."""
+    """Print a skill file for a language model.
+
+    It says when to use tracealyze, names two steps that answer most questions, and the pitfalls."""
     output.write(_TEXT)

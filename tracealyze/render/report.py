@@ -326,7 +326,7 @@ class Report:
             self.terminal.line(("next: " if number == 0 else "      ", "dim"), (text, "dim"))
 
 
-def next_commands(trace: Trace, findings: Sequence[Finding]) -> list[str]:
+def next_commands(trace: Trace, findings: Sequence[Finding]) -> Sequence[str]:
     """Up to two commands that show more, the most helpful first: the loops, if calls repeat."""
     capture = trace.captures[0]
     if capture.path == "-":

@@ -5,25 +5,21 @@ use crate::scan;
 
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// The order of the numbers of a date. A single date often allows several: the whole file decides.
+/// The order of the numbers of a date, by the first of them. A single date often allows several: the whole file decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum DateOrder {
     /// `21/11/28`, `11-28`.
     #[default]
-    YearFirst,
+    Year,
     /// `28/11/2021`, `28/11/21`, `28.11.`
-    DayFirst,
+    Day,
     /// `11/28/2021`, `11/28/21`, `11-28`.
-    MonthFirst,
+    Month,
 }
 
 impl DateOrder {
     /// All of them, the most common one first.
-    pub(super) const ALL: [DateOrder; 3] = [
-        DateOrder::YearFirst,
-        DateOrder::DayFirst,
-        DateOrder::MonthFirst,
-    ];
+    pub(super) const ALL: [DateOrder; 3] = [DateOrder::Year, DateOrder::Day, DateOrder::Month];
 }
 
 /// Nanoseconds, digits after the point, rest.
@@ -187,11 +183,11 @@ pub(super) fn numeric(text: &[u8], order: DateOrder) -> Option<(TakenTime<'_>, b
     };
     let (year, month, day) = match (first_digits, third_digits, order) {
         (4, 1 | 2, _) => (first, second, third),
-        (1 | 2, 4, DateOrder::MonthFirst) => (third, first, second),
+        (1 | 2, 4, DateOrder::Month) => (third, first, second),
         (1 | 2, 4, _) => (third, second, first),
-        (2, 2, DateOrder::YearFirst) => (full_year(first), second, third),
-        (1 | 2, 2, DateOrder::DayFirst) => (full_year(third), second, first),
-        (1 | 2, 2, DateOrder::MonthFirst) => (full_year(third), first, second),
+        (2, 2, DateOrder::Year) => (full_year(first), second, third),
+        (1 | 2, 2, DateOrder::Day) => (full_year(third), second, first),
+        (1 | 2, 2, DateOrder::Month) => (full_year(third), first, second),
         _ => return None,
     };
     let (time_ns, count, rest) = clock(after_date(rest)?)?;
@@ -202,7 +198,7 @@ pub(super) fn numeric(text: &[u8], order: DateOrder) -> Option<(TakenTime<'_>, b
 
 /// `11-28 20:10:40`, or with the day first.
 fn without_year(first: i64, second: i64, rest: &[u8], order: DateOrder) -> Option<TakenTime<'_>> {
-    let (month, day) = if order == DateOrder::DayFirst {
+    let (month, day) = if order == DateOrder::Day {
         (second, first)
     } else {
         (first, second)

@@ -36,6 +36,9 @@ struct Ends {
     at_ns: i64,
 }
 
+/// Waits by the address at which they wait.
+type WaitsByAddress = FxHashMap<Text, Vec<u32>>;
+
 impl Assembler<'_> {
     /// A signal was sent to this thread of this process.
     pub(super) fn is_member(&mut self, row: u32, line: &Line, pid: i32, tid: i32) {
@@ -204,7 +207,7 @@ impl Assembler<'_> {
     }
 
     /// The wake-ups at private addresses that woke a task, and by address the waits that ended by one.
-    fn private_futex_calls(&self) -> (Vec<(Text, u32)>, FxHashMap<Text, Vec<u32>>) {
+    fn private_futex_calls(&self) -> (Vec<(Text, u32)>, WaitsByAddress) {
         let events = &self.trace.events;
         let op = |row: u32| events.texts.bytes(events.shape(row).op);
         let (mut wakes, mut waits) = (Vec::new(), FxHashMap::<Text, Vec<u32>>::default());

@@ -94,10 +94,7 @@ fn write(
     let shape = events.shape(row);
     let fd = events.facts.get::<OpenFd>(row).copied();
     let values = TableRow {
-        of: TaskAt {
-            task: task,
-            row: row,
-        },
+        of: TaskAt { task, row },
         syscall: shape.syscall,
         op: shape.op,
         target: events.target(row),
