@@ -232,6 +232,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) 
         function=caller.function if caller else None,
         source=caller.source if caller else None,
         module=caller.module if caller else None,
+        extent=tuple((file or "", line) for file, line in match.extent),
         tracing_ns=claimed.share.tracing_ns,
     )
 

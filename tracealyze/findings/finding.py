@@ -38,6 +38,8 @@ SEVERITIES = (
 )
 """Each severity with the minimum impact: nanoseconds, and share of the window. Both must be reached."""
 
+_NOT_SHOWN = ("also", "extent")
+"""Fields that the document has under another name, or not."""
 _OF_STACKS = ("function", "source", "module")
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
 
@@ -96,6 +98,8 @@ class Finding:
     """Source file and line in it, if the stacks have them."""
     module: str | None = None
     """The program or library that contains the function."""
+    extent: tuple[tuple[str, int], ...] = ()
+    """First and last lines of its parts, with their files, as in `places`. They span all of it in time."""
     tracing_ns: int = 0
     """Estimated tracing overhead within its own time, from calls that return at once. It cannot be freed."""
 
@@ -130,7 +134,7 @@ class Finding:
 
     def document(self) -> dict[str, object]:
         """The finding as it appears in JSON."""
-        members = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "also"}
+        members = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_SHOWN}
         # Only captures with stacks have these.
         members = {name: value for name, value in members.items() if name not in _OF_STACKS or value is not None}
         return members | {"fingerprint": self.fingerprint, "also_matches": list(self.also)}
@@ -143,7 +147,10 @@ class FindingList(list[Finding]):
         """One row per finding, with the members of the JSON document."""
         import pandas
 
-        columns = [item.name for item in fields(Finding) if item.name != "also"] + ["fingerprint", "also_matches"]
+        columns = [item.name for item in fields(Finding) if item.name not in _NOT_SHOWN] + [
+            "fingerprint",
+            "also_matches",
+        ]
         return pandas.DataFrame([finding.document() for finding in self], columns=columns)
 
     def _repr_html_(self) -> str:

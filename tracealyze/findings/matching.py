@@ -36,6 +36,7 @@ _LINES = ("first_line", "last_line", "line", "next_line")
 PATH_TIME = "exclusive_ns"
 _WITHIN = ("row", "process", "program", "capture")
 _MAX_PROOFS = 2
+_MAX_SPANNED = 64
 _MAX_NAMES = 8
 
 _WINDOW = Whole()
@@ -51,6 +52,8 @@ class Match:
     claims: tuple[Claim, ...]
     lines: tuple[Line, ...]
     """The evidence."""
+    extent: tuple[Line, ...] = ()
+    """The first and the last line of each row, of the costliest ones: together they span all of it."""
     whole: Whole = _WINDOW
     """What its cost is a share of."""
 
@@ -247,7 +250,7 @@ def _pieces(trace: TraceTables, rule: Rule, basis: Basis = Basis.ELAPSED) -> Ite
             else trace.partition_by(["pid", "op"], scope, limit=_MAX_PROOFS, basis=basis)
         )
         lines = _lines_of(trace, *proof) if row["syscall"] else _around_silence(trace, row)
-        yield Match(rule, row, row["exclusive_ns"], (scope,), lines)
+        yield Match(rule, row, row["exclusive_ns"], (scope,), lines, _lines_of(trace, *proof))
 
 
 def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
@@ -258,7 +261,8 @@ def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
     found = ((number, row) for number, row in all_rows if only is None or row.get("capture") in (None, only))
     if not rule.group:
         for number, row in found:
-            yield Match(rule, row, _cost(rule, row), (_claim(table, [number], row),), _lines_of(trace, row))
+            lines = _lines_of(trace, row)
+            yield Match(rule, row, _cost(rule, row), (_claim(table, [number], row),), lines, lines)
         return
     groups: dict[tuple[object, ...], list[tuple[int, Row]]] = {}
     for number, row in found:
@@ -268,9 +272,10 @@ def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
         if "keep" in rule.forms and not evaluate_group(rule.forms["keep"], rows):
             continue
         row = merged(rows, merges_of(rule.table))
-        proof = sorted(rows, key=lambda row: -_cost(rule, row))[:_MAX_PROOFS]
+        proof = sorted(rows, key=lambda row: -_cost(rule, row))
         claim = _claim(table, [number for number, _ in members], row)
-        yield Match(rule, row, _cost(rule, row), (claim,), _lines_of(trace, *proof))
+        lines = _lines_of(trace, *proof[:_MAX_PROOFS])
+        yield Match(rule, row, _cost(rule, row), (claim,), lines, _lines_of(trace, *proof[:_MAX_SPANNED]))
 
 
 def _min_cost(trace: TraceTables, rule: Rule) -> MinCost | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_TARGETS = 3
 _PAGE_BYTES = 4096
+_LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
 
 
 def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
@@ -53,8 +55,8 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
         yield f"{meaning[0].upper()}{meaning[1:]}."
     if message := last_message(process):
         yield Quoting(f"Last message: {message.quoted()}.")
-    if process.last_targets:
-        steps = [_step(row) for row in process.last_targets[-_MAX_TARGETS:]]
+    steps = [_step(row) for row in process.last_targets if _tells(row["target"])][-_MAX_TARGETS:]
+    if steps:
         yield f"Just before: {'; '.join(steps)}."
     if len(crashed) > 1:
         others = [f"{short(each.ending['program']) or 'pid'} {each.pid or ''}".strip() for each in crashed[1:]]
@@ -76,6 +78,11 @@ def _address(ending: Row) -> str:
     if value is not None and not is_unknown and value < _PAGE_BYTES:
         null = ", a null pointer" if value == 0 else ", a null pointer plus an offset"
     return f"Address {shown(address)} ({reason}){null}." if reason else f"Address {shown(address)}{null}."
+
+
+def _tells(target: str) -> bool:
+    """Whether a target says what the program was about to do: a file or a peer, but not a library or an id."""
+    return ("/" in target or ":" in target) and not _LIBRARY.search(target)
 
 
 def _step(row: Row) -> str:

@@ -22,7 +22,8 @@ _LAST_LINES = 16
 _COMMON_WEIGHT = 4
 """Weight of errors that programs often handle."""
 _MIN_WEIGHT = 1.0
-_MENTIONED = 3.0
+_NAMED = 4.0
+_STATED = 2.0
 _MIN_NAME_LENGTH = 4
 _PEER = re.compile(r"(?P<host>.*):(?P<port>\d{1,5})")
 
@@ -42,28 +43,35 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     """How much a failure explains the end, from the error, the distance, and whether the message names it."""
     error = known.errors().get(row["errno"] or "")
     distance: int = end - row["last_line"]
-    is_named = _mentions(message, row)
-    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not is_named):
+    is_named, has_reason = _names(message, row), _states(message, row)
+    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _quotes(message, row)):
         return 0.0
     # A missing file that nothing names explains an end only right before it: programs look for many files.
-    if error.weight <= _COMMON_WEIGHT and not is_named and distance > within // _COMMON_WEIGHT:
+    is_near = distance <= within // _COMMON_WEIGHT
+    if error.weight <= _COMMON_WEIGHT and not is_named and not has_reason and not is_near:
         return 0.0
     nearness = 1 / (1 + distance / _NEAR_LINES)
-    return error.weight * nearness * (_MENTIONED if is_named else 1.0)
+    return error.weight * nearness * (_NAMED if is_named else 1.0) * (_STATED if has_reason else 1.0)
 
 
-def _mentions(message: Message | None, row: Row) -> bool:
-    """Whether a message names the error, the file or the port of a call."""
-    if message is None:
-        return False
-    text = message.text.lower()
-    error = known.errors().get(row["errno"] or "")
-    if error and error.weight and error.text.lower() in text:
-        return True
+def _quotes(message: Message | None, row: Row) -> bool:
+    """Whether a message has the whole name of the file of a call."""
+    name = (row["target"] or "").rpartition("/")[2]
+    return message is not None and len(name) >= _MIN_NAME_LENGTH and name in message.text
+
+
+def _names(message: Message | None, row: Row) -> bool:
+    """Whether a message names the file or the port of a call."""
     target = row["target"] or ""
     peer = _PEER.fullmatch(target)
     name = peer["port"] if peer else target.rstrip("/").rpartition("/")[2].partition(".")[0]
-    return len(name) >= _MIN_NAME_LENGTH and name.lower() in text
+    return message is not None and len(name) >= _MIN_NAME_LENGTH and name.lower() in message.text.lower()
+
+
+def _states(message: Message | None, row: Row) -> bool:
+    """Whether a message states the error of a call."""
+    error = known.errors().get(row["errno"] or "")
+    return message is not None and error is not None and error.text.lower() in message.text.lower()
 
 
 def sentence(row: Row) -> str:

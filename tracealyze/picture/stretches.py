@@ -1,4 +1,4 @@
-"""Where findings are in time: the stretches that their evidence spans."""
+"""Where findings are in time: the stretches from the first to the last line of their parts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MAX_LINES = 1_000
 
 
 def stretches_of(trace: Trace, finding: Finding) -> list[tuple[int, int, int]]:
-    """Task, start and end of the evidence of a finding, one stretch per task, in time since the start of the window."""
+    """Task, start and end of what a finding is about, one stretch per task, in time since the start of the window."""
     window = next((each for each in trace.windows if each.capture == finding.capture), None)
     if window is None or window.start_ns is None or window.end_ns is None:
         return []
     spans: dict[int, tuple[int, int]] = {}
-    for place in trace.evidence(finding.capture, finding.places[:MAX_LINES]):
+    for place in trace.evidence(finding.capture, (finding.extent or finding.places)[:MAX_LINES]):
         if place is not None:
             task, start_ns, end_ns = place
             known = spans.get(task, (start_ns, end_ns))

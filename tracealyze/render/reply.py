@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_LINES = 8
 _MAX_CAUSES = 3
+_KILLED = "killed"
+"""The rule that says again what a crash says."""
 _MAX_CHARACTERS = 220
 
 
@@ -34,7 +36,8 @@ def _shown(trace: Trace, summary: Summary) -> Iterator[str]:
     """How the run went, and the causes with their lines."""
     yield f"{headline(trace, summary)}."
     yield from (text for text in summary.outcome.details if not isinstance(text, Quoting))
-    groups = grouped(summary.findings)
+    is_stated = summary.outcome.verdict is Verdict.CRASHED
+    groups = [group for group in grouped(summary.findings) if not (is_stated and group.first.name == _KILLED)]
     serious = [group for group in groups if group.first.severity is not Severity.INFO] or groups[:1]
     for group in serious[:_MAX_CAUSES]:
         lines = group.first.lines[:2]

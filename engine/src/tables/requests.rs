@@ -77,8 +77,10 @@ struct Peer {
 struct Open {
     sends: i64,
     sent_ns: i64,
-    /// Time between the last two parts.
+    /// Time between the last two parts, without that in which other peers were awaited.
     apart_ns: i64,
+    /// Time of the task's waits for peers up to the last part.
+    waited_before_ns: i64,
     expired: bool,
     rows: Vec<u32>,
     /// Number of messages since the last timeout, and of answers to them.
@@ -129,6 +131,8 @@ struct OfTask {
     silent: FxHashMap<Text, Silent>,
     /// Whether the capture has calls that wait for several descriptors.
     shows_polls: bool,
+    /// Time of the waits for peers that something ended.
+    waited_ns: i64,
     /// The last wait that names no peer, until something is sent: what is received next ended it.
     unnamed_wait: Option<u32>,
 }
@@ -166,7 +170,11 @@ impl OfTask {
                 }
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
-                SocketCall::Waits(_) => here.waits(context, row),
+                SocketCall::Waits(_) => {
+                    let is_ended = !timed_out(events, row) && events.dur_ns(row) > 0;
+                    here.waited_ns += if is_ended { events.dur_ns(row) } else { 0 };
+                    here.waits(context, row);
+                }
             }
         }
         here
@@ -231,7 +239,10 @@ impl OfTask {
         }
         open.sends += 1;
         open.messages += messages;
-        open.apart_ns = events.start_ns(row).saturating_sub(open.sent_ns);
+        let waited_ns =
+            self.waited_ns - std::mem::replace(&mut open.waited_before_ns, self.waited_ns);
+        let apart_ns = events.start_ns(row).saturating_sub(open.sent_ns);
+        open.apart_ns = apart_ns.saturating_sub(waited_ns);
         open.sent_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row));
         let waits = std::mem::take(&mut open.unnamed_waits);
         let unseen_ns = if self.shows_polls {

@@ -7,6 +7,7 @@
 
 use super::{EndedProcess, processes};
 use crate::store::event::EventKind;
+use crate::store::facts::ConnectOutcome;
 use crate::store::paths;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -42,6 +43,8 @@ const MAX_FAILURES: usize = 48;
 /// Calls with the same name, error and target.
 struct Failure {
     task: u32,
+    /// The error; of a connect in progress, how it ended.
+    errno: Text,
     calls: i64,
     first_row: u32,
     last_row: u32,
@@ -80,16 +83,22 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<Failure> {
     // From the end, so that each failure meets the calls that succeeded after it.
     for (after, row) in (0..).zip(calls) {
         let shape = events.shape(row);
-        if events.kind(row) != EventKind::Call || shape.outcome != Outcome::Failed {
-            if shape.outcome == Outcome::Ok {
+        let connected = events.facts.get::<ConnectOutcome>(row);
+        let errno = connected.map_or(shape.errno, |connected| connected.errno);
+        let is_failed = events.kind(row) == EventKind::Call
+            && shape.outcome == Outcome::Failed
+            && errno.is_some();
+        if !is_failed {
+            if shape.outcome == Outcome::Ok || connected.is_some() {
                 later.add(context, row);
             }
             continue;
         }
         let failure = found
-            .entry((shape.syscall, shape.errno, events.target(row)))
+            .entry((shape.syscall, errno, events.target(row)))
             .or_insert_with(|| Failure {
                 task,
+                errno,
                 calls: 0,
                 first_row: row,
                 last_row: row,
@@ -157,7 +166,7 @@ fn write(context: &TableContext<'_>, failure: &Failure, builder: &mut TableBuild
         syscall: shape.syscall,
         op: shape.op,
         target: events.target(failure.last_row),
-        errno: shape.errno,
+        errno: failure.errno,
         calls: failure.calls,
         calls_after: failure.calls_after,
         recovered: failure.is_recovered,
