@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer._completion_classes import completion_init
 
-from tracealyze import _engine
+from tracealyze import _engine, suggested
 from tracealyze.commands._help import Command, Group
 from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.render import output
@@ -97,7 +97,7 @@ def _reflowed(text: str) -> str:
 
 
 def _if_a_file(name: str) -> str:
-    return f" For a capture: tracealyze summarize {name}" if os.path.exists(name) else ""
+    return f" For a capture: {suggested.command('summarize', files=[name])}" if os.path.exists(name) else ""
 
 
 app = typer.Typer(

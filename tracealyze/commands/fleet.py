@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from tracealyze import units
+from tracealyze import suggested, units
 from tracealyze.commands import _complete
 from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import RowOptions, with_options
@@ -310,7 +310,10 @@ def _fleet(store: str, where: str | None) -> Fleet:
 
     fleet = Fleet(store)
     if fleet.snapshot.is_empty:
-        output.note(f"{fleet.name} contains no captures. Add some: tracealyze fleet index SOURCE --store {fleet.name}")
+        output.note(
+            f"{fleet.name} contains no captures. Add some: tracealyze fleet index SOURCE "
+            f"--store {suggested.quoted(fleet.name)}"
+        )
     return fleet.where(where, "--where")
 
 

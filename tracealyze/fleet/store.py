@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from tracealyze import suggested
 from tracealyze.errors import MissingCapture, UnusableInput
 from tracealyze.fleet import locations
 from tracealyze.fleet.arrow import Table, compute, dataset, pa, parquet
@@ -82,7 +83,9 @@ class Store:
         """Raise `MissingCapture` if there is no store."""
         found = self._version()
         if found is None:
-            raise MissingCapture(f"{self.name}: no store. Make one: tracealyze fleet index SOURCE --store {self.name}")
+            raise MissingCapture(
+                f"{self.name}: no store. Make one: tracealyze fleet index SOURCE --store {suggested.quoted(self.name)}"
+            )
         self._must_be_known(found)
 
     def _must_be_known(self, version: str) -> None:

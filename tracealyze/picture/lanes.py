@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import units
 from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE
+from tracealyze.program_names import short
 from tracealyze.render.processes import command_of
 from tracealyze.time_names import name_of
 
@@ -77,7 +78,7 @@ def _of_processes(found: dict[str, Any]) -> Lanes:
     for members in _repeated(listed):
         lane_of_row += [len(rows)] * len(members)
         first = members[0]
-        name = f"{len(members)} × {command_of(first.row)}" if len(members) > 1 else _name(first.row)
+        name = f"{len(members)} × {_command(first.row)}" if len(members) > 1 else _name(first.row)
         spans = sorted((each.start_ns, each.end_ns) for each in members)
         rows.append(Lane(name, spans, sum(each.exclusive_ns for each in members), first.depth))
     for program, number, exclusive_ns, spans in found["groups"]:
@@ -113,12 +114,18 @@ def _group_name(program: str | None, number: int) -> str:
     """The row of the small processes of a program, or of all other programs."""
     if program is None:
         return f"{units.count(number)} × other programs"
-    name = program or "(program unknown)"
+    name = short(program) or "(program unknown)"
     return f"{units.count(number)} × {name}" if number > 1 else name
 
 
 def _name(row: Row) -> str:
-    return " ".join(part for part in (str(row["pid"] or ""), command_of(row) or "(program unknown)") if part)
+    return " ".join(part for part in (str(row["pid"] or ""), _command(row) or "(program unknown)") if part)
+
+
+def _command(row: Row) -> str:
+    """The command line without the folders of its program: where rows are narrow, the last part is what matters."""
+    first, blank, rest = (command_of(row) or "").partition(" ")
+    return f"{short(first)}{blank}{rest}"
 
 
 def _of_stretches(trace: Trace, limit: int) -> Lanes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracealyze import units
+from tracealyze import suggested, units
 from tracealyze.render import json, output
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import Column, Listing, write_listing
@@ -85,7 +85,7 @@ def show(question: str, document: Mapping[str, Any], form: Form) -> None:
     if rows or form is not Form.TABLE:
         write_listing(Listing(question, columns, rows), form)
     if form is Form.TABLE and rows and rows[0].get("uri"):
-        output.write(f"\nMore: tracealyze summarize {shown(rows[0]['uri'])}\n")
+        output.write(f"\nMore: {suggested.command('summarize', files=[rows[0]['uri']])}\n")
 
 
 def _row(question: str, row: Mapping[str, Any]) -> dict[str, Any]:

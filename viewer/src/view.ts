@@ -68,7 +68,7 @@ export function nameOf(lane: Lane): string {
 /** The id and the command line, as in the static picture. */
 function labelOf(lane: Lane): string {
   if (lane.isThread || lane.tid < 0) return nameOf(lane);
-  return `${lane.pid} ${lane.argv.slice(0, MAX_LABEL) || lane.program || "(program unknown)"}`;
+  return `${lane.pid} ${withoutFolders(lane.argv || lane.program) || "(program unknown)"}`;
 }
 
 function packedRows(lanes: readonly Lane[]): Row[] {
@@ -85,6 +85,11 @@ function packedRows(lanes: readonly Lane[]): Row[] {
 function rowOf(lanes: readonly Lane[], numbers: number[], name: string): Row {
   numbers.sort((a, b) => lanes[a].birthNs - lanes[b].birthNs || a - b);
   return { name, depth: 0, lanes: Int32Array.from(numbers) };
+}
+
+/** The beginning of a command line, without the folders of its program: a narrow row shows what is left. */
+export function withoutFolders(command: string): string {
+  return command.replace(/^\S*\/(?=[^\s/])/, "").slice(0, MAX_LABEL);
 }
 
 /** Programs with most time on the path first; tasks that live at the same time have rows of their own. */

@@ -21,6 +21,7 @@ import {
   rowOfLane,
   rowsOf,
   searched,
+  withoutFolders,
   zoomed,
 } from "../src/view.ts";
 
@@ -414,4 +415,12 @@ test("lanes of a log are its sources, and silences are in the lane of the messag
     { lane: 0, ns: 100 },
     { lane: 1, ns: 100 },
   ]);
+});
+
+test("names of rows begin with the last part of the program", () => {
+  const compiler = "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus -quiet a/b.cc";
+  assert.equal(withoutFolders(compiler), "cc1plus -quiet a/b.cc");
+  assert.equal(withoutFolders("sh -c /bin/true"), "sh -c /bin/true");
+  assert.equal(withoutFolders("/usr/sbin/"), "sbin/");
+  assert.equal(withoutFolders(""), "");
 });

@@ -8,6 +8,7 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tracealyze import suggested
 from tracealyze.compare.gate.baseline import Baseline
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.known_finding import KnownFinding
@@ -89,7 +90,8 @@ def read(file: Path) -> Baseline:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NoBaseline(
-            f"{file}: no such baseline. Create it from good captures: tracealyze baseline create CAPTURE… -o {file}"
+            f"{file}: no such baseline. Create it from good captures: tracealyze baseline create CAPTURE… "
+            f"-o {suggested.quoted(str(file))}"
         ) from None
     except OSError as error:
         raise NoBaseline(f"{file}: cannot be read: {error.strerror or error}.") from error
