@@ -189,4 +189,4 @@ def test_public_names_are_documented() -> None:
     assert all(name in described for name in errors)
     # The methods that seven errors inherit took 700 of 1,144 lines. `Fleet`, `redact`, `convert` and some methods of
     # traces, which came later, take 220.
-    assert len(described.splitlines()) < 550 + 220
+    assert len(described.splitlines()) < 550 + 230

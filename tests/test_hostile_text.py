@@ -90,7 +90,7 @@ def test_comparisons_print_no_control_characters(command: str, run: Run, capture
 
 def test_terminals_get_only_own_escapes(run: Run, captures: list[Path]) -> None:
     for capture in captures:
-        done = run("--color", "always", "summarize", "--full", capture, TERM="xterm-256color")
+        done = run("summarize", "--full", "--color", "always", capture, TERM="xterm-256color")
         assert "\x1b[" in done.stdout
         assert not {"\x07", "\x9b", "\u202e", "\x00", "\r"} & set(done.stdout)
         assert "\x1b]" not in done.stdout

@@ -9,7 +9,7 @@ from rust_imports import Crate, file_circles, upward
 # A module may use those in layers below its own.
 LAYERS = [
     ["key", "known", "quoted", "recent", "wrapper", "verify"],
-    ["pseudonym", "address"],
+    ["token", "pseudonym", "address"],
     ["names"],
     ["bare"],
     ["log"],

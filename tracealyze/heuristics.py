@@ -265,3 +265,13 @@ Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)."""
 FLEET_MIN_OUTLIER_SHARE: Final = 0.05
 """Minimum difference of an outlier from the median, as a share of the window.
 Source: chosen. Smaller ones are not worth a look, however regular the other captures are."""
+
+MIN_DEADLOCKED_SHARE: Final = 0.6
+"""Minimum share of the threads of a process that wait for each other, for a deadlock. Some may have ended without a line.
+
+Source: chosen."""
+
+MIN_OBSERVED_SHARE: Final = 0.05
+"""Minimum share of all calls of a repetition that is worth an observation.
+
+Source: chosen."""

@@ -12,6 +12,7 @@ from tracealyze import bounded, verdict
 from tracealyze.capture_input.recorded import attached_state, recorded
 from tracealyze.capture_input.standstill import Standstill, standstill
 from tracealyze.findings.finding import Severity
+from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.trace_tables import errors_of
 
@@ -28,6 +29,8 @@ SCHEMA = "tracealyze.summary/1"
 _MAX_SENTENCES = 3
 _LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG)
 """Verdicts that say more than the causes of lost time."""
+_NEED_SECONDS = frozenset(("chatty-peer", "fixed-sleep", "outside-wait", "own-timer", "poll-loop", "table-rescan"))
+"""Rules about waits and repeated work that healthy programs have, too: how long they take is what matters."""
 _MAX_QUOTED = 64
 _DESCRIPTOR = re.compile(r"\w\((\d{1,9})<")
 
@@ -127,23 +130,33 @@ class Summary:
             return [self.lead, *filter(self._is_serious, said)][:_MAX_SENTENCES]
         if not self._has_times and self.outcome.verdict is Verdict.FINE:
             # Without times, what would need seconds to matter is not the answer for a run that ended well.
-            said = [each for each in said if each.finding is None or self._is_serious(each)]
+            said = [each for each in said if each.finding is None or self._matters(each)]
         if any(each.finding is not None for each in said):
             return said
         lead = [self.lead] if self.outcome.text else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.
         most = [] if observed and not self.window.wall_ns else said
+        if any(each.text.startswith("When the capture ends") for each in said):
+            return [*said, *observed][:_MAX_SENTENCES]
         return [*lead, *most, *observed][:_MAX_SENTENCES]
 
     @property
     def _has_times(self) -> bool:
         return bool(self.window.wall_ns) or any(each.has.get("durations") for each in self.captures)
 
+    def _matters(self, sentence: Sentence) -> bool:
+        """Whether a sentence is not about a wait that would need seconds to matter."""
+        name = self.findings[sentence.finding].name if sentence.finding is not None else ""
+        return name not in _NEED_SECONDS
+
     def _is_serious(self, sentence: Sentence) -> bool:
         """Whether a sentence is about a finding that matters next to a failure."""
         finding = self.findings[sentence.finding] if sentence.finding is not None else None
-        return finding is not None and finding.severity is not Severity.INFO
+        if finding is None:
+            return False
+        lasts = finding.impact_ns is not None and finding.impact_ns[1] >= MIN_ERROR_IMPACT_NS
+        return lasts or finding.severity is not Severity.INFO
 
     @cached_property
     def lead(self) -> Sentence:

@@ -471,7 +471,8 @@ class TraceTables:
     def is_mostly_table(self) -> bool:
         """Whether the tables that tracers printed count many more calls than there are lines of calls (`strace -C`)."""
         counted = sum(self.summary_rows.column("calls")) if len(self.summary_rows) else 0
-        return counted > MIN_TABLE_RATIO * self.totals["calls"]
+        calls = self.totals["calls"]
+        return bool(calls) and counted > MIN_TABLE_RATIO * calls
 
     @cached_property
     def summary_rows(self) -> Table:

@@ -18,6 +18,7 @@ mod month_names;
 mod prefix;
 pub(crate) mod programs;
 pub(crate) mod stamp;
+mod stamp_place;
 
 use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
@@ -26,7 +27,7 @@ use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
 use crate::text::Text;
 use duration_lines::BuildSteps;
-use grammar::StampGrammar;
+use stamp_place::StampGrammar;
 use joined::JoinedMessage;
 use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
 use std::borrow::Cow;

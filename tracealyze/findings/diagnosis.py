@@ -18,7 +18,13 @@ from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.grouping import is_about_capture
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
-from tracealyze.heuristics import MAX_TRACING_ERROR, MIN_MEASURED_TICKS, MIN_MIXED_SHARE, MIN_OWN_SHARE
+from tracealyze.heuristics import (
+    MAX_TRACING_ERROR,
+    MIN_MEASURED_TICKS,
+    MIN_MIXED_SHARE,
+    MIN_OWN_SHARE,
+    MIN_WARNING_IMPACT_NS,
+)
 from tracealyze.schema import TABLES
 
 if TYPE_CHECKING:
@@ -259,7 +265,10 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int, tracing_ns: int)
     share = match.whole.share(impact_ns)
     if share is None:
         # A lower bound by itself: the share of it is unknown, and so is whether anybody waited.
-        return Severity.INFO
+        capture = trace.capture_of(match.capture)
+        is_log = capture is not None and capture.dur_kind == "gap"
+        # What a message of a log states is measured.
+        return Severity.WARNING if is_log and impact_ns >= MIN_WARNING_IMPACT_NS else Severity.INFO
     # Of a window that a coarse clock measured, the share is at least this.
     precision = messages.share_precision(match, trace.capture_of(match.capture), match.whole.ns)
     # It does not show what tracing takes between calls. That may be more, so less of the lives of processes is left.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.heuristics import MIN_DEADLOCKED_SHARE
 from tracealyze.outcome import known
 from tracealyze.outcome.messages import last_progress
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 _INWARD = ("thread", "file lock")
 _STUCK = ("kernel", "reader")
-_MIN_WAITING_SHARE = 0.6
-"""Of the threads of a process: some may have ended without a line."""
 _MIN_ROWS_AFTER = 50
 _MIN_SHARE_AFTER = 0.1
 """Of all events of the capture: a call that was open for so long while others went on did not just begin."""
@@ -70,7 +69,7 @@ def _waits_for_itself(process: EndedProcess) -> bool:
         is_killed
         and threads > 1
         and len(rows) > 1
-        and len(rows) >= _MIN_WAITING_SHARE * threads
+        and len(rows) >= MIN_DEADLOCKED_SHARE * threads
         and all(row["kind"] in _INWARD and row["requested_ns"] is None for row in rows)
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.heuristics import MIN_OBSERVED_SHARE
 from tracealyze.outcome import known
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _MIN_TURNS = 4
 _MIN_CALLS = 8
-_MIN_SHARE = 0.05
 _MAX_BODY = 3
 _MAX_OF_KIND = 4
 
@@ -92,7 +92,7 @@ def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
     rows = [row for row in trace.calls(by=["program", "syscall", "shape"], quantiles=False) if "/" in row["shape"]]
     calls = max(trace.totals["calls"], 1)
     largest = max(rows, key=lambda row: row["calls"], default=None)
-    if largest and largest["calls"] >= max(_MIN_CALLS, _MIN_SHARE * calls):
+    if largest and largest["calls"] >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls):
         text = f"{process_of({'program': largest['program']})} calls {largest['shape']} "
         yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
 
@@ -113,7 +113,7 @@ def _repetition(row: Row) -> str:
 def _is_much(row: Row, calls: int) -> bool:
     turns: int = row["turns"]
     made: int = turns * row["period"]
-    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, _MIN_SHARE * calls)
+    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls)
 
 
 def _lines(row: Row) -> tuple[int, ...]:

@@ -323,7 +323,13 @@ class Report:
             self.terminal.paragraph(text, "dim", most=most)
         for number, text in enumerate(next_commands(self.trace, [group.first for group in self.groups])):
             # Not wrapped, so that it can be pasted.
-            self.terminal.line(("next: " if number == 0 else "      ", "dim"), (text, "dim"))
+            label = "next: " if number == 0 else "      "
+            self.terminal.line((label, "dim"), (self._fitting(text, cells(label)), "dim"))
+
+    def _fitting(self, command: str, used: int) -> str:
+        """A command that fits into a line: without a capture, a command reads the last one."""
+        short_form = " ".join(command.split(" ")[:2])
+        return command if used + cells(command) <= self.terminal.width else short_form
 
 
 def next_commands(trace: Trace, findings: Sequence[Finding]) -> Sequence[str]:

@@ -76,6 +76,9 @@ pub(crate) const MIN_BLOCKED_WRITE_NS: i64 = 100 * US;
 /// Minimum duration of an open or a connect that was blocked, tracing overhead included. They do more than a write.
 /// Source: chosen.
 pub(crate) const MIN_BLOCKED_OPEN_NS: i64 = MS;
+/// Minimum time between two messages to a peer after which the second one may repeat the first.
+/// Source: the minimum retransmission timeout of Linux (TCP_RTO_MIN); RFC 6298 recommends one second.
+pub(crate) const MIN_RESEND_NS: i64 = 200 * MS;
 /// Minimum duration of a wait for input after a sleep. In a shorter one the input was already on its way.
 /// Source: chosen.
 pub(crate) const MIN_INPUT_WAIT_NS: i64 = MS;

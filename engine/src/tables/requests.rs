@@ -12,7 +12,7 @@ mod held_back;
 
 use super::sockets::{SocketCall, Sockets, connection, peer, port};
 use crate::parallel;
-use crate::store::heuristics::MIN_INPUT_WAIT_NS;
+use crate::store::heuristics::{MIN_INPUT_WAIT_NS, MIN_RESEND_NS};
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -250,7 +250,7 @@ impl OfTask {
         } else {
             context.attribution.own_gap_after_ns(row)
         };
-        open.expired = unseen_ns >= MIN_INPUT_WAIT_NS;
+        open.expired = unseen_ns >= MIN_RESEND_NS;
         let peer = self.peer(context, row, target);
         if unseen_ns >= MIN_INPUT_WAIT_NS {
             peer.unseen_waits.push(row);

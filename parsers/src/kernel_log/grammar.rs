@@ -10,6 +10,7 @@
 use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
+use super::stamp_place::{StampGrammar, StampPlace};
 use crate::elision::is_elision;
 use crate::format::{Head, blank};
 use crate::scan;
@@ -24,27 +25,6 @@ const MAX_PREFIX_BYTES: usize = 200;
 const MAX_WORD: u8 = 8;
 /// Lines that begin with seconds since a start, of which a few could be numbers by accident.
 const MIN_SECONDS_LINES: usize = 4;
-
-/// The stamps of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct StampGrammar {
-    /// The order of the numbers of dates.
-    pub order: DateOrder,
-    /// Where lines have their stamps.
-    pub place: StampPlace,
-}
-
-/// Where lines that do not begin with a stamp in a known form have it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum StampPlace {
-    /// Nowhere.
-    #[default]
-    Start,
-    /// In this word, counted from 0: it begins there or after a mark such as `:` or `[`.
-    Word(u8),
-    /// At the start: seconds since an unknown moment.
-    Seconds,
-}
 
 impl StampGrammar {
     /// Decide.

@@ -6,9 +6,9 @@
 //! ```
 
 use super::date::DateOrder;
-use super::grammar::StampGrammar;
 use super::programs;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase, skip_colour};
+use super::stamp_place::StampGrammar;
 use crate::scan;
 
 /// The prefix of a line; `None` without a stamp.

@@ -218,6 +218,7 @@ fn body_sign(body: &[u8]) -> StraceSign {
         Some(b'+') if body.starts_with(b"+++ exited with") => StraceSign::Own,
         Some(b'+') if body.starts_with(b"+++ killed by") => StraceSign::Sure,
         Some(b'+') if body.starts_with(b"+++ superseded") => StraceSign::Own,
+        Some(b'-') if body.starts_with(b"--- stopped by SIG") => StraceSign::Own,
         Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => {
             StraceSign::Own
         }

@@ -152,9 +152,8 @@ impl<'a> Row<'a> {
     }
 
     fn is_named(&self) -> bool {
-        self.name
-            .first()
-            .is_some_and(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'?'))
+        let is_name = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'?');
+        self.name.first().is_some_and(is_name) || self.name.starts_with(b"SYS_")
     }
 }
 

@@ -280,7 +280,7 @@ mod tests {
             (r#"2, "no such \"x\"\n", 14) = 14"#, "no such \"x\"\n", true),
             (
                 r#"2, "a long line of tex"..., 99) = 99"#,
-                "a long line of tex",
+                "a long line of tex…",
                 false,
             ),
             (
