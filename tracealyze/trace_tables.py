@@ -472,7 +472,7 @@ class TraceTables:
         """Whether the tables that tracers printed count many more calls than there are lines of calls (`strace -C`)."""
         counted = sum(self.summary_rows.column("calls")) if len(self.summary_rows) else 0
         calls = self.totals["calls"]
-        return bool(calls) and counted > MIN_TABLE_RATIO * calls
+        return self.is_summary_only or (bool(calls) and counted > MIN_TABLE_RATIO * calls)
 
     @cached_property
     def summary_rows(self) -> Table:
