@@ -267,7 +267,7 @@ FLEET_MIN_OUTLIER_SHARE: Final = 0.05
 Source: chosen. Smaller ones are not worth a look, however regular the other captures are."""
 
 MIN_DEADLOCKED_SHARE: Final = 0.6
-"""Minimum share of the threads of a process that wait for each other, for a deadlock. Some may have ended without a line.
+"""Minimum share of the threads of a process that wait for each other, for a deadlock. Some may have ended unseen.
 
 Source: chosen."""
 

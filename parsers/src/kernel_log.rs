@@ -27,9 +27,9 @@ use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
 use crate::text::Text;
 use duration_lines::BuildSteps;
-use stamp_place::StampGrammar;
 use joined::JoinedMessage;
 use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
+use stamp_place::StampGrammar;
 use std::borrow::Cow;
 
 /// The format.
