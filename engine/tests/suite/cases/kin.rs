@@ -180,5 +180,5 @@ pub const CASES: &[Case] = &[
 2 01.400100 futex(0x563aff1332d0, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000013>
 1 01.400160 <... futex resumed>) = 0 <0.400060>
 1 01.401000 exit_group(0) = ?
-"#, ends: &["2 clock_nanosleep: itself", "3 clock_nanosleep: itself", "1 futex: 2 futex measured"] },
+"#, ends: &["2 clock_nanosleep: itself", "3 clock_nanosleep: itself", "1 futex: 2 futex inferred"] },
 ];
