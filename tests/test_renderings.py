@@ -165,7 +165,8 @@ def test_dtruss_names_cpu_time_between_calls(tmp_path: Path) -> None:
     own_us = 2_671_450 - 12 - (4 + 12 + 2)
     assert process["own_cpu_ns"] == own_us * 1_000
     assert (process["max_own_cpu_ns"], process["max_own_cpu_line"]) == ((2_670_412 - 25 - 12) * 1_000, 4)
-    (sentence,) = trace.summary().diagnosis
+    sentence, ending = trace.summary().diagnosis
+    assert ending.text == "The capture ends before pid 501 does."
     assert "2.67 s of CPU outside system calls, 2.67 s of it before line 4" in sentence.text
 
 

@@ -89,8 +89,9 @@ def test_exhausted_descriptors_are_named_with_a_clock(read: Reader) -> None:
         "close(11) = 0",
     )
     trace = read(*stamped("10:00:00", turn * 4, step_us=20_000))
-    finding = of(trace, "failing-call")
+    finding = of(trace, "exhausted-resource")
     assert "EMFILE, 4 times" in finding.message
+    assert "a later attempt succeeded" in finding.message
     assert "ulimit -n" in finding.advice
 
 

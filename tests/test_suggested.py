@@ -78,4 +78,5 @@ def test_loops_come_first_where_calls_repeat(run: Run, strace: Callable[[str], P
         for at in range(400)
     )
     text = run("summarize", strace(calls)).stdout
-    assert re.search(r"^next: tracealyze loops \S+$", text, re.MULTILINE), text
+    # The name of a file is left out where the line would be too wide for it.
+    assert re.search(r"^next: tracealyze loops( \S+)?$", text, re.MULTILINE), text

@@ -16,6 +16,7 @@ from conftest import SAMPLES
 
 import tracealyze
 from tracealyze.picture.looks import LOOKS
+from tracealyze.picture.stretches import stretches_of
 from tracealyze.viewer.data import Section, data_sections
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "report.json").read_text(encoding="utf-8"))
@@ -172,6 +173,20 @@ def test_the_loop_of_the_login_spans_its_lines() -> None:
     assert not others
     assert {row["task"]: row["pid"] for row in login.tasks}[task] == 12200
     assert (end_ns - start_ns) / 1e9 == pytest.approx(9.9, abs=0.1)
+
+
+def test_a_finding_spans_more_than_the_lines_that_it_quotes() -> None:
+    naps = "".join(
+        f"7 {1700000000 + 0.201 * turn:.6f} clock_nanosleep(CLOCK_REALTIME, 0, {{tv_sec=0, tv_nsec=200000000}}, NULL) = 0 <0.200000>\n"
+        f"7 {1700000000.2005 + 0.201 * turn:.6f} getppid() = 1 <0.000010>\n"
+        for turn in range(40)
+    )
+    trace = tracealyze.read(f'7 1699999999.900000 execve("/bin/job", ["job"], 0) = 0 <0.001>\n{naps}'.encode())
+    finding = trace.findings[0]
+    [(_, start_ns, end_ns)] = stretches_of(trace, finding)
+    assert finding.name == "fixed-sleep"
+    assert (end_ns - start_ns) / 1e9 == pytest.approx(39 * 0.201 + 0.2, abs=0.01)
+    assert len(finding.places) < 40
 
 
 def test_hostile_names_cannot_end_an_element() -> None:

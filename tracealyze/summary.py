@@ -139,7 +139,9 @@ class Summary:
         most = [] if observed and not self.window.wall_ns else said
         if any(each.text.startswith("When the capture ends") for each in said):
             return [*said, *observed][:_MAX_SENTENCES]
-        return [*lead, *most, *observed][:_MAX_SENTENCES]
+        # That a capture is cut says less than what is in it.
+        first = [*most, *lead] if self.outcome.verdict is Verdict.CANNOT_TELL else [*lead, *most]
+        return [*first, *observed][:_MAX_SENTENCES]
 
     @property
     def _has_times(self) -> bool:

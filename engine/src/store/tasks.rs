@@ -53,6 +53,8 @@ pub struct Task {
     /// Its creator is inferred from later events, not from its birth: it lived before the capture, or the creating call
     /// is not in the trace.
     pub adopted: bool,
+    /// That it is a thread of its process shows only in wakes at a private address.
+    pub thread_by_wake: bool,
     /// Start of its first event, or the end of the call that created it if its own lines start later.
     pub birth_ns: i64,
     /// Its end; [`NO_NS`] if it is not in the capture.
@@ -159,6 +161,7 @@ impl Task {
             vfork: false,
             born: false,
             adopted: false,
+            thread_by_wake: false,
             birth_ns: NO_NS,
             death_ns: NO_NS,
             last_ns: NO_NS,

@@ -130,7 +130,7 @@ fn write_series(context: &TableContext<'_>, series: Series, builder: &mut TableB
         attempts: series.attempts.len() as i64,
         failed: failed.count() as i64,
         succeeded,
-        asked_ns: NO_NS,
+        asked_ns: series.asked_ns.unwrap_or(NO_NS),
         pause_ns: pauses.sum_ns,
         freeable_ns: pauses.freeable_ns,
         first_pause_ns: pauses.first_ns,

@@ -15,6 +15,7 @@ use crate::store::events::EventTable;
 use crate::store::heuristics::{
     MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
 };
+use crate::store::tasks::Task;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -129,7 +130,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 .get(&(owner, key.of_rhythm(context, task)))
                 .copied()
                 .unwrap_or(0);
-            let again = calls >= MIN_RHYTHM_WAITS && !key.delays_end;
+            // What only sleeps, for different lengths by turns, has a rhythm of those that recur.
+            let recurs = group.sum.calls > 1 || is_thread(context, task);
+            let again = calls >= MIN_RHYTHM_WAITS && recurs && !key.delays_end;
             let paces = again
                 && !ends.ends_by_itself(context, owner)
                 && !is_awaited(context, owner, &group)
@@ -233,16 +236,23 @@ impl Key {
     /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do, and so may
     /// what ran before the capture and does nothing but sleep.
     fn of_rhythm(self, context: &TableContext<'_>, task: u32) -> Key {
-        let helps = context
-            .trace
-            .tasks
-            .get(task as usize)
-            .is_some_and(|known| known.is_thread || !known.born && only_sleeps(context, task));
+        let ran_before = |known: &Task| !known.born && only_sleeps(context, task);
+        let helps = is_thread(context, task)
+            || context
+                .trace
+                .tasks
+                .get(task as usize)
+                .is_some_and(ran_before);
         Key {
             alike_ns: if helps { NO_NS } else { self.alike_ns },
             ..self
         }
     }
+}
+
+fn is_thread(context: &TableContext<'_>, task: u32) -> bool {
+    let known = context.trace.tasks.get(task as usize);
+    known.is_some_and(|task| task.is_thread)
 }
 
 /// Whether all calls of a task are sleeps.

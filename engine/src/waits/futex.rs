@@ -166,13 +166,16 @@ impl Futexes {
     fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
         let process = (task.capture, task.pid);
+        let by_wake = |task: u32| {
+            let known = call.trace.tasks.get(task as usize);
+            known.is_some_and(|task| task.thread_by_wake)
+        };
         let at = |address: Text, sure: Confidence| {
             let rows = self.wakes.get(&(process, address))?;
-            Some(call.edge(
-                call.last_begun_inside(rows, |_| true)?,
-                WakeKind::Futex,
-                sure,
-            ))
+            let row = call.last_begun_inside(rows, |_| true)?;
+            let is_guess = by_wake(call.task) || by_wake(call.trace.events.task(row));
+            let sure = if is_guess { Confidence::Inferred } else { sure };
+            Some(call.edge(row, WakeKind::Futex, sure))
         };
         let address = call.trace.events.target(call.span.row);
         let there = self

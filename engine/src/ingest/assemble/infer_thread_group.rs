@@ -196,7 +196,10 @@ impl Assembler<'_> {
                 (other, one)
             };
             let joins = main != thread && is_stray(self.task(thread)) && self.ran_before(main);
-            has_threads |= joins && self.adopt(thread, main, true);
+            if joins && self.adopt(thread, main, true) {
+                self.trace.tasks[thread as usize].thread_by_wake = true;
+                has_threads = true;
+            }
         }
         has_threads
     }

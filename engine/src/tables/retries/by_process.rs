@@ -21,8 +21,10 @@ use rustc_hash::FxHashMap;
 pub(super) struct Series {
     /// The attempts, in order.
     pub attempts: Vec<Attempt>,
-    /// What lies between two attempts, where the process paused for most of that time.
+    /// How long the process paused between two attempts, where it did so for most of that time.
     pub pauses_ns: Vec<i64>,
+    /// For how long it had asked, as a mean of the pauses where that is known.
+    pub asked_ns: Option<i64>,
     /// The attempts, and the waits in the pauses.
     pub rows: Vec<u32>,
     /// Time on the path of these.
@@ -46,7 +48,16 @@ pub(super) struct Attempt {
 struct Waited {
     start_ns: i64,
     end_ns: i64,
+    asked_ns: Option<i64>,
     row: u32,
+}
+
+/// The waits between two attempts.
+struct Between {
+    paused_ns: i64,
+    /// The sum of what the waits asked for, if they follow one another.
+    asked_ns: Option<i64>,
+    rows: Vec<u32>,
 }
 
 /// Repeated connects of each process.
@@ -147,6 +158,7 @@ fn waited(context: &TableContext<'_>, tasks: &[u32], pauses: &[(u32, Vec<Pause>)
             Waited {
                 start_ns,
                 end_ns: start_ns.saturating_add(pause.dur_ns),
+                asked_ns: pause.asked_ns,
                 row: pause.row,
             }
         })
@@ -155,33 +167,53 @@ fn waited(context: &TableContext<'_>, tasks: &[u32], pauses: &[(u32, Vec<Pause>)
     waited
 }
 
+/// The waits that lie between two moments, or reach into the time between them.
+fn between(waited: &[Waited], from_ns: i64, to_ns: i64) -> Between {
+    let mut between = Between {
+        paused_ns: 0,
+        asked_ns: Some(0),
+        rows: Vec::new(),
+    };
+    let mut until_ns = from_ns;
+    for wait in waited
+        .iter()
+        .take_while(|wait| wait.start_ns < to_ns)
+        .filter(|wait| wait.end_ns > from_ns)
+    {
+        let asked = between.asked_ns.zip(wait.asked_ns);
+        between.asked_ns = asked
+            .filter(|_| wait.start_ns >= until_ns)
+            .map(|(sum_ns, asked_ns)| sum_ns.saturating_add(asked_ns));
+        let end_ns = wait.end_ns.min(to_ns);
+        let new_ns = end_ns.saturating_sub(wait.start_ns.max(until_ns)).max(0);
+        between.paused_ns = between.paused_ns.saturating_add(new_ns);
+        until_ns = until_ns.max(end_ns);
+        between.rows.push(wait.row);
+    }
+    between
+}
+
 fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> Option<Series> {
     let mut series = Series {
         attempts: attempts.to_vec(),
         pauses_ns: Vec::new(),
+        asked_ns: None,
         rows: Vec::new(),
         exclusive_ns: 0,
     };
+    let mut asked: Vec<i64> = Vec::new();
     for pair in attempts.windows(2) {
         let (from_ns, to_ns) = (pair[0].end_ns, pair[1].start_ns);
-        let (mut until_ns, mut paused_ns, mut rows) = (from_ns, 0i64, Vec::new());
-        for wait in waited
-            .iter()
-            .take_while(|wait| wait.start_ns < to_ns)
-            .filter(|wait| wait.end_ns > from_ns)
-        {
-            let end_ns = wait.end_ns.min(to_ns);
-            paused_ns =
-                paused_ns.saturating_add(end_ns.saturating_sub(wait.start_ns.max(until_ns)).max(0));
-            until_ns = until_ns.max(end_ns);
-            rows.push(wait.row);
-        }
+        let mut between = between(waited, from_ns, to_ns);
         let gap_ns = to_ns.saturating_sub(from_ns);
-        if gap_ns > 0 && paused_ns.saturating_mul(2) >= gap_ns {
-            series.pauses_ns.push(gap_ns);
-            series.rows.append(&mut rows);
+        if gap_ns > 0 && between.paused_ns.saturating_mul(2) >= gap_ns {
+            series.pauses_ns.push(between.paused_ns);
+            series.rows.append(&mut between.rows);
+            asked.extend(between.asked_ns);
         }
     }
+    series.asked_ns = (!asked.is_empty())
+        .then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64);
     if series.pauses_ns.is_empty() {
         return None;
     }
