@@ -181,7 +181,8 @@ def test_a_finding_spans_more_than_the_lines_that_it_quotes() -> None:
         f"7 {1700000000.2005 + 0.201 * turn:.6f} getppid() = 1 <0.000010>\n"
         for turn in range(40)
     )
-    trace = tracealyze.read(f'7 1699999999.900000 execve("/bin/job", ["job"], 0) = 0 <0.001>\n{naps}'.encode())
+    end = "7 1700000008.100000 exit_group(0) = ?\n7 1700000008.100100 +++ exited with 0 +++\n"
+    trace = tracealyze.read(f'7 1699999999.900000 execve("/bin/job", ["job"], 0) = 0 <0.001>\n{naps}{end}'.encode())
     finding = trace.findings[0]
     [(_, start_ns, end_ns)] = stretches_of(trace, finding)
     assert finding.name == "fixed-sleep"
