@@ -31,6 +31,7 @@ CONVERSIONS = frozenset(("htobs", "htobl", "htons", "htonl", "inet_addr", "inet_
 OTHER_NAMES = frozenset((
     "SIOCINQ", "SIOCOUTQ", "SIOCGSTAMP", "SIOCGSTAMPNS", "TIOCINQ", "MTD_MEMGETINFO", "XFS_IOC_FSGEOMETRY",
     "I2C_FUNCS", "I2C_RDWR", "I2C_SLAVE", "ICMP6_FILTER", "ICMPV6_FILTER", "MAP_HUGE_2MB", "MAP_HUGE_1GB",
+    "ASHMEM_SET_NAME", "RFKILL_IOC_EXT_SIZE",
 ))  # fmt: skip
 """Names of the same in other versions and tracers, which the tables of one version lack."""
 HEADERS = Path("/usr/include")

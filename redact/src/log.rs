@@ -80,6 +80,10 @@ const MAX_NUMBER_BYTES: usize = 19;
 
 /// Append the part of a line before its message: stamps, host, sender. Numbers stay where only they stand between blanks.
 pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
+    // Fields of JSON have names, and numbers between blanks may be a part of any text.
+    if memchr::memchr(b'"', text).is_some() {
+        return message(names, text, out);
+    }
     for part in text.split_inclusive(|&byte| byte == b' ') {
         let is_stamp = part
             .iter()
