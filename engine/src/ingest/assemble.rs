@@ -429,7 +429,7 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// What the descriptor of a call refers to, if the line does not contain it, or lacks the peer of a socket.
-    fn target_of(&mut self, task: u32, line: &Line) -> Text {
+    pub(super) fn target_of(&mut self, task: u32, line: &Line) -> Text {
         match (line.fd, line.target) {
             (NO_ID, target) => target,
             (fd, Text::NONE) => {

@@ -330,7 +330,11 @@ impl Assembler<'_> {
             NO_NS => (NO_NS, DurKind::None),
             dur_ns => (dur_ns, self.facts.dur_kind),
         };
-        let joined = joined(&open.line, line);
+        let mut joined = joined(&open.line, line);
+        if joined.fd != NO_ID && !joined.target.is_some() {
+            // A child may begin a call before the call that created it returns, with its descriptors.
+            joined.target = self.target_of(task, &joined);
+        }
         self.rewrite(open.row, &joined, dur_ns, dur_kind);
         self.trace.events.end_half(open.half, at.line);
         self.lived_in_halves(task, start_ns, stamp_ns, dur_ns);
