@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field invariants lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field invariants fuzz lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -12,6 +12,9 @@ RUST := $(shell find parsers redact engine -name '*.rs' -not -path '*/target/*')
 TABLES := $(wildcard engine/src/tables/*.rs engine/src/tables/*/*.rs)
 SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
+FUZZ_SECONDS := 120
+# Inputs that were new are kept for the next run, on any checkout.
+FUZZ_CORPUS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tracealyze-fuzz
 # The revision whose answers `make same` compares with.
 BASE := HEAD~1
 # npm gets two minutes: tests that need its packages are skipped without them.
@@ -88,6 +91,15 @@ field: setup ## Capture the real programs of the field lab again (minutes, a qui
 invariants: setup ## Check the claims of tests/test_random_runs.py on 5,000 random runs, with the seed that is printed
 	@seed=$${SEED:-$$(date +%s)}; echo "make invariants SEED=$$seed"; \
 	TRACEALYZE_RUNS=5000 TRACEALYZE_SEED=$$seed $(PYTHON) -m pytest --numprocesses auto tests/test_random_runs.py
+
+fuzz: | tools ## Read mutated captures for FUZZ_SECONDS (120), and run the fuzz targets if cargo-fuzz is installed
+	mkdir -p $(FUZZ_CORPUS)/mutants
+	TRACEALYZE_FUZZ_SECONDS=$(FUZZ_SECONDS) TRACEALYZE_FUZZ_CORPUS=$(FUZZ_CORPUS)/mutants \
+		cargo test --package tracealyze-engine --test suite mutants -- --ignored --nocapture
+	@cargo fuzz --version >/dev/null 2>&1 || { echo 'cargo-fuzz is not installed, so the fuzz targets are skipped'; exit 0; }; \
+	cd fuzz; for target in $$(cargo fuzz list); do \
+		mkdir -p $(FUZZ_CORPUS)/$$target; \
+		cargo +nightly fuzz run $$target $(FUZZ_CORPUS)/$$target -- -max_total_time=$$(($(FUZZ_SECONDS) / 10)) || exit 1; done
 
 lint: setup ## Check style, types and common mistakes in both languages
 	$(PYTHON) -m ruff check .

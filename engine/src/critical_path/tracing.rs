@@ -36,14 +36,14 @@ impl TracedTime {
             (&mut self.calls, cost.in_call_ns)
         };
         traced.ns += ns;
-        traced.cost_ns += cost_ns;
+        traced.cost_ns = traced.cost_ns.saturating_add(cost_ns);
     }
 
     /// Add another part of the path.
     pub(crate) fn merge(&mut self, other: TracedTime) {
         for (mine, more) in [(&mut self.calls, other.calls), (&mut self.gaps, other.gaps)] {
             mine.ns += more.ns;
-            mine.cost_ns += more.cost_ns;
+            mine.cost_ns = mine.cost_ns.saturating_add(more.cost_ns);
         }
     }
 

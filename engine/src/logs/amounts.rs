@@ -205,9 +205,12 @@ fn clock(text: &str, start: usize) -> Option<Amount> {
     };
     let fits =
         is_part(hours) && is_part(minutes) && seconds < 60.0 && !rest.starts_with([':', '.', '-']);
+    if !fits {
+        return None;
+    }
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
     let dur_ns = (hours * 3600 + minutes * 60) * NS_PER_S + (seconds * 1e9).round() as i64;
-    (fits && minutes < 60).then_some(Amount {
+    (minutes < 60).then_some(Amount {
         dur_ns,
         at: start..text.len() - rest.len(),
     })

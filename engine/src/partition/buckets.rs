@@ -365,7 +365,7 @@ fn sums_of_groups(
         let (Reverse(sum_ns), first) = sums
             .entry(group(&bucket))
             .or_insert((Reverse(0), bucket.first));
-        *sum_ns += bucket.exclusive_ns;
+        *sum_ns = sum_ns.saturating_add(bucket.exclusive_ns);
         *first = bucket.first.min(*first);
     }
     sums

@@ -111,7 +111,9 @@ pub fn program_times(trace: &Trace, pieces: &Pieces) -> Vec<ProgramTime> {
                 processes: 0,
             });
         }
-        times[place].exclusive_ns += program.exclusive_ns;
+        times[place].exclusive_ns = times[place]
+            .exclusive_ns
+            .saturating_add(program.exclusive_ns);
         times[place].processes += program.processes;
     }
     times

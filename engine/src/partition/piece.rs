@@ -60,7 +60,7 @@ impl Piece {
         } else {
             common
         };
-        self.exclusive_ns += other.exclusive_ns;
+        self.exclusive_ns = self.exclusive_ns.saturating_add(other.exclusive_ns);
         self.calls = self.calls.saturating_add(other.calls);
         (self.first_row, self.last_row) = (
             self.first_row.min(other.first_row),

@@ -166,9 +166,9 @@ struct Times {
 impl Times {
     /// Adds the pieces of the next task.
     fn push(&mut self, pieces: &[Piece]) {
-        let mut sum_ns = 0;
+        let mut sum_ns = 0i64;
         for piece in pieces {
-            sum_ns += piece.exclusive_ns;
+            sum_ns = sum_ns.saturating_add(piece.exclusive_ns);
             self.by_class[piece.class as usize] += piece.exclusive_ns;
             let shape = piece.shape as usize;
             if piece.shape != NONE && shape >= self.by_shape.len() {

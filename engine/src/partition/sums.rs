@@ -161,7 +161,7 @@ impl<'trace> PieceSums<'trace> {
             return pieces.push(piece_of(trace, task, self.program, charge));
         }
         let piece = &mut pieces[place as usize];
-        piece.exclusive_ns += charge.ns;
+        piece.exclusive_ns = piece.exclusive_ns.saturating_add(charge.ns);
         if is_call {
             piece.calls += 1;
             piece.first_row = piece.first_row.min(charge.row);

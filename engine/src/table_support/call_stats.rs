@@ -47,7 +47,7 @@ impl CallStats {
         let events = &context.trace.events;
         self.calls += 1;
         self.failed += i64::from(events.outcome(row) == Outcome::Failed);
-        self.exclusive_ns += context.exclusive_ns(row);
+        self.exclusive_ns = self.exclusive_ns.saturating_add(context.exclusive_ns(row));
         self.bytes += events.bytes(row).unwrap_or(0).max(0);
         self.first_row = self.first_row.min(row);
         self.last_row = self.last_row.max(row);

@@ -44,9 +44,9 @@ pub struct Share {
 
 impl Share {
     fn take(&mut self, first: u32, is_own: bool, ns: i64) {
-        self.total_ns += ns;
+        self.total_ns = self.total_ns.saturating_add(ns);
         if is_own {
-            self.own_ns += ns;
+            self.own_ns = self.own_ns.saturating_add(ns);
         } else {
             self.add_taken(first, ns);
         }
@@ -138,8 +138,8 @@ impl Shares {
     /// Merges two sums. The tasks of `other` must follow those of `self`.
     fn and(mut self, other: Shares) -> Shares {
         for (share, more) in self.shares.iter_mut().zip(other.shares) {
-            share.total_ns += more.total_ns;
-            share.own_ns += more.own_ns;
+            share.total_ns = share.total_ns.saturating_add(more.total_ns);
+            share.own_ns = share.own_ns.saturating_add(more.own_ns);
             share.traced.merge(more.traced);
             more.taken
                 .into_iter()
@@ -410,7 +410,7 @@ impl<'a> ClaimIndex<'a> {
             return divided.rest_ns.push((task, self.packed_ns(task)));
         }
         self.mark(task, marks);
-        let (rows, mut rest_ns, first) = (trace.rows_of(task), 0, divided.unclaimed.len());
+        let (rows, mut rest_ns, first) = (trace.rows_of(task), 0i64, divided.unclaimed.len());
         divided.unclaimed.resize(first + words_of(rows.len()), 0);
         attribution.each_packed(
             trace,
@@ -419,7 +419,7 @@ impl<'a> ClaimIndex<'a> {
             |at, charge| {
                 let owner = marks.owner(at, charge.is_gap);
                 if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
-                    rest_ns += charge.ns;
+                    rest_ns = rest_ns.saturating_add(charge.ns);
                     let bit = bit_of(at, charge.is_gap);
                     divided.unclaimed[first + bit / 64] |= 1 << (bit % 64);
                 }

@@ -387,7 +387,9 @@ fn sorted(
             row,
             moves[trace.events.shape_number(row) as usize],
         );
-        sums.exclusive_ns += within_call_ns(trace, attribution, row);
+        sums.exclusive_ns =
+            sums.exclusive_ns
+                .saturating_add(within_call_ns(trace, attribution, row));
     };
     let order = |(_, sums): &(Group, Sums)| {
         let first = Reverse(query.order.of(sums));

@@ -162,7 +162,7 @@ impl Own {
         (self.first_row, self.last_row) = (self.first_row.min(row), self.last_row.max(row));
         if gap_after_ns > 0 {
             self.gaps += 1;
-            self.exclusive_ns += gap_after_ns;
+            self.exclusive_ns = self.exclusive_ns.saturating_add(gap_after_ns);
             self.traced.add(true, gap_after_ns, cost);
             if gap_after_ns > self.longest_ns {
                 (self.longest_ns, self.longest_row) = (gap_after_ns, row);

@@ -93,7 +93,7 @@ fn excerpt(context: &TableContext<'_>, tasks: &[u32]) -> Option<Excerpt> {
     for &task in tasks {
         context.attribution.each(context.trace, task, |charge| {
             if charge.is_gap && charge.class == Class::Gap {
-                one.left_out_ns += charge.ns;
+                one.left_out_ns = one.left_out_ns.saturating_add(charge.ns);
             }
         });
     }
@@ -109,7 +109,7 @@ fn excerpt(context: &TableContext<'_>, tasks: &[u32]) -> Option<Excerpt> {
         };
         let sum = sums.entry((shape.syscall, shape.op)).or_insert(none);
         (sum.calls, sum.total_ns) = (sum.calls + 1, sum.total_ns + dur_ns);
-        one.quoted_ns += dur_ns;
+        one.quoted_ns = one.quoted_ns.saturating_add(dur_ns);
     }
     one.quoted = sums
         .into_values()

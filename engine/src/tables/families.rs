@@ -113,8 +113,8 @@ pub(super) fn overlap(lives: &[(i64, i64)]) -> Overlap {
     let (mut alive, mut since_ns) = (0i64, 0i64);
     for (at_ns, step) in steps {
         let ns = at_ns - since_ns;
-        found.any_ns += if alive > 0 { ns } else { 0 };
-        found.one_ns += if alive == 1 { ns } else { 0 };
+        found.any_ns = found.any_ns.saturating_add(if alive > 0 { ns } else { 0 });
+        found.one_ns = found.one_ns.saturating_add(if alive == 1 { ns } else { 0 });
         alive += step;
         found.most = found.most.max(alive);
         since_ns = at_ns;

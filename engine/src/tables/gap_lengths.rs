@@ -76,8 +76,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         };
         let group = groups.entry((task, round_ns)).or_insert_with(new);
         group.rows.push(row);
-        group.total_ns += dur_ns;
-        group.exclusive_ns += exclusive_ns;
+        group.total_ns = group.total_ns.saturating_add(dur_ns);
+        group.exclusive_ns = group.exclusive_ns.saturating_add(exclusive_ns);
         group.longest = group.longest.max((dur_ns, row));
     }
     let mut builder = TableBuilder::new(context, &TABLE.schema);

@@ -153,9 +153,9 @@ impl Sum {
 
     fn add(&mut self, other: Sum) {
         self.waits += other.waits;
-        self.total_ns += other.total_ns;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
-        self.own_ns += other.own_ns;
+        self.own_ns = self.own_ns.saturating_add(other.own_ns);
         self.retained.extend(other.retained);
     }
 }
@@ -287,7 +287,7 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
             .entry((known.capture, kind, process, events.target(row)))
             .or_default();
         sum.waits += 1;
-        sum.total_ns += dur_ns;
+        sum.total_ns = sum.total_ns.saturating_add(dur_ns);
         sum.longest_ns = sum.longest_ns.max(dur_ns);
         sum.own_ns += if here.has(at) {
             context.exclusive_ns(row)

@@ -347,7 +347,9 @@ fn gathered_of(trace: &Trace, chosen: &ByProcess<'_>, exclusive_ns: &[i64]) -> V
             process.own_cpu_ns,
             trace.tasks[number as usize].own_cpu_ns(),
         );
-        process.exclusive_ns += exclusive_ns.get(number as usize).copied().unwrap_or(0);
+        process.exclusive_ns = process
+            .exclusive_ns
+            .saturating_add(exclusive_ns.get(number as usize).copied().unwrap_or(0));
     }
     processes
 }

@@ -172,7 +172,11 @@ impl OfTask {
                 SocketCall::Receives => here.receives(context, sockets, row),
                 SocketCall::Waits(_) => {
                     let is_ended = !timed_out(events, row) && events.dur_ns(row) > 0;
-                    here.waited_ns += if is_ended { events.dur_ns(row) } else { 0 };
+                    here.waited_ns = here.waited_ns.saturating_add(if is_ended {
+                        events.dur_ns(row)
+                    } else {
+                        0
+                    });
                     here.waits(context, row);
                 }
             }

@@ -273,8 +273,8 @@ impl Group {
 
     fn add(&mut self, silence: Silence, part: usize, exclusive_ns: i64) {
         self.rows.push(silence.before);
-        self.total_ns += silence.dur_ns;
-        self.exclusive_ns += exclusive_ns;
+        self.total_ns = self.total_ns.saturating_add(silence.dur_ns);
+        self.exclusive_ns = self.exclusive_ns.saturating_add(exclusive_ns);
         let rank = |silence: &Silence| (silence.dur_ns, silence.before);
         if rank(&silence) > rank(&self.longest) {
             self.longest = silence;

@@ -76,7 +76,7 @@ fn stays(log: &Log) -> Vec<StageTimes> {
         let (from, stage) = pair[0];
         let stay_ns = pair[1].0.at_ns - from.at_ns;
         stays[stage].stays += 1;
-        stays[stage].total_ns += stay_ns;
+        stays[stage].total_ns = stays[stage].total_ns.saturating_add(stay_ns);
         stays[stage].max_ns = stays[stage].max_ns.max(stay_ns);
     }
     stays

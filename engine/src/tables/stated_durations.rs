@@ -311,7 +311,9 @@ fn charge(
     if context.wall_ns(capture) == 0 {
         // Without a window, the durations are all that is known.
         for event in events.iter().filter(|event| !event.is_outside) {
-            groups[event.group].exclusive_ns += event.stated.dur_ns;
+            groups[event.group].exclusive_ns = groups[event.group]
+                .exclusive_ns
+                .saturating_add(event.stated.dur_ns);
         }
         return;
     }
@@ -347,7 +349,9 @@ fn charge(
             };
             let is_charged = covered_ns.saturating_mul(parts) >= silent_ns && covered_ns > 0;
             if is_charged && silent_ns > 0 && !is_left_out(at) {
-                groups[group].exclusive_ns += context.exclusive_ns(rows[at]).min(covered_ns);
+                groups[group].exclusive_ns = groups[group]
+                    .exclusive_ns
+                    .saturating_add(context.exclusive_ns(rows[at]).min(covered_ns));
                 groups[group].rows.push(rows[at]);
                 next[at] = at + 1;
             }

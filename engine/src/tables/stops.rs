@@ -133,11 +133,13 @@ fn stopped(context: &TableContext<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
         });
         let stop = &mut found[place];
         stop.stops += 1;
-        stop.total_ns += dur_ns;
+        stop.total_ns = stop.total_ns.saturating_add(dur_ns);
         stop.longest_ns = stop.longest_ns.max(dur_ns);
         stop.last_row = row;
         if before != NONE && stop.gaps.last() != Some(&before) {
-            stop.exclusive_ns += context.attribution.stopped_ns(before);
+            stop.exclusive_ns = stop
+                .exclusive_ns
+                .saturating_add(context.attribution.stopped_ns(before));
             stop.gaps.push(before);
         }
     }

@@ -14,6 +14,7 @@ mod files_per_task;
 mod format_cases;
 mod formats;
 mod live;
+mod mutants;
 mod other_formats;
 mod picture;
 mod random;

@@ -11,16 +11,31 @@ use engine::table_support::provenance::Provenance;
 use engine::tables;
 use engine::tables::calls::CallQuery;
 use engine::tables::{calls, gaps, processes, totals};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 
 /// Read these bytes as a capture and compute everything: nothing panics, lines are counted once, and the window is
 /// divided completely. Returns whether the bytes are a capture at all.
 pub fn holds(bytes: &[u8]) -> bool {
+    signature(bytes).is_some()
+}
+
+/// The same. Returns what is special about the capture: its format and kinds of lines, with their rough numbers.
+pub fn signature(bytes: &[u8]) -> Option<u64> {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all(bytes).expect("the bytes");
     let path = file.path().to_string_lossy().into_owned();
-    let Ok(trace) = read::read(&[vec![path]], None, &mut |_, _| {}) else {
-        return false;
+    let trace = read::read(&[vec![path]], None, &mut |_, _| {}).ok()?;
+    let signature = {
+        let rough = |number: u64| number.checked_ilog2().map_or(0, |log| log + 1);
+        let mut hasher = DefaultHasher::new();
+        for capture in &trace.captures {
+            capture.format.hash(&mut hasher);
+            let kinds = capture.accounting.iter().map(|&lines| rough(lines));
+            kinds.collect::<Vec<_>>().hash(&mut hasher);
+        }
+        rough(trace.tasks.len() as u64).hash(&mut hasher);
+        hasher.finish()
     };
     let ends = bytes.iter().filter(|&&byte| byte == b'\n').count();
     let lines: u64 = trace.captures.iter().map(|capture| capture.lines()).sum();
@@ -28,7 +43,7 @@ pub fn holds(bytes: &[u8]) -> bool {
     assert_eq!(lines, (ends + unended) as u64, "each line is counted once");
     let asked = ask(&Session::new(trace), &Criteria::default());
     assert!(asked.is_ok(), "a choice of everything names no moment");
-    true
+    Some(signature)
 }
 
 fn ask(

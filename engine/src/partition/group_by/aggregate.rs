@@ -67,7 +67,7 @@ impl Aggregate {
 
     /// Adds another part of the same group.
     fn join(mut self, other: &Aggregate) -> Aggregate {
-        self.exclusive_ns += other.exclusive_ns;
+        self.exclusive_ns = self.exclusive_ns.saturating_add(other.exclusive_ns);
         self.calls += other.calls;
         self.first_row = self.first_row.min(other.first_row);
         self.last_row = self.last_row.max(other.last_row);
@@ -79,7 +79,7 @@ impl Aggregate {
     }
 
     fn add(&mut self, piece: &Piece) {
-        self.exclusive_ns += piece.exclusive_ns;
+        self.exclusive_ns = self.exclusive_ns.saturating_add(piece.exclusive_ns);
         self.calls += i64::from(piece.calls);
         self.first_row = self.first_row.min(piece.first_row);
         self.last_row = self.last_row.max(piece.last_row);

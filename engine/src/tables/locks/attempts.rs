@@ -187,7 +187,7 @@ impl Pending {
     }
 
     fn pauses(&mut self, dur_ns: i64, end_ns: i64, on_path: bool) {
-        self.paused_ns += dur_ns;
+        self.paused_ns = self.paused_ns.saturating_add(dur_ns);
         self.pause_end_ns = end_ns;
         self.wait.on_path |= on_path;
     }
