@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _OPEN_CALLS = ("open-call", "broken-call")
+_ABOUT_CAPTURE = ("cut-capture", "lossy-capture")
+"""Warnings about the capture, which do not say how the run went."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
@@ -49,7 +51,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
     """What the findings alone say."""
-    serious = [each for each in findings if each.severity is not Severity.INFO]
+    serious = [each for each in findings if each.severity is not Severity.INFO and each.name not in _ABOUT_CAPTURE]
     for each in serious:
         if each.impact_ns is not None and each.basis is not Basis.COUNTS:
             return Outcome(Verdict.SLOW, "", lines=each.lines[:4])
