@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +39,14 @@ from rule_cases import CASES, KEPT
 import tracealyze
 from tracealyze import _engine
 from tracealyze.errors import TracealyzeError
-from tracealyze.findings.finding import Severity
 from tracealyze.findings.compiled_rules import PACKAGED
+from tracealyze.findings.finding import Severity
 from tracealyze.findings.rule_set import parsed_rules
 from tracealyze.outcome import Verdict
 
 HERE = Path(__file__).parent
 _KEY = bytes(range(16))
-_STAMPED = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?\d{9,10}\.\d{3,9} \S", re.MULTILINE)
+_STAMPED = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(\d{9,10}\.\d{3,9}) \S", re.MULTILINE)
 _DURATION = re.compile(r" <\d+\.\d+>$", re.MULTILINE)
 _STRACE = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d{9,10}\.\d+ )?\w+\(.*\)\s+= ", re.MULTILINE)
 _MAX_LINES = 20_000
@@ -70,8 +71,9 @@ class Incident:
 
     @cached_property
     def has_clock(self) -> bool:
-        """Whether most lines have a timestamp of `-ttt`."""
-        return self.is_strace and len(_STAMPED.findall(self.text)) * 2 > self.text.count("\n")
+        """Whether most lines have a timestamp of `-ttt`, and none an earlier one than the line before."""
+        stamps = _STAMPED.findall(self.text) if self.is_strace else []
+        return len(stamps) * 2 > self.text.count("\n") and all(one <= next_ for one, next_ in pairwise(stamps))
 
     @cached_property
     def has_durations(self) -> bool:
@@ -165,7 +167,7 @@ class Answer:
         return {name for name in self.own if self.severities[name] is not Severity.INFO}
 
 
-_UNREADABLE = Answer({}, {}, frozenset(), Verdict.CANNOT_TELL, (), (), 1)
+_UNREADABLE = Answer({}, {}, frozenset(), Verdict.CANNOT_TELL, ("",), (), 1)
 
 
 class Wardrobe:
@@ -216,7 +218,11 @@ def answer_of(trace: tracealyze.Trace) -> Answer:
             promises_ns[name] = max(promises_ns.get(name, 0), promise_ns)
     outcome = summary.outcome
     texts = [
-        *(part for each in summary.findings for part in (each.message, each.diagnosis, f"{each.syscall} {each.target}")),
+        *(
+            part
+            for each in summary.findings
+            for part in (each.message, each.diagnosis, f"{each.syscall} {each.target}")
+        ),
         *(each.text for each in summary.observations),
         *(each.text for each in summary.diagnosis),
         str(outcome.document()["text"]),
@@ -245,10 +251,10 @@ def _facts(trace: tracealyze.Trace, summary: Any) -> Iterator[tuple[str, str, st
     calls = {row["syscall"] for row in trace.calls(["syscall"]) if row["syscall"]}
     targets = {row["target"] for row in trace.calls(["target"]) if row["target"] and len(row["target"]) > 3}
     for each in observed:
-        words = [word for word in re.findall(r"\w+", each.text) if word in calls]
+        words = dict.fromkeys(word for word in re.findall(r"\w+", each.text) if word in calls)
         named = [target for target in targets if target in each.text]
         if words:
-            yield f"observation {each.kind}", words[0], max(named, key=len, default="")
+            yield f"observation {each.kind}", " ".join(words), max(named, key=len, default="")
 
 
 @dataclass(frozen=True)
@@ -293,23 +299,31 @@ def _less(whole: Answer, found: Answer, incident: Incident, dress: Dress) -> Ite
             yield Tried("promise", *at, name, f"{whole.promises_ns[name] / 1e9} -> {found.promises_ns[name] / 1e9} s")
     yield Tried("verdict", *at)
     # What takes time is busy where no time is known.
-    is_less = whole.verdict is Verdict.SLOW and found.verdict is Verdict.BUSY
+    is_less = (whole.verdict is Verdict.SLOW and found.verdict is Verdict.BUSY) or _says_so(whole, found)
     if found.verdict in _BAD and found.verdict is not whole.verdict and not is_less:
         yield Tried("verdict", *at, f"{whole.verdict} -> {found.verdict}", found.texts[-1])
 
 
+def _says_so(whole: Answer, found: Answer) -> bool:
+    """Whether the whole capture is said to have failed, too, although something else matters more there."""
+    said = found.texts[-1].partition(". ")[0].lower().rstrip(".")
+    return found.verdict is Verdict.FAILED and bool(said) and said in whole.texts[-1].lower()
+
+
 def _shows(bare: Answer, found: Answer, incident: Incident, dress: Dress) -> Iterator[Tried]:
     names = _NAMES.get(dress.format, {})
-    for kind, call, target in dict.fromkeys(bare.facts):
+    for kind, calls, target in dict.fromkeys(bare.facts):
         at = ("shows", incident.name, str(dress))
         yield Tried(*at)
-        words = {call, names.get(call, call)}
+        words = {name for call in calls.split() for name in (call, names.get(call, call))}
+        # Other systems print fewer targets, and of many targets any may be named.
         is_shown = any(
-            words & set(re.findall(r"\w+", text)) and (target in text or dress.format != "strace")
+            words & set(re.findall(r"\w+", text))
+            and (target in text or dress.format != "strace" or "different targets" in text)
             for text in found.texts
         )
         if not is_shown:
-            yield Tried(*at, kind, f"{call} {target}")
+            yield Tried(*at, kind, f"{calls} {target}")
 
 
 _NAMES = {

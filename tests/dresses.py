@@ -185,7 +185,8 @@ def _clocks_of(name: str) -> tuple[str, ...]:
 def pairwise(among: Sequence[Dress], seed: str, number: int) -> list[Dress]:
     """So many dresses that show together as many pairs of properties as possible, the same ones for a seed."""
     order = random.Random(seed)
-    left, chosen, seen = list(among), [], set[tuple[tuple[str, object], ...]]()
+    left, seen = list(among), set[tuple[tuple[str, object], ...]]()
+    chosen: list[Dress] = []
     while left and len(chosen) < number:
         sample = order.sample(left, min(len(left), 24))
         best = max(sample, key=lambda dress: len(_pairs(dress) - seen))

@@ -65,9 +65,13 @@ def _entered(name: str, call: Call) -> Iterator[str]:
         yield f'NAMI  "{path}"'
 
 
-_FIRST_PATHS = ("open", "stat", "lstat", "access", "execve", "mkdir", "rmdir", "unlink", "readlink", "chdir", "rename",
-                "statfs", "chmod", "truncate", "creat", "mount", "umount2", "link", "symlink")  # fmt: skip
-_SECOND_PATHS = ("openat", "newfstatat", "faccessat", "faccessat2", "unlinkat", "mkdirat", "readlinkat", "statx", "fchmodat")
+_FIRST_PATHS = (
+    *("open", "stat", "lstat", "access", "execve", "mkdir", "rmdir", "unlink", "readlink", "chdir", "rename"),
+    *("statfs", "chmod", "truncate", "creat", "mount", "umount2", "link", "symlink"),
+)
+_SECOND_PATHS = (
+    *("openat", "newfstatat", "faccessat", "faccessat2", "unlinkat", "mkdirat", "readlinkat", "statx", "fchmodat"),
+)
 
 
 def _paths(call: Call) -> Iterator[str]:
@@ -179,9 +183,7 @@ def perf_trace(text: str) -> str:
     starts = sorted((call.start_us, call.pid) for call in calls)
     ends = sorted((call.end_us, call.pid) for call in calls)
     moments = sorted({*starts, *ends})
-    crossed = {
-        (at_us, pid) for (at_us, pid), (_, other) in pairwise(moments) if pid != other
-    }
+    crossed = {(at_us, pid) for (at_us, pid), (_, other) in pairwise(moments) if pid != other}
     lines: list[Moment] = []
     for order, call in enumerate(calls):
         comm = comms(call.pid, call.start_us)

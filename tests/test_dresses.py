@@ -5,6 +5,7 @@ A dress of each incident is tried here, all of them by `make dresses`. `dresses.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,16 +49,15 @@ def test_every_dress_claims_no_more(incident: Incident, wardrobe: Wardrobe) -> N
     assert not _report(dress_relations.same(wardrobe, incident))
 
 
-def test_each_property_is_shown() -> None:
-    chosen = [dress for each in _INCIDENTS.values() for dress in dress_relations.chosen(each, _DRESSES)]
-    for name, values in (("format", dresses.FORMATS), ("clock", dresses.CLOCKS), ("cut", dresses.CUTS)):
-        assert {getattr(dress, name) for dress in chosen} == set(values)
-    pairs = {(dress.format, dress.cut) for dress in chosen}
-    assert len(pairs) == len(dresses.FORMATS) * len(dresses.CUTS)
+def test_chosen_dresses_show_each_pair_of_properties() -> None:
+    chosen = dresses.pairwise(dresses.all_dresses(), "all", 120)
+    for one, other in itertools.combinations(("format", "cut", "output", "redacted"), 2):
+        pairs = {(getattr(dress, one), getattr(dress, other)) for dress in dresses.all_dresses()}
+        assert {(getattr(dress, one), getattr(dress, other)) for dress in chosen} == pairs
 
 
 def test_renumbered_pids_are_found_again() -> None:
-    text = "[pid 7] wait4(8, [{WIFEXITED(s)}], 0, NULL) = 8\n7 1700000000.000000 read(8, \"\", 7) = 0\n"
+    text = '[pid 7] wait4(8, [{WIFEXITED(s)}], 0, NULL) = 8\n7 1700000000.000000 read(8, "", 7) = 0\n'
     assert dresses.original_pids(dresses.renumbered(text)) == text
     assert dresses.renumbered(text).count("4000007") == 2
 

@@ -35,7 +35,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     still = [each for each in processes if each.pid not in spinning]
     if found := hangs.hang(trace, still):
         return found
-    if any(each.name in _OPEN_CALLS for each in findings[:1]) and not hangs.returned_before(processes, findings[0]):
+    if any(_is_hang(each) for each in findings[:1]) and not hangs.returned_before(processes, findings[0]):
         return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
@@ -47,6 +47,10 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if judged.verdict is Verdict.BUSY:
         return judged
     return fine_runs.ending(trace, processes)
+
+
+def _is_hang(finding: Finding) -> bool:
+    return finding.name in _OPEN_CALLS and finding.severity is not Severity.INFO
 
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
