@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _OPEN_CALLS = ("open-call", "broken-call")
-_OF_CAPTURE = ("lossy-capture", "excerpt", "overhead-dominates", "narrow-filter", "no-durations", "untraced-children")
+_OF_CAPTURE = ("lossy-capture", "cut-capture", "excerpt", "overhead-dominates", "narrow-filter", "no-durations", "untraced-children")
 """Rules about the capture, which say nothing of the run."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
@@ -36,7 +36,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if found := hangs.hang(trace, still):
         return found
     by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
-    if any(each.name in _OPEN_CALLS for each in findings[:1]) and not by_chance:
+    if any(_is_hang(each) for each in findings[:1]) and not by_chance:
         return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
@@ -48,6 +48,10 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if judged.verdict is Verdict.BUSY:
         return judged
     return fine_runs.ending(trace, processes)
+
+
+def _is_hang(finding: Finding) -> bool:
+    return finding.name in _OPEN_CALLS and finding.severity is not Severity.INFO
 
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
