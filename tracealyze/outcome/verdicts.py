@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _OPEN_CALLS = ("open-call", "broken-call")
-_OF_CAPTURE = ("lossy-capture", "cut-capture", "excerpt", "overhead-dominates", "narrow-filter", "no-durations", "untraced-children")
+_OF_CAPTURE = (
+    "lossy-capture",
+    "cut-capture",
+    "excerpt",
+    "overhead-dominates",
+    "narrow-filter",
+    "no-durations",
+    "untraced-children",
+)
 """Rules about the capture, which say nothing of the run."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
