@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field invariants fuzz lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test dresses live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field invariants fuzz lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -38,6 +38,9 @@ demo: $(STAMPS)/engine ## Build in a virtual environment and summarise the sampl
 test: setup ## Run the tests, Rust and Python
 	cargo test --workspace --quiet
 	$(PYTHON) -m pytest --numprocesses auto
+
+dresses: setup ## Show each incident in every dress: all clocks, tracers and cuts (hours of one core)
+	$(PYTHON) -m pytest --numprocesses auto -m dresses
 
 live: setup ## Capture programs with strace now and check what the rules find (minutes, a quiet machine)
 	$(PYTHON) -m pytest -m live

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 _DURATION = re.compile(r" <\d+\.\d{6,9}>$", re.MULTILINE)
 _STAMP = re.compile(r"^((?:\[pid +\d+\] |\d+ +)?)(\d{9,10})\.(\d{3})\d* ", re.MULTILINE)
@@ -82,6 +83,7 @@ class Story:
         return sorted(events, key=_at_us)
 
 
+@lru_cache(maxsize=8)
 def story(text: str) -> Story:
     """The calls of a capture made with `-ttt -T`."""
     told, first_us = Story(), None
@@ -96,7 +98,10 @@ def story(text: str) -> Story:
         at_us -= first_us
         begun = number
         if resumed := _RESUMED.match(body):
-            at_us, body, begun = open_calls.pop(pid, (at_us, f"{resumed['name']}(", number))
+            if pid not in open_calls:
+                # What it was about is in a line before the capture.
+                continue
+            at_us, body, begun = open_calls.pop(pid)
             body += resumed["rest"]
         elif body.endswith("<unfinished ...>"):
             open_calls[pid] = (at_us, body.removesuffix("<unfinished ...>").rstrip(), number)
@@ -132,11 +137,11 @@ def _signal(
 def _call(pid: int, at_us: int, ended: re.Match[str]) -> Call:
     name, _, args = ended["call"].partition("(")
     dur_us = round(float(ended["dur"] or 0) * _S_US)
-    ret = None if ended["ret"] == "?" else _number(ended["ret"])
+    ret = None if ended["ret"] == "?" else number_of(ended["ret"])
     return Call(pid, at_us, at_us + dur_us, name, list(_arguments(args[:-1])), ret, ended["errno"] or "")
 
 
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
     is_octal = len(text) > 1 and text.startswith("0") and text.isdigit()
     return int(text, 8 if is_octal else 0)
 
@@ -186,22 +191,30 @@ MACOS_NAMES = {
     "fdatasync": "fsync",
     "futex": "psynch_cvwait",
 }
-_MACOS_ERRNO = {
-    "EPERM": 1, "ENOENT": 2, "EINTR": 4, "EIO": 5, "EBADF": 9, "ECHILD": 10, "EACCES": 13, "EEXIST": 17, "ENOTDIR": 20,
-    "EINVAL": 22, "EMFILE": 24, "ENOTTY": 25, "ENOSPC": 28, "ESPIPE": 29, "EPIPE": 32, "EAGAIN": 35, "EINPROGRESS": 36,
-    "EOPNOTSUPP": 45, "ETIMEDOUT": 60, "ECONNREFUSED": 61, "ENOSYS": 78,
+BSD_ERRNO = {
+    "EPERM": 1, "ENOENT": 2, "ESRCH": 3, "EINTR": 4, "EIO": 5, "ENXIO": 6, "E2BIG": 7, "ENOEXEC": 8, "EBADF": 9,
+    "ECHILD": 10, "ENOMEM": 12, "EACCES": 13, "EFAULT": 14, "EBUSY": 16, "EEXIST": 17, "EXDEV": 18, "ENODEV": 19,
+    "ENOTDIR": 20, "EISDIR": 21, "EINVAL": 22, "ENFILE": 23, "EMFILE": 24, "ENOTTY": 25, "ETXTBSY": 26, "EFBIG": 27,
+    "ENOSPC": 28, "ESPIPE": 29, "EROFS": 30, "EMLINK": 31, "EPIPE": 32, "ERANGE": 34, "EAGAIN": 35, "EINPROGRESS": 36,
+    "EALREADY": 37, "ENOTSOCK": 38, "EOPNOTSUPP": 45, "EAFNOSUPPORT": 47, "EADDRINUSE": 48, "EADDRNOTAVAIL": 49,
+    "ENETDOWN": 50, "ENETUNREACH": 51, "ECONNABORTED": 53, "ECONNRESET": 54, "ENOBUFS": 55, "EISCONN": 56,
+    "ENOTCONN": 57, "ETIMEDOUT": 60, "ECONNREFUSED": 61, "ELOOP": 62, "ENAMETOOLONG": 63, "EHOSTUNREACH": 65,
+    "ENOTEMPTY": 66, "EDQUOT": 69, "ESTALE": 70, "ENOLCK": 77, "ENOSYS": 78,
 }  # fmt: skip
 # Calls without a line: they do not return.
 _NO_RETURN = ("exit_group", "exit", "_exit", "rt_sigreturn")
 _MAX_CPU_US = 25
 
 
-def dtruss(text: str) -> str:
+_DTRUSS_COLUMNS = ("RELATIVE", "ELAPSD", "CPU")
+
+
+def dtruss(text: str, columns: tuple[str, ...] = _DTRUSS_COLUMNS, *, with_stacks: bool = False) -> str:
     """As `dtruss -f -e -o -d` on macOS: no wall clock, but CPU time. Longer calls waited."""
     told = story(text)
     used_us: dict[int, int] = {}
     last_us: dict[int, int] = {}
-    lines = ["\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return"]
+    lines = [f"\tPID/THRD  {'  '.join((*columns, ''))}SYSCALL(args) \t\t = return"]
     for call in told.calls:
         if call.name in _NO_RETURN or call.ret is None:
             continue
@@ -210,9 +223,14 @@ def dtruss(text: str) -> str:
         between_us = max(0, call.start_us - last_us[pid]) if pid in last_us else 0
         used_us[pid] = used_us.get(pid, 0) + between_us + cpu_us
         if pid not in last_us:
-            lines.append(f"{pid:5}/0x{pid:x}:  {0:7}:  {0:6}:  {0:5}: fork()\t\t = 0 0")
+            lines.append(f"{pid:5}/0x{pid:x}:  {''.join(f'{0:7}: ' for _ in columns)}fork()\t\t = 0 0")
         last_us[pid] = call.end_us
-        lines.append(f"{pid:5}/0x{pid:x}:  {used_us[pid]:8} {dur_us:7} {cpu_us:6} {_macos_call(call)}")
+        values = {"RELATIVE": used_us[pid], "ELAPSD": dur_us, "CPU": cpu_us}
+        numbers = "".join(f"{values[column]:7} " for column in columns)
+        lines.append(f"{pid:5}/0x{pid:x}:  {numbers}{_macos_call(call)}")
+        if with_stacks:
+            name = MACOS_NAMES.get(call.name, call.name)
+            lines += ["", f"              libsystem_kernel.dylib`{name}+0xa", "              tool`main+0x1f4", ""]
     return "\n".join(lines) + "\n"
 
 
@@ -220,10 +238,10 @@ def _macos_call(call: Call) -> str:
     args = [_macos_argument(arg) for arg in call.args]
     if call.name in ("openat", "newfstatat") and args:
         args = args[1:]
-    error = _MACOS_ERRNO.get(call.errno, 22) if call.errno else 0
+    error = BSD_ERRNO.get(call.errno, 22) if call.errno else 0
     ret = -1 if error else call.ret
     if call.name in ("clock_nanosleep", "nanosleep"):
-        args, ret, error = _semwait(call), -1, error or _MACOS_ERRNO["ETIMEDOUT"]
+        args, ret, error = _semwait(call), -1, error or BSD_ERRNO["ETIMEDOUT"]
     name = MACOS_NAMES.get(call.name, call.name)
     return f"{name}({', '.join(args)})\t\t = {ret} {f'Err#{error}' if error else 0}"
 
@@ -244,7 +262,7 @@ def _macos_argument(arg: str) -> str:
     if string := re.match(r'^"(.*)"(\.\.\.)?$', arg, re.DOTALL):
         return f'"{string[1]}\\0"'
     if number := re.match(r"^(-?\d+|0x[0-9a-f]+)(?:<.*>)?$", arg):
-        return f"0x{_number(number[1]) & (1 << 64) - 1:X}"
+        return f"0x{number_of(number[1]) & (1 << 64) - 1:X}"
     return "0x0" if arg == "NULL" else "0x7FFEEFBFEDE0"
 
 
@@ -277,10 +295,21 @@ _SOLARIS_SIGNALS = {
 }  # fmt: skip
 
 
-def solaris_truss(text: str) -> str:
-    """As `truss -f -dDE -v all` on Solaris: the time since the event before, which ends with a call."""
+_SOLARIS_COLUMNS = re.compile(r"\t *\d+\.\d{4}\t *\d+\.\d{4}\t *\d+\.\d{4}\t")
+
+
+def solaris_truss(text: str, *, timed: bool = True) -> str:
+    """As `truss -f -dDE -v all` on Solaris: the time since the event before, which ends with a call.
+
+    Not timed, as without -dDE."""
+    base = "Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]\n"
+    lines = _solaris_truss(text)
+    return base + lines if timed else _SOLARIS_COLUMNS.sub("\t", lines)
+
+
+def _solaris_truss(text: str) -> str:
     told = story(text)
-    lines = ["Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]"]
+    lines: list[str] = []
     last: dict[int, int] = {}
     broken: dict[int, Call] = {}
     creators = {
@@ -341,7 +370,7 @@ def _solaris_lines(call: Call, columns: str) -> Iterator[str]:
 def _solaris_call(call: Call) -> str:
     name = SOLARIS_NAMES.get(call.name, call.name)
     args = [_solaris_argument(arg) for arg in call.args]
-    result = f"Err#{_MACOS_ERRNO.get(call.errno, 22)} {call.errno}" if call.errno else f"= {call.ret}"
+    result = f"Err#{BSD_ERRNO.get(call.errno, 22)} {call.errno}" if call.errno else f"= {call.ret}"
     if name == "_exit":
         return f"_exit({args[0]})"
     if name in ("pipe", "pipe2") and not call.errno:
@@ -398,8 +427,15 @@ FREEBSD_NAMES = {
 }
 
 
-def freebsd_truss(text: str) -> str:
-    """As `truss -f -H -d -D` on FreeBSD: a line when the call returns, with its end and its duration."""
+def freebsd_truss(text: str, *, timed: bool = True) -> str:
+    """As `truss -f -H -d -D` on FreeBSD: a line when the call returns, with its end and its duration.
+
+    Not timed, as without -d -D."""
+    lines = _freebsd_truss(text)
+    return lines if timed else re.sub(r"(?m)^( *\d+ \d+: )\d+\.\d{9} \d+\.\d{9} ", r"\1", lines)
+
+
+def _freebsd_truss(text: str) -> str:
     told = story(text)
     creators = {
         call.ret: call
@@ -443,7 +479,7 @@ def _freebsd_lines(event: Call | Signal) -> Iterator[str]:
         yield f"exit({args[0]})"
         yield f"process exit, rval = {args[0]}"
     elif event.ret is not None:
-        number = _MACOS_ERRNO.get(event.errno, 22)
+        number = BSD_ERRNO.get(event.errno, 22)
         result = f"ERR#{number} 'Error'" if event.errno else f"= {event.ret} ({event.ret:#x})"
         yield f"{name}({','.join(args)}) {result}"
     elif event.errno:

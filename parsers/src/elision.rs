@@ -62,7 +62,7 @@ pub(crate) fn recognised(line: Line, text: &[u8]) -> Line {
 }
 
 /// Whether a line only marks that others were left out.
-pub(crate) fn is_elision(text: &[u8]) -> bool {
+pub fn is_elision(text: &[u8]) -> bool {
     // The line above the signature of a mail.
     if text.trim_ascii_start() == b"-- " {
         return false;

@@ -22,8 +22,9 @@ pub use file::Seekable;
 pub use stream::{Chunk, Stream};
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Size of a cell or a chunk, unless a line is longer.
 pub const CHUNK_BYTES: usize = 1 << 20;
@@ -48,15 +49,35 @@ pub fn open(path: &Path) -> io::Result<Source> {
     }
 }
 
+/// Where standard input began when it was read first, if it is a file.
+static INPUT_START: Mutex<Option<u64>> = Mutex::new(None);
+
 /// Standard input as a file, so that input redirected from a plain file is read in cells.
 #[cfg(unix)]
 fn standard_input() -> io::Result<Source> {
-    use std::os::fd::AsFd;
-    let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    if file.metadata()?.is_file() {
+    let mut file = redirected()?;
+    let is_file = file.metadata()?.is_file();
+    let start = if is_file {
+        Some(file.stream_position()?)
+    } else {
+        None
+    };
+    *INPUT_START.lock().unwrap_or_else(PoisonError::into_inner) = start;
+    if is_file {
         return source_of(file);
     }
     Stream::new(kept::Kept::new(file)).map(Source::Stream)
+}
+
+#[cfg(unix)]
+fn redirected() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(not(unix))]
+fn redirected() -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(unix))]
@@ -64,13 +85,19 @@ fn standard_input() -> io::Result<Source> {
     Stream::new(kept::Kept::new(io::stdin())).map(Source::Stream)
 }
 
-/// Open a file that was read before. Of standard input, only what was short enough to be kept can be read again.
+/// Open a file that was read before. Of standard input, a file can be read again, and else what was short enough to be kept.
 ///
 /// # Errors
 /// Those of [`open`]; standard input that was too long.
 pub fn open_again(path: &Path) -> io::Result<Source> {
     if path.as_os_str() != "-" {
         return open(path);
+    }
+    let start = *INPUT_START.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(start) = start {
+        let mut file = redirected()?;
+        file.seek(SeekFrom::Start(start))?;
+        return source_of(file);
     }
     let bytes = kept::bytes().ok_or_else(|| {
         io::Error::new(

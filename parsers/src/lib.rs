@@ -41,6 +41,7 @@ pub mod truss_solaris;
 
 pub use cached_lines::{CachedLines, ChunkLines, Content, LineRef};
 pub use capture_facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, LEAP_YEAR_NS, StampMoment};
+pub use elision::is_elision;
 pub use envelope::choose_reader;
 pub use facts::Fact;
 pub use format::{Format, Head, LineReader, Parsed, Recognition};

@@ -13,7 +13,7 @@ use crate::names::{Names, is_word_byte};
 use crate::quoted::Quoting;
 use crate::wrapper::{self, Place};
 use crate::{known, log};
-use parsers::{Head, LineKind, LineReader, Parsed, choose_reader, kernel_log, scan};
+use parsers::{Head, LineKind, LineReader, Parsed, choose_reader, is_elision, kernel_log, scan};
 use rustc_hash::FxHashMap;
 
 /// Remembered bodies of lines take up to about this.
@@ -302,6 +302,10 @@ impl Lines {
     fn whole(&mut self, line: &[u8], kind: LineKind, out: &mut Vec<u8>) {
         if self.names.kept.has(line) {
             return out.extend_from_slice(line);
+        }
+        // Without the mark, the time of the lines that somebody left out would look like a silence.
+        if is_elision(line) {
+            return log::message(&mut self.names, line, out);
         }
         let blanks = line
             .iter()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _MAX_UNEXPLAINED = 3
 _MAX_REMARKS = 2
 _INFERRED = "inferred"
+_LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
 _OF_QUICK_CALLS = ("io",)
 """Tables whose costs are durations of calls that hardly do anything."""
 
@@ -273,7 +274,15 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int, tracing_ns: int)
     precision = messages.share_precision(match, trace.capture_of(match.capture), match.whole.ns)
     # It does not show what tracing takes between calls. That may be more, so less of the lives of processes is left.
     unknown_ns = precision * tracing_ns if TABLES[match.rule.table].times == "lives" else 0
-    return severity(int(impact_ns - unknown_ns), share / (1 + precision))
+    found = severity(int(impact_ns - unknown_ns), share / (1 + precision))
+    return _LESS[found] if _is_part_of_calls(trace, match) else found
+
+
+def _is_part_of_calls(trace: TraceTables, match: Match) -> bool:
+    """Whether its share is one of the time in calls, which is larger than that of the unknown window."""
+    capture = trace.capture_of(match.capture)
+    has_lines = capture is not None and bool(capture.has.get("events"))
+    return match.basis is Basis.ELAPSED and not match.is_outside and has_lines
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:

@@ -211,10 +211,16 @@ def _reaches_thresholds(trace: TraceTables, rule: Rule, match: Match) -> bool:
     if rule.needs_durations and basis_of(trace, match.capture) is Basis.COUNTS:
         return False
     resolved_ns = 0 if _is_limited(match) else MIN_COST_TICKS * tick_ns(trace, match)
-    min_ns = max(minimum.total_ns, minimum.share * match.whole.ns, resolved_ns)
+    whole_ns = match.whole.ns or _least_wall_ns(trace, match)
+    min_ns = max(minimum.total_ns, minimum.share * whole_ns, resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
         return False
     return not minimum.count or (match.row.get(rule.count) or 0) >= minimum.count
+
+
+def _least_wall_ns(trace: TraceTables, match: Match) -> int:
+    """A lower bound of the length of a capture whose costs are lower bounds, too."""
+    return trace.least_walls_ns.get(match.capture, 0) if match.basis is Basis.ELAPSED and match.cost_ns else 0
 
 
 def _is_limited(match: Match) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.heuristics import MIN_OBSERVED_SHARE
+from tracealyze.findings.rule_set import rules
+from tracealyze.heuristics import MAX_LOADED_FILES, MIN_OBSERVED_SHARE
 from tracealyze.outcome import known
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
@@ -23,6 +24,7 @@ _MIN_TURNS = 4
 _MIN_CALLS = 8
 _MAX_BODY = 3
 _MAX_OF_KIND = 4
+_MAPS = ("mmap", "mmap2", "mprotect")
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Observation:
 def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
     """What a capture shows, the strongest first. What findings state is not repeated."""
     found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
-    return [each for each in found if not _is_stated(each, findings)]
+    about_captures = {rule.name for rule in rules() if rule.table == "captures"}
+    stated = {line for each in findings if each.name not in about_captures for line in each.lines}
+    return [each for each in found if each.kind == "ends" or not stated & set(each.lines)]
 
 
 def _ends(outcome: Outcome) -> Iterator[Observation]:
@@ -91,7 +95,8 @@ def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
     """The calls made most on targets of one form, wherever they stand."""
     rows = [row for row in trace.calls(by=["program", "syscall", "shape"], quantiles=False) if "/" in row["shape"]]
     calls = max(trace.totals["calls"], 1)
-    largest = max(rows, key=lambda row: row["calls"], default=None)
+    # Of several with the same number, which one is named does not depend on what they took.
+    largest = max(rows, key=lambda row: (row["calls"], row["shape"]), default=None)
     if largest and largest["calls"] >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls):
         text = f"{process_of({'program': largest['program']})} calls {largest['shape']} "
         yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
@@ -113,13 +118,9 @@ def _repetition(row: Row) -> str:
 def _is_much(row: Row, calls: int) -> bool:
     turns: int = row["turns"]
     made: int = turns * row["period"]
-    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls)
+    loads_files = turns <= MAX_LOADED_FILES and any(call.partition(" ")[0] in _MAPS for call in row["body"])
+    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls) and not loads_files
 
 
 def _lines(row: Row) -> tuple[int, ...]:
     return tuple(dict.fromkeys((row["first_line"], row["last_line"])))
-
-
-def _is_stated(observation: Observation, findings: Sequence[Finding]) -> bool:
-    lines = set(observation.lines)
-    return observation.kind != "ends" and bool(lines) and any(lines & set(each.lines) for each in findings)

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _OPEN_CALLS = ("open-call", "broken-call")
+_OF_CAPTURE = (
+    "lossy-capture",
+    "cut-capture",
+    "excerpt",
+    "overhead-dominates",
+    "narrow-filter",
+    "no-durations",
+    "untraced-children",
+)
+"""Rules about the capture, which say nothing of the run."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
@@ -25,7 +35,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if not trace.totals["calls"]:
         return _of_findings(findings)
     processes = ended_processes(trace)
-    if found := crashes.crash(trace, processes):
+    if found := crashes.crash(trace, processes) or crashes.gone(processes):
         return found
     if found := fine_runs.loading(trace, processes):
         return found
@@ -33,7 +43,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     still = [each for each in processes if each.pid not in spinning]
     if found := hangs.hang(trace, still):
         return found
-    if any(each.name in _OPEN_CALLS for each in findings[:1]) and not hangs.returned_before(processes, findings[0]):
+    by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
+    if any(_is_hang(each) for each in findings[:1]) and not by_chance:
         return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
@@ -47,9 +58,14 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     return fine_runs.ending(trace, processes)
 
 
+def _is_hang(finding: Finding) -> bool:
+    return finding.name in _OPEN_CALLS and finding.severity is not Severity.INFO
+
+
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
     """What the findings alone say."""
-    serious = [each for each in findings if each.severity is not Severity.INFO]
+    about_run = [each for each in findings if each.name not in (*_OF_CAPTURE, *_OPEN_CALLS)]
+    serious = [each for each in about_run if each.severity is not Severity.INFO]
     for each in serious:
         if each.impact_ns is not None and each.basis is not Basis.COUNTS:
             return Outcome(Verdict.SLOW, "", lines=each.lines[:4])

@@ -159,7 +159,7 @@ fn sign(line: &[u8]) -> StraceSign {
     if events::is_auxiliary(line) || table::is_rule(line) || prompt::is_tracer_command(line) {
         return StraceSign::Neutral;
     }
-    if table::is_head(line) {
+    if table::is_head(line) || table::is_row(line) {
         return StraceSign::Sure;
     }
     match StraceLayout::guess(line) {

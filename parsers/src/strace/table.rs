@@ -6,6 +6,7 @@
 use crate::format::{Head, Parsed};
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
+use crate::syscalls;
 use memchr::memmem;
 
 /// Longest row, in words. `-U` selects up to nine columns.
@@ -239,6 +240,11 @@ pub fn read(line: &[u8], columns: Option<&SummaryColumns>, parsed: &mut Parsed) 
         });
     }
     Some(read)
+}
+
+/// Whether a line is a row of a table whose title may be missing: it has the usual columns and names a call.
+pub fn is_row(line: &[u8]) -> bool {
+    usual_row(line).is_some_and(|row| syscalls::by_name(row.name).is_some())
 }
 
 /// A row in the columns without `-U`, whatever the title of the first table is.

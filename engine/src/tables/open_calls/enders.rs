@@ -266,11 +266,21 @@ pub(super) fn is_at_work(
         .events
         .texts
         .bytes(context.trace.events.target(call.row));
+    // A write and a read of one pipe that are both open end each other: the capture ends between their lines.
+    let events = &context.trace.events;
+    let direction = |row: u32| events.action(row).transfer();
+    let meets = |other: &OpenCall| {
+        !target.is_empty()
+            && events.target(other.row) == events.target(call.row)
+            && direction(other.row).is_some()
+            && direction(call.row).is_some()
+            && direction(other.row) != direction(call.row)
+    };
     let may_be_pipe = target.is_empty() || target.starts_with(b"pipe:");
     let runs = |task: u32| {
         let waits = open
             .iter()
-            .any(|other| other.task == task && other.wait.is_some());
+            .any(|other| other.task == task && other.wait.is_some() && !meets(other));
         let has_lines = !context.trace.rows_of(task).is_empty();
         has_lines && !waits && is_alive(context, call, task)
     };

@@ -95,11 +95,13 @@ impl<'all> Around<'all> {
             .ends
             .told(self.context, task)
             .filter(|&told| self.context.trace.starts_before(expired, told));
+        // Where the capture ends with the wait, what comes next is unknown.
+        let is_last = || self.context.trace.rows_from(task, expired).len() <= 1;
         // Servers are told to end, even where the tracer prints no signals.
         let is_ended = match ended(self.context, task) {
             Some(Ended::Killed(_)) => true,
             Some(Ended::Exited(_)) => told.is_some(),
-            None => self.is_server(task),
+            None => self.is_server(task) || is_last(),
         };
         is_ended && self.is_idle_until(task, expired, told)
     }
