@@ -105,6 +105,9 @@ pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     process::describe_tail(text, line, parsed);
 }
 
+/// No limit is longer than this (2 years), so that those of some calls can be added up.
+const MAX_TIMEOUT_NS: i64 = 1 << 56;
+
 /// What the arguments contained so far.
 #[derive(Default)]
 struct ArgumentFacts<'a> {
@@ -295,7 +298,7 @@ fn alarm(letter: u8, arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
     // The second half of a call that is printed in halves does not repeat the argument.
     let is_set = matches!(line.outcome, Outcome::Ok | Outcome::Open);
     if let Some(after_ns) = after.filter(|_| is_set && line.extra == 0) {
-        line.extra = parsed.keep(Extra::Alarm(after_ns.max(0)));
+        line.extra = parsed.keep(Extra::Alarm(after_ns.clamp(0, MAX_TIMEOUT_NS)));
     }
 }
 
@@ -490,7 +493,7 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     }
     let timeout_ns = facts.timeout.map(|timeout| match timeout {
         Timeout::Never => NO_NS,
-        Timeout::After(ns) => ns,
+        Timeout::After(ns) => ns.min(MAX_TIMEOUT_NS),
     });
     let fds = facts.fds.into_boxed_slice();
     line.extra = parsed.keep(match timeout_ns {

@@ -169,13 +169,14 @@ impl Times {
         let mut sum_ns = 0i64;
         for piece in pieces {
             sum_ns = sum_ns.saturating_add(piece.exclusive_ns);
-            self.by_class[piece.class as usize] += piece.exclusive_ns;
+            let of_class = &mut self.by_class[piece.class as usize];
+            *of_class = of_class.saturating_add(piece.exclusive_ns);
             let shape = piece.shape as usize;
             if piece.shape != NONE && shape >= self.by_shape.len() {
                 self.by_shape.resize(shape + 1, 0);
             }
             if let Some(sum) = self.by_shape.get_mut(shape) {
-                *sum += piece.exclusive_ns;
+                *sum = sum.saturating_add(piece.exclusive_ns);
             }
         }
         self.by_task.push(sum_ns);

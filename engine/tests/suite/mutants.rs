@@ -213,8 +213,6 @@ fn claims_hold_for_mutants() {
         .duration_since(UNIX_EPOCH)
         .map_or(1, |now| now.as_nanos() as u64);
     let seed = number_of("TRACEALYZE_FUZZ_SEED").unwrap_or(now);
-    let until =
-        Instant::now() + Duration::from_secs(number_of("TRACEALYZE_FUZZ_SECONDS").unwrap_or(5));
     let kept = std::env::var_os("TRACEALYZE_FUZZ_CORPUS").map(PathBuf::from);
     println!("TRACEALYZE_FUZZ_SEED={seed}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -233,6 +231,8 @@ fn claims_hold_for_mutants() {
         .iter()
         .filter_map(|bytes| crate::whole::signature(bytes))
         .collect();
+    let until =
+        Instant::now() + Duration::from_secs(number_of("TRACEALYZE_FUZZ_SECONDS").unwrap_or(5));
     let (mut chance, mut tried, before) = (Chance(seed), 0u64, corpus.len());
     while Instant::now() < until {
         let mut lines = lines_of(chance.of::<Vec<u8>>(&corpus));
