@@ -292,7 +292,9 @@ fn alarm(letter: u8, arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
             }
         })
     };
-    if let Some(after_ns) = after.filter(|_| line.outcome == Outcome::Ok && line.extra == 0) {
+    // Whether a call that another task's line interrupts succeeds is in its second half.
+    let may_succeed = matches!(line.outcome, Outcome::Ok | Outcome::Open);
+    if let Some(after_ns) = after.filter(|_| may_succeed && line.extra == 0) {
         line.extra = parsed.keep(Extra::Alarm(after_ns.max(0)));
     }
 }
