@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
     from tracealyze.trace_tables import TraceTables
 
-_OPEN_CALLS = ("open-call", "broken-call")
+_STOPPED = "stopped-at-end"
+_OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
 _ABOUT_CAPTURE = ("cut-capture", "lossy-capture")
 """Warnings about the capture, which do not say how the run went."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
@@ -36,7 +37,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if found := hangs.hang(trace, still):
         return found
     if any(_is_hang(each) for each in findings[:1]) and not hangs.returned_before(processes, findings[0]):
-        return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
+        return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=_next(findings[0]))
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
         return replace(judged, details=(f"{failure.text[0].upper()}{failure.text[1:]}.", *failure.details[:1]))
@@ -47,6 +48,11 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if judged.verdict is Verdict.BUSY:
         return judged
     return fine_runs.ending(trace, processes)
+
+
+def _next(finding: Finding) -> str:
+    pid = "PID" if finding.pid is None else str(finding.pid)
+    return f"kill -CONT {pid}" if finding.name == _STOPPED else hangs.command(finding.pid)
 
 
 def _is_hang(finding: Finding) -> bool:
