@@ -26,7 +26,7 @@ _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-s
 def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
-        return _of_findings(findings)
+        return _hang_of(findings) or _of_findings(findings)
     processes = ended_processes(trace)
     if found := crashes.crash(trace, processes):
         return found
@@ -36,8 +36,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     still = [each for each in processes if each.pid not in spinning]
     if found := hangs.hang(trace, still):
         return found
-    if any(_is_hang(each) for each in findings[:1]) and not hangs.returned_before(processes, findings[0]):
-        return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=_next(findings[0]))
+    if (found := _hang_of(findings)) and not hangs.returned_before(processes, findings[0]):
+        return found
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
         return replace(judged, details=(f"{failure.text[0].upper()}{failure.text[1:]}.", *failure.details[:1]))
@@ -55,8 +55,12 @@ def _next(finding: Finding) -> str:
     return f"kill -CONT {pid}" if finding.name == _STOPPED else hangs.command(finding.pid)
 
 
-def _is_hang(finding: Finding) -> bool:
-    return finding.name in _OPEN_CALLS and finding.severity is not Severity.INFO
+def _hang_of(findings: Sequence[Finding]) -> Outcome | None:
+    """The hang that the first finding is about; None if it is about none."""
+    for first in findings[:1]:
+        if first.name in _OPEN_CALLS and first.severity is not Severity.INFO:
+            return Outcome(Verdict.HUNG, "", lines=first.lines[:4], next=_next(first))
+    return None
 
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
