@@ -49,7 +49,6 @@ def _untimed(case: Case, folder: Path, durations: bool) -> Trace:
 
 _ONLY_TIME = {
     "connect-stall/found-1": "the connection takes long, and succeeds",
-    "expired-timeout/found-2": "a signal ends the wait, and no call has its limit",
 }
 """Faults of such rules that no count shows."""
 

@@ -176,9 +176,9 @@ def test_the_loop_of_the_login_spans_its_lines() -> None:
 
 
 def test_a_finding_spans_more_than_the_lines_that_it_quotes() -> None:
+    nap = "clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=200000000}, NULL) = 0 <0.200000>"
     naps = "".join(
-        f"7 {1700000000 + 0.201 * turn:.6f} clock_nanosleep(CLOCK_REALTIME, 0, {{tv_sec=0, tv_nsec=200000000}}, NULL) = 0 <0.200000>\n"
-        f"7 {1700000000.2005 + 0.201 * turn:.6f} getppid() = 1 <0.000010>\n"
+        f"7 {1700000000 + 0.201 * turn:.6f} {nap}\n7 {1700000000.2005 + 0.201 * turn:.6f} getppid() = 1 <0.000010>\n"
         for turn in range(40)
     )
     end = "7 1700000008.100000 exit_group(0) = ?\n7 1700000008.100100 +++ exited with 0 +++\n"

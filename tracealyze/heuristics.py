@@ -271,6 +271,11 @@ MIN_DEADLOCKED_SHARE: Final = 0.6
 
 Source: chosen."""
 
+MAX_LOADED_FILES: Final = 50
+"""Maximum number of files that a program maps one after the other when it starts: libraries, catalogues, locales.
+
+Source: /bin/sleep maps 13, python3 with its modules 20 to 40, git 10."""
+
 MIN_OBSERVED_SHARE: Final = 0.05
 """Minimum share of all calls of a repetition that is worth an observation.
 

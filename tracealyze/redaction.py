@@ -23,6 +23,7 @@ from tracealyze.errors import UnknownFormat, UnusableInput, WrongUsage
 Name: TypeAlias = "str | os.PathLike[str]"
 
 _KEY_BYTES = 16
+_MAX_KEY_BYTES = 64 << 10
 _PER_TASK = re.compile(r".*\.(?P<pid>\d+)(?:\.(?:gz|bz2|xz|zst))?")
 _HARMLESS_FACTS = frozenset(
     (
@@ -293,11 +294,16 @@ def _key(file: Name | None) -> bytes:
     if file is None:
         return os.urandom(_KEY_BYTES)
     try:
-        content = Path(file).read_bytes()
+        with open(file, "rb") as stream:
+            content = stream.read(_MAX_KEY_BYTES + 1)
     except OSError as error:
         raise WrongUsage(
             f"{file}: {error.strerror}. Make a key with: head -c 32 /dev/urandom > {file} and keep it secret."
         ) from error
+    if len(content) > _MAX_KEY_BYTES:
+        raise WrongUsage(
+            f"{file}: a key has at most {_MAX_KEY_BYTES >> 10} KiB. Make one with: head -c 32 /dev/urandom"
+        )
     if len(content) < _KEY_BYTES:
         raise WrongUsage(f"{file}: a key needs {_KEY_BYTES} bytes. Make one with: head -c 32 /dev/urandom > {file}")
     return hashlib.blake2b(content, digest_size=_KEY_BYTES, person=b"redact").digest()

@@ -386,6 +386,19 @@ class TraceTables:
         return sums
 
     @cached_property
+    def least_walls_ns(self) -> dict[int, int]:
+        """A lower bound of the length of each capture without a clock: how long one of its tasks asked to wait."""
+        sums: dict[tuple[str, int, int], int] = {}
+        for name in ("sleeps", "timeouts"):
+            table = self.table(name)
+            for capture, tid, cost_ns in zip(*map(table.column, ("capture", "tid", "exclusive_ns")), strict=True):
+                sums[name, capture, tid] = sums.get((name, capture, tid), 0) + cost_ns
+        least: dict[int, int] = {}
+        for (_, capture, _), sum_ns in sums.items():
+            least[capture] = max(least.get(capture, 0), sum_ns)
+        return least
+
+    @cached_property
     def critical_path(self) -> Table:
         """The segments of the critical path, in order of time."""
         return self.path_from(0)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_SENTENCES = 3
+_MAJORITY = 0.5
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
         share = row["exclusive_ns"] / trace.window.wall_ns
         what = "outside system calls" if row["class"] == "user" else f"in {name_of(row)}"
         where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
-        return Sentence(f"No cause stands out. Most of the wall time, {units.share(share)}, is {where}.", share)
+        most = "Most" if share > _MAJORITY else "The largest part"
+        return Sentence(f"No cause stands out. {most} of the wall time, {units.share(share)}, is {where}.", share)
     return Sentence("No cause stands out.")
 
 

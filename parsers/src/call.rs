@@ -292,9 +292,9 @@ fn alarm(letter: u8, arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
             }
         })
     };
-    // Whether a call that another task's line interrupts succeeds is in its second half.
-    let may_succeed = matches!(line.outcome, Outcome::Ok | Outcome::Open);
-    if let Some(after_ns) = after.filter(|_| may_succeed && line.extra == 0) {
+    // The second half of a call that is printed in halves does not repeat the argument.
+    let is_set = matches!(line.outcome, Outcome::Ok | Outcome::Open);
+    if let Some(after_ns) = after.filter(|_| is_set && line.extra == 0) {
         line.extra = parsed.keep(Extra::Alarm(after_ns.max(0)));
     }
 }

@@ -3,12 +3,26 @@
 //! In:   `> loading... close(3) = 0 (0x0)`
 //! Out:  the line without quote marks, from the call on, after output of the traced program
 
+use crate::scan;
 use crate::syscalls;
 
-/// The line without a byte order mark and without the mark of a quoted mail.
+/// Marks by which people point at a line, before a blank.
+const POINTERS: [&[u8]; 6] = [b"=>", b"-->", b"->", b"==>", b">>>", b"*"];
+
+/// The line without a byte order mark, the mark of a quoted mail, and the mark of somebody who points at it.
 pub(crate) fn unquoted(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    line.strip_prefix(b"> ").unwrap_or(line)
+    let line = line.strip_prefix(b"> ").unwrap_or(line);
+    unpointed(line).unwrap_or(line)
+}
+
+/// What follows the mark of somebody who points at a line, if it has one.
+pub(crate) fn unpointed(line: &[u8]) -> Option<&[u8]> {
+    let rest = POINTERS.iter().find_map(|mark| line.strip_prefix(*mark))?;
+    let is_apart = rest
+        .first()
+        .is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+    is_apart.then(|| scan::skip_blanks(rest))
 }
 
 /// The rest of a line from the name of the first call on, if other text precedes it: output of the traced program

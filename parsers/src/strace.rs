@@ -19,6 +19,7 @@ use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
 use crate::prompt;
+use crate::quoting;
 use crate::scan;
 use crate::stack;
 use crate::syscalls::{self, Syscall};
@@ -177,6 +178,7 @@ impl StraceReader {
         if let Some(rest) = line
             .strip_prefix(BYTE_ORDER_MARK)
             .or_else(|| after_hole(line))
+            .or_else(|| quoting::unpointed(line))
         {
             return self.read_plain(rest, parsed);
         }

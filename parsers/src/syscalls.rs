@@ -261,6 +261,17 @@ pub fn action_of(name: Text) -> Action {
     by_text(name).map_or(Action::Plain, |call| call.action)
 }
 
+/// Whether the target of the syscall with this name is the id of a process.
+pub fn targets_process(name: Text) -> bool {
+    by_text(name).is_some_and(|call| {
+        let is_of_thread = matches!(call.action, Action::SignalsThread | Action::JoinsThread)
+            || call.name.starts_with("lwp_");
+        let is_of_process = matches!(call.class, Class::Child | Class::Process)
+            || matches!(call.action, Action::OpensProcess);
+        call.args.contains('i') && is_of_process && !is_of_thread
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

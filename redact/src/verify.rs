@@ -3,7 +3,8 @@
 //! ```text
 //! 1  as many lines                               so that lines can be compared one by one
 //! 2  each word is in a list or proves itself     letters of pseudonyms contain a sum over the others
-//! 3  no six bytes of the line's own text         also unescaped, and within hexadecimal digits and base64
+//! 3  no six bytes of the line's own text         also unescaped, and within hexadecimal digits, base64, %xx
+//! 4  no address of hardware of the line          whatever its form
 //! ```
 //! It shares the lists with the code that rewrites, and nothing else: it knows no format, no call and no path. Digits
 //! have no list: those that stand outside of quotes in the original may stay, others fall under the third rule.
@@ -32,7 +33,7 @@ pub enum Problem {
     Word,
     /// Text of the original is still there.
     Text,
-    /// Text of the original is still there, in hexadecimal digits or base64.
+    /// Text of the original is still there, in hexadecimal digits, base64 or `%xx`.
     Encoded,
 }
 
@@ -152,6 +153,18 @@ impl Verifier {
                 });
             }
         }
+        let kept = octet_lists(redacted);
+        if octet_lists(original)
+            .iter()
+            .any(|(octets, _)| kept.iter().any(|(other, _)| other == octets))
+        {
+            let column = kept[0].1 + 1;
+            return verdict.add(Finding {
+                line: number,
+                column,
+                problem: Problem::Text,
+            });
+        }
         self.collect(original);
         if self.grams.is_empty() {
             return;
@@ -188,6 +201,21 @@ impl Verifier {
             }
         }
         dates(&text).for_each(|range| secret[range].fill(false));
+        self.remember(&text, &secret);
+        // Octets of digits seem to be numbers, and are letters.
+        for decoded in percent_decoded(&text) {
+            let mut secret = vec![true; decoded.len()];
+            for range in runs(&decoded) {
+                if self.is_own(&decoded[range.clone()]) {
+                    secret[range].fill(false);
+                }
+            }
+            self.remember(&decoded, &secret);
+        }
+    }
+
+    /// Remember each window of a text that is secret as a whole.
+    fn remember(&mut self, text: &[u8], secret: &[bool]) {
         for (start, window) in text.windows(WINDOW).enumerate() {
             let letters = window.iter().filter(|byte| is_word_byte(**byte)).count();
             if letters >= MIN_WORD_BYTES
@@ -493,32 +521,100 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     1
 }
 
-/// What words stand for if they are hexadecimal digits or base64.
+/// What words stand for if they are hexadecimal digits, base64 or percent-encoded.
 fn decodings(text: &[u8]) -> Vec<(Vec<u8>, Problem)> {
-    let mut found = Vec::new();
     let is_base64 =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
-    for word in text
+    let words = text
         .split(|&byte| !is_base64(byte))
-        .filter(|word| word.len() >= 8)
-    {
-        let digits = word.strip_prefix(b"0x").unwrap_or(word);
-        for skipped in 0..2 {
-            let bytes = digits
-                .get(skipped..)
-                .unwrap_or(b"")
-                .chunks_exact(2)
-                .map_while(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-            let bytes: Vec<u8> = bytes.collect();
-            if bytes.len() >= WINDOW {
-                found.push((bytes, Problem::Encoded));
+        .filter(|word| word.len() >= 8);
+    // Digits may be a part of a word of base64, such as a path.
+    let digits = text
+        .split(|byte| !byte.is_ascii_hexdigit())
+        .filter(|digits| digits.len() >= 2 * WINDOW);
+    let of_base64 = words.flat_map(|word| (0..4).map(move |at| base64(&word[at..])));
+    let of_digits = digits.flat_map(|digits| (0..2).map(move |at| hexadecimal(&digits[at..])));
+    of_base64
+        .chain(of_digits)
+        .chain(percent_decoded(text))
+        .filter(|bytes| bytes.len() >= WINDOW)
+        .map(|bytes| (bytes, Problem::Encoded))
+        .collect()
+}
+
+fn hexadecimal(digits: &[u8]) -> Vec<u8> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => digit - b'0',
+        digit => digit.to_ascii_lowercase() - b'a' + 10,
+    };
+    digits
+        .chunks_exact(2)
+        .map(|pair| value(pair[0]) << 4 | value(pair[1]))
+        .collect()
+}
+
+/// The words with octets such as `%68`, decoded.
+fn percent_decoded(text: &[u8]) -> Vec<Vec<u8>> {
+    let is_part = |byte: u8| is_word_byte(byte) || matches!(byte, b'%' | b'_' | b'-' | b'.');
+    let decoded = |word: &[u8]| {
+        let (mut out, mut at, mut count) = (Vec::new(), 0, 0);
+        while let Some(&byte) = word.get(at) {
+            let octet = word
+                .get(at + 1..at + 3)
+                .filter(|pair| byte == b'%' && pair.iter().all(u8::is_ascii_hexdigit));
+            count += usize::from(octet.is_some());
+            match octet {
+                Some(pair) => out.extend(hexadecimal(pair)),
+                None => out.push(byte),
             }
+            at += if octet.is_some() { 3 } else { 1 };
         }
-        for skipped in 0..4 {
-            let bytes = base64(word.get(skipped..).unwrap_or(b""));
-            if bytes.len() >= WINDOW {
-                found.push((bytes, Problem::Encoded));
+        (count > 0).then_some(out)
+    };
+    if memchr::memchr(b'%', text).is_none() {
+        return Vec::new();
+    }
+    text.split(|&byte| !is_part(byte))
+        .filter_map(decoded)
+        .collect()
+}
+
+/// The lists of six octets or more, and where they begin: `58:51:88:2d:85:c6`, `58-51-…`, `addr=[0x58, 0x51, …]`. A list
+/// of equal octets addresses nobody or everybody.
+fn octet_lists(text: &[u8]) -> Vec<(Vec<u8>, usize)> {
+    const FORMS: [(&[u8], &[u8]); 3] = [(b"", b":"), (b"", b"-"), (b"addr=[0x", b", 0x")];
+    const MIN_OCTETS: usize = 6;
+    let octet = |at: usize| {
+        text.get(at..at + 2)
+            .filter(|pair| pair.iter().all(u8::is_ascii_hexdigit))
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let is_start = at == 0 || !is_word_byte(text[at - 1]);
+        let list = FORMS.iter().find_map(|(start, between)| {
+            if start.is_empty() && !is_start {
+                return None;
             }
+            let mut end = at + text[at..].starts_with(start).then_some(start.len())?;
+            let mut octets = hexadecimal(octet(end)?);
+            end += 2;
+            while text[end..].starts_with(between)
+                && let Some(next) = octet(end + between.len())
+            {
+                octets.extend(hexadecimal(next));
+                end += between.len() + 2;
+            }
+            let is_address =
+                octets.len() >= MIN_OCTETS && octets[1..] != octets[..octets.len() - 1];
+            is_address.then_some((octets, end))
+        });
+        match list {
+            Some((octets, end)) => {
+                found.push((octets, at));
+                at = end;
+            }
+            None => at += 1,
         }
     }
     found

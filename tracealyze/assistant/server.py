@@ -58,8 +58,21 @@ def _reporting(answer: Callable[..., str]) -> Callable[..., str]:
     @wraps(answer)
     def reporting(*arguments: Any, **named: Any) -> str:
         try:
-            return answer(*arguments, **named)
-        except TracealyzeError as error:
+            if not all(map(_is_text, (*arguments, *named.values()))):
+                raise WrongUsage("an argument contains half of a character; send valid Unicode.")
+            return _text(answer(*arguments, **named))
+        except (TracealyzeError, OSError) as error:
+            # Names that no file can have are errors of the system.
             raise failure(shown(error)[:_MAX_ERROR]) from None
 
     return reporting
+
+
+def _is_text(argument: object) -> bool:
+    """Whether an argument can be repeated in an answer."""
+    return not isinstance(argument, str) or _text(argument) == argument
+
+
+def _text(answer: str) -> str:
+    """A text without halves of characters, which cannot be sent: the client would wait for ever."""
+    return answer.encode(errors="replace").decode()

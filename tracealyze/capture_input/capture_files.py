@@ -68,7 +68,8 @@ def _expanded(argument: str, skipped: list[str] | None) -> list[list[str]]:
         if found:
             return joined(found)
         raise MissingCapture(f"{argument}: no file matches.")
-    if path.is_symlink():
+    # Unlike the method of a path, this takes names that no file can have.
+    if os.path.islink(path):
         raise MissingCapture(f"{argument}: a symbolic link to {os.readlink(path)}, which does not exist.")
     raise MissingCapture(f"{argument}: no such file.{_near(path)}")
 

@@ -63,9 +63,9 @@ def _name(source: object, temporary: TemporaryFiles) -> str:
 
 
 def _is_content(text: str | bytes | bytearray) -> bool:
-    """Captures have lines, and names do not."""
-    line_break: Any = "\n" if isinstance(text, str) else b"\n"
-    return line_break in text or len(text) > _MAX_PATH
+    """Captures have lines, compressed ones have any bytes, and names have neither line breaks nor NUL."""
+    marks: tuple[Any, ...] = ("\n", "\0") if isinstance(text, str) else (b"\n", b"\0")
+    return any(mark in text for mark in marks) or len(text) > _MAX_PATH
 
 
 def _encoded(text: str | bytes | bytearray) -> bytes:

@@ -160,6 +160,9 @@ def _last_facts(file: BinaryIO) -> dict[str, Any]:
 def _facts(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
+        if b"\\u" in text:
+            # An escape may stand for half of a character, which no text may contain.
+            found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -9,6 +9,7 @@ from tracealyze import units
 from tracealyze.errors import GateFailed
 from tracealyze.render import output
 from tracealyze.render.capture_notes import losses_line, name_of_capture
+from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
@@ -39,6 +40,11 @@ def note_if_summary_only(trace: Trace) -> bool:
     if trace.is_summary_only:
         output.note("Only a summary table (strace -c): it has counts of calls, shown by summarize and top-syscalls.")
     return trace.is_summary_only
+
+
+def replaces_listing(trace: Trace, form: Form) -> bool:
+    """Whether a note on standard error stands for an empty listing. A program that reads it gets the empty listing."""
+    return note_if_summary_only(trace) and form not in (Form.JSON, Form.CSV)
 
 
 def must_be_none(lost: int) -> None:

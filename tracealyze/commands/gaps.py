@@ -66,7 +66,7 @@ def command(
             Column("between", "between", min_width=_MIN_CALL_WIDTH),
         ]
         listing = Listing("gaps", columns, drawn, trace.tick_ns, moments=frozenset(["start_ns"]))
-    if gaps or not losses.note_if_summary_only(trace):
+    if gaps or not losses.replaces_listing(trace, form):
         write_listing(listing, form)
     if min_length is None and min_ns:
         output.note(f"Hidden: gaps shorter than {units.min_duration(min_ns, trace.tick_ns)}; --min 0s shows all.")

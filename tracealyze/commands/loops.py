@@ -46,7 +46,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
             Column("what", "loop body", min_width=_MIN_BODY_WIDTH),
         ]
         listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in loops], trace.dur_tick_ns)
-    if loops or not losses.note_if_summary_only(trace):
+    if loops or not losses.replaces_listing(trace, form):
         write_listing(listing, form)
     source.close(trace)
 

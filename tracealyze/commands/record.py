@@ -207,12 +207,19 @@ def _limits(time_limit: str | None, max_size: str | None, ring: str | None, trig
         raise WrongUsage("--ring keeps the size of the file constant, so --max-size has no effect. Use one of them.")
     condition = parse(trigger, "events", kind="condition", origin="--trigger") if trigger else None
     return Limits(
-        for_s=units.read_duration(time_limit) / units.S if time_limit else None,
-        max_bytes=units.read_size(max_size) if max_size else None,
+        for_s=_positive("--for", time_limit, units.read_duration(time_limit)) / units.S if time_limit else None,
+        max_bytes=_positive("--max-size", max_size, units.read_size(max_size)) if max_size else None,
         ring_bytes=ring_bytes,
         trigger=Trigger(condition) if condition else None,
-        after_s=units.read_duration(after) / units.S,
+        after_s=max(units.read_duration(after), 0) / units.S,
     )
+
+
+def _positive(option: str, text: str, amount: int) -> int:
+    """A limit, which a recording must be able to reach after its start."""
+    if amount <= 0:
+        raise WrongUsage(f"{option} {text}: the recording would end at once. Use a positive limit.")
+    return amount
 
 
 def _labelled(texts: Sequence[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ _PROBLEMS = {
     "lines": "one of the captures has more lines",
     "word": "a word that is neither known to be harmless nor a pseudonym",
     "text": "text of the original line",
-    "encoded": "text of the original line, as hexadecimal digits or base64",
+    "encoded": "text of the original line, as hexadecimal digits, base64 or %xx",
 }
 
 

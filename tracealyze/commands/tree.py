@@ -57,7 +57,7 @@ def command(
     pruning = tree.Pruning(depth, min_ns, folds=is_drawn and not no_fold, is_flat=is_flat)
     with analyzing():
         found = tree.tree_of(trace, pruning, rows.top, threads=threads)
-    if found.rows or not losses.note_if_summary_only(trace):
+    if found.rows or not losses.replaces_listing(trace, form):
         write_listing(tree.drawn(found.rows, trace) if is_drawn else tree.plain(found.rows, trace.tick_ns), form)
     _note_hidden(found)
     source.close(trace)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tracealyze import units
 from tracealyze.claims import Claim, TableRows
 from tracealyze.expression.evaluation import evaluate_group
-from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of
+from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of, whole_of_table
 from tracealyze.findings.bounds import with_bounds
 from tracealyze.heuristics import MIN_COST_TICKS, MIN_LIMITED_SHARE
 from tracealyze.schema import TABLES, merges_of
@@ -39,6 +39,8 @@ _MAX_PROOFS = 2
 _MAX_SPANNED = 64
 _MAX_NAMES = 8
 
+_OF_TRACER = "summary_rows"
+"""The rows of tables that the tracer printed."""
 _WINDOW = Whole()
 
 
@@ -173,7 +175,7 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
     found = _pieces(trace, rule) if table is None else _rows(trace, rule, table)
     by_cost = set()
     for match in found:
-        whole = whole_of(trace, match.row, _basis(trace, rule, match))
+        whole = _whole(trace, rule, match)
         if _reaches_thresholds(trace, rule, replace(match, whole=whole)):
             row = with_bounds(trace, rule, match.row) if table is None else match.row
             by_cost.add(match.capture)
@@ -185,6 +187,13 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
             if group not in seen:
                 seen.add(group)
                 yield match
+
+
+def _whole(trace: TraceTables, rule: Rule, match: Match) -> Whole:
+    """What the cost of a match is a share of."""
+    if rule.table == _OF_TRACER:
+        return whole_of_table(trace, match.capture)
+    return whole_of(trace, match.row, _basis(trace, rule, match))
 
 
 def _basis(trace: TraceTables, rule: Rule, match: Match) -> Basis:
@@ -202,10 +211,16 @@ def _reaches_thresholds(trace: TraceTables, rule: Rule, match: Match) -> bool:
     if rule.needs_durations and basis_of(trace, match.capture) is Basis.COUNTS:
         return False
     resolved_ns = 0 if _is_limited(match) else MIN_COST_TICKS * tick_ns(trace, match)
-    min_ns = max(minimum.total_ns, minimum.share * match.whole.ns, resolved_ns)
+    whole_ns = match.whole.ns or _least_wall_ns(trace, match)
+    min_ns = max(minimum.total_ns, minimum.share * whole_ns, resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
         return False
     return not minimum.count or (match.row.get(rule.count) or 0) >= minimum.count
+
+
+def _least_wall_ns(trace: TraceTables, match: Match) -> int:
+    """A lower bound of the length of a capture whose costs are lower bounds, too."""
+    return trace.least_walls_ns.get(match.capture, 0) if match.basis is Basis.ELAPSED and match.cost_ns else 0
 
 
 def _is_limited(match: Match) -> bool:
@@ -283,7 +298,7 @@ def _min_cost(trace: TraceTables, rule: Rule) -> MinCost | None:
     if not rule.cost:
         return None
     group = ("capture", *rule.group) if rule.group else ()
-    is_summed = not group or merges_of(rule.table)[rule.cost] == "sum"
+    is_summed = (not group or merges_of(rule.table)[rule.cost] == "sum") and rule.table != _OF_TRACER
     return MinCost(rule.cost, group, _min_costs_ns(trace, [rule]) if is_summed else ())
 
 

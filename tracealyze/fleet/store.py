@@ -97,7 +97,7 @@ class Store:
             found = json.loads(self._get("store.json"))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UnusableInput(f"{self.name}: store.json cannot be read: {shown(str(error))}.") from error
         return str(found.get("schema")) if isinstance(found, dict) else "unknown"
 
@@ -167,7 +167,7 @@ class Store:
         except FileNotFoundError:
             # Compaction has removed it; its rows are in the batch that replaces it.
             return Commit(key, dict.fromkeys(TABLES, 0))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UnusableInput(
                 f"{self.name}: v1/done/{shown(key)}.json cannot be read: {shown(str(error))}."
             ) from error
@@ -245,13 +245,16 @@ class Snapshot:
 
     def _read(self, source: Any, columns: Sequence[str] | None, where: Any) -> Iterator[Any]:
         try:
-            yield from source.to_batches(
+            for batch in source.to_batches(
                 columns=None if columns is None else list(columns),
                 filter=where,
                 batch_size=_ROWS_PER_READ,
                 batch_readahead=_BATCHES_AHEAD,
                 fragment_readahead=_PARTS_AHEAD,
-            )
+            ):
+                if "capture_id" in batch.schema.names and batch["capture_id"].null_count:
+                    raise ValueError("it has rows without a capture")
+                yield batch
         except (OSError, ValueError) as error:
             raise UnusableInput(f"{self.store.name}: a part cannot be read: {shown(str(error))}.") from error
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MAX_TARGETS = 3
 _PAGE_BYTES = 4096
+_WITHOUT_ADDRESS = ("SEGV_CPERR",)
+"""The kernel does not say which address was meant."""
 _LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
 
 
@@ -33,6 +35,7 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
     if not crashed or is_handled:
         return None
     # A parent often dies of its child's signal, right after it: the first one has the cause.
+    crashed.sort(key=lambda each: each.ending["signal_line"] or each.ending["last_line"])
     process = crashed[0]
     name = process.name(processes)
     has_stack = trace.has_stacks
@@ -45,6 +48,29 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
         next=_command(process),
         inert=f"killed by {process.signal}",
     )
+
+
+def gone(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """A process that vanished in a call while others went on; None if there is none."""
+    for process in processes:
+        row = next((row for row in process.last_calls if row["gone"]), None)
+        if row is None or process.has_ended or process.ending["threads"] > 1:
+            continue
+        call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+        on = f" on {row['target']}" if row["target"] else ""
+        waiting = [each for each in processes if each is not process and each.last_calls]
+        names = ", ".join(each.name(processes) for each in waiting[:_MAX_TARGETS])
+        others = (f"Those that wait at the end are the consequence: {names}.",) if waiting else ()
+        return Outcome(
+            Verdict.CRASHED,
+            shown(f"{process.name(processes)} never returned from {call}{on} (line {row['last_line']})"),
+            ("It was killed in that call: by a filter of system calls (seccomp), or by SIGKILL.", *others),
+            (row["last_line"],),
+            unseen="who killed it",
+            next="dmesg | grep -iE 'seccomp|audit|killed process'",
+            inert=f"never returned from a call (line {row['last_line']})",
+        )
+    return None
 
 
 def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator[str]:
@@ -69,11 +95,15 @@ def _address(ending: Row) -> str:
     meaning = known.signal_codes().get(code, "")
     reason = f"{shown(code)}: {meaning}" if meaning else shown(code)
     address = ending["fault_address"]
+    if code in _WITHOUT_ADDRESS:
+        return f"{reason[0].upper()}{reason[1:]}." if reason else ""
     if address is None or code.startswith("SI_TKILL"):
         return f"Raised with {reason}." if meaning else ""
     # The kernel prints no address for these.
     is_unknown = code == "SI_KERNEL"
     value = 0 if address == "NULL" else int(address, 16) if address.startswith("0x") else None
+    if text := known.fault_addresses().get(address):
+        return f"Address {shown(address)}: {text}."
     null = ""
     if value is not None and not is_unknown and value < _PAGE_BYTES:
         null = ", a null pointer" if value == 0 else ", a null pointer plus an offset"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import known
-from tracealyze.outcome.failures import command, fatal_failure, sentence
-from tracealyze.outcome.messages import Message, certain_failure, last_message, rejection
+from tracealyze.outcome.failures import command, fatal_failure, nearest_refusal, sentence
+from tracealyze.outcome.messages import Message, certain_failure, last_message, last_progress, rejection
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_NAMED = 2
+_OF_SHELLS = (126, 127)
+_LIBRARY = re.compile(r"loading shared|shared (librar|object)")
 
 
 def failure(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
@@ -51,6 +55,9 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
     if code:
         meaning = known.exit_status(short(process.ending["program"]), code)
+        if meaning and code in _OF_SHELLS and (said := last_message(process)) and _LIBRARY.search(said.text):
+            # The dynamic linker exits with them, too.
+            meaning = None
         if meaning and meaning.is_fine:
             return None
         reason = f" ({meaning.text})" if meaning else ""
@@ -82,7 +89,7 @@ def _outcome(
         tuple(_details(process, culprit, message, failed)),
         tuple(line for line in lines if line),
         unseen=_unseen(trace, message),
-        next=_next(culprit, message, failed),
+        next=_next(trace, culprit, message, failed),
         inert=_inert(process, failed),
     )
 
@@ -113,6 +120,8 @@ def _details(
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
         yield Quoting(f"Last answer: {answer.quoted()}.")
+    elif output := last_progress(culprit):
+        yield Quoting(f"Last output: {output.quoted()}.")
     if failed:
         yield sentence(failed)
     if not process.has_ended or process.is_told:
@@ -137,7 +146,11 @@ def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
         yield f"Earlier: {sentence(row)}"
     usual = sum(row["calls"] for row in process.last_failures) - sum(row["calls"] for row in others)
     usual -= failed["calls"] if failed else 0
-    if usual and not others:
+    if others or not usual:
+        return
+    if not failed and (nearest := nearest_refusal(process)):
+        yield f"Shortly before: {sentence(nearest)}"
+    else:
         yield f"Failures before: {units.count(usual)}, as usual for healthy programs."
 
 
@@ -159,7 +172,7 @@ def _traced(trace: TraceTables) -> str:
     return f"{', '.join(families)} calls" if families else "some calls"
 
 
-def _next(process: EndedProcess, message: Message | None, failed: Row | None) -> str:
+def _next(trace: TraceTables, process: EndedProcess, message: Message | None, failed: Row | None) -> str:
     if message and known.message_words().set_uid.search(message.text):
         return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
     if failed and (text := command(failed, process.pid)):
@@ -167,5 +180,5 @@ def _next(process: EndedProcess, message: Message | None, failed: Row | None) ->
     if process.signal == "SIGKILL":
         return "dmesg | grep -iE 'killed process|out of memory'"
     if message is None:
-        return "strace -f -ttt -T -yy -s 256 -o FILE COMMAND"
+        return whole_command(trace.captures[0].format)
     return ""

@@ -22,6 +22,7 @@ _LAST_LINES = 16
 _COMMON_WEIGHT = 4
 """Weight of errors that programs often handle."""
 _MIN_WEIGHT = 1.0
+_REFUSALS = ("EACCES", "EPERM", "ENOSYS", "EROFS")
 _NAMED = 4.0
 _STATED = 2.0
 _MIN_NAME_LENGTH = 4
@@ -39,12 +40,19 @@ def fatal_failure(process: EndedProcess, message: Message | None, *, is_filtered
     return best[2] if best else None
 
 
+def nearest_refusal(process: EndedProcess) -> Row | None:
+    """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
+    near = process.ending["last_line"] - _NEAR_LINES
+    refused = [row for row in process.last_failures if row["errno"] in _REFUSALS and not row["recovered"]]
+    return next((row for row in reversed(refused) if row["last_line"] >= near), None)
+
+
 def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     """How much a failure explains the end, from the error, the distance, and whether the message names it."""
     error = known.errors().get(row["errno"] or "")
     distance: int = end - row["last_line"]
     is_named, has_reason = _names(message, row), _states(message, row)
-    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _quotes(message, row)):
+    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
         return 0.0
     # A missing file that nothing names explains an end only right before it: programs look for many files.
     is_near = distance <= within // _COMMON_WEIGHT
@@ -52,6 +60,11 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
         return 0.0
     nearness = 1 / (1 + distance / _NEAR_LINES)
     return error.weight * nearness * (_NAMED if is_named else 1.0) * (_STATED if has_reason else 1.0)
+
+
+def _is_meant(message: Message | None, row: Row) -> bool:
+    """Whether a message is about a failure that healthy programs have, too. Many of them miss some file."""
+    return _quotes(message, row) or (row["errno"] != "ENOENT" and _states(message, row))
 
 
 def _quotes(message: Message | None, row: Row) -> bool:

@@ -51,9 +51,10 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return _told(process, name)
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
+        does = "sleeps" if row["kind"] == "time" else "waits for work"
         return Outcome(
             Verdict.FINE,
-            shown(f"{name} waits for work in {row['syscall']}{on} when the capture ends"),
+            shown(f"{name} {does} in {row['syscall']}{on} when the capture ends"),
             tuple(_usual(process)),
             (row["last_line"],),
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _INWARD = ("thread", "file lock")
 _STUCK = ("kernel", "reader")
+_SOURCES = ("input", "client", "message")
 _MIN_ROWS_AFTER = 50
 _MIN_SHARE_AFTER = 0.1
 """Of all events of the capture: a call that was open for so long while others went on did not just begin."""
@@ -46,13 +47,31 @@ def hang(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | Non
     return _stuck(process, processes, row)
 
 
-def returned_before(processes: Sequence[EndedProcess], finding: Finding) -> bool:
-    """Whether the call in which the capture ends is one that the process repeats."""
+def ends_by_chance(processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> bool:
+    """Whether the call in which the capture ends, as the first finding says, is no sign of a hang."""
+    lines = findings[0].lines if findings else ()
     return any(
-        row["last_line"] in finding.lines and row["same_before"] >= _MIN_RETURNS and row["kind"] != "thread"
+        row["last_line"] in lines and (_repeats(row) or _awaits_input(row) or _is_end_of_paste(row))
         for process in processes
         for row in process.last_calls
     )
+
+
+def _repeats(row: Row) -> bool:
+    return bool(row["same_before"] >= _MIN_RETURNS and row["kind"] != "thread")
+
+
+def _awaits_input(row: Row) -> bool:
+    """Whether a call waits for more on standard input: of a person, or of the client of a server that inetd started."""
+    is_input = row["fd"] == 0 or (row["target"] or "").startswith(("socket:[fd 0 ", "stdin"))
+    return bool(is_input and row["kind"] in _SOURCES and row["same_before"])
+
+
+def _is_end_of_paste(row: Row) -> bool:
+    """Whether a capture was copied up to a message that the program prints, or to a call that waits for nothing."""
+    is_output = row["kind"] == "reader" and (row["fd"] in (1, 2) or (row["target"] or "") in ("stdout", "stderr"))
+    has_no_object = row["kind"] == "kernel" and row["fd"] is None and not row["target"]
+    return bool((is_output or has_no_object) and not row["rows_after"])
 
 
 def command(pid: int | None) -> str:

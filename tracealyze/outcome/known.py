@@ -71,7 +71,7 @@ def errors() -> Mapping[str, KnownError]:
 @cache
 def signals() -> Mapping[str, KnownSignal]:
     """Signals by name."""
-    return {name: KnownSignal(**entry) for name, entry in known_table("signals").items() if name != "codes"}
+    return {name: KnownSignal(**entry) for name, entry in known_table("signals").items() if "kind" in entry}
 
 
 @cache
@@ -79,6 +79,13 @@ def signal_codes() -> Mapping[str, str]:
     """Why a signal was sent, by its code."""
     codes: dict[str, str] = known_table("signals")["codes"]
     return codes
+
+
+@cache
+def fault_addresses() -> Mapping[str, str]:
+    """What addresses mean that programs use on purpose."""
+    addresses: dict[str, str] = known_table("signals")["addresses"]
+    return addresses
 
 
 @cache

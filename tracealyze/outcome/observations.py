@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.findings.grouping import about_captures
 from tracealyze.findings.matching import file_of
-from tracealyze.heuristics import MIN_OBSERVED_SHARE
+from tracealyze.heuristics import MAX_LOADED_FILES, MIN_OBSERVED_SHARE
 from tracealyze.outcome import known
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
@@ -25,6 +25,7 @@ _MIN_TURNS = 4
 _MIN_CALLS = 8
 _MAX_BODY = 3
 _MAX_OF_KIND = 4
+_MAPS = ("mmap", "mmap2", "mprotect")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def _repetition(row: Row) -> str:
 def _is_much(row: Row, calls: int) -> bool:
     turns: int = row["turns"]
     made: int = turns * row["period"]
-    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls)
+    loads_files = turns <= MAX_LOADED_FILES and any(call.partition(" ")[0] in _MAPS for call in row["body"])
+    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls) and not loads_files
 
 
 def _lines(row: Row) -> tuple[int, ...]:

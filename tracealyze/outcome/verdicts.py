@@ -18,8 +18,16 @@ if TYPE_CHECKING:
 
 _STOPPED = "stopped-at-end"
 _OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
-_ABOUT_CAPTURE = ("cut-capture", "lossy-capture")
-"""Warnings about the capture, which do not say how the run went."""
+_OF_CAPTURE = (
+    "lossy-capture",
+    "cut-capture",
+    "excerpt",
+    "overhead-dominates",
+    "narrow-filter",
+    "no-durations",
+    "untraced-children",
+)
+"""Rules about the capture, which say nothing of the run."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
@@ -28,7 +36,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if not trace.totals["calls"]:
         return _hang_of(findings) or _of_findings(findings)
     processes = ended_processes(trace)
-    if found := crashes.crash(trace, processes):
+    if found := crashes.crash(trace, processes) or crashes.gone(processes):
         return found
     if found := fine_runs.loading(trace, processes):
         return found
@@ -36,7 +44,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     still = [each for each in processes if each.pid not in spinning]
     if found := hangs.hang(trace, still):
         return found
-    if (found := _hang_of(findings)) and not hangs.returned_before(processes, findings[0]):
+    by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
+    if (found := _hang_of(findings)) and not by_chance:
         return found
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
@@ -65,7 +74,8 @@ def _hang_of(findings: Sequence[Finding]) -> Outcome | None:
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
     """What the findings alone say."""
-    serious = [each for each in findings if each.severity is not Severity.INFO and each.name not in _ABOUT_CAPTURE]
+    about_run = [each for each in findings if each.name not in (*_OF_CAPTURE, *_OPEN_CALLS)]
+    serious = [each for each in about_run if each.severity is not Severity.INFO]
     for each in serious:
         if each.impact_ns is not None and each.basis is not Basis.COUNTS:
             return Outcome(Verdict.SLOW, "", lines=each.lines[:4])

@@ -353,7 +353,9 @@ def headline(trace: Trace, summary: Summary) -> str:
     size = units.counted(calls, "call") if calls else units.counted(summary.captures[0].lines, "line")
     if wall_ns:
         saving = saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
-        size = f"{units.duration(wall_ns, trace.tick_ns)} wall time{f'; {saving}' if saving else ''}"
+        idle_ns = summary.window.left_out_ns
+        after = f" after {units.duration(idle_ns, trace.tick_ns)} of waiting" if idle_ns > wall_ns else ""
+        size = f"{units.duration(wall_ns, trace.tick_ns)} wall time{after}{f'; {saving}' if saving else ''}"
     if summary.standstill:
         return size if calls or wall_ns else "no system call"
     if not outcome.text:

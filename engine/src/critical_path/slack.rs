@@ -16,6 +16,7 @@ use crate::critical_path::wait_graph::link_sums::WaitPairs;
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::grouped::Grouped;
+use crate::store::lives_by_id::LivesById;
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::wakers::Wakers;
@@ -42,10 +43,11 @@ pub(crate) struct SlackQuery {
 
 /// The processes of a capture whose ends were awaited, by the moment at which their waiters may continue.
 pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<SlackQuery> {
-    let (events, pids) = (&trace.events, trace.pids());
-    let Some(Capture { rows, .. }) = trace.captures.get(capture as usize) else {
+    let events = &trace.events;
+    let Some(Capture { rows, tasks, .. }) = trace.captures.get(capture as usize) else {
         return Vec::new();
     };
+    let lives = LivesById::new(&trace.tasks, tasks.clone());
     let mut queries: Vec<SlackQuery> = events
         .facts
         .all::<WaitedChild>()
@@ -53,12 +55,7 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
         .filter(|(row, _)| rows.contains(row))
         .filter_map(|&(row, pid)| {
             let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
-            let lives = pids.tasks().of(pids.number(capture, pid)?).iter().rev();
-            // Of several lives under one id, the one that had begun.
-            let began = |task: &Task| !task.is_thread && task.birth_ns <= end_ns;
-            let process = lives
-                .copied()
-                .find(|&task| began(&trace.tasks[task as usize]))?;
+            let process = lives.at(capture, pid, end_ns)?;
             let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
             let task = events.task(row);
             let waiter = *mains.get(task as usize)?;

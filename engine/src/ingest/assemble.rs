@@ -66,6 +66,8 @@ struct TaskState {
     program: Text,
     /// The call that the kernel last resumed after a signal.
     goes_on: Text,
+    /// The end of the execve that it began with, as what the tracer starts does; 0 if it did not.
+    started_until_ns: i64,
     /// The call in which it ended.
     left_in: Option<Row>,
     /// The call that last read a clock of deadlines, and its time.

@@ -12,7 +12,7 @@ use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use crate::store::stacks::Stacks;
 use parsers::facts::{Fds, Sender, Timeout};
-use parsers::syscalls::{Action, action_of};
+use parsers::syscalls::{self, Action, action_of};
 use parsers::{DurKind, Interner, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -520,7 +520,11 @@ impl EventTable {
         errno: Text,
         outcome: Outcome,
     ) -> u32 {
-        let target = self.normal(target);
+        let target = if syscalls::targets_process(syscall) {
+            self.normal_id(target)
+        } else {
+            self.normal(target)
+        };
         self.shapes.number(Shape {
             syscall,
             op,
@@ -528,6 +532,14 @@ impl EventTable {
             errno,
             outcome,
         })
+    }
+
+    /// The normalised form of the id of a process, however short it is: in a container, all are.
+    fn normal_id(&mut self, target: Text) -> Text {
+        match normalise::normalise_id(self.texts.bytes(target)) {
+            Some(normal) => self.texts.add(normal),
+            None => self.normal(target),
+        }
     }
 
     /// The normalised form of a target.

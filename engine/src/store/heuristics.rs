@@ -195,6 +195,13 @@ pub(crate) const MIN_WATCHDOG_SLEEPS: usize = 2;
 /// Source: `sysmon` of Go reads its cgroup limits now and then.
 pub(crate) const MAX_WATCHDOG_WORK_CALLS: usize = 1;
 
+/// Minimum number of equal pauses of a task before the end of another one that it awaits so.
+/// Source: chosen, as for poll loops.
+pub(crate) const MIN_PAUSES_BEFORE_END: usize = 3;
+/// Maximum number of such pauses after that end.
+/// Source: fio looks at its jobs a second time before it reports.
+pub(crate) const MAX_PAUSES_AFTER_END: usize = 2;
+
 // Loops and probes
 
 /// Minimum number of iterations of a loop. Fewer may be a coincidence.

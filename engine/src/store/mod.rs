@@ -11,6 +11,7 @@ pub(crate) mod file_chunks;
 pub(crate) mod grouped;
 pub(crate) mod heuristics;
 pub(crate) mod histogram;
+pub(crate) mod lives_by_id;
 pub(crate) mod normalise;
 pub(crate) mod numbers;
 pub(crate) mod outcomes;

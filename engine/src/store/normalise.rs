@@ -26,6 +26,17 @@ pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
     normalise_into(target, &mut out).then_some(out)
 }
 
+/// The normalised form of the id of a process or, with a minus, of a group; `None` for 0, which is the own group, and
+/// for what is no number.
+pub(crate) fn normalise_id(id: &[u8]) -> Option<&'static [u8]> {
+    let (digits, normal): (&[u8], &[u8]) = match id.strip_prefix(b"-") {
+        Some(group) => (group, b"-N"),
+        None => (id, b"N"),
+    };
+    let is_id = digits.iter().all(u8::is_ascii_digit) && digits.iter().any(|&digit| digit != b'0');
+    is_id.then_some(normal)
+}
+
 /// The same with the form in a buffer; whether it differs from the text.
 pub fn normalise_into(target: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(changed) = without_random_name(target) else {
@@ -187,6 +198,21 @@ fn push_with_numbers(word: &[u8], out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_of_processes_differ_between_runs_however_short() {
+        let cases: [(&[u8], Option<&[u8]>); 6] = [
+            (b"4", Some(b"N")),
+            (b"46", Some(b"N")),
+            (b"4646", Some(b"N")),
+            (b"-46", Some(b"-N")),
+            (b"0", None),
+            (b"", None),
+        ];
+        for (id, expected) in cases {
+            assert_eq!(normalise_id(id), expected);
+        }
+    }
 
     #[test]
     fn what_differs_between_runs_goes_and_names_stay() {

@@ -4,7 +4,7 @@ use crate::store::facts::SeenAsleep;
 use crate::store::heuristics::MAX_KERNEL_RATIO;
 use crate::store::time_limits::reached_limit;
 use crate::table_support::context::TableContext;
-use parsers::{DurKind, NO_NS};
+use parsers::{DurKind, NO_NS, Outcome};
 
 /// Whether most of the duration may be the program's own time, before or after the call.
 ///
@@ -14,6 +14,11 @@ pub(crate) fn may_be_outside(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let cpu_ns = events.cpu_ns(row);
     let computed = cpu_ns != NO_NS && cpu_ns.saturating_mul(MAX_KERNEL_RATIO) >= events.dur_ns(row);
-    let is_bound = events.dur_kind(row) == DurKind::UpperBound;
+    let is_bound = match events.dur_kind(row) {
+        DurKind::UpperBound => true,
+        // It returned, and its task has no later line: nothing shows when.
+        DurKind::None => matches!(events.outcome(row), Outcome::Ok | Outcome::Failed),
+        _ => false,
+    };
     is_bound && !computed && !events.facts.has::<SeenAsleep>(row) && !reached_limit(events, row)
 }

@@ -680,16 +680,16 @@ impl KnownGroups {
     /// As [`KnownGroups::new`] for keys that do not depend on targets: there are far fewer parts than shapes.
     fn of_parts(trace: &Trace, keys: &[CallKey]) -> KnownGroups {
         let mut known = KnownGroups::default();
+        let mut places: FxHashMap<Group, u32> = FxHashMap::default();
         let of_part = |part: &Shape| {
             let mut group = [0; MAX_KEYS];
             for (place, key) in group.iter_mut().zip(keys) {
                 *place = key.of_shape(trace, NONE, part).unwrap_or(NONE);
             }
-            let place = known.groups.iter().position(|&other| other == group);
-            place.unwrap_or_else(|| {
+            *places.entry(group).or_insert_with(|| {
                 known.groups.push(group);
-                known.groups.len() - 1
-            }) as u32
+                known.groups.len() as u32 - 1
+            })
         };
         let parts = trace.shape_parts();
         let of_parts: Vec<u32> = parts.parts().iter().map(of_part).collect();

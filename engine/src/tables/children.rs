@@ -5,6 +5,7 @@
 //! ```
 
 use crate::parallel;
+use crate::store::lives_by_id::LivesById;
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
@@ -40,7 +41,7 @@ table! {
 
 /// Program of the child if known, whether the trace shows its end, and whether the trace shows a child at all.
 type Key = (Option<Text>, bool, bool);
-/// Tasks by their own pid or by that of their creator.
+/// Tasks by the pid of their creator.
 type ByPid = FxHashMap<(u32, i32), Vec<u32>>;
 /// Maximum number of children of a process that are checked for one wait.
 const MAX_TRIES: usize = 64;
@@ -56,15 +57,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| {
         (action.wait() == Some(Wait::Child)).then_some(())
     });
-    let (mut by_pid, mut by_creator) = (ByPid::default(), ByPid::default());
+    let tasks_of_all = context.trace.tasks.len() as u32;
+    let lives = LivesById::new(&context.trace.tasks, 0..tasks_of_all);
+    let mut by_creator = ByPid::default();
     for (number, task) in (0u32..)
         .zip(&context.trace.tasks)
         .filter(|(_, task)| !task.is_thread)
     {
-        by_pid
-            .entry((task.capture, task.pid))
-            .or_default()
-            .push(number);
         if let Some(creator) = context.trace.tasks.get(task.creator as usize) {
             by_creator
                 .entry((task.capture, creator.pid))
@@ -74,7 +73,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     }
     let tasks: Vec<u32> = context.tasks().collect();
     let mut all: Vec<(u32, Key, Waits)> = parallel::flat_map(&tasks, |&task| {
-        of_task(context, &kinds, (&by_pid, &by_creator), task)
+        of_task(context, &kinds, (&lives, &by_creator), task)
             .into_iter()
             .map(move |(key, waits)| (task, key, waits))
     });
@@ -95,7 +94,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn of_task(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<()>,
-    (by_pid, by_creator): (&ByPid, &ByPid),
+    (lives, by_creator): (&LivesById, &ByPid),
     task: u32,
 ) -> FxHashMap<Key, Waits> {
     let (trace, events) = (context.trace, &context.trace.events);
@@ -111,14 +110,8 @@ fn of_task(
         } = span;
         let edge = context.wakers.waker(trace, task, at, span);
         let capture = trace.tasks[task as usize].capture;
-        let by_id = pid.and_then(|pid| by_pid.get(&(capture, pid)));
-        let born = by_id.and_then(|tasks| {
-            tasks
-                .iter()
-                .rev()
-                .find(|&&task| trace.tasks[task as usize].birth_ns <= end_ns)
-        });
-        let child = edge.map(|edge| edge.task).or(born.copied());
+        let born = pid.and_then(|pid| lives.at(capture, pid, end_ns));
+        let child = edge.map(|edge| edge.task).or(born);
         let program = child
             .and_then(|child| context.selection.program_index.name_of(child))
             .map(|program| program.path);

@@ -102,7 +102,9 @@ pub fn lives(trace: &Trace, tasks: &[u32]) -> Vec<Life> {
                 .rows_of(number)
                 .iter()
                 .map(|&row| trace.events.dur_ns(row));
-            let in_call_ns = durations.filter(|&dur_ns| dur_ns != NO_NS).sum();
+            let in_call_ns = durations
+                .filter(|&dur_ns| dur_ns != NO_NS)
+                .fold(0, i64::saturating_add);
             return Life {
                 in_call_ns,
                 gap_ns: NO_NS,
@@ -112,7 +114,9 @@ pub fn lives(trace: &Trace, tasks: &[u32]) -> Vec<Life> {
         let mut in_call_ns = 0;
         trace
             .spans_of(number, 0..usize::MAX, task.birth_ns)
-            .each(|_, span, _| in_call_ns += span.end_ns - span.start_ns);
+            .each(|_, span, _| {
+                in_call_ns = i64::saturating_add(in_call_ns, span.end_ns - span.start_ns);
+            });
         let gap_ns = (task.end_ns() - task.birth_ns - in_call_ns).max(0);
         let stopped_ns = if may_stop {
             stopped_ns(trace, number).clamp(0, gap_ns)
@@ -407,10 +411,10 @@ impl Process {
         self.threads += 1;
         self.calls += u64::from(task.calls);
         self.failed += u64::from(task.failed);
-        self.in_call_ns += life.in_call_ns;
+        self.in_call_ns = self.in_call_ns.saturating_add(life.in_call_ns);
         self.longest_own_cpu = self.longest_own_cpu.max(task.longest_own_cpu());
-        self.gap_ns += life.gap_ns.max(0);
-        self.stopped_ns += life.stopped_ns.max(0);
+        self.gap_ns = self.gap_ns.saturating_add(life.gap_ns.max(0));
+        self.stopped_ns = self.stopped_ns.saturating_add(life.stopped_ns.max(0));
         if task.birth_ns != NO_NS {
             self.birth_ns = if self.birth_ns == NO_NS {
                 task.birth_ns

@@ -19,6 +19,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
+use parsers::facts::Fds;
 use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -266,7 +267,7 @@ impl OfTask {
         let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
         let named = named.map(|target| connection(&events.texts, target));
-        let only = if self.open.len() == 1 {
+        let only = if self.open.len() == 1 && !polls_only_known(context, row) {
             self.open.keys().next().copied()
         } else {
             None
@@ -391,6 +392,14 @@ impl OfTask {
         peers.sort_unstable_by_key(|(name, peer)| (peer.rows.first().copied(), *name));
         peers
     }
+}
+
+/// Whether all descriptors of a poll are known, so that it waits for none but these.
+fn polls_only_known(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let polled = events.polled(row);
+    let fds = events.facts.get::<Fds>(row).map_or(0, |fds| fds.len());
+    !polled.is_empty() && polled.len() == fds
 }
 
 /// Whether a target is a socket of which only the descriptor, or an inode, is known.

@@ -7,21 +7,26 @@
 
 use super::stream::Streams;
 use super::waiting::Waiting;
+use crate::store::facts::SeenAsleep;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::times::end_ns;
 use parsers::syscalls::Action;
-use parsers::{Outcome, Text};
+use parsers::{DurKind, Outcome, Text};
 
 /// Maximum number of reads examined.
 const READS: usize = 64;
 
 /// The reader that made room for the write of a call to a target.
 pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Option<Edge> {
-    let held_up = call.span.end_ns.saturating_sub(call.span.start_ns) >= MIN_BLOCKED_WRITE_NS;
-    let (peer, reads) = held_up.then(|| streams.reads(target)).flatten()?;
     let trace = call.trace;
     let events = &trace.events;
+    // Where a duration lasts until the next call, most of it may be the program's own time.
+    let is_proven = events.dur_kind(call.span.row) != DurKind::UpperBound
+        || events.facts.has::<SeenAsleep>(call.span.row);
+    let held_up =
+        is_proven && call.span.end_ns.saturating_sub(call.span.start_ns) >= MIN_BLOCKED_WRITE_NS;
+    let (peer, reads) = held_up.then(|| streams.reads(target)).flatten()?;
     if events.texts.bytes(events.shape(call.span.row).errno) == b"EPIPE" {
         return streams.left(call, peer).map(|edge| Edge {
             how: WakeKind::Drain,

@@ -7,12 +7,21 @@
 //!
 //! A printed interval proves it: the tracer counts it from the task's previous event, which has no line. A mark such as
 //! `[...]` between two lines of a task is the other evidence. Whether the task computed or waited then is unknown.
+//!
+//! Where the tracer printed no calls that wait for input (`-e trace=process`), a task that has a child and next learns of
+//! its end most likely read what the child wrote:
+//!
+//! ```text
+//! parent  |vfork|        not printed        |SIGCHLD|wait4 = child|
+//! child      |------------- work ---------|exit
+//! ```
 
-use crate::store::event::NONE;
-use crate::store::heuristics::INTERVAL_TOLERANCE_TICKS;
+use crate::store::event::{EventKind, NONE};
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, INTERVAL_TOLERANCE_TICKS};
 use crate::store::trace::{Capture, Trace};
 use crate::waits::edge::WakeKind;
 use parsers::NO_NS;
+use parsers::syscalls::{Wait, action_of};
 use rustc_hash::FxHashMap;
 
 /// Rows before an event that are searched for the previous one of its task: lines of an excerpt may be out of order.
@@ -46,6 +55,8 @@ struct Life {
 pub struct LeftOuts {
     /// By task, in order of time.
     of_task: FxHashMap<u32, Vec<LeftOut>>,
+    /// The same, where a filter of the tracer left out the calls in which tasks wait for their children.
+    filtered: FxHashMap<u32, Vec<LeftOut>>,
     /// The lives of the tasks of each capture with such a range, in the order of their ends.
     lives: FxHashMap<u32, Vec<Life>>,
 }
@@ -54,7 +65,12 @@ impl LeftOuts {
     /// Finds them. Valid after the rows of tasks are in order.
     pub(crate) fn new(trace: &Trace) -> LeftOuts {
         let mut found = LeftOuts::default();
+        let has_only_waits_for_children = waits_for_children_only(trace);
         for (number, capture) in (0u32..).zip(&trace.captures) {
+            if has_only_waits_for_children && capture.has_wall_clock() {
+                found.by_filter(trace, capture);
+                found.lives.insert(number, lives(trace, capture));
+            }
             if !capture.has_wall_clock()
                 || (capture.unjoined.is_empty() && capture.elisions.is_empty())
             {
@@ -70,7 +86,11 @@ impl LeftOuts {
                 found.lives.insert(number, lives(trace, capture));
             }
         }
-        for ranges in found.of_task.values_mut() {
+        for ranges in found
+            .of_task
+            .values_mut()
+            .chain(found.filtered.values_mut())
+        {
             ranges.sort_by_key(|range| (range.from_ns, range.to_ns));
             ranges.dedup_by(|next, last| next.from_ns < last.to_ns);
         }
@@ -79,10 +99,10 @@ impl LeftOuts {
 
     /// Whether no lines are left out as far as is known.
     pub fn is_empty(&self) -> bool {
-        self.of_task.is_empty()
+        self.of_task.is_empty() && self.filtered.is_empty()
     }
 
-    /// Those of a task, in order of time.
+    /// Those of a task, in order of time, without those that a filter of the tracer explains.
     pub fn of(&self, task: u32) -> &[LeftOut] {
         self.of_task.get(&task).map_or(&[], Vec::as_slice)
     }
@@ -110,9 +130,15 @@ impl LeftOuts {
 
     /// The last one of a task that begins before a moment.
     pub(crate) fn before(&self, task: u32, at_ns: i64) -> Option<LeftOut> {
-        let ranges = self.of_task.get(&task)?;
-        let count = ranges.partition_point(|range| range.from_ns < at_ns);
-        ranges.get(count.checked_sub(1)?).copied()
+        let last = |ranges: &Vec<LeftOut>| {
+            let count = ranges.partition_point(|range| range.from_ns < at_ns);
+            ranges.get(count.checked_sub(1)?).copied()
+        };
+        let of_each = [&self.of_task, &self.filtered].map(|each| each.get(&task).and_then(last));
+        of_each
+            .into_iter()
+            .flatten()
+            .max_by_key(|range| range.from_ns)
     }
 
     /// The task that a task is presumed to wait for in a range: of its descendants, or of all tasks that exited, the one that
@@ -148,6 +174,43 @@ impl LeftOuts {
             };
             longest(WakeKind::Beside, &is_most).filter(|_| is_root)
         })
+    }
+
+    /// The lives of children of whose ends the task learns next.
+    fn by_filter(&mut self, trace: &Trace, capture: &Capture) {
+        let events = &trace.events;
+        for task in capture.tasks.clone() {
+            let known = &trace.tasks[task as usize];
+            if known.is_thread || known.creator == NONE || known.death_ns == NO_NS {
+                continue;
+            }
+            let rows = trace.rows_of(known.creator);
+            let after = rows.partition_point(|&row| events.start_ns(row) < known.death_ns);
+            let around = after
+                .checked_sub(1)
+                .map(|before| rows[before])
+                .zip(rows.get(after));
+            let Some((before, &next)) = around.filter(|&(_, &next)| learns_of_end(trace, next))
+            else {
+                continue;
+            };
+            let until_ns = known.death_ns.saturating_add(EXIT_TOLERANCE_NS);
+            let from_ns = events
+                .end_ns(before)
+                .map(|end_ns| end_ns.max(known.birth_ns));
+            if let Some(from_ns) = from_ns.filter(|&from_ns| from_ns < known.death_ns)
+                && events.start_ns(next) <= until_ns
+            {
+                self.filtered
+                    .entry(known.creator)
+                    .or_default()
+                    .push(LeftOut {
+                        from_ns,
+                        to_ns: known.death_ns,
+                        row: before,
+                    });
+            }
+        }
     }
 
     /// Events whose previous event has no line.
@@ -221,6 +284,26 @@ impl LeftOuts {
                 (before, reached_ns) = (Some(span.row), span.end_ns);
             }
         }
+    }
+}
+
+/// Whether the only calls of a trace that wait do so for children: a filter of the tracer left out the others.
+fn waits_for_children_only(trace: &Trace) -> bool {
+    let mut waits = trace
+        .events
+        .shapes()
+        .iter()
+        .filter_map(|shape| action_of(shape.syscall).wait());
+    trace.tasks.len() > 1 && waits.all(|wait| wait == Wait::Child)
+}
+
+/// Whether an event tells a task that a child has ended.
+fn learns_of_end(trace: &Trace, row: u32) -> bool {
+    let (events, shape) = (&trace.events, trace.events.shape(row));
+    match events.kind(row) {
+        EventKind::Signal => events.texts.bytes(shape.syscall) == b"SIGCHLD",
+        EventKind::Call => events.action(row).wait() == Some(Wait::Child),
+        _ => false,
     }
 }
 

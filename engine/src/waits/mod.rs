@@ -1,5 +1,6 @@
 //! The event and the task that ended a wait.
 
+pub(crate) mod awaited_end;
 pub(crate) mod backlog;
 pub(crate) mod backpressure;
 pub(crate) mod candidates;

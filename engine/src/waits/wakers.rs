@@ -21,8 +21,8 @@ use crate::waits::stops::may_stop;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::poll_loops::{producers, search};
 use crate::waits::{
-    backlog, backpressure, child, clients, connection, effects, eventfd, file_watch, futex,
-    interrupted, lock, message, signal, stream, terminal, wait_kinds, watchdog,
+    awaited_end, backlog, backpressure, child, clients, connection, effects, eventfd, file_watch,
+    futex, interrupted, lock, message, signal, stream, terminal, wait_kinds, watchdog,
 };
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
@@ -174,8 +174,11 @@ impl Wakers {
         }
         let may_wait = known.wait.is_some()
             || matches!(known.deed, Effect::Writes | Effect::Moves | Effect::Opens);
-        if !may_wait || self.shapes.timed_out(trace, span.row) {
+        if !may_wait {
             return None;
+        }
+        if self.shapes.timed_out(trace, span.row) {
+            return awaited_end::awaited(&self.shapes, &self.children, &call);
         }
         if wait_kinds::never_returned(known.outcome) {
             let killed = self.signals.sender(&call, None, &self.children);
@@ -334,7 +337,8 @@ impl Wakers {
             },
             Wait::Lock if known.deed == Effect::Locks => self.locks.holder(call),
             Wait::Lock => self.futexes.waker(call).or_else(|| self.died_holding(call)),
-            Wait::Sleep => watchdog::worker(&self.shapes, &self.children, call),
+            Wait::Sleep => watchdog::worker(&self.shapes, &self.children, call)
+                .or_else(|| awaited_end::awaited(&self.shapes, &self.children, call)),
             _ => None,
         }
     }

@@ -32,7 +32,7 @@ fn a_timed_out_wait_ends_at_its_limit() {
 ";
     assert_eq!(
         millis(&read("strace", text))[..3],
-        [(0, 5020), (9000, 1020), (12000, 2000)]
+        [(0, 5000), (9000, 1000), (12000, 2000)]
     );
 }
 

@@ -34,7 +34,7 @@ pub fn describe(call: &Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Pa
         _ => match call.name {
             // Only Linux prints the status like this. On other systems `exit` ends the process, and their readers
             // handle it.
-            "exit" | "exit_group" if line.extra == 0 => ends(call, args, line, parsed),
+            "exit" | "exit_group" | "_exit" if line.extra == 0 => ends(call, args, line, parsed),
             // No other call contains both the process and the thread.
             "tgkill" if line.outcome == Outcome::Ok => member(args, line, parsed),
             _ => {}

@@ -8,7 +8,9 @@
 use super::magic::{self, Compression};
 use super::utf16::{self, Utf16};
 use super::{CHUNK_BYTES, decode};
+use std::cell::Cell;
 use std::io::{self, Cursor, Read};
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -20,6 +22,14 @@ const FIRST_BYTES: usize = 1 << 16;
 
 /// Longer lines do not occur in traces. Compressed zeros expand a thousandfold, so this limits memory.
 const MAX_LINE_BYTES: usize = 1 << 29;
+
+/// Compressed data that is longer when unpacked is refused if it has grown by more than [`MAX_EXPANSION`]. Each of its
+/// lines takes memory, so a file of some MB could take all there is.
+const MAX_EXPANDED_BYTES: u64 = 1 << 30;
+
+/// Source: traces with stamps shrink to a tenth or less, kept captures of loops to a fiftieth, and 200,000 equal lines to
+/// 1/330.
+const MAX_EXPANSION: u64 = 200;
 
 /// A decompressor that finds damage discards what this call has decoded so far, so each call decodes little.
 const DECODED_BYTES: usize = 1 << 12;
@@ -118,7 +128,11 @@ fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<S
     } else {
         u64::MAX
     };
-    let source = Cursor::new(head).chain(source.take(rest));
+    let taken = Rc::new(Cell::new(0));
+    let source = Counted(
+        Cursor::new(head).chain(source.take(rest)),
+        Rc::clone(&taken),
+    );
     let (text, read_bytes): (Box<dyn Read>, usize) = match (compression, encoding) {
         (Some(compression), _) => (decode::text_of(compression, source), DECODED_BYTES),
         (None, Some(is_low_first)) => (Box::new(Utf16::new(source, is_low_first)), FIRST_BYTES),
@@ -127,7 +141,7 @@ fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<S
     let held = Vec::with_capacity(CHUNK_BYTES + FIRST_BYTES);
     let feed = Feed {
         text,
-        compressed: compression.is_some(),
+        compressed: compression.is_some().then_some(taken),
         read_bytes,
         held,
         lines_bytes: 0,
@@ -137,10 +151,27 @@ fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<S
     feed.run().map(StreamMessage::End)
 }
 
+/// A source, and how many bytes were read from it.
+struct Counted<R>(R, Rc<Cell<u64>>);
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        self.1.set(self.1.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// Whether so many bytes were unpacked from so few that they must not all be held in memory.
+fn expands_too_much(packed_bytes: u64, text_bytes: u64) -> bool {
+    text_bytes > MAX_EXPANDED_BYTES && text_bytes / MAX_EXPANSION > packed_bytes
+}
+
 /// Cuts a text into chunks.
 struct Feed<'source> {
     text: Box<dyn Read + 'source>,
-    compressed: bool,
+    /// How much was read of compressed data.
+    compressed: Option<Rc<Cell<u64>>>,
     read_bytes: usize,
     held: Vec<u8>,
     /// How many of the held bytes are whole lines.
@@ -183,6 +214,15 @@ impl Feed<'_> {
             if self.lines_bytes == 0 && self.held.len() > MAX_LINE_BYTES {
                 let why = "a line is longer than 512 MiB, so this is not a trace";
                 return Filled::Broken(io::Error::new(io::ErrorKind::FileTooLarge, why));
+            }
+            let text_bytes = self.offset + self.held.len() as u64;
+            if self
+                .compressed
+                .as_ref()
+                .is_some_and(|packed| expands_too_much(packed.get(), text_bytes))
+            {
+                let why = "it unpacks to more than 1 GiB and 200 times its size. If you trust it, unpack it first";
+                return Filled::Broken(io::Error::new(io::ErrorKind::QuotaExceeded, why));
             }
             let before = self.held.len();
             let read = (&mut self.text)
@@ -243,7 +283,8 @@ impl Feed<'_> {
     /// Send what was read. Compressed data that gave something is cut; everything else is an error.
     fn broken(mut self, error: io::Error) -> io::Result<StreamState> {
         self.give_rest();
-        match (self.compressed, self.offset) {
+        match (self.compressed.is_some(), self.offset) {
+            (true, _) if error.kind() == io::ErrorKind::QuotaExceeded => Err(error),
             (false, _) => Err(error),
             (true, 0) if error.kind() == io::ErrorKind::FileTooLarge => Err(error),
             (true, 0) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -256,5 +297,17 @@ impl Feed<'_> {
             )),
             (true, _) => Ok(StreamState::Cut),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_large_texts_from_little_data_expand_too_much() {
+        assert!(expands_too_much(5 << 20, 2 << 30));
+        assert!(!expands_too_much(50 << 20, 2 << 30));
+        assert!(!expands_too_much(1 << 10, 1 << 29));
     }
 }

@@ -368,6 +368,8 @@ fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
     match rest {
         [b' ', b' ', rest @ ..] => Some((id, scan::skip_blanks(rest))),
         [b' ', rest @ ..] => Some((id, scan::skip_blanks(rest))),
+        // Copied from a page that lost the blank.
+        [b'a'..=b'z' | b'_', ..] if at > 1 => Some((id, rest)),
         _ => None,
     }
 }

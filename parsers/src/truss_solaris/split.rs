@@ -1,6 +1,7 @@
 //! The columns before a line's body: prefix and times.
 
 use crate::line::NO_ID;
+use crate::quoting;
 use crate::scan::{self, NS_PER_S};
 use crate::truss_common::{ends_column, id, prefixes_inside, time_columns};
 
@@ -29,7 +30,7 @@ pub(super) struct SolarisSplit<'a> {
 /// Split a line that has up to `columns` time columns.
 pub(super) fn split(line: &[u8], columns: usize) -> SolarisSplit<'_> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let text = scan::skip_blanks(line);
+    let text = scan::skip_blanks(quoting::unquoted(line));
     match prefix(text) {
         Some((pid, lwp, rest)) => after_prefix(pid, lwp, true, rest, columns),
         None => after_prefix(NO_ID, NO_ID, false, line, columns),

@@ -22,6 +22,11 @@ impl Assembler<'_> {
             return;
         }
         let is_end = self.facts.stamp == StampMoment::End;
+        // Timers of Linux have a resolution of nanoseconds, and strace is a tracer of Linux.
+        let delay_ns = match self.capture.format {
+            "strace" => self.facts.tick_ns,
+            _ => MAX_TIMER_DELAY_NS.max(self.facts.tick_ns),
+        };
         let events = &mut self.trace.events;
         events.facts.order_kind::<EndedByAlarm>();
         let requested = events.facts.take::<Timeout>();
@@ -30,7 +35,7 @@ impl Assembler<'_> {
             .filter(|&&(row, _)| row >= self.capture.rows.start)
         {
             let dur_ns = events.dur_ns(row);
-            let max_ns = limit_ns.saturating_add(MAX_TIMER_DELAY_NS.max(self.facts.tick_ns));
+            let max_ns = limit_ns.saturating_add(delay_ns);
             let is_bound = events.dur_kind(row) == DurKind::UpperBound && limit_ns > 0;
             if !is_bound || dur_ns <= max_ns || !reached_limit(events, row) {
                 continue;

@@ -121,7 +121,9 @@ impl Assembler<'_> {
             }) => self.opened(row, made, access, syncs),
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
-            Some(Extra::Alarm(after_ns)) => self.sets_alarm(task, row, after_ns),
+            Some(Extra::Alarm(after_ns)) if line.outcome == Outcome::Ok => {
+                self.sets_alarm(task, row, after_ns);
+            }
             Some(Extra::ClockRead(clock, now_ns)) => {
                 self.state(task).clock_read = Some((row, clock, now_ns))
             }
@@ -316,17 +318,10 @@ impl Assembler<'_> {
         let started = first && self.trace.tasks[task as usize].calls == 1;
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
-        // The calls of a program are stamped no finer than the tick that the one before them ended in.
-        let is_placed = is_coarse(&self.facts) && self.clocks.len() == 1;
-        let tick_ns = if is_placed {
-            1
-        } else {
-            self.facts.tick_ns.max(1)
-        };
         let from_ns = if started {
             start_ns
         } else {
-            end_ns.saturating_sub(end_ns.rem_euclid(tick_ns))
+            self.program_start_ns(end_ns)
         };
         let known = &mut self.trace.tasks[task as usize];
         known.run(Program {
@@ -336,7 +331,54 @@ impl Assembler<'_> {
         });
         // Its first event is the start of its first program: the tracer started it.
         known.born |= started;
+        self.state(task).started_until_ns = if started { end_ns } else { 0 };
         self.last_exec = task;
+    }
+
+    /// ```text
+    /// 100 vfork( <unfinished ...>
+    /// 101 execve("/bin/true", …) = 0 <0.5>       its first line: it seemed to be started by the tracer
+    /// 100 <... vfork resumed>) = 101
+    /// ```
+    ///
+    /// A task that began with a whole execve was created by another task, so it ran the creator's program until then.
+    fn ran_as_a_child(&mut self, child: u32) {
+        let ended_ns = std::mem::take(&mut self.state(child).started_until_ns);
+        if ended_ns <= 0 {
+            return;
+        }
+        let from_ns = self.program_start_ns(ended_ns);
+        if let Some(first) = self.trace.tasks[child as usize].programs.first_mut() {
+            first.from_ns = from_ns;
+        }
+    }
+
+    /// A vfork returned: without printed durations, the child's execve lasted until then at most.
+    fn ran_during_vfork(&mut self, child: u32, vfork: u32) {
+        let Some(last) = self.state(child).undated.map(Row::number) else {
+            return;
+        };
+        let end_ns = self.trace.events.end_ns(vfork);
+        let is_exec = self.trace.events.action(last) == Action::Execs;
+        if let Some(end_ns) = end_ns.filter(|_| is_exec) {
+            self.date(child, end_ns);
+            let from_ns = self.program_start_ns(end_ns);
+            if let Some(program) = self.trace.tasks[child as usize].programs.last_mut() {
+                program.from_ns = from_ns;
+            }
+        }
+    }
+
+    /// When a program starts whose execve ended at this time.
+    fn program_start_ns(&self, end_ns: i64) -> i64 {
+        // The calls of a program are stamped no finer than the tick that the one before them ended in.
+        let is_placed = is_coarse(&self.facts) && self.clocks.len() == 1;
+        let tick_ns = if is_placed {
+            1
+        } else {
+            self.facts.tick_ns.max(1)
+        };
+        end_ns.saturating_sub(end_ns.rem_euclid(tick_ns))
     }
 
     /// It runs a program under its own id, which a thread does under that of its process.
@@ -399,6 +441,10 @@ impl Assembler<'_> {
         else {
             return self.created(&birth, key);
         };
+        self.ran_as_a_child(child);
+        if vfork {
+            self.ran_during_vfork(child, row);
+        }
         // The child appeared before this call returned. If that was not expected, the owner of its
         // descriptors is known only now.
         let was_presumed = self.presumed.confirm(child, row);
@@ -408,6 +454,21 @@ impl Assembler<'_> {
         if was_presumed != Some(true) {
             self.descriptors
                 .inherit(child - self.first_task, task - self.first_task, thread);
+            self.descendants_inherit(child);
+        }
+    }
+
+    /// A task has the descriptors of its creator, which it passed on before this was known.
+    fn descendants_inherit(&mut self, child: u32) {
+        const MAX_TASKS: usize = 64;
+        let mut parents = vec![child];
+        for task in (child + 1..self.trace.tasks.len() as u32).take(MAX_TASKS) {
+            let known = &self.trace.tasks[task as usize];
+            if parents.contains(&known.creator) {
+                let (own, creator) = (task - self.first_task, known.creator - self.first_task);
+                self.descriptors.inherit(own, creator, known.is_thread);
+                parents.push(task);
+            }
         }
     }
 

@@ -28,18 +28,26 @@ impl Assembler<'_> {
         let is_ordered =
             self.clocks.len() == 1 && !self.has_steps_back() && !self.capture.is_order_inferred;
         let events = &self.trace.events;
-        let splits_calls = events
+        let second_halves = events
             .ends
             .iter()
-            .any(|&(row, line)| row >= self.capture.rows.start && line != 0);
-        if !is_bound || !is_ordered || !splits_calls {
+            .filter(|&&(row, line)| row >= self.capture.rows.start && line != 0);
+        let mut ends: Vec<(u32, u32)> = second_halves.map(|&(row, line)| (line, row)).collect();
+        if !is_bound || !is_ordered || ends.is_empty() {
             return None;
         }
+        ends.sort_unstable();
         let (mut bounds, mut next) = (Vec::new(), None);
         for row in (self.capture.rows.start..events.len()).rev() {
             let (start_ns, task) = (events.start_ns(row), events.task(row));
             if start_ns == NO_NS {
                 continue;
+            }
+            // Second halves that are printed after this line and before the next row.
+            while let Some((_, ended)) = ends.pop_if(|&mut (line, _)| line > events.line(row)) {
+                if let Some(end_ns) = events.end_ns(ended) {
+                    next = Some((end_ns, events.task(ended)));
+                }
             }
             let (before, dur_ns) = (next.replace((start_ns, task)), events.dur_ns(row));
             let is_whole =
@@ -47,10 +55,7 @@ impl Assembler<'_> {
             let Some((next_ns, _)) = before.filter(|&(_, of)| is_whole && of != task) else {
                 continue;
             };
-            let until_next_ns = next_ns
-                .saturating_sub(start_ns)
-                .max(0)
-                .saturating_add(self.facts.tick_ns);
+            let until_next_ns = next_ns.saturating_sub(start_ns).max(self.facts.tick_ns);
             if until_next_ns < dur_ns && events.outcome(row) != Outcome::Open {
                 if until_next_ns < min_duration_ns(events, row) {
                     return None;

@@ -14,9 +14,9 @@ use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::tables::open_calls::{OpenCall, kind, wait};
 use crate::waits::wait_kinds::{never_returned, was_broken_off};
-use parsers::Text;
 use parsers::line::Ended;
 use parsers::syscalls::Action;
+use parsers::{Outcome, Text};
 
 table! {
     last_calls "The call in which each of their threads was when the capture or the process ended.";
@@ -33,6 +33,7 @@ table! {
         before: Count "Number of calls of the thread before it.",
         same_before: Count "Number of those with the same name and target.",
         killed_by: Text "Signal that killed the process in this call.",
+        gone: Flag "Whether the tracer printed that the process was gone from this call, and the rest of the system went on.",
         rows_after: Count "Number of events of the capture after it.",
         lines: Lines {
             first_line "Line of the first one.",
@@ -105,6 +106,7 @@ fn write(
         before: calls_before(context, task, row),
         same_before: same_before(context, task, row),
         killed_by: call.killed_by.unwrap_or(Text::NONE),
+        gone: is_gone(context, task, row),
         rows_after: i64::from(last_row_of(context, task).saturating_sub(row)),
         lines: LinesOf {
             first_row: row,
@@ -112,6 +114,14 @@ fn write(
         },
     };
     builder.add(values, Provenance::Rows(vec![row]));
+}
+
+/// Whether a call is printed as one that never returned, and the thread makes no other one, has no end, and others go on.
+fn is_gone(context: &TableContext<'_>, task: u32, row: u32) -> bool {
+    let events = &context.trace.events;
+    events.outcome(row) == Outcome::NoReturn
+        && context.trace.tasks[task as usize].ended.is_none()
+        && last_row_of(context, task) > row
 }
 
 /// The number of calls that the task made before.

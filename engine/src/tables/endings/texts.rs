@@ -88,6 +88,8 @@ fn texts(context: &TableContext<'_>, process: &EndedProcess) -> Vec<MovedText> {
             _ => found.push(text),
         }
     }
+    // A part of a line may be a blank or a digit.
+    found.retain(|text| is_text(&text.text));
     found
 }
 
@@ -121,7 +123,7 @@ fn moved(context: &TableContext<'_>, row: u32, is_printed: bool, line: &str) -> 
         && text[1..].starts_with(|char: char| char.is_ascii_digit());
     let is_stream = fd == 1 || fd == 2 || is_log || is_terminal(context, row);
     let is_message = syscall.starts_with("recv") || !is_file(context, row);
-    let is_readable = is_text(&text) && if is_printed { is_stream } else { is_message };
+    let is_readable = is_printable(&text) && if is_printed { is_stream } else { is_message };
     is_readable.then(|| MovedText {
         row,
         last_row: row,
@@ -241,14 +243,19 @@ fn number(digits: &[u8], radix: u32) -> u8 {
     }) as u8
 }
 
-/// Whether people can read it: data of protocols and of files has other bytes in between. Some text may lie within them.
+/// Whether people can read it.
 fn is_text(text: &str) -> bool {
+    text.chars().any(char::is_alphabetic) && is_printable(text)
+}
+
+/// Data of protocols and of files has other bytes in between. Some text may lie within them.
+fn is_printable(text: &str) -> bool {
     let printable = text
         .chars()
         .filter(|char| !char.is_control() || char.is_whitespace())
         .count();
     let all = text.chars().count();
-    all > 0 && text.chars().any(char::is_alphabetic) && printable * 2 >= all
+    all > 0 && printable * 2 >= all
 }
 
 fn write(context: &TableContext<'_>, moved: &MovedText, builder: &mut TableBuilder<'_>) {
