@@ -1,6 +1,7 @@
 """What must hold between the answers about one incident in different dresses, and the incidents.
 
-    accuses   taking information away accuses no rule that the whole capture does not name
+    accuses   taking information away accuses no rule that the whole capture does not name, unless that is a more
+              general one for time that the whole capture accuses, too
     severity  it makes nothing more severe
     promise   it promises no larger saving
     verdict   it does not say that a run went worse
@@ -8,6 +9,10 @@
     same      other process ids, a later clock, files per thread, compression and standard input change nothing
 
 `python tests/dress_relations.py` tries all dresses of all incidents, and prints how many relations fail, by kind.
+
+When they were tried first, with one dress of each of 585 incidents, 28 of 585 dresses accused a rule that the whole
+capture does not name (18 of them that the capture is lossy), 2 were more severe, 1 promised more, 17 had a worse
+verdict; 15 of 158 facts that counts show were not shown, and 31 of 2,047 readings of the same differed.
 """
 
 from __future__ import annotations
@@ -41,7 +46,7 @@ from tracealyze import _engine
 from tracealyze.errors import TracealyzeError
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.rule_set import parsed_rules
+from tracealyze.findings.rule_set import parsed_rules, rules
 from tracealyze.outcome import Verdict
 
 HERE = Path(__file__).parent
@@ -51,8 +56,10 @@ _DURATION = re.compile(r" <\d+\.\d+>$", re.MULTILINE)
 _STRACE = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d{9,10}\.\d+ )?\w+\(.*\)\s+= ", re.MULTILINE)
 _MAX_LINES = 20_000
 _MAX_OVERLAP_US = 100
+_PRECEDENCE = {rule.name: rule.precedence for rule in rules()}
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 _BAD = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG, Verdict.BUSY, Verdict.SLOW)
+_STATUS = re.compile(r"exited with status \d+")
 _MAX_RATIO, _TOLERANCE_NS = 1.1, 20_000_000
 
 
@@ -286,7 +293,7 @@ def tried(wardrobe: Wardrobe, incident: Incident, dress: Dress) -> Iterator[Trie
 
 def _less(whole: Answer, found: Answer, incident: Incident, dress: Dress) -> Iterator[Tried]:
     at = (incident.name, str(dress))
-    new = sorted(found.accused - set(whole.severities))
+    new = sorted(name for name in found.accused - set(whole.severities) if not _is_general(name, whole, found))
     yield Tried("accuses", *at)
     yield from (Tried("accuses", *at, name) for name in new)
     yield Tried("severity", *at)
@@ -294,8 +301,7 @@ def _less(whole: Answer, found: Answer, incident: Incident, dress: Dress) -> Ite
     for name in found.own & set(whole.severities):
         if _RANK[found.severities[name]] > _RANK[whole.severities[name]]:
             yield Tried("severity", *at, name, f"{whole.severities[name]} -> {found.severities[name]}")
-        limit_ns = whole.promises_ns[name] * _MAX_RATIO + _TOLERANCE_NS
-        if found.promises_ns[name] > limit_ns and found.severities[name] is not Severity.INFO:
+        if found.promises_ns[name] > _limit_ns(whole.promises_ns[name]) and found.severities[name] is not Severity.INFO:
             yield Tried("promise", *at, name, f"{whole.promises_ns[name] / 1e9} -> {found.promises_ns[name] / 1e9} s")
     yield Tried("verdict", *at)
     # What takes time is busy where no time is known.
@@ -304,10 +310,22 @@ def _less(whole: Answer, found: Answer, incident: Incident, dress: Dress) -> Ite
         yield Tried("verdict", *at, f"{whole.verdict} -> {found.verdict}", found.texts[-1])
 
 
+def _is_general(name: str, whole: Answer, found: Answer) -> bool:
+    """Whether a rule only says less of time that a more specific one has in the whole capture."""
+    return any(
+        _PRECEDENCE[name] < _PRECEDENCE[other] and found.promises_ns[name] <= _limit_ns(whole.promises_ns[other])
+        for other in whole.accused
+    )
+
+
+def _limit_ns(promise_ns: int) -> float:
+    return promise_ns * _MAX_RATIO + _TOLERANCE_NS
+
+
 def _says_so(whole: Answer, found: Answer) -> bool:
     """Whether the whole capture is said to have failed, too, although something else matters more there."""
-    said = found.texts[-1].partition(". ")[0].lower().rstrip(".")
-    return found.verdict is Verdict.FAILED and bool(said) and said in whole.texts[-1].lower()
+    said = _STATUS.search(found.texts[-1])
+    return found.verdict is Verdict.FAILED and said is not None and said[0] in whole.texts[-1]
 
 
 def _shows(bare: Answer, found: Answer, incident: Incident, dress: Dress) -> Iterator[Tried]:
@@ -353,11 +371,11 @@ def same(wardrobe: Wardrobe, incident: Incident) -> Iterator[Tried]:
     pids = dresses.renumbered(text)
     if pids != text:
         plain.write_text(pids, encoding="utf-8", errors="surrogateescape")
-        yield _compared("pids", incident, expected, dresses.original_pids(_document(plain)))
+        yield _compared("pids", incident, expected, dresses.original_pids(_document(plain), dresses.pids_of(text)))
     if incident.has_clock:
         plain.write_text(dresses.shifted(text), encoding="utf-8", errors="surrogateescape")
         yield _compared("clock", incident, expected, _document(plain))
-        files = dresses.per_thread(text)
+        files = dresses.per_thread(text) if dresses.has_ids(text) else {}
         if len(files) > 1:
             with tempfile.TemporaryDirectory(dir=folder) as split:
                 for pid, lines in files.items():
@@ -393,7 +411,7 @@ def _without_lines(document: str) -> str:
     except ValueError:
         return document
     for each in (parts["outcome"], *parts["observations"], *parts["findings"]):
-        for key in ("lines", "files"):
+        for key in ("lines", "files", "file"):
             each.pop(key, None)
     return _LINES.sub("", json.dumps(parts, indent=1))
 
@@ -414,13 +432,14 @@ class Excuse:
     reason: str
     kind: str = "*"
     incident: str = "*"
-    dress: str = "*"
+    dress: str | list[str] = "*"
 
     def covers(self, failed: Tried) -> bool:
         """Whether it is about this failure."""
-        patterns = (self.relation, self.kind, self.incident, self.dress)
-        values = (failed.relation, failed.kind, failed.incident, failed.dress)
-        return all(map(fnmatchcase, values, patterns))
+        patterns = (self.relation, self.kind, self.incident)
+        values = (failed.relation, failed.kind, failed.incident)
+        dresses = [self.dress] if isinstance(self.dress, str) else self.dress
+        return all(map(fnmatchcase, values, patterns)) and any(fnmatchcase(failed.dress, each) for each in dresses)
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import renderings
@@ -234,9 +234,15 @@ def _renumbered(line: str, pids: set[str]) -> str:
     return "".join([*made, line[at:]])
 
 
-def original_pids(text: str) -> str:
-    """The ids of processes in an answer about a renumbered capture as they were."""
-    return re.sub(r"\b4\d{6}\b", lambda found: str(int(found[0]) - _OTHER_PIDS), text)
+def original_pids(text: str, pids: Collection[int]) -> str:
+    """The ids of these processes in an answer about a renumbered capture as they were."""
+    numbers = {str(pid + _OTHER_PIDS): str(pid) for pid in pids}
+    return re.sub(r"\b4\d{6}\b", lambda found: numbers.get(found[0], found[0]), text)
+
+
+def pids_of(text: str) -> set[int]:
+    """The ids of processes that its lines name."""
+    return {int(found["pid"]) for pattern in _IDS for line in text.splitlines() for found in pattern.finditer(line)}
 
 
 def shifted(text: str, seconds: int = _SHIFT_S) -> str:
@@ -250,6 +256,11 @@ def shifted(text: str, seconds: int = _SHIFT_S) -> str:
 
     text = re.sub(r"\btv_sec=(\d+)", moved, text)
     return _STAMP.sub(lambda found: f"{found[1]}{int(found[2]) + seconds}.{found[3]} ", text)
+
+
+def has_ids(text: str) -> bool:
+    """Whether each line names its process: what a tracer says of no process is in no file of `-ff`."""
+    return all(map(_PID.match, text.splitlines()))
 
 
 def per_thread(text: str) -> dict[int, str]:

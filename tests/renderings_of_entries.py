@@ -159,6 +159,8 @@ _PERF_NAMES = {
     "wait4": ("upid", "stat_addr", "options", "ru"),
     "futex": ("uaddr", "op", "val", "utime", "uaddr2", "val3"),
     "poll": ("ufds", "nfds", "timeout_msecs"),
+    "ppoll": ("ufds", "nfds", "tsp", "sigmask", "sigsetsize"),
+    "pselect6": ("n", "inp", "outp", "exp", "tsp", "sig"),
     "epoll_wait": ("epfd", "events", "maxevents", "timeout"),
     "epoll_pwait": ("epfd", "events", "maxevents", "timeout", "sigmask"),
     "nanosleep": ("rqtp", "rmtp"),
@@ -237,7 +239,7 @@ def _perf_argument(call: Call, name: str, arg: str) -> str:
             return f"{{ .family: INET, port: {found[1]}, addr: {found[2]} }}"
         found = re.search(r'sun_path=@?"([^"]*)"', text)
         return f"{{ .family: LOCAL, path: {found[1]} }}" if found else "0x7ffd3c10"
-    if name in ("rqtp", "utime", "timeout") and arg.startswith("{"):
+    if name in ("rqtp", "utime", "timeout", "tsp") and arg.startswith("{"):
         numbers = re.findall(r"=(\d+)", arg)
         return f"{{ .tv_sec: {numbers[0]}, .tv_nsec: {numbers[1]} }}" if len(numbers) > 1 else "0x7ffd3c10"
     if name in ("op", "cmd"):

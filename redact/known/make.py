@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 SOURCES = ("parsers/src", "engine/src/logs", "engine/src/waits", "engine/src/tables", "engine/src/store",
            "engine/src/ingest", "engine/src/critical_path")  # fmt: skip
-PROSE = frozenset(("schema.rs", "heuristics.rs"))
+PROSE = frozenset(("schema.rs",))
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
 _BEFORE_TESTS = re.compile(r"(?:(?!#\[cfg\(test\)\]\s*(?:pub )?mod tests).)*", re.DOTALL)

@@ -207,7 +207,9 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     explained = -(finding.share or 0.0) if not stands else 0.0
     # What is true of the whole capture follows what happened in it.
     about_capture = is_about_capture(trace, finding)
-    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, finding.lines)
+    # Lines of several files have no order.
+    lines = () if finding.files else finding.lines
+    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.findings.rule_set import rules
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
@@ -72,5 +74,14 @@ def is_about_capture(trace: TraceTables, finding: Finding) -> bool:
     capture = trace.capture_of(finding.capture)
     if capture is None or finding.severity != "info" or finding.share or len(finding.lines) < _ENDS:
         return False
+    if len(capture.files) > 1:
+        # Each file has lines of its own.
+        return finding.name in about_captures()
     first, last = finding.lines[:_ENDS]
     return first == capture.first_line and last - first + 1 >= capture.lines
+
+
+@cache
+def about_captures() -> frozenset[str]:
+    """Names of the packaged rules about captures as a whole. Their lines are the first and the last one."""
+    return frozenset(rule.name for rule in rules() if rule.table == "captures")

@@ -27,11 +27,19 @@ _LIBRARY = re.compile(r"loading shared|shared (librar|object)")
 
 def failure(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """How the command failed, or a process that the tracer attached to; None if it did not."""
-    mains = [each for each in processes if each.is_command] or [each for each in processes if each.ending["root"]]
+    mains = [each for each in processes if each.is_command] or _roots(trace, processes)
     for process in mains:
         if found := _of(trace, process, processes):
             return found
     return None
+
+
+def _roots(trace: TraceTables, processes: Sequence[EndedProcess]) -> list[EndedProcess]:
+    """The processes whose parents are not in the capture, without those that another one of them killed."""
+    roots = [each for each in processes if each.ending["root"]]
+    pids = {each.pid for each in roots}
+    killed = {row["pid"] for row in trace.table("stops") if row["kind"] == "killed" and row["sender_pid"] in pids}
+    return [each for each in roots if each.pid not in killed] or roots
 
 
 def rejections(processes: Sequence[EndedProcess]) -> Iterator[str]:

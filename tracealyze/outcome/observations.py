@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.findings.rule_set import rules
+from tracealyze.findings.grouping import about_captures
+from tracealyze.findings.matching import file_of
 from tracealyze.heuristics import MAX_LOADED_FILES, MIN_OBSERVED_SHARE
 from tracealyze.outcome import known
 from tracealyze.program_names import process_of
@@ -39,18 +40,19 @@ class Observation:
     """Number of calls that it is about; 0 if it is about none."""
     lines: tuple[int, ...] = ()
     """Lines that show it."""
+    file: str = ""
+    """The file of these lines, if the capture has several."""
 
     def document(self) -> dict[str, object]:
         """The observation as it appears in JSON."""
-        return {"kind": self.kind, "text": self.text, "calls": self.calls, "lines": list(self.lines)}
+        file = {"file": self.file} if self.file else {}
+        return {"kind": self.kind, "text": self.text, "calls": self.calls, "lines": list(self.lines), **file}
 
 
 def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
     """What a capture shows, the strongest first. What findings state is not repeated."""
     found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
-    about_captures = {rule.name for rule in rules() if rule.table == "captures"}
-    stated = {line for each in findings if each.name not in about_captures for line in each.lines}
-    return [each for each in found if each.kind == "ends" or not stated & set(each.lines)]
+    return [each for each in found if each.kind == "ends" or not any(_states(finding, each) for finding in findings)]
 
 
 def _ends(outcome: Outcome) -> Iterator[Observation]:
@@ -78,7 +80,7 @@ def _limits(trace: TraceTables) -> Iterator[Observation]:
         times = units.counted(row["expired"], "time")
         on = f" on {row['target']}" if row["target"] else ""
         text = f"{process_of(row)}: {row['syscall']}{on} reached its limit of {limit} {times}."
-        yield Observation("limit", shown(text), row["expired"], _lines(row))
+        yield Observation("limit", shown(text), row["expired"], _lines(row), file_of(trace, row) or "")
 
 
 def _repeats(trace: TraceTables) -> Iterator[Observation]:
@@ -88,7 +90,7 @@ def _repeats(trace: TraceTables) -> Iterator[Observation]:
     rows.sort(key=lambda row: -row["turns"] * row["period"])
     for row in rows[:_MAX_OF_KIND]:
         text = f"{process_of(row)} {_repetition(row)}."
-        yield Observation("repeats", shown(text), row["turns"] * row["period"], _lines(row))
+        yield Observation("repeats", shown(text), row["turns"] * row["period"], _lines(row), file_of(trace, row) or "")
 
 
 def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
@@ -124,3 +126,12 @@ def _is_much(row: Row, calls: int) -> bool:
 
 def _lines(row: Row) -> tuple[int, ...]:
     return tuple(dict.fromkeys((row["first_line"], row["last_line"])))
+
+
+def _states(finding: Finding, observation: Observation) -> bool:
+    """Whether a finding is about the same calls: the same lines, or one of its calls on some of them."""
+    places = {(observation.file, line) for line in observation.lines}
+    if not places or finding.name in about_captures():
+        return False
+    names_call = finding.syscall is not None and finding.syscall in observation.text
+    return places <= set(finding.places) or (names_call and bool(places & set(finding.places)))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
     from tracealyze.trace_tables import TraceTables
 
-_OPEN_CALLS = ("open-call", "broken-call")
+_STOPPED = "stopped-at-end"
+_OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
 _OF_CAPTURE = (
     "lossy-capture",
     "cut-capture",
@@ -33,7 +34,7 @@ _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-s
 def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
-        return _of_findings(findings)
+        return _hang_of(findings) or _of_findings(findings)
     processes = ended_processes(trace)
     if found := crashes.crash(trace, processes) or crashes.gone(processes):
         return found
@@ -44,8 +45,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if found := hangs.hang(trace, still):
         return found
     by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
-    if any(_is_hang(each) for each in findings[:1]) and not by_chance:
-        return Outcome(Verdict.HUNG, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
+    if (found := _hang_of(findings)) and not by_chance:
+        return found
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
         return replace(judged, details=(f"{failure.text[0].upper()}{failure.text[1:]}.", *failure.details[:1]))
@@ -58,8 +59,17 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     return fine_runs.ending(trace, processes)
 
 
-def _is_hang(finding: Finding) -> bool:
-    return finding.name in _OPEN_CALLS and finding.severity is not Severity.INFO
+def _next(finding: Finding) -> str:
+    pid = "PID" if finding.pid is None else str(finding.pid)
+    return f"kill -CONT {pid}" if finding.name == _STOPPED else hangs.command(finding.pid)
+
+
+def _hang_of(findings: Sequence[Finding]) -> Outcome | None:
+    """The hang that the first finding is about; None if it is about none."""
+    for first in findings[:1]:
+        if first.name in _OPEN_CALLS and first.severity is not Severity.INFO:
+            return Outcome(Verdict.HUNG, "", lines=first.lines[:4], next=_next(first))
+    return None
 
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:

@@ -11,7 +11,7 @@ use crate::store::facts::EndedByAlarm;
 use crate::store::outcomes::{failed_at_once, was_broken_off};
 use crate::store::time_limits::wait_of_row;
 use parsers::facts::Timeout;
-use parsers::{Line, NO_NS, Text};
+use parsers::{Line, NO_NS, Outcome, Text};
 
 /// Maximum number of rows from an alarm to its signal that are looked at.
 const MAX_ROWS: usize = 256;
@@ -34,6 +34,9 @@ pub(super) struct Alarm {
 impl Assembler<'_> {
     /// A task set the alarm of its process; 0 stops it.
     pub(super) fn sets_alarm(&mut self, task: u32, row: u32, after_ns: i64) {
+        if self.trace.events.outcome(row) != Outcome::Ok {
+            return;
+        }
         let pid = self.trace.tasks[task as usize].pid;
         let (timer, signals) = (
             self.trace.events.target(row),

@@ -6,6 +6,7 @@ use crate::store::event::{Ending, Event, NONE, ThreadWait};
 use crate::store::facts::{IsTorn, OpenFd, OpenThreadWait};
 use crate::store::numbers::{OpenPlace, Row};
 use parsers::facts::{Deadline, Fact, Timeout};
+use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
@@ -176,7 +177,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// Another line with the target of the open call of its task.
+    /// Another line with the target of the open call of its task. A connect is to that peer, whatever its socket was named for.
     pub(super) fn named(&mut self, line: &Line) {
         let Some(task) = self.speaker(line) else {
             return;
@@ -184,11 +185,10 @@ impl Assembler<'_> {
         let Some(at) = self.state(task).open.map(OpenPlace::number) else {
             return;
         };
-        let Some(open) = self
-            .open
-            .get_mut(at as usize)
-            .filter(|open| !open.line.target.is_some())
-        else {
+        let Some(open) = self.open.get_mut(at as usize).filter(|open| {
+            !open.line.target.is_some()
+                || line.target.is_some() && action_of(open.line.name) == Action::Connects
+        }) else {
             return;
         };
         open.line.target = line.target;

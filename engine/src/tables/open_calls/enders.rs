@@ -177,7 +177,10 @@ impl Enders {
             })
         };
         match call.wait {
-            Some(Wait::Child | Wait::Signal) => children(context, call).next().map(Ender::Child),
+            Some(Wait::Child | Wait::Signal) => children(context, call)
+                .next()
+                .or_else(|| awaited_process(context, call))
+                .map(Ender::Child),
             Some(Wait::Lock)
                 if trace.events.facts.get::<OpenThreadWait>(call.row)
                     == Some(&ThreadWait::Lock) =>
@@ -290,6 +293,18 @@ pub(super) fn is_at_work(
 fn address(context: &TableContext<'_>, row: u32) -> Address {
     let task = &context.trace.tasks[context.trace.events.task(row) as usize];
     (task.capture, task.pid, context.trace.events.target(row))
+}
+
+/// The living process that a wait names, where the capture does not show who created it.
+fn awaited_process(context: &TableContext<'_>, call: &OpenCall) -> Option<u32> {
+    let events = &context.trace.events;
+    let name = std::str::from_utf8(events.texts.bytes(events.target(call.row))).ok()?;
+    let pid: i32 = name.parse().ok()?;
+    let tasks = context.capture_of(call.task)?.tasks.clone();
+    tasks.rev().find(|&task| {
+        let known = &context.trace.tasks[task as usize];
+        known.pid == pid && !known.is_thread && known.creator == NONE && is_alive(context, call, task)
+    })
 }
 
 /// The living children of a process, the youngest first.

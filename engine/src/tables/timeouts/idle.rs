@@ -95,8 +95,13 @@ impl<'all> Around<'all> {
             .ends
             .told(self.context, task)
             .filter(|&told| self.context.trace.starts_before(expired, told));
-        // Where the capture ends with the wait, what comes next is unknown.
-        let is_last = || self.context.trace.rows_from(task, expired).len() <= 1;
+        // Where no call follows the wait, what the task does next is unknown.
+        let rows = self.context.trace.rows_from(task, expired);
+        let events = &self.context.trace.events;
+        let is_last = || {
+            let mut later = rows.iter().skip(1);
+            later.all(|&row| events.kind(row) != EventKind::Call)
+        };
         // Servers are told to end, even where the tracer prints no signals.
         let is_ended = match ended(self.context, task) {
             Some(Ended::Killed(_)) => true,
