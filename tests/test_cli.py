@@ -439,7 +439,9 @@ def test_coarse_clock_does_not_blame_the_process_at_a_tick(run: Run, tmp_path: P
     lines[4:] = [line.replace("10:00:0", "10:00:3") for line in lines[4:]]
     file.write_text("\n".join([*lines, "100 10:00:32 exit_group(0) = ?", ""]), encoding="utf-8")
     found = json.loads(run("summarize", file, "--json").stdout)["findings"]
-    assert [each["syscall"] for each in found if each["severity"] == "error"] == ["fsync"]
+    assert [each["name"] for each in found if each["severity"] != "info"] == []
+    # How much of the time after each call is the program's own is unknown.
+    assert [each["syscall"] for each in found if each["name"] == "slow-sync"] == ["fsync"]
 
 
 def test_hidden_path_segments_differ_from_short_ones(run: Run) -> None:

@@ -271,11 +271,12 @@ impl OfTask {
         let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
         let named = named.map(|target| connection(&events.texts, target));
-        let only = if self.open.len() == 1 && !polls_only_known(context, row) {
+        let only = if self.open.len() == 1 {
             self.open.keys().next().copied()
         } else {
             None
         };
+        let only = only.filter(|&only| !awaits_others(context, row, only));
         let named = named
             .into_iter()
             .find(|target| self.open.contains_key(target));
@@ -398,12 +399,20 @@ impl OfTask {
     }
 }
 
-/// Whether all descriptors of a poll are known, so that it waits for none but these.
-fn polls_only_known(context: &TableContext<'_>, row: u32) -> bool {
+/// Whether a poll waits for other peers than this one, as far as all of its descriptors have a name.
+fn awaits_others(context: &TableContext<'_>, row: u32, only: Text) -> bool {
     let events = &context.trace.events;
-    let polled = events.polled(row);
+    let (polled, only) = (events.polled(row), peer(&events.texts, only));
     let fds = events.facts.get::<Fds>(row).map_or(0, |fds| fds.len());
-    !polled.is_empty() && polled.len() == fds
+    let is_other = |&target: &Text| {
+        let is_named = events
+            .texts
+            .bytes(target)
+            .iter()
+            .any(|byte| b"./@>".contains(byte));
+        is_named && peer(&events.texts, target) != only
+    };
+    !polled.is_empty() && polled.len() == fds && polled.iter().all(is_other)
 }
 
 /// Whether a target is a socket of which only the descriptor, or an inode, is known.

@@ -303,7 +303,10 @@ fn awaited_process(context: &TableContext<'_>, call: &OpenCall) -> Option<u32> {
     let tasks = context.capture_of(call.task)?.tasks.clone();
     tasks.rev().find(|&task| {
         let known = &context.trace.tasks[task as usize];
-        known.pid == pid && !known.is_thread && known.creator == NONE && is_alive(context, call, task)
+        known.pid == pid
+            && !known.is_thread
+            && known.creator == NONE
+            && is_alive(context, call, task)
     })
 }
 
