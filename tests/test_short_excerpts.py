@@ -95,6 +95,16 @@ def test_exhausted_descriptors_are_named_with_a_clock(read: Reader) -> None:
     assert "ulimit -n" in finding.advice
 
 
+def test_ids_that_lost_their_blank_are_ids(read: Reader) -> None:
+    turn = (
+        '4711 sendto(4, "q", 44, 0, NULL, 0) = 44 <0.000117>',
+        "4711poll([{fd=4, events=POLLIN}], 1, 5000) = 0 <5.000046>",
+    )
+    trace = read(*turn * 2, "4711 close(4) = 0 <0.000010>")
+    assert trace.totals["calls"] == 5
+    assert "timed out after 5.00 s 2 times" in of(trace, "expired-timeout").message
+
+
 def test_signals_between_calls_are_counted(read: Reader) -> None:
     turn = (
         "--- SIGURG {si_signo=SIGURG, si_code=SI_TKILL, si_pid=1, si_uid=0} ---",

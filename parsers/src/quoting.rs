@@ -7,7 +7,7 @@ use crate::scan;
 use crate::syscalls;
 
 /// Marks by which people point at a line, before a blank.
-const POINTERS: [&[u8]; 6] = [b"=>", b"-->", b"->", b"==>", b">>>", b"*"];
+const POINTERS: [&[u8]; 5] = [b"=>", b"-->", b"->", b"==>", b">>>"];
 
 /// The line without a byte order mark, the mark of a quoted mail, and the mark of somebody who points at it.
 pub(crate) fn unquoted(line: &[u8]) -> &[u8] {

@@ -30,7 +30,7 @@ pub(super) struct SolarisSplit<'a> {
 /// Split a line that has up to `columns` time columns.
 pub(super) fn split(line: &[u8], columns: usize) -> SolarisSplit<'_> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let text = scan::skip_blanks(quoting::unquoted(line));
+    let text = scan::skip_blanks(quoting::unpointed(line).unwrap_or(line));
     match prefix(text) {
         Some((pid, lwp, rest)) => after_prefix(pid, lwp, true, rest, columns),
         None => after_prefix(NO_ID, NO_ID, false, line, columns),
