@@ -154,7 +154,8 @@ fn mutate(lines: &mut Lines, others: &[Vec<u8>], chance: &mut Chance) {
             let from = chance.below(other.len());
             lines.splice(at..at, other.into_iter().skip(from).take(3));
         }
-        9 => {
+        // Another mutation may have left nothing of the line.
+        9 if !lines[at].is_empty() => {
             let byte = chance.below(lines[at].len());
             lines[at][byte] = *chance.of(b"\0\x1b\"\\(){}<>[],=.:- \n\xff9");
         }
