@@ -51,26 +51,29 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
 
 
 def gone(processes: Sequence[EndedProcess]) -> Outcome | None:
-    """A process that vanished in a call while others went on; None if there is none."""
-    for process in processes:
-        row = next((row for row in process.last_calls if row["gone"]), None)
-        if row is None or process.has_ended or process.ending["threads"] > 1:
-            continue
-        call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-        on = f" on {row['target']}" if row["target"] else ""
-        waiting = [each for each in processes if each is not process and each.last_calls]
-        names = ", ".join(each.name(processes) for each in waiting[:_MAX_TARGETS])
-        others = (f"Those that wait at the end are the consequence: {names}.",) if waiting else ()
-        return Outcome(
-            Verdict.CRASHED,
-            shown(f"{process.name(processes)} never returned from {call}{on} (line {row['last_line']})"),
-            ("It was killed in that call: by a filter of system calls (seccomp), or by SIGKILL.", *others),
-            (row["last_line"],),
-            unseen="who killed it",
-            next="dmesg | grep -iE 'seccomp|audit|killed process'",
-            inert=f"never returned from a call (line {row['last_line']})",
-        )
-    return None
+    """The one process that vanished in a call while others went on; None if there is none.
+
+    Where others end, too, it may be a thread of theirs: a tracer can be told to print no ends (strace -qq)."""
+    vanished = [(process, row) for process in processes for row in process.last_calls if row["gone"]]
+    if len(vanished) != 1 or any(each.has_ended for each in processes):
+        return None
+    process, row = vanished[0]
+    if process.ending["threads"] > 1:
+        return None
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    on = f" on {row['target']}" if row["target"] else ""
+    waiting = [each for each in processes if each is not process and each.last_calls]
+    names = ", ".join(each.name(processes) for each in waiting[:_MAX_TARGETS])
+    others = (f"Those that wait at the end are the consequence: {names}.",) if waiting else ()
+    return Outcome(
+        Verdict.CRASHED,
+        shown(f"{process.name(processes)} never returned from {call}{on} (line {row['last_line']})"),
+        ("It was killed in that call: by a filter of system calls (seccomp), or by SIGKILL.", *others),
+        (row["last_line"],),
+        unseen="who killed it",
+        next="dmesg | grep -iE 'seccomp|audit|killed process'",
+        inert=f"never returned from a call (line {row['last_line']})",
+    )
 
 
 def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator[str]:
