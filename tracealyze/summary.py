@@ -137,7 +137,7 @@ class Summary:
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.
         most = [] if observed and not self.window.wall_ns else said
-        if any(each.text.startswith("When the capture ends") for each in said):
+        if any(isinstance(each, verdict.OpenAtEnd) for each in said):
             return [*said, *observed][:_MAX_SENTENCES]
         # That a capture is cut says less than what is in it.
         first = [*most, *lead] if self.outcome.verdict is Verdict.CANNOT_TELL else [*lead, *most]

@@ -44,6 +44,10 @@ class Sentence:
     """Number of the finding that it states, from 0; None if it states none."""
 
 
+class OpenAtEnd(Sentence):
+    """A sentence about the call in which the capture ends."""
+
+
 def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]:
     """One to three sentences: the causes by weight; without a cause, where the time went."""
     groups = grouped(findings)
@@ -138,7 +142,7 @@ def _open_at_end(trace: TraceTables) -> Iterator[Sentence]:
     row = rows[0]
     on = f" on {shown(row['target'])}" if row["target"] else ""
     call = f"{row['syscall']}{on}; calls of this name returned before"
-    yield Sentence(f"When the capture ends, {shown(process_of(row))} is in {call}.")
+    yield OpenAtEnd(f"When the capture ends, {shown(process_of(row))} is in {call}.")
 
 
 def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:

@@ -394,6 +394,17 @@ pub fn look<T>(trace: &Trace, look: impl FnOnce(&TableContext<'_>) -> T) -> T {
     })
 }
 
+/// Nanoseconds on the critical path of each task, in calls and between them.
+pub fn on_path(trace: &Trace) -> Vec<i64> {
+    look(trace, |context| {
+        let of_row = |row: &u32| {
+            context.attribution.in_call_ns(*row) + context.attribution.gap_after_ns(*row)
+        };
+        let of_task = |task: u32| trace.rows_of(task).iter().map(of_row).sum();
+        (0..trace.tasks.len() as u32).map(of_task).collect()
+    })
+}
+
 /// Columns of a table as text: a line for each row, cells apart by blanks, `-` for what is missing.
 pub fn cells(table: &Table, columns: &[&str]) -> Vec<String> {
     let cell = |name: &str, row: usize| match table.column(name) {

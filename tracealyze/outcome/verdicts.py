@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
+from tracealyze.findings.grouping import about_captures
 from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs
 from tracealyze.outcome.outcome import Outcome, Verdict
 from tracealyze.outcome.processes import ended_processes
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
 
 _STOPPED = "stopped-at-end"
 _OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
-_OF_CAPTURE = (
-    "lossy-capture",
-    "cut-capture",
-    "excerpt",
-    "overhead-dominates",
-    "narrow-filter",
-    "no-durations",
-    "untraced-children",
-)
-"""Rules about the capture, which say nothing of the run."""
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
@@ -74,7 +65,7 @@ def _hang_of(findings: Sequence[Finding]) -> Outcome | None:
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
     """What the findings alone say."""
-    about_run = [each for each in findings if each.name not in (*_OF_CAPTURE, *_OPEN_CALLS)]
+    about_run = [each for each in findings if each.name not in _OPEN_CALLS and each.name not in about_captures()]
     serious = [each for each in about_run if each.severity is not Severity.INFO]
     for each in serious:
         if each.impact_ns is not None and each.basis is not Basis.COUNTS:

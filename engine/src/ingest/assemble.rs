@@ -66,7 +66,7 @@ struct TaskState {
     program: Text,
     /// The call that the kernel last resumed after a signal.
     goes_on: Text,
-    /// The end of the execve that it began with, as what the tracer starts does; 0 if it did not.
+    /// The end of its execve, if its first line is one, as in a program that the tracer starts; otherwise 0.
     started_until_ns: i64,
     /// The call in which it ended.
     left_in: Option<Row>,

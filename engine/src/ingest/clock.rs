@@ -11,7 +11,7 @@ const LEAP_DAY: std::ops::Range<i64> = 59..60;
 /// Maximum distance of a stamp from 1970 (146 years), so that sums and differences of a stamp and a duration cannot
 /// overflow.
 const FURTHEST_NS: i64 = (1 << 62) - 1;
-/// No duration is longer than this (2 years), so that those of some calls can be added up.
+/// Maximum duration (2 years). A sum of 64 of them does not overflow.
 const MAX_NS: i64 = 1 << 56;
 
 /// A duration as printed, kept within what can be added up; [`NO_NS`] stays.

@@ -3,7 +3,7 @@
 use crate::store::tasks::Task;
 use std::ops::Range;
 
-/// Processes by capture and id, those of one id by birth. An id may have been given out very often.
+/// Processes, ordered by capture, id and birth. The kernel may give one id to many processes, one after the other.
 pub(crate) struct LivesById(Vec<(u32, i32, i64, u32)>);
 
 impl LivesById {

@@ -27,7 +27,7 @@ pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The normalised form of the id of a process or, with a minus, of a group; `None` for 0, which is the own group, and
-/// for what is no number.
+/// for a text that is not a number.
 pub(crate) fn normalise_id(id: &[u8]) -> Option<&'static [u8]> {
     let (digits, normal): (&[u8], &[u8]) = match id.strip_prefix(b"-") {
         Some(group) => (group, b"-N"),

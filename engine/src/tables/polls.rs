@@ -209,6 +209,13 @@ pub(super) fn asked_ns(series: &ProbeSeries) -> Option<i64> {
         .iter()
         .filter_map(|(_, pause)| pause.asked_ns)
         .collect();
-    (!asked.is_empty())
-        .then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64)
+    mean_ns(&asked)
+}
+
+/// The mean of durations; `None` of none.
+pub(super) fn mean_ns(durations_ns: &[i64]) -> Option<i64> {
+    let sum_ns = durations_ns
+        .iter()
+        .fold(0i64, |sum_ns, &ns| sum_ns.saturating_add(ns));
+    (!durations_ns.is_empty()).then(|| sum_ns / durations_ns.len() as i64)
 }

@@ -141,7 +141,7 @@ impl Pauses<'_> {
 #[cfg(test)]
 mod tests {
     use crate::store::trace::Trace;
-    use crate::testing::{TaskPlan, build, look, task};
+    use crate::testing::{TaskPlan, build, on_path, task};
 
     const MS: i64 = 1_000_000;
 
@@ -161,18 +161,6 @@ mod tests {
             .on("/data")
             .exit(181 * MS);
         build(vec![after(paused), child])
-    }
-
-    /// Time on the path of creator and child.
-    fn on_path(trace: &Trace) -> Vec<i64> {
-        look(trace, |context| {
-            let of = |row: &u32| {
-                context.attribution.in_call_ns(*row) + context.attribution.gap_after_ns(*row)
-            };
-            (0..2)
-                .map(|task| trace.rows_of(task).iter().map(of).sum())
-                .collect()
-        })
     }
 
     #[test]

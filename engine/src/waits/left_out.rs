@@ -69,7 +69,9 @@ impl LeftOuts {
         for (number, capture) in (0u32..).zip(&trace.captures) {
             if has_only_waits_for_children && capture.has_wall_clock() {
                 found.by_filter(trace, capture);
-                found.lives.insert(number, lives(trace, capture));
+                if !found.filtered.is_empty() {
+                    found.lives.insert(number, lives(trace, capture));
+                }
             }
             if !capture.has_wall_clock()
                 || (capture.unjoined.is_empty() && capture.elisions.is_empty())

@@ -101,7 +101,7 @@ fn works_since(trace: &Trace, task: u32, at_ns: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use crate::store::trace::Trace;
-    use crate::testing::{TaskPlan, build, look, task};
+    use crate::testing::{TaskPlan, build, on_path, task};
 
     /// Ten sleeps of a thread, each as long as requested, and then a wake of the main thread.
     fn watched(asked_ns: i64, between: impl Fn(TaskPlan, i64) -> TaskPlan) -> Trace {
@@ -135,18 +135,6 @@ mod tests {
             .returns(0)
             .exit(end + 90);
         build(vec![main, watcher, worker])
-    }
-
-    /// Time on the path of each of the three tasks, in calls and between them.
-    fn on_path(trace: &Trace) -> Vec<i64> {
-        look(trace, |context| {
-            let of = |row: &u32| {
-                context.attribution.in_call_ns(*row) + context.attribution.gap_after_ns(*row)
-            };
-            (0..3)
-                .map(|task| trace.rows_of(task).iter().map(of).sum())
-                .collect()
-        })
     }
 
     #[test]

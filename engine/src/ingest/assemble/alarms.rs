@@ -32,7 +32,7 @@ pub(super) struct Alarm {
 }
 
 impl Assembler<'_> {
-    /// A task set the alarm of its process; 0 stops it.
+    /// A task set the alarm of its process; 0 stops it. The first half of a call, or one that failed, sets none.
     pub(super) fn sets_alarm(&mut self, task: u32, row: u32, after_ns: i64) {
         if self.trace.events.outcome(row) != Outcome::Ok {
             return;

@@ -177,7 +177,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// Another line with the target of the open call of its task. A connect is to that peer, whatever its socket was named for.
+    /// Another line with the target of the open call of its task. That of a connect is the peer, so it replaces the name of
+    /// the socket.
     pub(super) fn named(&mut self, line: &Line) {
         let Some(task) = self.speaker(line) else {
             return;

@@ -121,9 +121,7 @@ impl Assembler<'_> {
             }) => self.opened(row, made, access, syncs),
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
-            Some(Extra::Alarm(after_ns)) if line.outcome == Outcome::Ok => {
-                self.sets_alarm(task, row, after_ns);
-            }
+            Some(Extra::Alarm(after_ns)) => self.sets_alarm(task, row, after_ns),
             Some(Extra::ClockRead(clock, now_ns)) => {
                 self.state(task).clock_read = Some((row, clock, now_ns))
             }
@@ -353,7 +351,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A vfork returned: without printed durations, the child's execve lasted until then at most.
+    /// A vfork returned: without printed durations, that is the latest end of the child's execve.
     fn ran_during_vfork(&mut self, child: u32, vfork: u32) {
         let Some(last) = self.state(child).undated.map(Row::number) else {
             return;
@@ -369,7 +367,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// When a program starts whose execve ended at this time.
+    /// The start of the program whose execve ended at this time.
     fn program_start_ns(&self, end_ns: i64) -> i64 {
         // The calls of a program are stamped no finer than the tick that the one before them ended in.
         let is_placed = is_coarse(&self.facts) && self.clocks.len() == 1;

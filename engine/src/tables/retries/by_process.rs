@@ -11,6 +11,7 @@ use crate::store::event::EventKind;
 use crate::store::facts::ConnectOutcome;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use crate::tables::polls::mean_ns;
 use crate::tables::probe_series::pauses::Pause;
 use crate::tables::probe_series::probes::is_temporary;
 use parsers::syscalls::Action;
@@ -212,8 +213,7 @@ fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> O
             asked.extend(between.asked_ns);
         }
     }
-    series.asked_ns = (!asked.is_empty())
-        .then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64);
+    series.asked_ns = mean_ns(&asked);
     if series.pauses_ns.is_empty() {
         return None;
     }
