@@ -271,6 +271,21 @@ MIN_DEADLOCKED_SHARE: Final = 0.6
 
 Source: chosen."""
 
+MIN_SPIN_CALLS: Final = 10_000
+"""Minimum number of calls in a tracer's table before one call that has nearly all of them is a spin.
+
+Source: tables of strace -c of idle servers over minutes have some hundred."""
+
+MIN_SPIN_SHARE: Final = 0.9
+"""Minimum share of one call in all calls of such a table.
+
+Source: a wait that reports something is followed by at least one other call, which leaves it half of the calls."""
+
+MIN_UNIFORM_CALLS: Final = 3
+"""Minimum number of calls of a capture that all fail in the same way, before that is a repetition.
+
+Source: chosen. People who post a spin copy three to five lines of it."""
+
 MAX_LOADED_FILES: Final = 50
 """Maximum number of files that a program maps one after the other when it starts: libraries, catalogues, locales.
 

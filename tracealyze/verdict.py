@@ -187,6 +187,12 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     # Next to the signal that killed the process, for example, a few calls of each kind are not worth a word.
     if not is_alone and largest["calls"] <= MIN_NAMED_CALLS_SHARE * calls:
         return Sentence("")
+    if largest["calls"] == calls:
+        return (
+            Sentence(f"All {units.counted(calls, 'call')} are {shown(largest['syscall'])} in {program}.")
+            if calls > 1
+            else Sentence("")
+        )
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     return Sentence(f"No loop and no failing call stands out: {number} are {shown(largest['syscall'])} in {program}.")
 

@@ -12,6 +12,7 @@ mod raw;
 mod socket_address;
 mod value;
 
+use crate::error_names::{self, System};
 use crate::facts::{Access, Fact, FilePart};
 use crate::format::Parsed;
 use crate::line::{CallPart, Extra, Line, NO_ID, NO_NS, Outcome};
@@ -360,7 +361,8 @@ fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
-/// `[ECONNREFUSED]`, `[0]`: the error that is pending at a socket, if this is the value of `SO_ERROR`.
+/// `[ECONNREFUSED]`, `[111]`, `[0]`: the error that is pending at a socket, if this is the value of `SO_ERROR`. Before 5.0,
+/// strace printed its number.
 fn socket_error(value: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let is_other = line.op.is_some() && parsed.texts.bytes(line.op) != b"SO_ERROR";
     let Some(value) = value
@@ -375,11 +377,21 @@ fn socket_error(value: &[u8], line: &mut Line, parsed: &mut Parsed) {
         _ if value.starts_with(b"E") && value.iter().all(u8::is_ascii_uppercase) => {
             parsed.texts.add(value)
         }
+        _ if line.op.is_some() => match crate::scan::number(value) {
+            Some((number, b"")) => numbered_error(number, parsed),
+            _ => return,
+        },
         _ => return,
     };
     if line.outcome == Outcome::Ok && line.extra == 0 {
         line.extra = parsed.keep(Extra::SocketError(error));
     }
+}
+
+/// The name of an error of Linux.
+fn numbered_error(number: i64, parsed: &mut Parsed) -> Text {
+    let name = error_names::name(System::Linux, number);
+    name.map_or(Text::NONE, |name| parsed.texts.add(name.as_bytes()))
 }
 
 /// The descriptors that messages pass.

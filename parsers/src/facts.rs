@@ -79,6 +79,8 @@ macro_rules! list_facts {
                 FaultCode(Text);
                 /// The address whose access or instruction was the fault that a signal reports.
                 FaultAddress(u64);
+                /// The call that a filter of system calls refused, which a SIGSYS reports.
+                RefusedCall(Text);
             }
             $($more)*
         }

@@ -76,7 +76,7 @@ impl LineReader for StraceReader {
     }
 
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = without_line_end(line);
         if self.layout.colours {
             return self.read_plain(&layout::without_colours(line), parsed);
         }
@@ -94,7 +94,7 @@ impl LineReader for StraceReader {
         if self.layout.colours || self.has_names {
             return None;
         }
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = without_line_end(line);
         if line.starts_with(b" > ") {
             // Stacks repeat themselves.
             return Some(LinePrefix::of_stamp(NO_ID, NO_NS, 0).parts(line, NO_NS));
@@ -112,12 +112,12 @@ impl LineReader for StraceReader {
 
     #[inline]
     fn parts_after<'a>(&self, prefix: LinePrefix, line: &'a [u8]) -> Option<LineParts<'a>> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = without_line_end(line);
         line.get(prefix.len..).map(|body| parts(prefix, body))
     }
 
     fn read_after(&self, prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = without_line_end(line);
         let LinePrefix {
             tid, stamp_ns, len, ..
         } = prefix;
@@ -145,6 +145,22 @@ impl LineReader for StraceReader {
     fn leading_duration<'a>(&self, text: &'a [u8]) -> Option<(i64, &'a [u8])> {
         result::leading_duration(text)
     }
+}
+
+/// A line without the carriage return of another system, and without the blanks that mails and editors leave behind a
+/// result. Elsewhere, a blank at the end belongs to a call that is cut.
+#[inline]
+fn without_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.last() != Some(&b' ') {
+        return line;
+    }
+    let trimmed = line.trim_ascii_end();
+    let is_whole = [&b" +++"[..], b" ---"]
+        .iter()
+        .any(|end| trimmed.ends_with(end))
+        || result::duration(trimmed).is_some();
+    if is_whole { trimmed } else { line }
 }
 
 /// The parts of a line with this prefix and body.

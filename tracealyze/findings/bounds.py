@@ -60,5 +60,6 @@ def derived(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) -> dict
         "exact": not has_upper_bounds(capture),
         "up_to": "up to " if has_upper_bounds(capture) else "",
         "own_side": side if may_be_outside(capture, rule, row, cost_ns) else None,
-        "in_one_ns": longest_ns if is_in_one else None,
+        # Of a call that is partly on the path, only that part is in the cost.
+        "in_one_ns": min(longest_ns, cost_ns) if is_in_one else None,
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.outcome import known
+from tracealyze.outcome import hangs, known
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _MAX_TARGETS = 3
 _PAGE_BYTES = 4096
+_MIN_REPEATED_FAULTS = 3
+_MAX_EVENTS_OF_HANDLER = 24
+"""Calls in which a handler reports a crash. A program that makes more has survived it."""
 _WITHOUT_ADDRESS = ("SEGV_CPERR",)
 """The kernel does not say which address was meant."""
 _LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
@@ -47,6 +50,46 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
         unseen="" if has_stack else "the function that crashed",
         next=_command(process),
         inert=f"killed by {process.signal}",
+    )
+
+
+def caught(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """A fault of a process's own code that did not kill it: its handler returns to it, or is at work at the end."""
+    for process in processes:
+        ending = process.ending
+        if not ending["fault"] or process.signal_kind == "crash" or process.exit_code == 0:
+            continue
+        if ending["faults"] >= _MIN_REPEATED_FAULTS:
+            return _repeated(process, processes)
+        if ending["events_after"] <= _MAX_EVENTS_OF_HANDLER and not known.handles_faults(short(ending["program"])):
+            return _handled(process, processes)
+    return None
+
+
+def _repeated(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
+    fault, times = shown(process.ending["fault"]), units.counted(process.ending["faults"], "time")
+    address = _address(process.ending)
+    return Outcome(
+        Verdict.BUSY,
+        f"{process.name(processes)} receives {fault} again and again: {times} among its last events",
+        tuple(filter(None, [address, "Its handler returns to the instruction that fails, so that this has no end."])),
+        (process.ending["signal_line"],),
+        unseen="the function that fails",
+        next=hangs.command(process.pid),
+        inert=f"receives {fault} again and again",
+    )
+
+
+def _handled(process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
+    fault, line = shown(process.ending["fault"]), process.ending["signal_line"]
+    return Outcome(
+        Verdict.CRASHED,
+        f"{process.name(processes)} received {fault} (line {line}), and its own handler caught it",
+        tuple(_details(process, [process])),
+        (line,),
+        unseen="the function that crashed",
+        next=_command(process),
+        inert=f"received {fault} (line {line})",
     )
 
 
@@ -78,10 +121,13 @@ def gone(processes: Sequence[EndedProcess]) -> Outcome | None:
 
 def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator[str]:
     ending = process.ending
-    if text := _address(ending):
+    known_signal = known.signals().get(process.signal)
+    if refused := _refused_call(process):
+        yield shown(f"Its call {refused} is not allowed: a filter of system calls (seccomp) refuses it.")
+    elif text := _address(ending):
         yield text
-    elif meaning := known.signals()[process.signal].text:
-        yield f"{meaning[0].upper()}{meaning[1:]}."
+    elif known_signal and known_signal.text:
+        yield f"{known_signal.text[0].upper()}{known_signal.text[1:]}."
     if message := last_message(process):
         yield Quoting(f"Last message: {message.quoted()}.")
     steps = [_step(row) for row in process.last_targets if _tells(row["target"])][-_MAX_TARGETS:]
@@ -92,9 +138,20 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
         yield shown(f"Then {units.counted(len(others), 'more process', 'more processes')}: {', '.join(others[:4])}.")
 
 
+def _refused_call(process: EndedProcess) -> str:
+    """The call that SIGSYS reports; where the tracer printed no report, the last one."""
+    if "SIGSYS" not in (process.signal, process.ending["fault"]):
+        return ""
+    if refused := process.ending["refused_call"]:
+        return f"{refused}(2)"
+    return f"{last}(2)" if (last := process.ending["last_call"]) else ""
+
+
 def _address(ending: Row) -> str:
     """Which address could not be used, and why."""
     code = ending["signal_code"] or ""
+    if (ending["fault"] or ending["signal"]) in known.without_address():
+        return ""
     meaning = known.signal_codes().get(code, "")
     reason = f"{shown(code)}: {meaning}" if meaning else shown(code)
     address = ending["fault_address"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import known
-from tracealyze.outcome.failures import command, fatal_failure, nearest_refusal, sentence
+from tracealyze.outcome.causes import Cause, cause_of, elsewhere
+from tracealyze.outcome.failures import command, failure_at_end, nearest_refusal, sentence, unexplained
 from tracealyze.outcome.messages import Message, certain_failure, last_message, last_progress, rejection
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_NAMED = 2
-_OF_SHELLS = (126, 127)
-_LIBRARY = re.compile(r"loading shared|shared (librar|object)")
+_NEAR_EVENTS = 16
+"""Calls between a message and the end of a cut capture in which a program that gives up frees what it has."""
 
 
 def failure(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
@@ -55,21 +55,29 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
     if code:
         meaning = known.exit_status(short(process.ending["program"]), code)
-        if meaning and code in _OF_SHELLS and (said := last_message(process)) and _LIBRARY.search(said.text):
-            # The dynamic linker exits with them, too.
-            meaning = None
         if meaning and meaning.is_fine:
             return None
         reason = f" ({meaning.text})" if meaning else ""
         return _outcome(trace, process, processes, f"exited with status {code}{reason}")
-    if not process.has_ended and not process.is_told:
-        return None
     if certain := certain_failure(process):
         later = last_message(process)
         message = later if later and later.is_failure and later.line >= certain.line else certain
-        how = "exited with status 0" if code == 0 else f"was ended by {process.signal or process.ending['told_by']}"
-        return _outcome(trace, process, processes, f"reported an error, and {how}", message)
+        if how := _end_after(process, message):
+            return _outcome(trace, process, processes, f"reported an error, and {how}", message)
+    if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
+        how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
+        return _outcome(trace, process, processes, how)
     return None
+
+
+def _end_after(process: EndedProcess, message: Message) -> str:
+    """What followed the message of a process that no error ended; empty if it went on."""
+    if process.exit_code == 0:
+        return "exited with status 0"
+    if process.is_told or process.signal:
+        return f"was ended by {process.signal or process.ending['told_by']}"
+    is_near = process.ending["last_line"] - message.line <= _NEAR_EVENTS
+    return "the capture ends soon after" if is_near else ""
 
 
 def _outcome(
@@ -79,14 +87,13 @@ def _outcome(
     how: str,
     said: Message | None = None,
 ) -> Outcome:
-    culprit = _culprit(process, processes)
-    message = said or last_message(culprit)
-    failed = fatal_failure(culprit, message, is_filtered=bool(trace.captures[0].filtered))
+    cause = cause_of(trace, process, processes, said)
+    culprit, message, failed = cause.culprit, cause.message, cause.failed
     lines = [message.line if message else None, failed["last_line"] if failed else None, process.ending["last_line"]]
     return Outcome(
         Verdict.FAILED,
         f"{process.name(processes)} {shown(how)}",
-        tuple(_details(process, culprit, message, failed)),
+        tuple(_details(process, processes, cause, elsewhere(trace, cause))),
         tuple(line for line in lines if line),
         unseen=_unseen(trace, message),
         next=_next(trace, culprit, message, failed),
@@ -100,22 +107,12 @@ def _inert(process: EndedProcess, failed: Row | None) -> str:
     return f"{how}; {failed['errno']} (line {failed['last_line']})" if failed and is_known else how
 
 
-def _culprit(process: EndedProcess, processes: Sequence[EndedProcess]) -> EndedProcess:
-    """The process that failed first: the command itself, or a child whose failure it passes on."""
-    own = last_message(process)
-    if own and own.is_failure:
-        return process
-    others = [each for each in processes if each is not process and each.exit_code and not each.ending["root"]]
-    same = [each for each in others if each.exit_code == process.exit_code and last_message(each)]
-    said = [each for each in others if (message := last_message(each)) and message.is_failure]
-    return next(iter(reversed(same or said)), process)
-
-
 def _details(
-    process: EndedProcess, culprit: EndedProcess, message: Message | None, failed: Row | None
+    process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause, other: Row | None
 ) -> Iterator[str]:
+    culprit, message, failed = cause.culprit, cause.message, cause.failed
     if culprit is not process:
-        yield shown(f"Its child {culprit.name()} exited with status {culprit.exit_code}.")
+        yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
     if message:
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
@@ -124,13 +121,17 @@ def _details(
         yield Quoting(f"Last output: {output.quoted()}.")
     if failed:
         yield sentence(failed)
+    elif other:
+        yield shown(f"In pid {other['pid']} {other['program'] or ''}".rstrip() + f": {sentence(other)}")
     if not process.has_ended or process.is_told:
         yield from _waits(process)
-    yield from _earlier(culprit, failed)
+    if failed or not other:
+        yield from _earlier(culprit, failed)
 
 
 def _waits(process: EndedProcess) -> Iterator[str]:
-    for row in process.last_calls[:1]:
+    # A copied text may end in the message that the program prints, or in a call that waits for nothing.
+    for row in [each for each in process.last_calls if each["kind"] not in ("reader", "kernel")][:1]:
         limit = f" of {units.duration(row['requested_ns'])}" if (row["requested_ns"] or 0) > 0 else ""
         yield shown(f"Then it waits in {row['syscall']}{limit} (line {row['last_line']}).")
 
@@ -144,14 +145,16 @@ def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
     others = [row for row in others if weight.get(row["errno"], 0) >= weight["EPERM"]]
     for row in others[-_MAX_NAMED:]:
         yield f"Earlier: {sentence(row)}"
-    usual = sum(row["calls"] for row in process.last_failures) - sum(row["calls"] for row in others)
-    usual -= failed["calls"] if failed else 0
-    if others or not usual:
+    if others:
         return
-    if not failed and (nearest := nearest_refusal(process)):
-        yield f"Shortly before: {sentence(nearest)}"
-    else:
-        yield f"Failures before: {units.count(usual)}, as usual for healthy programs."
+    if not failed and (nearest := nearest_refusal(process) or unexplained(process)):
+        yield f"Before it: {sentence(nearest)}"
+        return
+    usual = sum(row["calls"] for row in process.last_failures) - (failed["calls"] if failed else 0)
+    if usual:
+        # Without a failure that explains the end, one of these may.
+        which = "as usual for healthy programs" if failed else "all of kinds that healthy programs have, too"
+        yield f"{'Other failures' if failed else 'Failures'} before: {units.count(usual)}, {which}."
 
 
 def _sender(process: EndedProcess) -> str:

@@ -22,34 +22,57 @@ _LAST_LINES = 16
 _COMMON_WEIGHT = 4
 """Weight of errors that programs often handle."""
 _MIN_WEIGHT = 1.0
-_REFUSALS = ("EACCES", "EPERM", "ENOSYS", "EROFS")
+_SERIOUS_WEIGHT = 9
+"""Weight of errors after which few programs go on."""
+_LAST_CALLS = 8
+"""Calls in which a program that gives up cleans up."""
 _NAMED = 4.0
 _STATED = 2.0
 _MIN_NAME_LENGTH = 4
 _PEER = re.compile(r"(?P<host>.*):(?P<port>\d{1,5})")
 
 
-def fatal_failure(process: EndedProcess, message: Message | None, *, is_filtered: bool = False) -> Row | None:
-    """The failed call that explains the message or the end best; None if nothing does.
+def weighed_failure(
+    process: EndedProcess, message: Message | None, *, is_filtered: bool = False
+) -> tuple[float, Row | None]:
+    """The failed call that explains the message or the end best, and how much it does; 0 and None if nothing does.
 
     If calls were left out of the capture, a call that failed shortly before the end need not be near it."""
     end = message.line if message else process.ending["last_line"]
     within = 0 if message is None and is_filtered else _NEAR_LINES if message else _LAST_LINES
     weighed = [(_weight(row, end, message, within), row["last_line"], row) for row in process.last_failures]
     best = max((each for each in weighed if each[0] >= _MIN_WEIGHT), key=lambda each: each[:2], default=None)
-    return best[2] if best else None
+    return (best[0], best[2]) if best else (0.0, None)
+
+
+def failure_at_end(process: EndedProcess) -> Row | None:
+    """A serious failure among the last calls of a process whose end is not in the capture; None if there is none."""
+    for row in reversed(process.last_failures):
+        error = known.error(row["errno"])
+        is_serious = error is not None and error.weight >= _SERIOUS_WEIGHT
+        if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
+            return row
+    return None
 
 
 def nearest_refusal(process: EndedProcess) -> Row | None:
     """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
     near = process.ending["last_line"] - _NEAR_LINES
-    refused = [row for row in process.last_failures if row["errno"] in _REFUSALS and not row["recovered"]]
+    refusals = {name for name, error in known.errors().items() if error.refusal}
+    refused = [row for row in process.last_failures if row["errno"] in refusals and not row["recovered"]]
     return next((row for row in reversed(refused) if row["last_line"] >= near), None)
+
+
+def unexplained(process: EndedProcess) -> Row | None:
+    """The last failure near the end that the process did not recover from, and that healthy programs do not have."""
+    near = process.ending["last_line"] - _NEAR_LINES
+    rows = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
+    return next((row for row in reversed(rows) if row["last_line"] >= near), None)
 
 
 def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     """How much a failure explains the end, from the error, the distance, and whether the message names it."""
-    error = known.errors().get(row["errno"] or "")
+    error = known.error(row["errno"])
     distance: int = end - row["last_line"]
     is_named, has_reason = _names(message, row), _states(message, row)
     if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
@@ -83,15 +106,15 @@ def _names(message: Message | None, row: Row) -> bool:
 
 def _states(message: Message | None, row: Row) -> bool:
     """Whether a message states the error of a call."""
-    error = known.errors().get(row["errno"] or "")
-    return message is not None and error is not None and error.text.lower() in message.text.lower()
+    error = known.error(row["errno"])
+    return message is not None and error is not None and error.text.lower() in message.text.lower() and bool(error.text)
 
 
 def sentence(row: Row) -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
     on = f" on {row['target']}" if row["target"] else ""
-    error = known.errors().get(row["errno"] or "")
+    error = known.error(row["errno"])
     meaning = (error.calls.get(row["syscall"]) or error.text) if error else ""
     reason = f": {meaning}" if meaning else ""
     times = f" {units.counted(row['calls'], 'time')}" if row["calls"] > 1 else ""
@@ -100,7 +123,7 @@ def sentence(row: Row) -> str:
 
 def command(row: Row, pid: int | None) -> str:
     """A command that shows more about a failure; empty if none is known."""
-    error = known.errors().get(row["errno"] or "")
+    error = known.error(row["errno"])
     target = str(row["target"] or "")
     peer = _PEER.fullmatch(target)
     folder = target.rpartition("/")[0] or "/"
@@ -110,7 +133,8 @@ def command(row: Row, pid: int | None) -> str:
         return f"file {shlex.quote(target)}; ldd {shlex.quote(target)}" if target else ""
     if row["errno"] == "ECONNREFUSED" and target.startswith("/"):
         return f"ls -l {shlex.quote(target)}; ss -lx"
-    if error is None or not error.next:
+    template = (error.nexts.get(row["syscall"]) or error.next) if error else ""
+    if not template:
         return ""
     values = {
         "target": shlex.quote(target),
@@ -119,6 +143,6 @@ def command(row: Row, pid: int | None) -> str:
         "port": peer["port"] if peer else "",
         "pid": "PID" if pid is None else str(pid),
     }
-    wanted = [name for name in values if f"{{{name}}}" in error.next]
+    wanted = [name for name in values if f"{{{name}}}" in template]
     is_known = all(values[name] and (name not in ("target", "folder") or target.startswith("/")) for name in wanted)
-    return shown(error.next.format(**values)) if is_known else ""
+    return shown(template.format(**values)) if is_known else ""

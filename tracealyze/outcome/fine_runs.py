@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import known
-from tracealyze.outcome.outcome import Outcome, Verdict
+from tracealyze.outcome.failures import sentence, unexplained
+from tracealyze.outcome.messages import last_message
+from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
+_MAX_CHILDREN = 2
 _LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
 
 
@@ -46,7 +49,7 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return Outcome(Verdict.CANNOT_TELL, "")
     name = process.name(processes)
     if process.exit_code is not None:
-        return _exited(trace, process, name)
+        return _exited(trace, process, processes)
     if process.is_told:
         return _told(process, name)
     if row := _idle(processes):
@@ -61,22 +64,24 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
-        tuple(_usual(process)),
+        tuple(_last_failure(process)),
         unseen="how it goes on",
         next=whole_command(trace.captures[0].format, attaches=True),
     )
 
 
-def _exited(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
+def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
     code = process.exit_code or 0
+    name = process.name(processes)
     meaning = known.exit_status(short(process.ending["program"]), code)
     reason = f" ({meaning.text})" if meaning else ""
-    details = []
+    details = list(_of_children(process, processes))
     failed = sum(row["calls"] for row in process.last_failures)
     serious = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
     if failed and not serious:
         plural = "failure is" if failed == 1 else "failures are"
-        details.append(f"{units.count(failed)} {plural} usual or recovered from; no process failed.")
+        end = "." if details else "; no process failed."
+        details.append(f"{units.count(failed)} {plural} usual or recovered from{end}")
     has_times = bool(trace.window.wall_ns) or trace.captures[0].has.get("durations")
     return Outcome(
         Verdict.FINE,
@@ -87,6 +92,28 @@ def _exited(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
         next="" if has_times else _again(trace, process),
         inert=f"exited with status {code}",
     )
+
+
+def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
+    """Children that ended with an error, or were killed, before the command itself ended well."""
+    ended = [each for each in processes if each is not process and not each.ending["root"]]
+    failed = [each for each in ended if each.signal_kind in ("crash", "killed") or _is_failed(each)]
+    for child in failed[-_MAX_CHILDREN:]:
+        how = f"was killed by {child.signal}" if child.signal else f"exited with status {child.exit_code}"
+        message = last_message(child)
+        yield shown(f"Its child {child.name(processes)} {how} (line {child.ending['last_line']}), and it went on.")
+        if message and message.is_failure:
+            yield Quoting(f"The child's last message: {message.quoted()}.")
+    if len(failed) > _MAX_CHILDREN:
+        yield f"{len(failed) - _MAX_CHILDREN} more of its children failed."
+
+
+def _is_failed(process: EndedProcess) -> bool:
+    """Whether an exit status says that something failed, and is no answer such as that of grep."""
+    code = process.exit_code
+    meaning = known.exit_status(short(process.ending["program"]), code) if code else None
+    message = last_message(process)
+    return bool(code and not (meaning and meaning.is_fine) and message and message.is_failure)
 
 
 def _again(trace: TraceTables, process: EndedProcess) -> str:
@@ -113,9 +140,17 @@ def _told(process: EndedProcess, name: str) -> Outcome:
 def _idle(processes: Sequence[EndedProcess]) -> Row | None:
     """The call in which a process waits for work, if all its threads only wait."""
     rows = [row for process in processes for row in process.last_calls]
-    is_idle = rows and all(row["kind"] in _IDLE for row in rows)
+    # Threads that wait for each other do not wait for work, unless another one does.
+    waits_for_threads = len(rows) > 1 and all(row["kind"] == "thread" for row in rows)
+    is_idle = rows and all(row["kind"] in _IDLE for row in rows) and not waits_for_threads
     order = {kind: place for place, kind in enumerate(_IDLE)}
     return min(rows, key=lambda row: order[row["kind"]]) if is_idle else None
+
+
+def _last_failure(process: EndedProcess) -> list[str]:
+    """What failed last; it may be what the capture is about."""
+    row = unexplained(process)
+    return [f"Last failure: {sentence(row)}"] if row else _usual(process)
 
 
 def _usual(process: EndedProcess) -> list[str]:

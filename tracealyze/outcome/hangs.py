@@ -25,6 +25,7 @@ _MIN_ROWS_AFTER = 50
 _MIN_SHARE_AFTER = 0.1
 """Of all events of the capture: a call that was open for so long while others went on did not just begin."""
 _MAX_LISTED = 4
+_MIN_FIRST_WAITS = 2
 _MIN_RETURNS = 10
 """Calls of the same kind that returned before: the process repeats them, and the capture ends in one by chance."""
 
@@ -34,6 +35,8 @@ def hang(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | Non
     for process in processes:
         if _waits_for_itself(process):
             return _deadlock(process, processes, has_clock=bool(trace.window.wall_ns))
+    if _all_wait_for_threads(processes):
+        return _standstill(processes)
     all_rows = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start", "signal"))
     stuck = [
         (row["rows_after"], process, row)
@@ -93,13 +96,48 @@ def _waits_for_itself(process: EndedProcess) -> bool:
     )
 
 
+def _all_wait_for_threads(processes: Sequence[EndedProcess]) -> bool:
+    """Whether each thread of the capture waits for another one at its end, without a limit, some as never before.
+
+    Idle threads of a pool wait again and again for the same, and one thread of the program waits for work."""
+    rows = [row for process in processes for row in process.last_calls]
+    threads = sum(process.ending["threads"] for process in processes)
+    lives = not any(process.has_ended or process.is_told for process in processes)
+    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
+    first = [row for row in rows if row["before"] and not row["same_before"]]
+    return lives and waits and len(rows) == threads and len(first) >= _MIN_FIRST_WAITS
+
+
+def _standstill(processes: Sequence[EndedProcess]) -> Outcome:
+    rows = [row for process in processes for row in process.last_calls]
+    more = f" and {len(rows) - _MAX_LISTED} more" if len(rows) > _MAX_LISTED else ""
+    return Outcome(
+        Verdict.HUNG,
+        f"all {len(rows)} threads of the capture wait for other threads when it ends",
+        (
+            shown(f"{_listed(rows)}{more}."),
+            "No thread is left to wake them: a deadlock, or threads that were not traced.",
+        ),
+        tuple(row["last_line"] for row in rows[:_MAX_LISTED]),
+        next=command(processes[0].pid),
+        inert=f"{len(rows)} threads wait for each other",
+    )
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    """`34213 futex 0x2830 (line 212), …`."""
+    shown_rows = rows[:_MAX_LISTED]
+    return ", ".join(
+        f"{row['tid'] or '?'} {row['syscall']} {row['target'] or ''} (line {row['last_line']})" for row in shown_rows
+    )
+
+
 def _deadlock(process: EndedProcess, processes: Sequence[EndedProcess], *, has_clock: bool) -> Outcome:
     rows = process.last_calls
     signal = process.signal or process.ending["told_by"]
     threads = units.counted(len(rows), "thread")
-    listed = [f"{row['tid'] or '?'} {row['syscall']} {row['target'] or ''} (line {row['last_line']})" for row in rows]
-    more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
-    details: list[str] = [shown(f"{', '.join(listed[:_MAX_LISTED])}{more}.")]
+    more = f" and {len(rows) - _MAX_LISTED} more" if len(rows) > _MAX_LISTED else ""
+    details: list[str] = [shown(f"{_listed(rows)}{more}.")]
     if progress := last_progress(process):
         details.append(Quoting(f"Last progress: {progress.quoted()}."))
     details.append("No thread was left to wake them: a lost wake-up, or a deadlock.")

@@ -23,8 +23,12 @@ class KnownError:
     """What it means, if it deserves a line whatever time it takes."""
     next: str = ""
     """A command that shows more."""
+    refusal: bool = False
+    """Whether it refuses what was asked for."""
     calls: Mapping[str, str] = field(default_factory=dict)
     """What it means of some calls."""
+    nexts: Mapping[str, str] = field(default_factory=dict)
+    """Commands that show more about some calls."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,27 @@ def errors() -> Mapping[str, KnownError]:
     return {name: KnownError(**entry) for name, entry in known_table("errors").items()}
 
 
+_UNKNOWN = KnownError("", 3)
+
+
+def error(name: str | None) -> KnownError | None:
+    """An error by its name; None without one. What is not known of it counts as little as an invalid argument."""
+    return errors().get(name, _UNKNOWN) if name else None
+
+
+def is_wait(syscall: str) -> bool:
+    """Whether a call waits for events of several descriptors."""
+    return re.fullmatch(known_table("calls")["waits"], syscall) is not None
+
+
 @cache
 def signals() -> Mapping[str, KnownSignal]:
     """Signals by name."""
-    return {name: KnownSignal(**entry) for name, entry in known_table("signals").items() if "kind" in entry}
+    return {
+        name: KnownSignal(**entry)
+        for name, entry in known_table("signals").items()
+        if isinstance(entry, Mapping) and "kind" in entry
+    }
 
 
 @cache
@@ -86,6 +107,17 @@ def fault_addresses() -> Mapping[str, str]:
     """What addresses mean that programs use on purpose."""
     addresses: dict[str, str] = known_table("signals")["addresses"]
     return addresses
+
+
+@cache
+def without_address() -> frozenset[str]:
+    """Signals whose address says nothing."""
+    return frozenset(known_table("signals")["without_address"])
+
+
+def handles_faults(program: str) -> bool:
+    """Whether healthy programs of this name receive faults, and handle them."""
+    return re.fullmatch(known_table("signals")["handled"]["programs"], program) is not None
 
 
 @cache
@@ -109,7 +141,7 @@ def message_words() -> MessageWords:
 
 def is_usual(row: Mapping[str, Any]) -> bool:
     """Whether healthy programs have this failure, too."""
-    known = errors().get(row["errno"] or "")
+    known = error(row["errno"])
     return known is None or not known.weight or any(usual.fits(row) for usual in usual_failures())
 
 
@@ -132,4 +164,9 @@ def exit_status(program: str, code: int) -> ExitStatus | None:
 
 @cache
 def _exit_statuses() -> Mapping[str, Mapping[str, Any]]:
-    return known_table("exit_statuses")
+    """Statuses by program. The data names programs with the same ones together: `grep|egrep`."""
+    statuses: dict[str, dict[str, Any]] = {}
+    for programs, of_programs in known_table("exit_statuses").items():
+        for program in programs.split("|"):
+            statuses.setdefault(program, {}).update(of_programs)
+    return statuses

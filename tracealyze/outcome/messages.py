@@ -73,6 +73,23 @@ def rejection(process: EndedProcess) -> Message | None:
 
 
 def _printed(process: EndedProcess) -> Iterator[Message]:
+    """What a process printed, in the order of the lines."""
+    written = list(_written(process))
+    lines = {message.line for message in written}
+    between = [message for message in _between(process) if message.line not in lines]
+    yield from sorted([*written, *between], key=lambda message: message.line)
+
+
+def _between(process: EndedProcess) -> Iterator[Message]:
+    """Lines on the terminal between those of the tracer, if they are about a failure. Others may be a person's words."""
+    words = known.message_words()
+    for row in process.foreign_lines:
+        text = row["text"].strip()
+        if words.failure.search(text):
+            yield Message(text, row["line"], is_failure=True, is_certain=bool(words.certain.search(text)))
+
+
+def _written(process: EndedProcess) -> Iterator[Message]:
     words = known.message_words()
     for row in process.last_texts:
         if not row["printed"]:

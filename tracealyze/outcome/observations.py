@@ -65,7 +65,8 @@ def _errors(trace: TraceTables) -> Iterator[Observation]:
     number = 0
     for syscall, errno, calls in sorted(errors_of(trace), key=lambda each: -each[2]):
         error = known.errors().get(errno)
-        if error and error.always and number < _MAX_OF_KIND:
+        is_usual = known.is_usual({"syscall": syscall, "errno": errno, "target": ""})
+        if error and error.always and not is_usual and number < _MAX_OF_KIND:
             number += 1
             times = units.counted(calls, "time")
             yield Observation("error", shown(f"{syscall} failed {times} with {errno}: {error.always}."), calls)

@@ -29,6 +29,8 @@ class EndedProcess:
     last_failures: list[Row] = field(default_factory=list)
     last_targets: list[Row] = field(default_factory=list)
     last_texts: list[Row] = field(default_factory=list)
+    foreign_lines: list[Row] = field(default_factory=list)
+    """Lines between its own that are not of the tracer."""
 
     @property
     def pid(self) -> int | None:
@@ -87,11 +89,24 @@ class EndedProcess:
 
 def ended_processes(trace: TraceTables) -> list[EndedProcess]:
     """The processes whose ends matter, in the order of their first lines."""
-    tables = trace.tables(dict.fromkeys(("endings", *_TABLES)))
+    tables = trace.tables(dict.fromkeys(("endings", "foreign_lines", *_TABLES)))
     found = [EndedProcess(dict(row)) for row in tables["endings"]]
     by_key = {(each.ending["capture"], each.pid): each for each in found}
     for name in _TABLES:
         for row in tables[name]:
             if process := by_key.get((row["capture"], row["pid"])):
                 getattr(process, name).append(dict(row))
+    for row in tables["foreign_lines"]:
+        if process := _printer(found, row):
+            process.foreign_lines.append(dict(row))
     return found
+
+
+def _printer(processes: Sequence[EndedProcess], row: Row) -> EndedProcess | None:
+    """The process among whose lines a line stands that is not of the tracer: who printed it is not known otherwise."""
+    line = row["line"]
+    for process in processes:
+        ending = process.ending
+        if ending["capture"] == row["capture"] and ending["root"] and ending["first_line"] < line < ending["last_line"]:
+            return process
+    return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures
-from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs
+from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs, spins
 from tracealyze.outcome.outcome import Outcome, Verdict
 from tracealyze.outcome.processes import ended_processes
 
@@ -25,11 +25,11 @@ _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-s
 def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
-        return _hang_of(findings) or _of_findings(findings)
+        return spins.in_table(trace) or _hang_of(findings) or _of_findings(findings)
     processes = ended_processes(trace)
-    if found := crashes.crash(trace, processes) or crashes.gone(processes):
+    if found := crashes.crash(trace, processes) or crashes.caught(processes) or crashes.gone(processes):
         return found
-    if found := fine_runs.loading(trace, processes):
+    if found := spins.of_failures(trace, processes) or fine_runs.loading(trace, processes):
         return found
     spinning = {each.pid for each in findings if each.name in _SPINS and each.severity is not Severity.INFO}
     still = [each for each in processes if each.pid not in spinning]
@@ -40,7 +40,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
         return found
     judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
-        return replace(judged, details=(f"{failure.text[0].upper()}{failure.text[1:]}.", *failure.details[:1]))
+        return replace(judged, details=(failure.sentence, *failure.details[:1]))
     if failure:
         return failure
     if judged.verdict is Verdict.SLOW:

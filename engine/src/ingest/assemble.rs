@@ -29,6 +29,7 @@ use crate::store::heuristics::{
     WHOLE_SECOND_NS,
 };
 use crate::store::numbers::{OpenPlace, Row};
+use crate::store::recent_lines::LinePlace;
 use crate::store::trace::{Capture, Trace};
 use parsers::facts::DeadlineClock;
 use parsers::syscalls::{self, Action, action_of};
@@ -87,13 +88,6 @@ struct OpenCall {
     half: u32,
     line: Line,
     extra: Option<Extra>,
-}
-
-/// Where a line stands.
-#[derive(Clone, Copy)]
-pub(crate) struct LinePlace {
-    pub file: u32,
-    pub line: u32,
 }
 
 /// Puts the lines of one capture into a trace.
@@ -372,6 +366,7 @@ impl<'trace> Assembler<'trace> {
             (LineKind::Elision, _) if self.capture.files.len() == 1 => {
                 self.capture.elisions.push(at.line)
             }
+            (LineKind::Foreign, _) => self.capture.foreign_lines.push(at),
             _ => {}
         }
         line.kind

@@ -6,12 +6,13 @@
 //! ```
 //! So the result does not depend on the number of threads. Who does what when, see `relay.rs`.
 
-use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::assemble::Assembler;
 use crate::ingest::capture::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::ingest::clock::bounded_ns;
 use crate::ingest::merge;
 use crate::ingest::pipeline::{PipelineSteps, run_pipeline};
 use crate::store::file_chunks::FileChunks;
+use crate::store::recent_lines::LinePlace;
 use crate::store::scratch::Scratch;
 use crate::store::trace::{RecordedFacts, Trace};
 use parsers::input::{self, Seekable, Source, Stream};

@@ -202,6 +202,14 @@ pub(crate) const MIN_PAUSES_BEFORE_END: usize = 3;
 /// Source: fio looks at its jobs a second time before it reports.
 pub(crate) const MAX_PAUSES_AFTER_END: usize = 2;
 
+/// Share of the wait of a master in which a worker has to serve a request, before the wait is told as the time of that worker.
+/// Source: chosen. With less, the master idles for most of the time, and nobody works.
+pub(crate) const MIN_SERVING_SHARE: f64 = 0.5;
+
+/// Calls of a worker in which the request that it serves is looked for.
+/// Source: handlers of gunicorn, php-fpm and PostgreSQL make 5 to 60 calls before they wait for something.
+pub(crate) const MAX_CALLS_OF_REQUEST: usize = 256;
+
 // Loops and probes
 
 /// Minimum number of iterations of a loop. Fewer may be a coincidence.

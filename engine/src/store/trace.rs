@@ -7,6 +7,7 @@ use crate::store::file_chunks::FileChunks;
 use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
+use crate::store::recent_lines::RecentLines;
 use crate::store::schema::schema;
 use crate::store::shape_parts::ShapeParts;
 use crate::store::tasks::{Task, main_task};
@@ -108,6 +109,8 @@ pub struct Capture {
     pub unjoined: Vec<(u32, i64)>,
     /// Lines that stand for lines that were left out.
     pub elisions: Vec<u32>,
+    /// The last lines that are not of the tracer: output of the program, prose.
+    pub foreign_lines: RecentLines,
     /// Lines of other formats than its own.
     pub other_formats: Vec<OtherFormat>,
     /// Rows of summary tables.
@@ -222,6 +225,7 @@ impl Capture {
             is_order_inferred: false,
             unjoined: Vec::new(),
             elisions: Vec::new(),
+            foreign_lines: RecentLines::default(),
             other_formats: Vec::new(),
             summary: Vec::new(),
             run_ns: [None; 3],

@@ -5,23 +5,25 @@
 //! app       |  … write(2, "panic …") | killed by SIGABRT         abnormal: it may be why
 //! sed       |  exit_group(0) |                                   ended well, and others say more: left out
 //! ```
-//! Five tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
+//! Six tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
 //! `last_failures`, the calls that failed last; `last_targets`, what they worked on last; and `last_texts`, what they
-//! printed or received last.
+//! printed or received last. Of the whole capture, `foreign_lines` has the last lines that are not of the tracer.
 
 pub(super) mod calls;
 pub(super) mod failures;
+pub(super) mod foreign_lines;
 pub(super) mod targets;
 pub(super) mod texts;
 
 use crate::query::source_lines;
 use crate::store::event::{EventKind, NONE};
+use crate::store::recent_lines::LinePlace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::process_ends::ProcessEnds;
-use parsers::facts::{FaultAddress, FaultCode};
+use parsers::facts::{FaultAddress, FaultCode, RefusedCall};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
 
@@ -35,10 +37,15 @@ table! {
         born: Flag "Whether the capture shows its start.",
         exit_code: Number (Same) "Exit status; missing if it did not exit.",
         signal: Text "Signal that killed it.",
-        signal_code: Text "Why the signal was sent, as printed: SEGV_MAPERR, SI_KERNEL.",
+        fault: Text "The last signal among its last events that reported a fault of its own code, whether that killed it or not.",
+        faults: Count "Deliveries of it among its last events that have the same address.",
+        signal_code: Text "Why the signal was sent that killed it, or reported the fault, as printed: SEGV_MAPERR, SI_KERNEL.",
         fault_address: Text "Address that it could not use.",
+        refused_call: Text "The call that a filter of system calls (seccomp) refused, as SIGSYS reports it.",
         signal_line: LastLine (Same) "Line of the delivery of that signal.",
+        events_after: Count "Number of its events after that delivery.",
         sender_pid: Id "Process that sent the signal.",
+        last_call: Text "Name of its last call.",
         told_by: Text "Signal of another process that asked it to end.",
         told_line: LastLine (Same) "Line of the delivery of that signal.",
         threads: Count "Number of its threads that have lines.",
@@ -122,7 +129,8 @@ fn write(
         Some(Ended::Killed(signal)) => (None, signal),
         None => (None, Text::NONE),
     };
-    let fault = fault_row(context, process, signal);
+    let last_fault = last_fault_row(context, process);
+    let fault = fault_row(context, process, signal).or(last_fault);
     let code = fault.and_then(|row| events.facts.get::<FaultCode>(row));
     let address = fault.and_then(|row| events.facts.get::<FaultAddress>(row));
     let told = ends.told(context, process.main);
@@ -132,10 +140,24 @@ fn write(
     builder.bool("born", known.born);
     builder.some_int("exit_code", exit_code);
     builder.text("signal", signal);
+    builder.text(
+        "fault",
+        last_fault.map_or(Text::NONE, |row| events.shape(row).syscall),
+    );
+    builder.int(
+        "faults",
+        last_fault.map_or(0, |row| same_faults(context, row)),
+    );
     builder.text("signal_code", code.copied().unwrap_or(Text::NONE));
     let address = address.copied().map(shown_address);
     builder.string("fault_address", address.as_deref());
+    let refused = fault.and_then(|row| events.facts.get::<RefusedCall>(row));
+    builder.text("refused_call", refused.copied().unwrap_or(Text::NONE));
     builder.some_int("signal_line", fault.map(|row| i64::from(events.line(row))));
+    builder.int(
+        "events_after",
+        fault.map_or(0, |row| events_after(context, row)),
+    );
     builder.some_int(
         "sender_pid",
         fault
@@ -143,6 +165,7 @@ fn write(
             .filter(|&pid| pid != NO_ID && pid != known.pid)
             .map(i64::from),
     );
+    builder.text("last_call", last_call(context, process));
     builder.text(
         "told_by",
         told.map_or(Text::NONE, |row| events.shape(row).syscall),
@@ -188,6 +211,15 @@ fn last_row(context: &TableContext<'_>, process: &EndedProcess) -> u32 {
         .unwrap_or(0)
 }
 
+/// The name of the last call of a process.
+fn last_call(context: &TableContext<'_>, process: &EndedProcess) -> Text {
+    let tasks = process.tasks.iter();
+    let last = tasks
+        .filter_map(|&task| context.calls_of(task).next_back())
+        .max();
+    last.map_or(Text::NONE, |row| context.trace.events.shape(row).syscall)
+}
+
 /// The last delivery of the signal that killed the process; any of its threads may have received it.
 fn fault_row(context: &TableContext<'_>, process: &EndedProcess, signal: Text) -> Option<u32> {
     let events = &context.trace.events;
@@ -202,13 +234,66 @@ fn fault_row(context: &TableContext<'_>, process: &EndedProcess, signal: Text) -
         .max()
 }
 
-/// The texts of the lines of rows, in their order. Each file is read once.
+/// Events of a task, from its end, in which faults are looked for.
+const MAX_EVENTS_OF_FAULTS: usize = 256;
+
+/// The last delivery of a signal that reports a fault of the process's own code. A signal that another process sent has no
+/// such fact but for its code.
+fn last_fault_row(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
+    let events = &context.trace.events;
+    let is_fault = |&row: &u32| {
+        events.kind(row) == EventKind::Signal
+            && (events.facts.has::<FaultAddress>(row) || events.facts.has::<RefusedCall>(row))
+    };
+    let tasks = process.tasks.iter();
+    tasks
+        .filter_map(|&task| {
+            let rows = context.trace.rows_of(task).iter().rev();
+            rows.take(MAX_EVENTS_OF_FAULTS).copied().find(is_fault)
+        })
+        .max()
+}
+
+/// The number of deliveries of the same signal with the same address among the last events of the task.
+fn same_faults(context: &TableContext<'_>, fault: u32) -> i64 {
+    let events = &context.trace.events;
+    let of = |row: u32| {
+        let address = events.facts.get::<FaultAddress>(row).copied();
+        (events.kind(row), events.shape(row).syscall, address)
+    };
+    let rows = context.trace.rows_of(events.task(fault)).iter().rev();
+    rows.take(MAX_EVENTS_OF_FAULTS)
+        .filter(|&&row| of(row) == of(fault))
+        .count() as i64
+}
+
+/// The number of events of the task after one of its last.
+fn events_after(context: &TableContext<'_>, row: u32) -> i64 {
+    let rows = context.trace.rows_of(context.trace.events.task(row));
+    rows.iter()
+        .rev()
+        .take_while(|&&other| other != row)
+        .take(MAX_EVENTS_OF_FAULTS)
+        .count() as i64
+}
+
+/// The texts of the lines of rows, in their order.
 pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
-    let (trace, events) = (context.trace, &context.trace.events);
-    let mut found = vec![String::new(); rows.len()];
+    let events = &context.trace.events;
+    let place = |&row: &u32| LinePlace {
+        file: events.event(row).file,
+        line: events.line(row),
+    };
+    lines_at(context, &rows.iter().map(place).collect::<Vec<_>>())
+}
+
+/// The texts of lines, in their order. Each file is read once.
+pub(super) fn lines_at(context: &TableContext<'_>, places: &[LinePlace]) -> Vec<String> {
+    let trace = context.trace;
+    let mut found = vec![String::new(); places.len()];
     let mut wanted: Vec<(u32, usize)> = (0..)
-        .zip(rows)
-        .map(|(at, &row)| (events.event(row).file, at))
+        .zip(places)
+        .map(|(at, place)| (place.file, at))
         .collect();
     wanted.sort_unstable();
     let paths = || trace.captures.iter().flat_map(|capture| &capture.files);
@@ -218,7 +303,7 @@ pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> 
         };
         let lines: Vec<u64> = of_file
             .iter()
-            .map(|&(_, at)| u64::from(events.line(rows[at])))
+            .map(|&(_, at)| u64::from(places[at].line))
             .collect();
         let texts = source_lines::quote(path, &lines, trace.cells(path)).unwrap_or_default();
         for (&(_, at), text) in of_file.iter().zip(texts) {

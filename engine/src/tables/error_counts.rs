@@ -32,7 +32,7 @@ table! {
 }
 
 /// Errors that no check of arguments or paths explains.
-const ERRORS: [&[u8]; 15] = [
+const ERRORS: [&[u8]; 18] = [
     b"EADDRINUSE",
     b"EADDRNOTAVAIL",
     b"ECONNREFUSED",
@@ -45,9 +45,12 @@ const ERRORS: [&[u8]; 15] = [
     b"ENETUNREACH",
     b"ENFILE",
     b"ENOBUFS",
+    b"ENOLCK",
     b"ENOMEM",
     b"ENOSPC",
     b"EROFS",
+    b"ESTALE",
+    b"EUCLEAN",
 ];
 
 /// What failures of one row have in common: program, syscall and error.

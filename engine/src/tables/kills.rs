@@ -49,7 +49,7 @@ table! {
         deaf_script: Words "Script that this program interprets.",
         pauses: Count "Number of pauses: 1, or the parts of a grace period that ended in SIGKILL.",
         checks: Flag "Whether it could see the exit in between: the pause has several parts, or is a wait.",
-        path: PathTime { exclusive_ns "Critical-path time of the pauses." },
+        path: PathTime { exclusive_ns "Critical-path time of the pauses, and of calls that the process makes meanwhile that had to be killed." },
         lines: Lines,
     }
 }
@@ -335,6 +335,16 @@ fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
     names
 }
 
+/// The calls that a process makes during the pauses, although it was asked to end. A pause that looks for its end is told
+/// as time of that process.
+fn calls_of_deaf(context: &TableContext<'_>, before: &Before, from: u32, to: u32) -> Vec<u32> {
+    let calls = before
+        .deaf
+        .into_iter()
+        .flat_map(|deaf| context.calls_of(deaf));
+    calls.filter(|row| (from..=to).contains(row)).collect()
+}
+
 fn write(
     context: &TableContext<'_>,
     task: u32,
@@ -371,6 +381,7 @@ fn write(
         .flat_map(|pause| pause.rows(context))
         .collect();
     rows.extend(reaped(context, task, last, &victims));
+    rows.extend(calls_of_deaf(context, before, kill.row, last.row));
     let script = |task: Option<u32>| task.and_then(|task| context.script(task, kill.row));
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     let row = TableRow {

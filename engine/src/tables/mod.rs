@@ -89,6 +89,7 @@ tables! {
     ;
     endings::calls,
     endings::failures,
+    endings::foreign_lines,
     endings::targets,
     endings::texts,
 }

@@ -22,6 +22,7 @@ pub(crate) mod mappings;
 pub(crate) mod message;
 pub(crate) mod ordered;
 pub(crate) mod relevance;
+mod serving;
 pub(crate) mod shape_facts;
 pub(crate) mod signal;
 pub(crate) mod stops;

@@ -22,7 +22,7 @@ use crate::waits::waiting::Waiting;
 use crate::waits::wakers::poll_loops::{producers, search};
 use crate::waits::{
     awaited_end, backlog, backpressure, child, clients, connection, effects, eventfd, file_watch,
-    futex, interrupted, lock, message, signal, stream, terminal, wait_kinds, watchdog,
+    futex, interrupted, lock, message, serving, signal, stream, terminal, wait_kinds, watchdog,
 };
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
@@ -178,7 +178,8 @@ impl Wakers {
             return None;
         }
         if self.shapes.timed_out(trace, span.row) {
-            return awaited_end::awaited(&self.shapes, &self.children, &call);
+            return awaited_end::awaited(&self.shapes, &self.children, &call)
+                .or_else(|| serving::worker(&self.shapes, &self.children, &call));
         }
         if wait_kinds::never_returned(known.outcome) {
             let killed = self.signals.sender(&call, None, &self.children);

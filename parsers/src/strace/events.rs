@@ -54,6 +54,10 @@ fn fault(siginfo: &[u8], line: &mut Line, parsed: &mut Parsed) {
         let code = parsed.texts.add(code);
         parsed.add_fact(line, Fact::FaultCode(code));
     }
+    if let Some(call) = after(siginfo, b" si_syscall=__NR_").map(word) {
+        let call = parsed.texts.add(call);
+        parsed.add_fact(line, Fact::RefusedCall(call));
+    }
     let address = after(siginfo, b" si_addr=").and_then(address);
     if let Some(address) = address {
         parsed.add_fact(line, Fact::FaultAddress(address));

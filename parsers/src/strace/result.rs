@@ -82,6 +82,10 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> ReadResult {
     };
     line.ret = value;
     if rest.is_empty() {
+        // The name of the error is lost: in a mail, it is on the next line.
+        if value == -1 {
+            line.outcome = Outcome::Failed;
+        }
         return ReadResult::Whole(None);
     }
     if value == -1 {

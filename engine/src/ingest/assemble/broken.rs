@@ -5,7 +5,8 @@
 //! FreeBSD   2.1000 2.0000  SIGNAL 15 (SIGTERM)                                       a call began 2 s before
 //! ```
 
-use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::assemble::Assembler;
+use crate::store::recent_lines::LinePlace;
 use parsers::line::Ended;
 use parsers::{
     CaptureFacts, Clock, DurKind, Extra, Line, LineKind, NO_NS, Outcome, StampMoment, Text,

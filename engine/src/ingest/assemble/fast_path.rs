@@ -2,12 +2,13 @@
 //!
 //! It does with such a line what [`Assembler::line`] does, and nothing else. A test compares both.
 
-use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
+use crate::ingest::assemble::{Assembler, OpenCall};
 use crate::ingest::clock::bounded_ns;
 use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::{DescriptorEffect, Descriptors, is_bare};
 use crate::store::event::{Event, EventKind, NONE};
 use crate::store::numbers::{OpenPlace, Row};
+use crate::store::recent_lines::LinePlace;
 use crate::store::resolution::is_coarse;
 use crate::store::trace::Trace;
 use parsers::syscalls::{Action, action_of};

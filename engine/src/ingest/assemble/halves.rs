@@ -1,10 +1,11 @@
 //! Calls printed in two halves, or announced before they return.
 
-use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
+use crate::ingest::assemble::{Assembler, OpenCall};
 use crate::ingest::task_ids::Birth;
 use crate::store::event::{Ending, Event, NONE, ThreadWait};
 use crate::store::facts::{IsTorn, OpenFd, OpenThreadWait};
 use crate::store::numbers::{OpenPlace, Row};
+use crate::store::recent_lines::LinePlace;
 use parsers::facts::{Deadline, Fact, Timeout};
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};

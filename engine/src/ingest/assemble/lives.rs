@@ -1,6 +1,6 @@
 //! Effects of a line on tasks: births, programs, waits and ends.
 
-use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::assemble::Assembler;
 use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
@@ -8,6 +8,7 @@ use crate::store::event::{Connected, EventKind, NONE};
 use crate::store::facts::{ConnectOutcome, EdgeTriggered, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS, MIN_HIGH_FD};
 use crate::store::numbers::Row;
+use crate::store::recent_lines::LinePlace;
 use crate::store::resolution::is_coarse;
 use crate::store::tasks::{self, Program};
 use parsers::facts::{

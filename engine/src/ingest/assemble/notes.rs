@@ -1,8 +1,9 @@
 //! Lines other than calls: continuations, messages of the tracer or of a log, and summary tables.
 
-use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::assemble::Assembler;
 use crate::store::event::{EventKind, NONE};
 use crate::store::numbers::Row;
+use crate::store::recent_lines::LinePlace;
 use crate::store::tasks::Program;
 use crate::store::trace::{LossCause, OtherFormat, RecordedFacts, SummaryRow};
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};

@@ -8,9 +8,10 @@
 //!  > /usr/lib/libc.so.6(_exit+0x1d)    those of exit_group: strace keeps them until the process ends
 //! ```
 
-use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::assemble::Assembler;
 use crate::store::event::{EventKind, NONE};
 use crate::store::numbers::Row;
+use crate::store::recent_lines::LinePlace;
 use crate::store::stacks::Frame;
 use parsers::{Extra, LineKind};
 

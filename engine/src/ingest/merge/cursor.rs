@@ -1,9 +1,10 @@
 //! Where the files that are merged are read at.
 
-use crate::ingest::assemble::{Assembler, LinePlace, is_understood};
+use crate::ingest::assemble::{Assembler, is_understood};
 use crate::ingest::capture::in_trace;
 use crate::ingest::merge::ahead::{Cell, Chunk, ReadAhead};
 use crate::ingest::merge::order::{Next, Order};
+use crate::store::recent_lines::LinePlace;
 use parsers::input::Stream;
 use parsers::{Extra, Line, NO_ID, NO_NS, Text};
 use std::collections::VecDeque;

@@ -101,13 +101,18 @@ fn last_rows(context: &TableContext<'_>, process: &EndedProcess, wanted: Transfe
         let moves = |&row: &u32| {
             events.kind(row) == EventKind::Call
                 && events.action(row).transfer() == Some(wanted)
-                && events.outcome(row) == Outcome::Ok
-                && events.ret(row) != 0
+                && has_text(wanted, events.outcome(row), events.ret(row))
         };
         rows.extend(context.calls_of(task).rev().filter(moves).take(MAX_CALLS));
     }
     rows.sort_unstable();
     rows.split_off(rows.len().saturating_sub(MAX_CALLS))
+}
+
+/// Whether a call shows a text. What a program could not print, because nobody takes it, it meant to say.
+fn has_text(wanted: Transfer, outcome: Outcome, moved: i64) -> bool {
+    let is_moved = outcome == Outcome::Ok && moved != 0;
+    is_moved || (wanted == Transfer::Write && matches!(outcome, Outcome::Failed | Outcome::Open))
 }
 
 /// The text that a call moved, if it is one that people read: printed on the standard streams, sent to the system's log,
@@ -121,7 +126,8 @@ fn moved(context: &TableContext<'_>, row: u32, is_printed: bool, line: &str) -> 
     let is_log = is_printed
         && text.starts_with('<')
         && text[1..].starts_with(|char: char| char.is_ascii_digit());
-    let is_stream = fd == 1 || fd == 2 || is_log || is_terminal(context, row);
+    // Descriptor 0 of a service is its connection to the client.
+    let is_stream = (0..=2).contains(&fd) || is_log || is_terminal(context, row);
     let is_message = syscall.starts_with("recv") || !is_file(context, row);
     let is_readable = is_printable(&text) && if is_printed { is_stream } else { is_message };
     is_readable.then(|| MovedText {

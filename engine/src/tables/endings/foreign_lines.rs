@@ -1,0 +1,45 @@
+//! Foreign lines: the last lines of a capture that are not of the tracer. The program printed them to the same terminal.
+//!
+//! ```text
+//! openat("/etc/app.conf") ENOENT
+//! app: cannot read its configuration        no call: what `write(2, …)` would say, if it had been traced
+//! +++ exited with 3 +++
+//! ```
+
+use super::lines_at;
+use crate::store::recent_lines::LinePlace;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::kit::table;
+use crate::table_support::provenance::Provenance;
+
+table! {
+    foreign_lines "The last lines that are not of the tracer: output of the program, prose.";
+    times: Calls;
+    row {
+        capture: Capture "Number of the capture.",
+        text: Words "The text, as far as it is kept.",
+        line: LastLineNumber "Its line.",
+    }
+}
+
+/// Bytes of a text that are kept.
+const MAX_BYTES: usize = 400;
+
+/// Builds the table, one row per line, in the order of the lines.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
+    for (number, capture) in (0u32..).zip(&context.trace.captures) {
+        let places: Vec<LinePlace> = capture.foreign_lines.iter().collect();
+        for (place, text) in places.iter().zip(lines_at(context, &places)) {
+            let kept = text.floor_char_boundary(MAX_BYTES);
+            let row = TableRow {
+                capture: number,
+                text: Some(text[..kept].to_owned()),
+                line: Some(i64::from(place.line)),
+            };
+            builder.add(row, Provenance::Rows(Vec::new()));
+        }
+    }
+    builder.finish()
+}

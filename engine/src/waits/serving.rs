@@ -1,0 +1,165 @@
+//! Idle masters: they wait with a limit for news of their workers, again and again, while a worker serves a request.
+//!
+//! ```text
+//! master   | poll, 1 s: timeout | poll, 1 s: timeout | poll, 1 s: timeout |      nothing else happens in it
+//! worker     |poll: ready|recv|------------ serves the request ---------|send|poll …
+//! ```
+//!
+//! The client is not in the capture, so no line shows that anybody waits for the worker. But it does work that was asked
+//! for, and the master does none: the walk continues in the worker. It is inferred.
+
+use super::child::Children;
+use super::effects::ShapeEffects;
+use super::waiting::Waiting;
+use crate::store::event::EventKind;
+use crate::store::heuristics::{MAX_CALLS_OF_REQUEST, MIN_SERVING_SHARE};
+use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::times::end_ns;
+use parsers::Outcome;
+use parsers::syscalls::{Class, Wait};
+
+/// Maximum number of workers that are examined.
+const MAX_WORKERS: usize = 64;
+
+/// The worker that serves a request while its master waits in vain.
+pub(super) fn worker(
+    shapes: &ShapeEffects,
+    children: &Children,
+    call: &Waiting<'_>,
+) -> Option<Edge> {
+    let trace = call.trace;
+    if shapes.of(trace, call.span.row).wait != Some(Wait::Poll) {
+        return None;
+    }
+    let made = [
+        children.made_by(trace, call.task),
+        children.tasks_of(trace, call.task),
+    ];
+    let others = made.into_iter().flatten().copied();
+    let serving = others
+        .filter(|&task| task != call.task && lives(call, task))
+        .take(MAX_WORKERS)
+        .filter_map(|task| Some((serves(shapes, call, task)?, task)));
+    let (stretch, task) = serving.min_by_key(|(stretch, _)| stretch.since_ns)?;
+    Some(Edge {
+        task,
+        at_ns: stretch.until_ns,
+        how: WakeKind::Beside,
+        sure: Confidence::Inferred,
+    })
+}
+
+/// For how long a worker serves a request.
+struct Stretch {
+    since_ns: i64,
+    until_ns: i64,
+}
+
+fn lives(call: &Waiting<'_>, task: u32) -> bool {
+    let known = &call.trace.tasks[task as usize];
+    known.birth_ns <= call.span.start_ns && known.end_ns() > call.span.start_ns
+}
+
+/// The request that a task serves for most of a wait; `None` if it idles, too, or works for nobody.
+fn serves(shapes: &ShapeEffects, call: &Waiting<'_>, task: u32) -> Option<Stretch> {
+    let (trace, span) = (call.trace, call.span);
+    let events = &trace.events;
+    let rows = trace.rows_of(task);
+    let begun = rows.partition_point(|&row| events.start_ns(row) <= span.end_ns);
+    let last = *rows.get(begun.checked_sub(1)?)?;
+    let idles = waits_for_request(shapes, trace, last) && end_ns(trace, last) >= span.end_ns;
+    let until_ns = if idles {
+        events.start_ns(last)
+    } else {
+        span.end_ns.min(trace.tasks[task as usize].end_ns())
+    };
+    let served_ns = until_ns.saturating_sub(span.start_ns);
+    if (served_ns as f64) < MIN_SERVING_SHARE * (span.end_ns - span.start_ns) as f64 {
+        return None;
+    }
+    let before = &rows[..begun - usize::from(idles)];
+    let since_ns = requested_ns(shapes, trace, before)?;
+    Some(Stretch { since_ns, until_ns })
+}
+
+/// When the request came that a task serves after these events: it received data after its last idle wait.
+fn requested_ns(shapes: &ShapeEffects, trace: &Trace, rows: &[u32]) -> Option<i64> {
+    let events = &trace.events;
+    let mut received_ns = None;
+    for &row in rows.iter().rev().take(MAX_CALLS_OF_REQUEST) {
+        if events.kind(row) != EventKind::Call || events.outcome(row) != Outcome::Ok {
+            continue;
+        }
+        let known = shapes.of(trace, row);
+        if waits_for_request(shapes, trace, row) && received_ns.is_some() {
+            break;
+        }
+        if shapes.timed_out(trace, row) {
+            return None;
+        }
+        let is_peer = matches!(known.class, Class::Network | Class::Ipc);
+        let has_data = known.wait == Some(Wait::Read) && events.ret(row) > 0;
+        if is_peer && has_data {
+            received_ns = Some(events.start_ns(row));
+        }
+    }
+    received_ns
+}
+
+/// Whether a task is in this call while it has nothing to do.
+fn waits_for_request(shapes: &ShapeEffects, trace: &Trace, row: u32) -> bool {
+    let known = shapes.of(trace, row);
+    trace.events.kind(row) == EventKind::Call
+        && matches!(known.wait, Some(Wait::Poll | Wait::Message))
+        || known.deed == super::shape_facts::Effect::Accepts
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::trace::Trace;
+    use crate::testing::{TaskPlan, build, on_path, task};
+
+    const MS: i64 = 1_000_000;
+
+    /// A master that waits four times for 100 ms in vain, and a worker with these calls until then.
+    fn served(worker: impl Fn(TaskPlan) -> TaskPlan) -> Trace {
+        let master = task(1).exec(0, 1, "/bin/x").fork(2, 3, 2);
+        let waits = (0..4).fold(master, |plan, turn| {
+            let at = (10 + 100 * turn) * MS;
+            plan.call("poll", at, at + 99 * MS).asks(99 * MS).returns(0)
+        });
+        let own = worker(task(2).call("getpid", 4, 5));
+        build(vec![waits.exit(412 * MS), own])
+    }
+
+    #[test]
+    fn the_time_is_of_the_worker_that_serves_a_request() {
+        let trace = served(|plan| {
+            plan.call("poll", 6, 12 * MS)
+                .returns(1)
+                .call("recvfrom", 12 * MS, 13 * MS)
+                .on("TCP:[1.2.3.4:80->5.6.7.8:9]")
+                .returns(80)
+                .call("nanosleep", 14 * MS, 400 * MS)
+                .asks(386 * MS)
+                .call("sendto", 401 * MS, 402 * MS)
+                .on("TCP:[1.2.3.4:80->5.6.7.8:9]")
+                .returns(80)
+        });
+        let times = on_path(&trace);
+        assert!(times[1] > 380 * MS && times[0] < 30 * MS, "{times:?}");
+    }
+
+    #[test]
+    fn a_worker_that_sleeps_by_itself_serves_nobody() {
+        let trace = served(|plan| {
+            let sleeps = (0..4).fold(plan, |plan, turn| {
+                let at = (12 + 98 * turn) * MS;
+                plan.call("nanosleep", at, at + 97 * MS).asks(97 * MS)
+            });
+            sleeps.call("stat", 405 * MS, 406 * MS)
+        });
+        assert!(on_path(&trace)[0] > 380 * MS);
+    }
+}
