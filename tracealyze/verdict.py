@@ -188,11 +188,8 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     if not is_alone and largest["calls"] <= MIN_NAMED_CALLS_SHARE * calls:
         return Sentence("")
     if largest["calls"] == calls:
-        return (
-            Sentence(f"All {units.counted(calls, 'call')} are {shown(largest['syscall'])} in {program}.")
-            if calls > 1
-            else Sentence("")
-        )
+        all_calls = f"All {units.count(calls)} calls are {shown(largest['syscall'])} in {program}."
+        return Sentence(all_calls if calls > 1 else "")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     return Sentence(f"No loop and no failing call stands out: {number} are {shown(largest['syscall'])} in {program}.")
 

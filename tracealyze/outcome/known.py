@@ -88,11 +88,8 @@ def is_wait(syscall: str) -> bool:
 @cache
 def signals() -> Mapping[str, KnownSignal]:
     """Signals by name."""
-    return {
-        name: KnownSignal(**entry)
-        for name, entry in known_table("signals").items()
-        if isinstance(entry, Mapping) and "kind" in entry
-    }
+    entries = {name: entry for name, entry in known_table("signals").items() if name.startswith("SIG")}
+    return {name: KnownSignal(**entry) for name, entry in entries.items()}
 
 
 @cache

@@ -81,7 +81,7 @@ def _printed(process: EndedProcess) -> Iterator[Message]:
 
 
 def _between(process: EndedProcess) -> Iterator[Message]:
-    """Lines on the terminal between those of the tracer, if they are about a failure. Others may be a person's words."""
+    """Lines on the terminal between those of the tracer, if they are about a failure. Others may be prose."""
     words = known.message_words()
     for row in process.foreign_lines:
         text = row["text"].strip()

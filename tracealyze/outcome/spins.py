@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def in_table(trace: TraceTables) -> Outcome | None:
-    """A call that has nearly all calls of the tracer's own table; None if there is none, or it may be the work itself."""
+    """A call that has nearly all calls of the tracer's own table; None if none has, or if it may be the work itself."""
     rows = list(trace.summary_rows) if trace.is_summary_only else []
     calls = sum(row["calls"] for row in rows)
     largest = max(rows, key=lambda row: row["calls"], default=None)
@@ -28,15 +28,11 @@ def in_table(trace: TraceTables) -> Outcome | None:
     if not is_failing and not known.is_wait(largest["syscall"]):
         return None
     name = shown(largest["syscall"])
-    why = (
-        "each of them failed"
-        if is_failing
-        else "a wait that is called so often returns at once: nobody takes what it reports"
-    )
+    returns = "A wait that is called so often returns at once: nobody takes what it reports."
     return Outcome(
         Verdict.BUSY,
         f"{name} has {units.count(largest['calls'])} of {units.counted(calls, 'call')} in the tracer's table",
-        (f"{why[0].upper()}{why[1:]}.",),
+        ("Each of them failed." if is_failing else returns,),
         unseen="which descriptor or address it is about",
         next="strace -f -ttt -T -yy -p PID",
         inert=f"{name} has nearly all calls of the table",
@@ -53,11 +49,10 @@ def of_failures(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcom
         return None
     row = failures[0]
     on = f" on {row['target']}" if row["target"] else ""
+    fails = f"it fails with {row['errno']} each time"
     return Outcome(
         Verdict.BUSY,
-        shown(
-            f"{processes[0].name()} calls {row['syscall']}{on} again and again; it fails with {row['errno']} each time"
-        ),
+        shown(f"{processes[0].name()} calls {row['syscall']}{on} again and again; {fails}"),
         tuple(f"{text[0].upper()}{text[1:]}." for text in [_meaning(row)] if text),
         (row["first_line"], row["last_line"]),
         unseen="for how long",

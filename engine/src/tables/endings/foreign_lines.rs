@@ -23,8 +23,8 @@ table! {
     }
 }
 
-/// Bytes of a text that are kept.
-const MAX_BYTES: usize = 400;
+/// Characters of a text that are kept.
+const MAX_CHARACTERS: usize = 400;
 
 /// Builds the table, one row per line, in the order of the lines.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
@@ -32,10 +32,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         let places: Vec<LinePlace> = capture.foreign_lines.iter().collect();
         for (place, text) in places.iter().zip(lines_at(context, &places)) {
-            let kept = text.floor_char_boundary(MAX_BYTES);
             let row = TableRow {
                 capture: number,
-                text: Some(text[..kept].to_owned()),
+                text: Some(text.chars().take(MAX_CHARACTERS).collect()),
                 line: Some(i64::from(place.line)),
             };
             builder.add(row, Provenance::Rows(Vec::new()));
