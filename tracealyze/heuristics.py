@@ -281,6 +281,11 @@ MIN_SPIN_SHARE: Final = 0.9
 
 Source: a wait that reports something is followed by at least one other call, which leaves it half of the calls."""
 
+MIN_CYCLE_SHARE: Final = 0.8
+"""Minimum share of the calls of a thread that a sequence has to have which it repeats until the capture ends.
+
+Source: chosen. The rest is the beginning of the copied text."""
+
 MIN_UNIFORM_CALLS: Final = 3
 """Minimum number of calls of a capture that all fail in the same way, before that is a repetition.
 

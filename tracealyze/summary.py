@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMA = "tracealyze.summary/1"
 
 _MAX_SENTENCES = 3
-_LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG)
+_LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG, Verdict.BUSY)
 """Verdicts that say more than the causes of lost time."""
 _NEED_SECONDS = frozenset(("chatty-peer", "fixed-sleep", "outside-wait", "own-timer", "poll-loop", "table-rescan"))
 """Rules about waits and repeated work that healthy programs have, too: how long they take is what matters."""
@@ -136,7 +136,8 @@ class Summary:
         lead = [self.lead] if self.outcome.text else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.
-        most = [] if observed and not self.window.wall_ns else said
+        is_told = self.outcome.verdict is Verdict.BUSY and self.outcome.text
+        most = [] if (observed or is_told) and not self.window.wall_ns else said
         if any(isinstance(each, verdict.OpenAtEnd) for each in said):
             return [*said, *observed][:_MAX_SENTENCES]
         # That a capture is cut says less than what is in it.

@@ -141,7 +141,7 @@ def _idle(processes: Sequence[EndedProcess]) -> Row | None:
     """The call in which a process waits for work, if all its threads only wait."""
     rows = [row for process in processes for row in process.last_calls]
     # Threads that wait for each other do not wait for work, unless another one does.
-    waits_for_threads = len(rows) > 1 and all(row["kind"] == "thread" for row in rows)
+    waits_for_threads = all(row["kind"] == "thread" for row in rows)
     is_idle = rows and all(row["kind"] in _IDLE for row in rows) and not waits_for_threads
     order = {kind: place for place, kind in enumerate(_IDLE)}
     return min(rows, key=lambda row: order[row["kind"]]) if is_idle else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.heuristics import MIN_SPIN_CALLS, MIN_SPIN_SHARE, MIN_UNIFORM_CALLS
+from tracealyze.heuristics import MIN_CYCLE_SHARE, MIN_SPIN_CALLS, MIN_SPIN_SHARE, MIN_UNIFORM_CALLS
 from tracealyze.outcome import hangs, known
+from tracealyze.outcome.failures import command
 from tracealyze.outcome.outcome import Outcome, Verdict
 from tracealyze.sanitize import shown
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from tracealyze.outcome.processes import EndedProcess
     from tracealyze.table import Row
     from tracealyze.trace_tables import TraceTables
+
+_MAX_BODY = 4
 
 
 def in_table(trace: TraceTables) -> Outcome | None:
@@ -39,29 +42,65 @@ def in_table(trace: TraceTables) -> Outcome | None:
     )
 
 
-def of_failures(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
-    """That all calls of a capture are the same one, and each of them fails; None if not."""
-    calls = trace.totals["calls"]
-    if calls < MIN_UNIFORM_CALLS or len(processes) != 1 or processes[0].has_ended:
-        return None
-    failures = processes[0].last_failures
-    if len(failures) != 1 or failures[0]["calls"] != calls:
-        return None
-    row = failures[0]
-    on = f" on {row['target']}" if row["target"] else ""
-    fails = f"it fails with {row['errno']} each time"
+def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
+    for process in processes:
+        for row in process.last_cycles:
+            if not process.exit_code and process.signal_kind != "crash" and _is_most(row) and _is_in_vain(row):
+                return _busy(process, processes, row)
+    return None
+
+
+def _is_most(row: Row) -> bool:
+    """Whether a capture contains little else."""
+    # The first turn of a copied text may be cut, and the last one may not be over.
+    whole: int = row["calls"] - row["period"]
+    return bool(row["turns"] * row["period"] >= MIN_CYCLE_SHARE * whole)
+
+
+def _is_in_vain(row: Row) -> bool:
+    """Whether a turn moves nothing and does not succeed. Idle programs wait until their limits again and again, too."""
+    if row["bytes"] or row["errno"] == "EINTR":
+        return False
+    if row["quick"] == row["period"]:
+        return bool(row["turns"] > MIN_UNIFORM_CALLS)
+    fails_as_usual = row["failing"] and known.is_usual({**row, "syscall": _failing_call(row)})
+    is_idle = row["idle"] and (fails_as_usual or not row["failing"])
+    return bool((row["failing"] or row["empty"]) and not is_idle)
+
+
+def _failing_call(row: Row) -> str:
+    """The name of the first call of a turn that fails."""
+    return next((name.split()[0] for name in row["body"] if name.endswith(f" {row['errno']}")), "")
+
+
+def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -> Outcome:
+    body = ", ".join(row["body"][:_MAX_BODY]) + (" …" if row["period"] > _MAX_BODY else "")
+    on = f" on {row['target']}" if row["target"] and row["period"] == 1 else ""
+    times = units.counted(row["turns"], "time")
+    does = f"calls {body}{on}" if row["period"] == 1 else f"repeats {body}"
+    vain = "" if row["quick"] == row["period"] else " without success"
+    failed = {**row, "syscall": _failing_call(row), "op": ""}
     return Outcome(
         Verdict.BUSY,
-        shown(f"{processes[0].name()} calls {row['syscall']}{on} again and again; {fails}"),
-        tuple(f"{text[0].upper()}{text[1:]}." for text in [_meaning(row)] if text),
+        shown(f"{process.name(processes)} {does} {times}{vain}, until the capture ends"),
+        tuple(_explained(row, failed)),
         (row["first_line"], row["last_line"]),
         unseen="for how long",
-        next=hangs.command(processes[0].pid),
-        inert=f"repeats one call that fails with {row['errno']}",
+        next=(row["failing"] and command(failed, process.pid)) or hangs.command(process.pid),
+        inert=f"repeats a sequence of {units.counted(row['period'], 'call')} {times}{vain}",
     )
 
 
-def _meaning(row: Row) -> str:
-    """What an error means of a call."""
-    error = known.error(row["errno"])
-    return (error.calls.get(row["syscall"]) or error.text) if error else ""
+def _explained(row: Row, failed: Row) -> Iterator[str]:
+    on = f" on {row['target']}" if row["target"] else ""
+    if row["failing"]:
+        error = known.error(row["errno"])
+        meaning = (error.calls.get(failed["syscall"]) or error.text) if error else ""
+        yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
+    elif row["empty"]:
+        yield shown(f"A read{on} returns 0 each time: the other end is closed, or there is no more data.")
+    else:
+        yield "None of these calls waits: it spins."
+    if row["idle"]:
+        yield "It pauses in between."

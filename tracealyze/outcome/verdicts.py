@@ -15,6 +15,7 @@ from tracealyze.outcome.processes import ended_processes
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
+    from tracealyze.outcome.processes import EndedProcess
     from tracealyze.trace_tables import TraceTables
 
 _STOPPED = "stopped-at-end"
@@ -27,18 +28,12 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if not trace.totals["calls"]:
         return spins.in_table(trace) or _hang_of(findings) or _of_findings(findings)
     processes = ended_processes(trace)
-    if found := crashes.crash(trace, processes) or crashes.caught(processes) or crashes.gone(processes):
+    if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
-    if found := spins.of_failures(trace, processes) or fine_runs.loading(trace, processes):
+    judged = _of_findings(findings)
+    if judged.verdict is not Verdict.SLOW and (found := spins.in_cycle(processes)):
         return found
-    spinning = {each.pid for each in findings if each.name in _SPINS and each.severity is not Severity.INFO}
-    still = [each for each in processes if each.pid not in spinning]
-    if found := hangs.hang(trace, still):
-        return found
-    by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
-    if (found := _hang_of(findings)) and not by_chance:
-        return found
-    judged, failure = _of_findings(findings), failed_runs.failure(trace, processes)
+    failure = failed_runs.failure(trace, processes)
     if failure and _costs_most(findings):
         return replace(judged, details=(failure.sentence, *failure.details[:1]))
     if failure:
@@ -48,6 +43,19 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if judged.verdict is Verdict.BUSY:
         return judged
     return fine_runs.ending(trace, processes)
+
+
+def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    return crashes.crash(trace, processes) or crashes.caught(processes) or crashes.gone(processes)
+
+
+def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
+    spinning = {each.pid for each in findings if each.name in _SPINS and each.severity is not Severity.INFO}
+    still = [each for each in processes if each.pid not in spinning]
+    if found := hangs.hang(trace, still):
+        return found
+    by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
+    return None if by_chance else _hang_of(findings)
 
 
 def _next(finding: Finding) -> str:

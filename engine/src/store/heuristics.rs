@@ -212,6 +212,13 @@ pub(crate) const MAX_CALLS_OF_REQUEST: usize = 256;
 
 // Loops and probes
 
+/// Minimum number of turns of a sequence that a capture ends in, before it is a cycle.
+/// Source: people who post a loop copy three turns of it or more.
+pub(crate) const MIN_CYCLE_TURNS: usize = 3;
+/// Maximum number of calls of one turn of such a sequence.
+/// Source: chosen. Retries of connections and probes of files take 2 to 10 calls.
+pub(crate) const MAX_CYCLE_CALLS: usize = 16;
+
 /// Minimum number of iterations of a loop. Fewer may be a coincidence.
 /// Source: chosen.
 pub(crate) const MIN_ITERATIONS: usize = 4;

@@ -5,11 +5,13 @@
 //! app       |  … write(2, "panic …") | killed by SIGABRT         abnormal: it may be why
 //! sed       |  exit_group(0) |                                   ended well, and others say more: left out
 //! ```
-//! Six tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
-//! `last_failures`, the calls that failed last; `last_targets`, what they worked on last; and `last_texts`, what they
-//! printed or received last. Of the whole capture, `foreign_lines` has the last lines that are not of the tracer.
+//! Seven tables describe the same processes: `endings`, one row each; `last_calls`, the calls in which their threads were;
+//! `last_failures`, the calls that failed last; `last_targets`, what they worked on last; `last_texts`, what they printed or
+//! received last; and `last_cycles`, what they repeat until the end. Of the whole capture, `foreign_lines` has the last
+//! lines that are not of the tracer.
 
 pub(super) mod calls;
+pub(super) mod cycles;
 pub(super) mod failures;
 pub(super) mod foreign_lines;
 pub(super) mod targets;

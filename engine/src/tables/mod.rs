@@ -88,6 +88,7 @@ tables! {
     timeouts,
     ;
     endings::calls,
+    endings::cycles,
     endings::failures,
     endings::foreign_lines,
     endings::targets,
