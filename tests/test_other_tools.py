@@ -23,10 +23,10 @@ _FILES = {
     "core-dump": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x04\0" + b"\0" * 60,
     "dtrace": b"CPU     ID                    FUNCTION:NAME\n  1    176                   read:entry bash\n",
     "executable": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x03\0" + b"\0" * 60,
-    "fs_usage": b"""19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234
-19:43:34.123601  fstat64           F=3                                         0.000004   ls.1234
-19:43:34.201733  read              F=3    B=0x200                              0.076120 W ls.1234
-19:43:34.201802  close             F=3                                         0.000007   ls.1234
+    "fs_usage": b"""19:43:34  open              /etc/hosts          0.000012   ls
+19:43:34  fstat64                               0.000004   ls
+19:43:34  read                                  0.076120 W ls
+19:43:34  close                                 0.000007   ls
 """,
     "ftrace": b"""# tracer: nop
 #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION

@@ -17,6 +17,7 @@ pub mod error_names;
 pub mod facts;
 pub mod format;
 pub mod format_list;
+pub mod fs_usage;
 pub mod input;
 pub mod interner;
 pub mod kdump;

@@ -4,6 +4,7 @@
 
 use crate::format::{Head, Parsed};
 use crate::format_list;
+use crate::fs_usage;
 use crate::line::{CallPart, Line, LineKind};
 use crate::scan;
 use crate::syscalls;
@@ -71,6 +72,7 @@ fn may_be_call(text: &[u8]) -> bool {
         || has(b" <unfinished ...>")
         || has(b" resumed>")
         || [&b" CALL "[..], b" RET "].iter().any(|record| has(record))
+        || fs_usage::is_line(text)
 }
 
 /// The format of which a line certainly is. Without a sign of its own, the line must be a known system call.
@@ -79,8 +81,9 @@ fn format_of(text: &[u8]) -> Option<&'static str> {
         bytes: text,
         complete: true,
     })?;
-    (format.name() != "kernel-log" && (has_known_call(text) || has_record(text)))
-        .then(|| format.name())
+    (format.name() != "kernel-log"
+        && (has_known_call(text) || has_record(text) || fs_usage::is_line(text)))
+    .then(|| format.name())
 }
 
 fn has_known_call(text: &[u8]) -> bool {

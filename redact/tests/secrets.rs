@@ -157,6 +157,19 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "fs-usage",
+        head: &[
+            "19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234",
+            "19:43:34.201733  read              F=3    B=0x200                         0.076120 W ls.1234",
+            "19:43:34.201802  close             F=3                                    0.000007   ls.1234",
+        ],
+        lines: &[
+            "19:43:34.201820  stat64                  [  2]           /Users/$/.profile   0.000034   zsh.51",
+            "19:43:34.201830  fstatat64                              [-2]/$              0.000034   $.51",
+            "19:43:34.201840  RdData[A]         D=0x001ce0c4  B=0x1000   /dev/disk1s2  /Users/$   0.000272 W ls.1234",
+        ],
+    },
+    Case {
         name: "perf-trace",
         head: &[
             "     0.091 ( 0.003 ms): ls/456871 brk()                                         = 0x56150d127000",

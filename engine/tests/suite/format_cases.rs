@@ -7,10 +7,14 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The format, and the cases of its reader.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 10] = [
     (
         "dtruss",
         include_str!("../../../parsers/tests/dtruss.cases"),
+    ),
+    (
+        "fs-usage",
+        include_str!("../../../parsers/tests/fs_usage.cases"),
     ),
     ("kdump", include_str!("../../../parsers/tests/kdump.cases")),
     (

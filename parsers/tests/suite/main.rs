@@ -3,6 +3,7 @@
 mod cases;
 mod dtruss;
 mod envelope;
+mod fs_usage;
 mod input;
 mod kdump;
 mod kernel_log;

@@ -4,7 +4,7 @@ use crate::cases;
 use parsers::{FORMATS, Head, LineKind, Parsed, by_name};
 
 /// Lines as each tracer prints them. Each set shows its format.
-const LINES: [(&str, &str); 8] = [
+const LINES: [(&str, &str); 9] = [
     (
         "strace",
         "1234 1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>
@@ -46,6 +46,12 @@ const LINES: [(&str, &str); 8] = [
         " 4711/0x2b3c:       610      12      9 open(\"/etc/hosts\\0\", 0x0, 0x1B6)\t\t = 3 0
  4711/0x2b3c:       680      11      8 close(0x3)\t\t = 0 0
  4711/0x2b3c:       690      11      8 close(0x4)\t\t = -1 Err#9",
+    ),
+    (
+        "fs-usage",
+        "19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234
+19:43:34.201733  read              F=3    B=0x200                         0.076120 W ls.1234
+19:43:34.201802  close             F=3                                    0.000007   ls.1234",
     ),
     (
         "kernel-log",
@@ -99,8 +105,8 @@ fn lines_of_the_file_are_never_of_another_format() {
             "{own}"
         );
     }
-    let logs = LINES[7].1;
-    for (own, lines) in LINES.iter().take(7) {
+    let logs = LINES[8].1;
+    for (own, lines) in LINES.iter().take(8) {
         assert!(
             read(own, &format!("{lines}\n{logs}"))
                 .iter()
@@ -167,7 +173,7 @@ fn output_of_programs_is_of_no_other_format() {
         "CALL me",
         "-rw-r--r-- 1 root root 12 = x",
     ];
-    for (own, lines) in LINES.iter().take(7) {
+    for (own, lines) in LINES.iter().take(8) {
         let text = format!("{lines}\n{lines}\n{}", outputs.join("\n"));
         let found = read(own, &text);
         assert!(
