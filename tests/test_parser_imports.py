@@ -17,7 +17,7 @@ LAYERS = [
     ["call", "prompt", "stack", "truss_common"],
     ["dtruss", "fs_usage", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
     # These share forms of lines with a format of the layer below.
-    ["kdump", "ltrace", "perf_trace", "truss_aix"],
+    ["gvisor", "kdump", "ltrace", "perf_trace", "truss_aix"],
     ["format_list", "other_tools"],
     ["other_format"],
     ["envelope"],

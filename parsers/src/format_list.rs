@@ -2,8 +2,8 @@
 
 use crate::format::{Format, Head, Recognition};
 use crate::{
-    dtruss, fs_usage, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd,
-    truss_solaris,
+    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix,
+    truss_freebsd, truss_solaris,
 };
 use std::cmp::Reverse;
 
@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 pub const FORMATS: &[&dyn Format] = &[
     &dtruss::Dtruss,
     &fs_usage::FsUsage,
+    &gvisor::Gvisor,
     &perf_trace::PerfTrace,
     &kdump::Kdump,
     &ltrace::Ltrace,

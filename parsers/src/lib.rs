@@ -18,6 +18,7 @@ pub mod facts;
 pub mod format;
 pub mod format_list;
 pub mod fs_usage;
+pub mod gvisor;
 pub mod input;
 pub mod interner;
 pub mod kdump;

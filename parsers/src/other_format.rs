@@ -5,6 +5,7 @@
 use crate::format::{Head, Parsed};
 use crate::format_list;
 use crate::fs_usage;
+use crate::gvisor;
 use crate::line::{CallPart, Line, LineKind};
 use crate::scan;
 use crate::syscalls;
@@ -72,7 +73,7 @@ fn may_be_call(text: &[u8]) -> bool {
         || has(b" <unfinished ...>")
         || has(b" resumed>")
         || [&b" CALL "[..], b" RET "].iter().any(|record| has(record))
-        || fs_usage::is_line(text)
+        || has_own_form(text)
 }
 
 /// The format of which a line certainly is. Without a sign of its own, the line must be a known system call.
@@ -82,7 +83,7 @@ fn format_of(text: &[u8]) -> Option<&'static str> {
         complete: true,
     })?;
     (format.name() != "kernel-log"
-        && (has_known_call(text) || has_record(text) || fs_usage::is_line(text)))
+        && (has_known_call(text) || has_record(text) || has_own_form(text)))
     .then(|| format.name())
 }
 
@@ -102,4 +103,9 @@ fn has_record(text: &[u8]) -> bool {
     [&b" resumed>"[..], b" CALL ", b" RET "]
         .iter()
         .any(|record| memmem::find(text, record).is_some())
+}
+
+/// Whether only one tracer prints lines of this form.
+fn has_own_form(text: &[u8]) -> bool {
+    fs_usage::is_line(text) || gvisor::is_line(text)
 }

@@ -170,6 +170,20 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "gvisor",
+        head: &[
+            "I0928 00:18:54.794008     365 strace.go:593] [   6:   7] sh E close(0x3 /etc/hosts)",
+            "I0928 00:18:54.794031     365 strace.go:625] [   6:   7] sh X close(0x3 /etc/hosts) = 0 (0x0) (11.709µs)",
+            "I0928 00:18:54.794041     365 strace.go:593] [   6:   7] sh E gettid()",
+        ],
+        lines: &[
+            "I0928 00:18:54.794051     365 strace.go:593] [   6:   7] $ E openat(AT_FDCWD /$, 0x7f3336aaf2c8 /home/$, O_RDONLY, 0o0)",
+            "I0928 00:18:54.794061     365 strace.go:593] [   6:   7] sh E write(0x1 host:[5], 0x7f3336aaf2c8 \"$\", 0x6)",
+            "I0928 00:18:54.794071     365 strace.go:593] [   6:   7] sh E execve(0x7f33 /bin/sh, 0x7f34 [\"sh\", \"$\"], 0x7f35 [\"KEY=$\"])",
+            "I0928 00:18:54.794081     365 strace.go:593] [   6:   7] sh E connect(0x3 socket:[1], 0x7f33 {Family: AF_UNIX, Addr: \"/run/$\"}, 0x6e)",
+        ],
+    },
+    Case {
         name: "perf-trace",
         head: &[
             "     0.091 ( 0.003 ms): ls/456871 brk()                                         = 0x56150d127000",

@@ -91,6 +91,17 @@ _ADVICE: Mapping[str, Mapping[str, str]] = {
         FEWER: "fs_usage -w -f filesys NAME",
         THREAD_STACKS: "sample PID, or lldb -p PID and thread backtrace all",
     },
+    "gvisor": {
+        TIMES: "runsc --strace --debug-log=FILE, which prints the time and the duration of each call",
+        STAMPS: "runsc --strace --debug-log=FILE, which prints the time of each line",
+        DURATIONS: "runsc --strace, and let it run until the calls return",
+        CHILDREN: "runsc --strace from the start of the sandbox: all of its processes are in the log",
+        THREADS: "a newer runsc --strace, which prints process and thread",
+        EVENTS: "runsc --strace without --strace-syscalls",
+        LOSSES: "runsc --debug-log=FILE instead of a pipe",
+        FEWER: "runsc --strace --strace-syscalls=NAMES",
+        THREAD_STACKS: "runsc debug --stacks CONTAINER",
+    },
     "truss-freebsd": {
         TIMES: "truss -f -H -D -d",
         STAMPS: "truss -f -H -d",
@@ -133,6 +144,10 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "kdump": ("ktrace -i COMMAND; kdump -H -T > FILE", "ktrace -i -p PID; ktrace -C; kdump -H -T > FILE"),
     "dtruss": ("sudo dtruss -f -d -e -o COMMAND 2> FILE", "sudo dtruss -f -d -e -o -p PID 2> FILE"),
     "fs-usage": ("sudo fs_usage -w NAME > FILE", "sudo fs_usage -w PID > FILE"),
+    "gvisor": (
+        "runsc --strace --debug-log=FILE run CONTAINER",
+        "runsc debug --strace=all CONTAINER, into the --debug-log of the sandbox",
+    ),
     "truss-freebsd": ("truss -f -H -D -d -o FILE COMMAND", "truss -f -H -D -d -o FILE -p PID"),
     "truss-solaris": ("truss -f -l -d -D -E -o FILE COMMAND", "truss -f -l -d -D -E -o FILE -p PID"),
     "truss-aix": ("truss -f -l -d -D -o FILE COMMAND", "truss -f -l -d -D -o FILE -p PID"),

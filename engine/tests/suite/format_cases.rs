@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The format, and the cases of its reader.
-const CASES: [(&str, &str); 10] = [
+const CASES: [(&str, &str); 11] = [
     (
         "dtruss",
         include_str!("../../../parsers/tests/dtruss.cases"),
@@ -15,6 +15,10 @@ const CASES: [(&str, &str); 10] = [
     (
         "fs-usage",
         include_str!("../../../parsers/tests/fs_usage.cases"),
+    ),
+    (
+        "gvisor",
+        include_str!("../../../parsers/tests/gvisor.cases"),
     ),
     ("kdump", include_str!("../../../parsers/tests/kdump.cases")),
     (

@@ -4,6 +4,7 @@ mod cases;
 mod dtruss;
 mod envelope;
 mod fs_usage;
+mod gvisor;
 mod input;
 mod kdump;
 mod kernel_log;
