@@ -15,7 +15,7 @@ LAYERS = [
     ["cached_lines", "elision"],
     ["format"],
     ["call", "prompt", "stack", "truss_common"],
-    ["dtruss", "fs_usage", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
+    ["dtruss", "fs_usage", "kernel_log", "strace", "sysdig", "truss_freebsd", "truss_solaris"],
     # These share forms of lines with a format of the layer below.
     ["gvisor", "kdump", "ltrace", "perf_trace", "truss_aix"],
     ["format_list", "other_tools"],

@@ -2,7 +2,7 @@
 
 use crate::format::{Format, Head, Recognition};
 use crate::{
-    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix,
+    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, strace, sysdig, truss_aix,
     truss_freebsd, truss_solaris,
 };
 use std::cmp::Reverse;
@@ -12,6 +12,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &dtruss::Dtruss,
     &fs_usage::FsUsage,
     &gvisor::Gvisor,
+    &sysdig::Sysdig,
     &perf_trace::PerfTrace,
     &kdump::Kdump,
     &ltrace::Ltrace,

@@ -35,6 +35,7 @@ pub mod scan;
 mod stack;
 pub mod strace;
 pub mod syscalls;
+pub mod sysdig;
 pub mod text;
 pub mod truss_aix;
 mod truss_common;

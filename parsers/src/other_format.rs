@@ -9,6 +9,7 @@ use crate::gvisor;
 use crate::line::{CallPart, Line, LineKind};
 use crate::scan;
 use crate::syscalls;
+use crate::sysdig;
 use memchr::memmem;
 
 /// Longer lines are not looked at: no sign of a tracer needs more.
@@ -107,5 +108,5 @@ fn has_record(text: &[u8]) -> bool {
 
 /// Whether only one tracer prints lines of this form.
 fn has_own_form(text: &[u8]) -> bool {
-    fs_usage::is_line(text) || gvisor::is_line(text)
+    fs_usage::is_line(text) || gvisor::is_line(text) || sysdig::is_line(text)
 }

@@ -1,4 +1,4 @@
-//! What stands before, between and after names in lines of fs_usage and of gVisor: letters that readers look for.
+//! What stands before, between and after names in lines of fs_usage, gVisor and sysdig: letters that readers look for.
 //!
 //! ```text
 //! In:   19:43:34.201733  read   F=3   B=0x200   /Users/alice/x   0.076120 W ls.1234
@@ -8,6 +8,7 @@
 //! ```
 
 use crate::bare::{self, Context};
+use crate::known;
 use crate::names::Names;
 
 /// Append a line of fs_usage. Its columns are words between blanks.
@@ -21,6 +22,71 @@ pub(crate) fn gvisor(names: &mut Names, line: &[u8], context: Context, out: &mut
     let (head, call) = line.split_at(call);
     words(names, head, is_head, context, out);
     bare::text(names, call, context, out);
+}
+
+/// Fields of sysdig whose values are texts of the traced program.
+const TEXTS: [&[u8]; 18] = [
+    b"data",
+    b"args",
+    b"env",
+    b"exe",
+    b"exepath",
+    b"trusted_exepath",
+    b"cwd",
+    b"name",
+    b"filename",
+    b"path",
+    b"oldpath",
+    b"newpath",
+    b"target",
+    b"linkpath",
+    b"comm",
+    b"cgroups",
+    b"container",
+    b"sql",
+];
+
+/// Append a line of sysdig. Its fields are `name=value`; data that is read or written is the last one.
+pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
+    let (mut is_text, mut is_data) = (false, false);
+    for word in line.split_inclusive(|&byte| byte == b' ') {
+        let (inside, blank) = word.split_at(word.strip_suffix(b" ").unwrap_or(word).len());
+        let equals = memchr::memchr(b'=', inside);
+        match equals {
+            // Data may look like fields.
+            Some(at) if !is_data && known::is_word(&inside[..at]) => {
+                is_data = &inside[..at] == b"data";
+                is_text = TEXTS.contains(&&inside[..at]);
+                out.extend_from_slice(&inside[..=at]);
+                value(names, &inside[at + 1..], is_text, context, out);
+            }
+            _ => value(names, inside, is_text, context, out),
+        }
+        out.extend_from_slice(blank);
+    }
+}
+
+fn value(names: &mut Names, text: &[u8], is_text: bool, context: Context, out: &mut Vec<u8>) {
+    if matches!(text, b">" | b"<") {
+        return out.extend_from_slice(text);
+    }
+    if is_text {
+        return bare::name(names, text, false, context.quoting, out);
+    }
+    let (before, text) = text.split_at(kind_end(text));
+    out.extend_from_slice(before);
+    bare::text(names, text, context, out);
+}
+
+/// The end of `3(<4t>`: the number and the kind of a descriptor; 0 without them.
+fn kind_end(text: &[u8]) -> usize {
+    const MAX_KIND_BYTES: usize = 2;
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = &text[digits..];
+    match memchr::memchr(b'>', rest) {
+        Some(at) if rest.starts_with(b"(<") && at <= MAX_KIND_BYTES + 2 => digits + at + 1,
+        _ => 0,
+    }
 }
 
 /// Append the words of a text, and the blanks between them.

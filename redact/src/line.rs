@@ -233,6 +233,7 @@ impl Lines {
         match self.format {
             "fs-usage" => columns::fs_usage(&mut self.names, line, context, out),
             "gvisor" => columns::gvisor(&mut self.names, line, context, out),
+            "sysdig" => columns::sysdig(&mut self.names, line, context, out),
             _ => bare::text(&mut self.names, line, context, out),
         }
     }

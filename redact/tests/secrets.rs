@@ -184,6 +184,19 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "sysdig",
+        head: &[
+            "101 19:43:34.123456789 0 bash (1234) > read fd=3(<f>/etc/hosts) size=512",
+            "102 19:43:34.123460001 0 bash (1234) < read res=12 data=x",
+            "103 19:43:35.123460001 1 bash (1234) > close fd=3(<f>/etc/hosts)",
+        ],
+        lines: &[
+            "104 19:43:35.123460002 1 $ (1234) < open fd=3(<f>/home/$) name=/home/$ flags=1(O_RDONLY) mode=0",
+            "105 19:43:35.123460003 1 bash (1234) < read res=12 data=a $ b",
+            "106 19:43:35.123460004 1 bash (1234) < execve res=0 exe=$ args=-x.$. tid=1234(bash) pid=1234(bash) ptid=1(init) cwd=/home/$",
+        ],
+    },
+    Case {
         name: "perf-trace",
         head: &[
             "     0.091 ( 0.003 ms): ls/456871 brk()                                         = 0x56150d127000",

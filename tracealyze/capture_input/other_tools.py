@@ -40,7 +40,6 @@ OTHER_TOOLS: Final[Mapping[str, str]] = {
     "perf-script": "output of perf script. Use perf trace instead: perf trace record COMMAND, then "
     "perf trace -i perf.data > trace.out 2>&1.",
     "procmon": "a capture of Process Monitor (Windows). No tracer of Windows is supported.",
-    "sysdig": f"output of sysdig. Capture with {_LINUX}.",
     "tcpdump": "output of tcpdump. It contains packets, no system calls. Capture the program that sends or receives: "
     "strace -f -ttt -T -yy -o trace.out COMMAND.",
     "top": "output of top, ps, vmstat or iostat. It contains samples, no calls. Capture with " + _LINUX + ".",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The format, and the cases of its reader.
-const CASES: [(&str, &str); 11] = [
+const CASES: [(&str, &str); 12] = [
     (
         "dtruss",
         include_str!("../../../parsers/tests/dtruss.cases"),
@@ -36,6 +36,10 @@ const CASES: [(&str, &str); 11] = [
     (
         "strace",
         include_str!("../../../parsers/tests/strace_cases.txt"),
+    ),
+    (
+        "sysdig",
+        include_str!("../../../parsers/tests/sysdig.cases"),
     ),
     (
         "truss-aix",

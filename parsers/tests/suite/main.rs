@@ -13,6 +13,7 @@ mod other_formats;
 mod perf_trace;
 mod repeated;
 mod strace;
+mod sysdig;
 mod truss_aix;
 mod truss_freebsd;
 mod truss_solaris;

@@ -4,7 +4,7 @@ use crate::cases;
 use parsers::{FORMATS, Head, LineKind, Parsed, by_name};
 
 /// Lines as each tracer prints them. Each set shows its format.
-const LINES: [(&str, &str); 10] = [
+const LINES: [(&str, &str); 11] = [
     (
         "strace",
         "1234 1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>
@@ -60,6 +60,12 @@ I0928 00:18:54.794031     365 strace.go:625] [   6:   7] npm init X read(0x3 /et
 I0928 00:18:54.794131     365 strace.go:625] [   6:   7] npm init E close(0x3 /etc/x)",
     ),
     (
+        "sysdig",
+        "101 19:43:34.123456789 0 bash (1234) > read fd=3(<f>/etc/hosts) size=512
+102 19:43:34.123460001 0 bash (1234) < read res=12 data=127.0.0.1
+103 19:43:35.123460001 1 bash (1234) > close fd=3(<f>/etc/hosts)",
+    ),
+    (
         "kernel-log",
         "[    1.486287] md: stopping all md devices.
 [    2.492737] ACPI: Preparing to enter system sleep state S5
@@ -111,8 +117,8 @@ fn lines_of_the_file_are_never_of_another_format() {
             "{own}"
         );
     }
-    let logs = LINES[9].1;
-    for (own, lines) in LINES.iter().take(9) {
+    let logs = LINES[10].1;
+    for (own, lines) in LINES.iter().take(10) {
         assert!(
             read(own, &format!("{lines}\n{logs}"))
                 .iter()
@@ -179,7 +185,7 @@ fn output_of_programs_is_of_no_other_format() {
         "CALL me",
         "-rw-r--r-- 1 root root 12 = x",
     ];
-    for (own, lines) in LINES.iter().take(9) {
+    for (own, lines) in LINES.iter().take(10) {
         let text = format!("{lines}\n{lines}\n{}", outputs.join("\n"));
         let found = read(own, &text);
         assert!(
