@@ -12,12 +12,27 @@ from tracealyze.capture_input.recapture import LACKS, recapture, whole_command
 from tracealyze.findings.rule_set import Rule, rules
 from tracealyze.render.capture_notes import window_lines
 
-_TRACERS = ("strace", "ltrace", "perf-trace", "kdump", "dtruss", "truss-freebsd", "truss-solaris", "truss-aix")
+_TRACERS = (
+    "strace",
+    "ltrace",
+    "perf-trace",
+    "kdump",
+    "dtruss",
+    "fs-usage",
+    "gvisor",
+    "sysdig",
+    "truss-freebsd",
+    "truss-solaris",
+    "truss-aix",
+)
 _COMMANDS = {
-    "strace": r"\bstrace\b",
+    "strace": r"(?<!--)\bstrace\b",
     "ltrace": r"\bltrace\b",
     "kdump": r"\b(?:ktrace|kdump)\b",
     "dtruss": r"\bdtruss\b",
+    "fs-usage": r"\bfs_usage\b",
+    "gvisor": r"\brunsc\b",
+    "sysdig": r"\bsysdig\b",
     "truss": r"\btruss\b",
 }
 _FITS = {

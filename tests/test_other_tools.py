@@ -23,10 +23,10 @@ _FILES = {
     "core-dump": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x04\0" + b"\0" * 60,
     "dtrace": b"CPU     ID                    FUNCTION:NAME\n  1    176                   read:entry bash\n",
     "executable": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x03\0" + b"\0" * 60,
-    "fs_usage": b"""19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234
-19:43:34.123601  fstat64           F=3                                         0.000004   ls.1234
-19:43:34.201733  read              F=3    B=0x200                              0.076120 W ls.1234
-19:43:34.201802  close             F=3                                         0.000007   ls.1234
+    "fs_usage": b"""19:43:34  open              /etc/hosts          0.000012   ls
+19:43:34  fstat64                               0.000004   ls
+19:43:34  read                                  0.076120 W ls
+19:43:34  close                                 0.000007   ls
 """,
     "ftrace": b"""# tracer: nop
 #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
@@ -46,10 +46,6 @@ ls  1234/1234 [001]  1201.456999: raw_syscalls:sys_enter: NR 0 (3, 7ffd0, 200)
 ls  1234 1201.457011: sched:sched_switch: prev_comm=ls prev_pid=1234
 """,
     "procmon": b'\xef\xbb\xbf"Time of Day","Process Name","PID","Operation"\n"7:43:34 PM","ls.exe","12","ReadFile"\n',
-    "sysdig": b"""101 19:43:34.123456789 0 bash (1234) > read fd=3(<f>/etc/hosts) size=512
-102 19:43:34.123460001 0 bash (1234) < read res=12 data=127.0.0.1
-103 19:43:35.123460001 1 bash (1234) > close fd=3(<f>/etc/hosts)
-""",
     "tcpdump": b"""19:43:34.123456 IP 10.0.0.7.51234 > 10.0.0.1.53: 4711+ A? example.org. (29)
 19:43:39.128901 IP 10.0.0.7.51234 > 10.0.0.1.53: 4711+ A? example.org. (29)
 19:43:39.130022 IP 10.0.0.1.53 > 10.0.0.7.51234: 4711 1/0/0 A 10.0.0.9 (45)

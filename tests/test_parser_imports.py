@@ -15,9 +15,9 @@ LAYERS = [
     ["cached_lines", "elision"],
     ["format"],
     ["call", "prompt", "stack", "truss_common"],
-    ["dtruss", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
+    ["dtruss", "fs_usage", "kernel_log", "strace", "sysdig", "truss_freebsd", "truss_solaris"],
     # These share forms of lines with a format of the layer below.
-    ["kdump", "ltrace", "perf_trace", "truss_aix"],
+    ["gvisor", "kdump", "ltrace", "perf_trace", "truss_aix"],
     ["format_list", "other_tools"],
     ["other_format"],
     ["envelope"],

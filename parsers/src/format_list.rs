@@ -2,13 +2,17 @@
 
 use crate::format::{Format, Head, Recognition};
 use crate::{
-    dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris,
+    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, strace, sysdig, truss_aix,
+    truss_freebsd, truss_solaris,
 };
 use std::cmp::Reverse;
 
 /// The formats, in the order in which they are tried. To add one, add its file and one line here.
 pub const FORMATS: &[&dyn Format] = &[
     &dtruss::Dtruss,
+    &fs_usage::FsUsage,
+    &gvisor::Gvisor,
+    &sysdig::Sysdig,
     &perf_trace::PerfTrace,
     &kdump::Kdump,
     &ltrace::Ltrace,

@@ -8,6 +8,7 @@
 //! A log has no calls; the analysis is about the gaps between messages. A capture has one clock, decided from its head.
 //! A line without a stamp of that clock is a message without a time.
 
+mod ages;
 mod attributes;
 pub(crate) mod date;
 mod duration_lines;
@@ -29,7 +30,7 @@ use crate::text::Text;
 use duration_lines::BuildSteps;
 use joined::JoinedMessage;
 use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
-use stamp_place::StampGrammar;
+use stamp_place::{StampGrammar, StampPlace};
 use std::borrow::Cow;
 
 /// The format.
@@ -99,10 +100,10 @@ impl Format for KernelLog {
             steps: BuildSteps::of(head),
             base,
             is_newest_first,
-            tick_ns: if is_rough {
-                MINUTE_NS
-            } else {
-                scan::tick_ns(digits)
+            tick_ns: match grammar.place {
+                StampPlace::Age(word) => ages::tick_ns(head.lines(), word),
+                _ if is_rough => MINUTE_NS,
+                _ => scan::tick_ns(digits),
             },
         })
     }

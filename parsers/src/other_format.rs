@@ -4,9 +4,12 @@
 
 use crate::format::{Head, Parsed};
 use crate::format_list;
+use crate::fs_usage;
+use crate::gvisor;
 use crate::line::{CallPart, Line, LineKind};
 use crate::scan;
 use crate::syscalls;
+use crate::sysdig;
 use memchr::memmem;
 
 /// Longer lines are not looked at: no sign of a tracer needs more.
@@ -71,6 +74,7 @@ fn may_be_call(text: &[u8]) -> bool {
         || has(b" <unfinished ...>")
         || has(b" resumed>")
         || [&b" CALL "[..], b" RET "].iter().any(|record| has(record))
+        || has_own_form(text)
 }
 
 /// The format of which a line certainly is. Without a sign of its own, the line must be a known system call.
@@ -79,8 +83,9 @@ fn format_of(text: &[u8]) -> Option<&'static str> {
         bytes: text,
         complete: true,
     })?;
-    (format.name() != "kernel-log" && (has_known_call(text) || has_record(text)))
-        .then(|| format.name())
+    (format.name() != "kernel-log"
+        && (has_known_call(text) || has_record(text) || has_own_form(text)))
+    .then(|| format.name())
 }
 
 fn has_known_call(text: &[u8]) -> bool {
@@ -99,4 +104,9 @@ fn has_record(text: &[u8]) -> bool {
     [&b" resumed>"[..], b" CALL ", b" RET "]
         .iter()
         .any(|record| memmem::find(text, record).is_some())
+}
+
+/// Whether only one tracer prints lines of this form.
+fn has_own_form(text: &[u8]) -> bool {
+    fs_usage::is_line(text) || gvisor::is_line(text) || sysdig::is_line(text)
 }

@@ -54,7 +54,6 @@ type IsForm = fn(&[u8]) -> bool;
 const FORMS: &[(IsForm, &str)] = &[
     (is_perf_script, "perf-script"),
     (is_ftrace, "ftrace"),
-    (is_sysdig, "sysdig"),
     (is_tcpdump, "tcpdump"),
     (is_fs_usage, "fs_usage"),
     (is_stack_of_debugger, "backtrace"),
@@ -197,20 +196,6 @@ fn is_ftrace(line: &[u8]) -> bool {
         let (_, after_flags) = word(rest)?;
         stamp_with_colon(rest).or_else(|| stamp_with_colon(after_flags))?;
         scan::number(task.get(dash + 1..)?)
-    };
-    after().is_some()
-}
-
-/// `123 19:43:34.123456789 0 bash (1234) > read fd=3(<f>/x) size=10`
-fn is_sysdig(line: &[u8]) -> bool {
-    let after = || {
-        let (_, rest) = scan::number(line)?;
-        let (_, digits, rest) = scan::time_of_day(rest.strip_prefix(b" ")?)?;
-        let (_, rest) = scan::number(scan::skip_blanks(rest)).filter(|_| digits == 9)?;
-        let (_, rest) = word(rest)?;
-        let (pid, rest) = word(rest)?;
-        let (direction, _) = word(rest)?;
-        (pid.starts_with(b"(") && matches!(direction, b">" | b"<")).then_some(())
     };
     after().is_some()
 }

@@ -338,9 +338,28 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
 }
 
 /// Units that follow a number without a blank, and parts of dates.
-const UNITS: [&[u8]; 19] = [
-    b"", b"s", b"ms", b"us", b"ns", b"m", b"h", b"d", b"K", b"M", b"G", b"k", b"B", b"KiB", b"MiB",
-    b"GiB", b"Z", b"min", b"x",
+const UNITS: [&[u8]; 21] = [
+    b"",
+    b"s",
+    b"ms",
+    b"us",
+    b"ns",
+    b"m",
+    b"h",
+    b"d",
+    b"K",
+    b"M",
+    b"G",
+    b"k",
+    b"B",
+    b"KiB",
+    b"MiB",
+    b"GiB",
+    b"Z",
+    b"min",
+    b"x",
+    "µs".as_bytes(),
+    "Âµs".as_bytes(),
 ];
 
 /// `4711`, `0x7ffd8a10`, `12ms`, `27T20`.

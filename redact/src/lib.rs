@@ -26,6 +26,7 @@
 
 mod address;
 mod bare;
+mod columns;
 mod key;
 mod known;
 mod line;

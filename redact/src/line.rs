@@ -12,7 +12,7 @@ use crate::bare::{self, Context};
 use crate::names::{Names, is_word_byte};
 use crate::quoted::Quoting;
 use crate::wrapper::{self, Place};
-use crate::{known, log};
+use crate::{columns, known, log};
 use parsers::{Head, LineKind, LineReader, Parsed, choose_reader, is_elision, kernel_log, scan};
 use rustc_hash::FxHashMap;
 
@@ -230,7 +230,12 @@ impl Lines {
 
     fn event(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let context = Context::of(self.quoting, call_inside(line));
-        bare::text(&mut self.names, line, context, out);
+        match self.format {
+            "fs-usage" => columns::fs_usage(&mut self.names, line, context, out),
+            "gvisor" => columns::gvisor(&mut self.names, line, context, out),
+            "sysdig" => columns::sysdig(&mut self.names, line, context, out),
+            _ => bare::text(&mut self.names, line, context, out),
+        }
     }
 
     /// What belongs to the line before.

@@ -157,6 +157,46 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "fs-usage",
+        head: &[
+            "19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234",
+            "19:43:34.201733  read              F=3    B=0x200                         0.076120 W ls.1234",
+            "19:43:34.201802  close             F=3                                    0.000007   ls.1234",
+        ],
+        lines: &[
+            "19:43:34.201820  stat64                  [  2]           /Users/$/.profile   0.000034   zsh.51",
+            "19:43:34.201830  fstatat64                              [-2]/$              0.000034   $.51",
+            "19:43:34.201840  RdData[A]         D=0x001ce0c4  B=0x1000   /dev/disk1s2  /Users/$   0.000272 W ls.1234",
+        ],
+    },
+    Case {
+        name: "gvisor",
+        head: &[
+            "I0928 00:18:54.794008     365 strace.go:593] [   6:   7] sh E close(0x3 /etc/hosts)",
+            "I0928 00:18:54.794031     365 strace.go:625] [   6:   7] sh X close(0x3 /etc/hosts) = 0 (0x0) (11.709µs)",
+            "I0928 00:18:54.794041     365 strace.go:593] [   6:   7] sh E gettid()",
+        ],
+        lines: &[
+            "I0928 00:18:54.794051     365 strace.go:593] [   6:   7] $ E openat(AT_FDCWD /$, 0x7f3336aaf2c8 /home/$, O_RDONLY, 0o0)",
+            "I0928 00:18:54.794061     365 strace.go:593] [   6:   7] sh E write(0x1 host:[5], 0x7f3336aaf2c8 \"$\", 0x6)",
+            "I0928 00:18:54.794071     365 strace.go:593] [   6:   7] sh E execve(0x7f33 /bin/sh, 0x7f34 [\"sh\", \"$\"], 0x7f35 [\"KEY=$\"])",
+            "I0928 00:18:54.794081     365 strace.go:593] [   6:   7] sh E connect(0x3 socket:[1], 0x7f33 {Family: AF_UNIX, Addr: \"/run/$\"}, 0x6e)",
+        ],
+    },
+    Case {
+        name: "sysdig",
+        head: &[
+            "101 19:43:34.123456789 0 bash (1234) > read fd=3(<f>/etc/hosts) size=512",
+            "102 19:43:34.123460001 0 bash (1234) < read res=12 data=x",
+            "103 19:43:35.123460001 1 bash (1234) > close fd=3(<f>/etc/hosts)",
+        ],
+        lines: &[
+            "104 19:43:35.123460002 1 $ (1234) < open fd=3(<f>/home/$) name=/home/$ flags=1(O_RDONLY) mode=0",
+            "105 19:43:35.123460003 1 bash (1234) < read res=12 data=a $ b",
+            "106 19:43:35.123460004 1 bash (1234) < execve res=0 exe=$ args=-x.$. tid=1234(bash) pid=1234(bash) ptid=1(init) cwd=/home/$",
+        ],
+    },
+    Case {
         name: "perf-trace",
         head: &[
             "     0.091 ( 0.003 ms): ls/456871 brk()                                         = 0x56150d127000",

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 _LINUX = "strace -f -ttt -T -y -o trace.out COMMAND (or -p PID)"
-_MACOS = "sudo dtruss -a COMMAND 2> trace.out"
+_FS_USAGE = "sudo fs_usage -w NAME > trace.out"
+_MACOS = f"{_FS_USAGE}, or, without System Integrity Protection, sudo dtruss -a COMMAND 2> trace.out"
 
 OTHER_TOOLS: Final[Mapping[str, str]] = {
     "archive": "an archive. Unpack it and name the files inside.",
@@ -23,7 +24,7 @@ OTHER_TOOLS: Final[Mapping[str, str]] = {
     "dtrace": "output of a dtrace script. Its form depends on the script. Capture with truss -f -d -D -E -o trace.out "
     f"COMMAND, on macOS with {_MACOS}.",
     "executable": f"an executable, not a capture. Capture a run of it: {_LINUX}.",
-    "fs_usage": f"output of fs_usage. It has no call results and no process tree. Capture with {_MACOS}.",
+    "fs_usage": f"output of fs_usage in its narrow form, without the threads. Print the wide one: {_FS_USAGE}.",
     "ftrace": "output of ftrace or trace-cmd. Capture system calls with perf trace -o trace.out COMMAND, or with "
     f"{_LINUX}.",
     "image": "an image or a PDF. Copy the text of the capture into a file.",
@@ -39,7 +40,6 @@ OTHER_TOOLS: Final[Mapping[str, str]] = {
     "perf-script": "output of perf script. Use perf trace instead: perf trace record COMMAND, then "
     "perf trace -i perf.data > trace.out 2>&1.",
     "procmon": "a capture of Process Monitor (Windows). No tracer of Windows is supported.",
-    "sysdig": f"output of sysdig. Capture with {_LINUX}.",
     "tcpdump": "output of tcpdump. It contains packets, no system calls. Capture the program that sends or receives: "
     "strace -f -ttt -T -yy -o trace.out COMMAND.",
     "top": "output of top, ps, vmstat or iostat. It contains samples, no calls. Capture with " + _LINUX + ".",

@@ -172,7 +172,10 @@ impl Children {
             Some(pid) => self
                 .process_end(call, pid)
                 .or_else(|| self.end_by_other_id(call, pid)),
-            None if events.action(row) == Action::WaitsForChildInfo => self.last_child(call),
+            // sysdig prints no result of a wait.
+            None if events.action(row) == Action::WaitsForChildInfo || events.ret(row) == NO_NS => {
+                self.last_child(call)
+            }
             // WNOHANG, and no child had ended.
             None => None,
         }

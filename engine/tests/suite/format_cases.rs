@@ -7,10 +7,18 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The format, and the cases of its reader.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 12] = [
     (
         "dtruss",
         include_str!("../../../parsers/tests/dtruss.cases"),
+    ),
+    (
+        "fs-usage",
+        include_str!("../../../parsers/tests/fs_usage.cases"),
+    ),
+    (
+        "gvisor",
+        include_str!("../../../parsers/tests/gvisor.cases"),
     ),
     ("kdump", include_str!("../../../parsers/tests/kdump.cases")),
     (
@@ -28,6 +36,10 @@ const CASES: [(&str, &str); 9] = [
     (
         "strace",
         include_str!("../../../parsers/tests/strace_cases.txt"),
+    ),
+    (
+        "sysdig",
+        include_str!("../../../parsers/tests/sysdig.cases"),
     ),
     (
         "truss-aix",

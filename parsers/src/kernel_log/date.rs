@@ -103,9 +103,13 @@ pub(crate) fn iso(text: &[u8]) -> Option<TakenTime<'_>> {
     ))
 }
 
-/// `05/Mar/2021:19:43:34 +0100`, `05-Mar-2021 19:43:34.123`, `05 Mar 2021 19:43:34`.
+/// `05/Mar/2021:19:43:34 +0100`, `05-Mar-2021 19:43:34.123`, `5 Mar 2021 19:43:34`, `5. Mar 2021 19:43:34`.
 pub(super) fn day_month_year(text: &[u8]) -> Option<TakenTime<'_>> {
-    let (day, rest) = digits(text, 2)?;
+    let (day, _, rest) = up_to(text, 2)?;
+    let rest = rest
+        .strip_prefix(b".")
+        .filter(|rest| rest.starts_with(b" "))
+        .unwrap_or(rest);
     let separator = *rest
         .first()
         .filter(|byte| matches!(byte, b'/' | b'-' | b' '))?;
@@ -190,10 +194,42 @@ pub(super) fn numeric(text: &[u8], order: DateOrder) -> Option<(TakenTime<'_>, b
         (1 | 2, 2, DateOrder::Month) => (full_year(third), first, second),
         _ => return None,
     };
-    let (time_ns, count, rest) = clock(after_date(rest)?)?;
-    let (zone_ns, rest) = zone(rest);
+    let time = after_date(rest)?;
+    let ((time_ns, count, rest), zone_ns) = match pointed_clock(time) {
+        Some((taken, zone_ns)) => (taken, zone_ns),
+        None => {
+            let (time_ns, count, rest) = clock(time)?;
+            let (zone_ns, rest) = zone(rest);
+            ((time_ns, count, rest), zone_ns)
+        }
+    };
     let ns = since_epoch(year, month, day, time_ns)? - zone_ns;
     Some(((ns, count, rest), true))
+}
+
+/// `20.10.40.123456-300`, as Db2 prints it: the offset from UTC is in minutes. Returns the time and the offset.
+fn pointed_clock(text: &[u8]) -> Option<(TakenTime<'_>, i64)> {
+    let (hours, rest) = digits(text, 2)?;
+    let (minutes, rest) = digits(rest.strip_prefix(b".")?, 2)?;
+    let (seconds, rest) = digits(rest.strip_prefix(b".")?, 2)?;
+    if rest.first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    let (fraction_ns, count, rest) = fraction(rest);
+    let time_ns = of_day(hours, minutes, seconds)? + fraction_ns;
+    let (zone_ns, rest) = minutes_offset(rest).unwrap_or_else(|| zone(rest));
+    Some(((time_ns, count, rest), zone_ns))
+}
+
+/// `+060`, `-300`: three digits, no more.
+fn minutes_offset(text: &[u8]) -> Option<(i64, &[u8])> {
+    let sign = match text.first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (minutes, count, rest) = up_to(text.get(1..)?, 3)?;
+    (count == 3).then_some((sign * minutes * 60 * NS_PER_S, rest))
 }
 
 /// `11-28 20:10:40`, or with the day first.

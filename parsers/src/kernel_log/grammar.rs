@@ -5,8 +5,10 @@
 //! app.log:2021-03-05 19:43:34 text             the stamp is inside the first word of each line (grep -H)
 //! 366633 node-200 unix.hw 1085100843 1 text    the stamp is the fourth word of each line
 //! 0.004512 text                                seconds since the start, which never fall
+//! 2m15s  Normal  Pulling  pod/web  text        the age of each line, under a head that says so
 //! ```
 
+use super::ages;
 use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
@@ -42,6 +44,9 @@ fn lines<'a>(head: Head<'a>) -> impl Iterator<Item = &'a [u8]> {
 }
 
 fn place(head: Head<'_>) -> StampPlace {
+    if let Some(word) = ages::column(lines(head)) {
+        return StampPlace::Age(word);
+    }
     let plain = StampGrammar::default();
     let all = lines(head).count();
     let without: Vec<&[u8]> = lines(head)
@@ -130,13 +135,16 @@ impl StampPlace {
             StampPlace::Start => None,
             StampPlace::Word(number) => in_word(line, number, order),
             StampPlace::Seconds => seconds(line),
+            StampPlace::Age(word) => ages::read(line, word),
         }
     }
 }
 
-/// `0.004512 text`, `12.3s: text`.
+/// `0.004512 text`, `12.3s: text`, `+12.3 text`.
 fn seconds(line: &[u8]) -> Option<LogPrefix<'_>> {
-    let (ns, digits, rest) = scan::seconds(scan::skip_blanks(line)).filter(|found| found.1 > 0)?;
+    let line = scan::skip_blanks(line);
+    let line = line.strip_prefix(b"+").unwrap_or(line);
+    let (ns, digits, rest) = scan::seconds(line).filter(|found| found.1 > 0)?;
     let rest = rest.strip_prefix(b"s").unwrap_or(rest);
     let text = rest
         .strip_prefix(b": ")

@@ -193,6 +193,9 @@ fn in_brackets(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
             rest,
         ));
     }
+    if let Some((taken, rest)) = with_unit(text) {
+        return Some(one(StampBase::Boot, taken, MessageForm::Plain, false, rest));
+    }
     if let Some((ns, digits, rest)) = scan::seconds(text).filter(|found| found.1 > 0) {
         // No machine runs for thirty years.
         let base = if ns >= MIN_EPOCH_NS {
@@ -219,6 +222,16 @@ fn in_brackets(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
         ));
     }
     minute(text).map(|(ns, rest)| one(StampBase::Previous, (ns, 0), MessageForm::Plain, true, rest))
+}
+
+/// `0.012s`, `12ms`, `31s`: the time since a program's start, with its unit, as Java prints it (`-Xlog`).
+fn with_unit(text: &[u8]) -> Option<((i64, usize), &[u8])> {
+    const UNITS: [(&[u8], usize); 4] = [(b"s]", 0), (b"ms]", 3), (b"us]", 6), (b"ns]", 9)];
+    let (ns, digits, rest) = scan::seconds(text)?;
+    let (_, places) = UNITS.iter().find(|(unit, _)| rest.starts_with(unit))?;
+    let digits = (digits + places).min(9);
+    let rest = rest.get(memchr::memchr(b']', rest)?..)?;
+    Some(((ns / 10i64.pow(*places as u32), digits), rest))
 }
 
 /// From this on (late 1985), seconds count from 1970.

@@ -21,4 +21,6 @@ pub(super) enum StampPlace {
     Word(u8),
     /// At the start: seconds since an unknown moment.
     Seconds,
+    /// In this word, counted from 0: how long ago it was.
+    Age(u8),
 }

@@ -38,6 +38,11 @@ const CLOCKS: &[(&str, &str, Clock)] = &[
         "[Mar05 19:43] text\n[  +0.000012] text\n",
         Clock::SincePrevious,
     ),
+    (
+        "age",
+        "LAST SEEN   TYPE      REASON      OBJECT     MESSAGE\n2m15s   Normal   Pulling   pod/web   text\n",
+        Clock::SinceStart,
+    ),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {

@@ -3,6 +3,8 @@
 mod cases;
 mod dtruss;
 mod envelope;
+mod fs_usage;
+mod gvisor;
 mod input;
 mod kdump;
 mod kernel_log;
@@ -11,6 +13,7 @@ mod other_formats;
 mod perf_trace;
 mod repeated;
 mod strace;
+mod sysdig;
 mod truss_aix;
 mod truss_freebsd;
 mod truss_solaris;

@@ -4,7 +4,7 @@ use crate::cases;
 use parsers::{FORMATS, Head, LineKind, Parsed, by_name};
 
 /// Lines as each tracer prints them. Each set shows its format.
-const LINES: [(&str, &str); 8] = [
+const LINES: [(&str, &str); 11] = [
     (
         "strace",
         "1234 1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>
@@ -46,6 +46,24 @@ const LINES: [(&str, &str); 8] = [
         " 4711/0x2b3c:       610      12      9 open(\"/etc/hosts\\0\", 0x0, 0x1B6)\t\t = 3 0
  4711/0x2b3c:       680      11      8 close(0x3)\t\t = 0 0
  4711/0x2b3c:       690      11      8 close(0x4)\t\t = -1 Err#9",
+    ),
+    (
+        "fs-usage",
+        "19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234
+19:43:34.201733  read              F=3    B=0x200                         0.076120 W ls.1234
+19:43:34.201802  close             F=3                                    0.000007   ls.1234",
+    ),
+    (
+        "gvisor",
+        "I0928 00:18:54.794008     365 strace.go:593] [   6:   7] npm init E read(0x3 /etc/x, 0x7f3336aaf2c8, 0x40)
+I0928 00:18:54.794031     365 strace.go:625] [   6:   7] npm init X read(0x3 /etc/x, 0x7f3336aaf2c8 \"x\", 0x40) = 1 (0x1) (11.709µs)
+I0928 00:18:54.794131     365 strace.go:625] [   6:   7] npm init E close(0x3 /etc/x)",
+    ),
+    (
+        "sysdig",
+        "101 19:43:34.123456789 0 bash (1234) > read fd=3(<f>/etc/hosts) size=512
+102 19:43:34.123460001 0 bash (1234) < read res=12 data=127.0.0.1
+103 19:43:35.123460001 1 bash (1234) > close fd=3(<f>/etc/hosts)",
     ),
     (
         "kernel-log",
@@ -99,8 +117,8 @@ fn lines_of_the_file_are_never_of_another_format() {
             "{own}"
         );
     }
-    let logs = LINES[7].1;
-    for (own, lines) in LINES.iter().take(7) {
+    let logs = LINES[10].1;
+    for (own, lines) in LINES.iter().take(10) {
         assert!(
             read(own, &format!("{lines}\n{logs}"))
                 .iter()
@@ -167,7 +185,7 @@ fn output_of_programs_is_of_no_other_format() {
         "CALL me",
         "-rw-r--r-- 1 root root 12 = x",
     ];
-    for (own, lines) in LINES.iter().take(7) {
+    for (own, lines) in LINES.iter().take(10) {
         let text = format!("{lines}\n{lines}\n{}", outputs.join("\n"));
         let found = read(own, &text);
         assert!(

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from tracealyze.selection import Selection
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
-_SYSTEMS |= {"truss-freebsd": "FreeBSD", "truss-aix": "AIX", "kdump": "BSD"}
+_SYSTEMS |= {
+    "truss-freebsd": "FreeBSD",
+    "truss-aix": "AIX",
+    "kdump": "BSD",
+    "fs-usage": "macOS",
+    "gvisor": "gVisor",
+    "sysdig": "Linux",
+}
 _NO_END = ""
 
 
