@@ -51,6 +51,8 @@ class Verdict:
     """The captures as the command line names them, such as `new*.strace`."""
     budgets_file: str | None = None
     """The settings file with the budgets, if they do not come from the command line."""
+    base: tuple[str, ...] = ()
+    """The captures of the other side, if it is not a baseline but captures."""
 
     def __repr__(self) -> str:
         failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
@@ -64,7 +66,7 @@ class Verdict:
     @property
     def baseline_file(self) -> str | None:
         """The baseline, if it is a file."""
-        is_file = self.baseline and not self.baseline.startswith((STORE, "("))
+        is_file = self.baseline and not self.base and not self.baseline.startswith((STORE, "("))
         return self.baseline if is_file else None
 
     @property
@@ -90,6 +92,8 @@ class Criteria:
     budgets: Sequence[Budget] = ()
     baseline: Baseline | None = None
     baseline_path: str | None = None
+    base: tuple[str, ...] = ()
+    """The captures that the baseline was made of, if they are at hand."""
     fail_on: FailOn = FailOn.ERROR
     gates_findings: bool = True
     """Whether findings fail without a baseline that accepts some of them."""
@@ -119,6 +123,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         baseline=criteria.baseline_path,
         lost_lines=sum(map(_lost, runs)),
         regressions=tuple(regressions(failed, criteria.baseline, runs)),
+        base=criteria.base,
     )
 
 

@@ -30,6 +30,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "exit_code": int(verdict.exit_code),
         "captures": list(verdict.captures),
         "baseline": verdict.baseline,
+        "base": list(verdict.base),
         "counts": {str(outcome): counts[outcome] for outcome in Outcome},
         "regressions": [_regression(regression) for regression in verdict.regressions],
         "judgements": [_judgement(judgement) for judgement in verdict.judgements],
