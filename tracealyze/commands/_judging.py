@@ -31,6 +31,8 @@ class Against:
 
     baseline: str | None = None
     base: Sequence[str] = ()
+    label: str = ""
+    """Names the captures in texts, if their file names are not those of the user."""
 
     def __post_init__(self) -> None:
         if self.baseline and self.base:
@@ -49,19 +51,19 @@ class Requested:
 
     @classmethod
     def of(
-        cls, against: Against, budgets: Sequence[str] | None, fail_on: str | None, settings: CheckSettings
+        cls, against: Against | None, budgets: Sequence[str] | None, fail_on: str | None, settings: CheckSettings
     ) -> Requested:
-        """The options of the command line, completed by the settings."""
+        """The options of the command line, completed by the settings. The other side may be known only later."""
         from tracealyze.compare.gate.baseline_file import DEFAULT
 
         limits, severity = budgets or list(settings.budgets), _severity(fail_on or settings.fail_on)
-        if not against.base:
+        if against is not None and not against.base:
             file = against.baseline or settings.baseline or (DEFAULT if Path(DEFAULT).exists() else None)
             if not file and not limits and severity in (None, "never"):
                 # There is nothing to check against, so report the missing baseline.
                 file = DEFAULT
             against = Against(file)
-        return cls(limits, severity, against, None if budgets else settings.file)
+        return cls(limits, severity, against or Against(), None if budgets else settings.file)
 
 
 def _severity(text: str | None) -> FailOn | None:
@@ -122,7 +124,7 @@ def _criteria(source: CaptureOptions, rules: Sequence[Rule], requested: Requeste
             accepted: Baseline | None = baseline_of(runs)
             notes = list(notes_on(runs))
         paths = tuple(run.path for run in runs)
-        return Criteria((), accepted, _together(against.base), paths, fail_on, gates_findings), notes
+        return Criteria((), accepted, against.label or _together(against.base), paths, fail_on, gates_findings), notes
     accepted, notes = _accepted(against.baseline, source, rules) if against.baseline else (None, [])
     return Criteria((), accepted, against.baseline, (), fail_on, gates_findings), notes
 

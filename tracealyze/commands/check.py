@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "tracealyze check 'run*.strace'",
     "tracealyze check 'head*.strace' --base 'base*.strace'",
+    "tracealyze check --base-command 'old/tool --its-options' -- new/tool --its-options",
     "tracealyze check trace.out --budget 'processes <= 40' --budget 'deliberate_wait <= 200ms'",
     "tracealyze check 'run*.strace' --output text --output junit=report.xml",
     "tracealyze check --demo",
@@ -49,6 +50,18 @@ def command(
             help="Compare with these captures instead of a baseline. Takes several names.",
         ),
     ] = None,
+    base_command: Annotated[
+        str | None,
+        typer.Option(
+            "--base-command",
+            metavar="CMD",
+            help="Record this command and the one after --, in turn, and compare them. The words are separated as in a "
+            "shell, but no shell runs them.",
+        ),
+    ] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", min=1, help="Runs of each side that --base-command records.")
+    ] = 3,
     budgets: Annotated[
         list[str] | None,
         typer.Option("--budget", metavar="EXPR", help="A limit such as 'processes <= 40'; may be repeated."),
@@ -87,6 +100,7 @@ def command(
     command line takes precedence.
     """
     from tracealyze.commands._judging import Against, Requested, captures_to_check, judged
+    from tracealyze.commands._recording_pairs import Pair, recorded
     from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
     from tracealyze.render.gate import destinations, write
 
@@ -96,6 +110,9 @@ def command(
     wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
     if demo:
         verdict = _demo()
+    elif base_command is not None:
+        pair = Pair.of(base_command, source.captures, Against(baseline, tuple(base or ())))
+        verdict = recorded(pair, runs, source, rules.chosen(), Requested.of(None, budgets, fail_on, settings))
     else:
         requested = Requested.of(Against(baseline, tuple(base or ())), budgets, fail_on, settings)
         source = replace(source, captures=captures_to_check(source.captures, requested, settings))
