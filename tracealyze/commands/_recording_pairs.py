@@ -72,4 +72,4 @@ def recorded(pair: Pair, runs: int, source: CaptureOptions, rules: Sequence[Rule
             shutil.rmtree(folder, ignore_errors=True)
     if is_needed:
         output.note(f"The captures of both sides are in {shown(str(folder))}")
-    return replace(found, named=())
+    return replace(found, named=(), scenario=shlex.join(pair.head.command))

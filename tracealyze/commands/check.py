@@ -141,7 +141,8 @@ def _demo() -> Verdict:
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")
     with TemporaryDirectory(prefix="tracealyze-demo-") as folder:
         before, after = (Run(read(file)) for file in captures(Path(folder)))
-        return verdict([after], Criteria(baseline=baseline_of([before]), baseline_path="(demonstration)"))
+        found = verdict([after], Criteria(baseline=baseline_of([before]), baseline_path="(demonstration)"))
+        return replace(found, scenario="demonstration")
 
 
 def _list_metrics(form: Form) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from tracealyze.compare.gate.check_settings import STORE
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.compare.gate.new_findings import FailOn, new_findings
 from tracealyze.compare.gate.regressions import Regression, regressions
-from tracealyze.compare.gate.stats import Series, series_of
+from tracealyze.compare.gate.stats import Series, Stats, series_of
 from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import ExitCode
 
@@ -53,6 +53,12 @@ class Verdict:
     """The settings file with the budgets, if they do not come from the command line."""
     base: tuple[str, ...] = ()
     """The captures of the other side, if it is not a baseline but captures."""
+    scenario: str = ""
+    """The name of the scenario, if it has one."""
+    before: Mapping[str, Stats] = field(default_factory=dict)
+    """The metrics of the baseline."""
+    after: Mapping[str, Stats] = field(default_factory=dict)
+    """The metrics of these runs."""
 
     def __repr__(self) -> str:
         failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
@@ -124,7 +130,13 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         lost_lines=sum(map(_lost, runs)),
         regressions=tuple(regressions(failed, criteria.baseline, runs)),
         base=criteria.base,
+        before=_stats(criteria.baseline.metrics) if criteria.baseline else {},
+        after=_stats(series_of(runs)),
     )
+
+
+def _stats(metrics: Mapping[str, Series]) -> dict[str, Stats]:
+    return {name: series.whole for name, series in metrics.items()}
 
 
 def _status(judgements: Sequence[Judgement], trusted: Trust) -> Status:

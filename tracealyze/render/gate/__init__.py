@@ -12,11 +12,11 @@ from tracealyze.render import output
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
-FORMS = ("text", "json", "markdown", "junit", "sarif", "github", "gitlab")
+FORMS = ("text", "json", "markdown", "pr", "junit", "sarif", "github", "gitlab", "bmf", "github-benchmark")
 """The output forms by name. Each is a module of this package with a function `rendered`."""
 
 # A document must be alone on standard output. Texts may follow each other.
-_DOCUMENTS = frozenset(("json", "junit", "sarif", "gitlab"))
+_DOCUMENTS = frozenset(("json", "junit", "sarif", "gitlab", "bmf", "github-benchmark"))
 
 
 def destinations(outputs: list[str]) -> list[tuple[str, str]]:
@@ -44,7 +44,7 @@ def _destination(text: str) -> tuple[str, str]:
 def write(verdict: Verdict, wanted: list[tuple[str, str]]) -> None:
     """Write the verdict in all forms. Files come first, so that they exist even if standard output fails."""
     for form, where in sorted(wanted, key=lambda each: each[1] == "-"):
-        text = import_module(f"{__name__}.{form}").rendered(verdict)
+        text = import_module(f"{__name__}.{form.replace('-', '_')}").rendered(verdict)
         if where == "-":
             output.write(text)
             continue
