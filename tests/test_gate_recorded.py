@@ -46,7 +46,7 @@ def test_more_work_of_the_head_fails(folder: Path, run: Run) -> None:
     assert found["regressions"][0]["title"].startswith("2 more processes")
     # The commands that the text proposes need the captures.
     assert all(Path(file).exists() for file in found["captures"])
-    assert "The captures of both sides are in" in notes
+    assert "The captures of new/tool are in" in notes
 
 
 @pytest.mark.live
@@ -54,7 +54,7 @@ def test_more_work_of_the_head_fails(folder: Path, run: Run) -> None:
 def test_equal_commands_pass_and_leave_nothing(folder: Path, run: Run) -> None:
     code, text, notes = checked(folder, run, "--base-command", "old/tool", "--", "old/tool")
     assert (code, notes) == (0, "")
-    assert text.startswith("Passed")
+    assert text.startswith("old/tool: Passed: ")
     assert list((folder / "temporary").iterdir()) == []
 
 
@@ -74,7 +74,7 @@ def test_command_that_fails_is_shown(folder: Path, run: Run) -> None:
         (["--base-command", "", "--", "true"], "the command is empty"),
         (["--base-command", "make && true", "--", "true"], 'no shell runs the command, so "&&" has no effect'),
         (["--base-command", "echo 'a", "--", "true"], "No closing quotation"),
-        (["--base-command", "true", "--base", "x.strace", "--", "true"], "Leave out --base and --baseline"),
+        (["--base-command", "true", "--base", "x.strace", "--", "true"], "Leave out --base and --baseline."),
     ],
 )
 def test_command_that_cannot_be_compared_is_an_error(

@@ -43,7 +43,7 @@ class Side:
     setup: Sequence[str] = ()
     """Run before each run and not recorded."""
     folder: str | None = None
-    """The working directory; None for that of this process."""
+    """The working directory; None for that of this process. Captures have the path of the latter."""
 
 
 def record(sides: Sequence[Side], runs: int, folder: Path, note: Callable[[str], object]) -> list[list[str]]:
@@ -103,11 +103,15 @@ def _tail(printed: IO[bytes]) -> str:
 def _recorded(side: Side, tracer: Tracer, file: Path) -> str:
     # Needs modules that only Unix has.
     from tracealyze.capture.recording import Ended, Recording
+    from tracealyze.capture.relocated_file import RelocatedFile
 
     notes: list[str] = []
+    here = os.getcwd()
     _set_up(side)
     with TemporaryFile() as printed, _inside(side), _streams(printed.fileno()):
         recording = Recording(tracer, Profile.FULL, str(file), overwrites=True, note=notes.append)
+        if here != (there := os.getcwd()):
+            recording.rewritten = lambda inner: RelocatedFile(inner, there, here)
         try:
             outcome = recording.of_command(side.command)
         finally:

@@ -48,6 +48,8 @@ class Requested:
     against: Against
     budgets_file: str | None = None
     """The settings file, if it has the budgets."""
+    ignored: frozenset[str] = frozenset()
+    """Metrics that do not count."""
 
     @classmethod
     def of(
@@ -105,7 +107,7 @@ def judged(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) 
         return without_baseline(source.captures or (), requested.against.baseline or "", str(error))
     runs = _runs(source, rules)
     with analyzing():
-        found = verdict(runs, replace(criteria, budgets=budgets))
+        found = verdict(runs, replace(criteria, budgets=budgets, ignored=requested.ignored))
     named = tuple(source.captures or ())
     return replace(found, named=named, budgets_file=requested.budgets_file, notes=(*notes, *found.notes))
 

@@ -22,6 +22,7 @@ EXAMPLES = (
     "tracealyze check 'run*.strace'",
     "tracealyze check 'head*.strace' --base 'base*.strace'",
     "tracealyze check --base-command 'old/tool --its-options' -- new/tool --its-options",
+    "tracealyze check --all --base-dir ../base",
     "tracealyze check trace.out --budget 'processes <= 40' --budget 'deliberate_wait <= 200ms'",
     "tracealyze check 'run*.strace' --output text --output junit=report.xml",
     "tracealyze check --demo",
@@ -59,9 +60,18 @@ def command(
             "shell, but no shell runs them.",
         ),
     ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", metavar="N", min=1, help="Runs of each side that --base-command records.")
-    ] = 3,
+    base_dir: Annotated[
+        str | None,
+        typer.Option(
+            "--base-dir",
+            metavar="DIR",
+            help="Record the command in this directory, too, such as a checkout of the base.",
+        ),
+    ] = None,
+    all_scenarios: Annotated[
+        bool, typer.Option("--all", help="Record and compare all scenarios of the settings.")
+    ] = False,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Runs of each side that are recorded.")] = 3,
     budgets: Annotated[
         list[str] | None,
         typer.Option("--budget", metavar="EXPR", help="A limit such as 'processes <= 40'; may be repeated."),
@@ -100,33 +110,42 @@ def command(
     command line takes precedence.
     """
     from tracealyze.commands._judging import Against, Requested, captures_to_check, judged
-    from tracealyze.commands._recording_pairs import Pair, recorded
+    from tracealyze.commands._recording_pairs import Other, Pair, all_recorded, must_be_alone, recorded
     from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
-    from tracealyze.render.gate import destinations, write
+    from tracealyze.compare.gate.verdict import exit_code_of
+    from tracealyze.render.gate import destinations, must_take_several, write
 
     if metrics:
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
     settings = CheckSettings() if demo else check_settings()
     wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
+    against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
+    records = all_scenarios or other.is_given
+    if all_scenarios:
+        must_take_several(wanted)
     if demo:
-        verdict = _demo()
-    elif base_command is not None:
-        pair = Pair.of(base_command, source.captures, Against(baseline, tuple(base or ())))
-        verdict = recorded(pair, runs, source, rules.chosen(), Requested.of(None, budgets, fail_on, settings))
+        verdicts = [_demo()]
+    elif records:
+        must_be_alone(against, other, source.captures, all_scenarios)
+        requested = Requested.of(None, budgets, fail_on, settings)
+        if all_scenarios:
+            verdicts = all_recorded(settings, other, runs, source, rules.chosen(), requested)
+        else:
+            verdicts = [recorded(Pair.of(source.captures, other, runs), source, rules.chosen(), requested)]
     else:
-        requested = Requested.of(Against(baseline, tuple(base or ())), budgets, fail_on, settings)
+        requested = Requested.of(against, budgets, fail_on, settings)
         source = replace(source, captures=captures_to_check(source.captures, requested, settings))
-        verdict = judged(source, rules.chosen(), requested)
-        if verdict.is_open and ("text", "-") not in wanted:
-            # The text form, which explains this to a person, is not written or goes to a file.
-            output.note(f"tracealyze: {' '.join(verdict.notes)}")
+        verdicts = [judged(source, rules.chosen(), requested)]
+    if not records and verdicts[0].is_open and ("text", "-") not in wanted:
+        # The text form, which explains this to a person, is not written or goes to a file.
+        output.note(f"tracealyze: {' '.join(verdicts[0].notes)}")
     try:
-        write(verdict, wanted)
+        write(verdicts, wanted)
     except BrokenPipeError:
         # Closing the pipe early must not turn a failure into a pass.
         output.abandon()
-    source.must_be_complete(verdict.lost_lines)
-    return verdict.exit_code
+    source.must_be_complete(sum(verdict.lost_lines for verdict in verdicts))
+    return exit_code_of(verdicts)
 
 
 def _demo() -> Verdict:
@@ -142,7 +161,7 @@ def _demo() -> Verdict:
     with TemporaryDirectory(prefix="tracealyze-demo-") as folder:
         before, after = (Run(read(file)) for file in captures(Path(folder)))
         found = verdict([after], Criteria(baseline=baseline_of([before]), baseline_path="(demonstration)"))
-        return replace(found, scenario="demonstration")
+        return replace(found, named=("demonstration",))
 
 
 def _list_metrics(form: Form) -> int:

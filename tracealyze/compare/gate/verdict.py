@@ -91,6 +91,12 @@ class Verdict:
         return [judgement for judgement in self.judgements if judgement.outcome in outcomes]
 
 
+def exit_code_of(verdicts: Sequence[Verdict]) -> ExitCode:
+    """The exit code for several scenarios: one that is worse counts more than one that could not be compared."""
+    codes = {verdict.exit_code for verdict in verdicts}
+    return next((code for code in (ExitCode.GATE_FAILED, ExitCode.WRONG_USAGE) if code in codes), ExitCode.FINE)
+
+
 @dataclass(frozen=True)
 class Criteria:
     """What a check compares runs with."""
@@ -103,12 +109,16 @@ class Criteria:
     fail_on: FailOn = FailOn.ERROR
     gates_findings: bool = True
     """Whether findings fail without a baseline that accepts some of them."""
+    ignored: frozenset[str] = frozenset()
+    """Metrics that are not compared with the baseline."""
 
 
 def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
     """Judge the runs."""
     judgements = [_of_budget(budget, runs, criteria.baseline) for budget in criteria.budgets]
     notes = list(notes_on(runs))
+    if criteria.ignored:
+        notes.append(f"Not compared, as configured: {', '.join(sorted(criteria.ignored))}.")
     trusted = Trust()
     if criteria.baseline is not None:
         now = baseline_of(runs)
@@ -116,7 +126,8 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         notes.extend(_notes_on_baseline(criteria.baseline, now, trusted))
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
         found = compared(criteria.baseline.metrics, now.metrics, trusted)
-        judgements.extend(_explained(judgement, criteria.baseline, runs) for judgement in found)
+        gated = (judgement for judgement in found if judgement.metric not in criteria.ignored)
+        judgements.extend(_explained(judgement, criteria.baseline, runs) for judgement in gated)
     elif criteria.gates_findings:
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
