@@ -33,6 +33,7 @@ COMMANDS = (
     "stages",
     "events",
     "check",
+    "comment",
     "baseline",
     "diff",
     "export",
