@@ -166,6 +166,7 @@ def test_comparisons_take_paths_and_traces(trace: tracealyze.Trace) -> None:
     assert tracealyze.diff(trace, SSH).to_pandas("processes").empty
     assert tracealyze.check([trace, SSH], budgets=["processes <= 5"]).has_passed
     assert not tracealyze.check(trace, fail_on="error").has_passed
+    assert tracealyze.check(trace, base=[trace, SSH]).has_passed
     with pytest.raises(ValueError, match="nothing to check against"):
         tracealyze.check(trace)
     with pytest.raises(ValueError, match='no view "proceses"'):

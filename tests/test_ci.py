@@ -26,7 +26,7 @@ needs_strace = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.wh
 
 
 def script_of_the_action() -> str:
-    """The shell script of the last step."""
+    """The shell script of the step that checks."""
     *_, script = re.findall(r"      run: \|\n((?:        .*\n|\n)+)", (ROOT / "action.yml").read_text(encoding="utf-8"))
     return textwrap.dedent(script)
 
@@ -55,9 +55,9 @@ def bash(script: str, folder: Path, path: str, **variables: str) -> subprocess.C
 
 
 def act(folder: Path, path: str, inputs: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the last step of the action like the runner."""
-    names = ("CAPTURES", "BASELINE", "BUDGETS", "FAIL_ON", "SARIF", "JUNIT", "DEMO", "ARGS")
-    variables = dict.fromkeys(names, "") | {"DEMO": "false"} | dict(inputs)
+    """Run the step that checks like the runner."""
+    names = "CAPTURES BASELINE BUDGETS FAIL_ON SARIF JUNIT DEMO ARGS BASE_DIR COMMAND SCENARIOS RUNS"
+    variables = dict.fromkeys(names.split(), "") | {"DEMO": "false"} | dict(inputs)
     variables["RUNNER_TEMP"] = str(folder)
     files = {name: str(folder / name.lower()) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     return bash(script_of_the_action(), folder, path, **variables, **files)
@@ -265,3 +265,75 @@ def test_documented_jobs_work(tmp_path: Path, command: str) -> None:
     worse = bash("\n".join(shell_of(jobs[1])), tmp_path, command)
     assert worse.returncode == 1
     assert "deliberate_wait" in worse.stdout
+
+
+def git(folder: Path, *words: str) -> None:
+    settings = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout of depth 1, as that of a pull request: its commits build a tool that starts one, then three programs.
+
+    The main branch has gone on since, to a tool that fails."""
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    git(origin, "init", "--quiet", "--initial-branch", "start")
+    switches = (["checkout", "-b", "main"], ["checkout", "-b", "change"], ["checkout", "main"])
+    for switch, script in zip(
+        switches, ("cat tool.in", "cat tool.in; cat tool.in; cat tool.in", "exit 1"), strict=True
+    ):
+        git(origin, *switch)
+        (origin / "tool.in").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        git(origin, "add", "tool.in")
+        git(origin, "commit", "--quiet", "-m", script)
+    git(tmp_path, "clone", "--quiet", "--depth", "1", "--branch", "change", origin.as_uri(), "checkout")
+    return tmp_path / "checkout"
+
+
+@pytest.mark.live
+@needs_strace
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize(
+    ("base_ref", "target", "code"), [("", "main", 1), ("change", "main", 0), ("none", "main", 3), ("", "", 1)]
+)
+def test_action_compares_base_and_head(
+    checkout: Path, tmp_path: Path, command: str, base_ref: str, target: str, code: int
+) -> None:
+    """The default is the merge base: the main branch has gone on, and its tool must not be what is compared with."""
+    temporary, output = tmp_path / "temporary", tmp_path / "github_output"
+    temporary.mkdir()
+    variables = {"BASE_REF": base_ref, "TARGET": target, "BUILD": "cp tool.in tool\nchmod +x tool"}
+    variables |= {"RUNNER_TEMP": str(temporary), "GITHUB_OUTPUT": str(output)}
+    made = bash(step("Check out and build the base"), checkout, command, **variables)
+    if code == 3:
+        assert (made.returncode, "The base none cannot be fetched" in made.stdout) == (3, True)
+        return
+    assert made.returncode == 0, made.stderr
+    base = dict(line.split("=", 1) for line in output.read_text(encoding="utf-8").splitlines())["dir"]
+    inputs = {"BASE_DIR": base, "COMMAND": "./tool 'one word'", "RUNS": "2", "GITHUB_OUTPUT": str(output)}
+    variables = dict.fromkeys(("CAPTURES", "BASELINE", "BUDGETS", "FAIL_ON", "SARIF", "JUNIT", "ARGS", "SCENARIOS"), "")
+    variables |= {"RUNNER_TEMP": str(temporary), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "DEMO": "false"}
+    done = bash(script_of_the_action(), checkout, command, **variables, **inputs)
+    assert done.returncode == code, done.stdout + done.stderr
+    comment = (temporary / "tracealyze-comment.md").read_text(encoding="utf-8")
+    assert comment.startswith(f"### System calls: {'1 worse' if code else 'none worse'} of 1 scenario")
+    assert "<code>./tool 'one word'</code>" in comment
+    assert f"comment={temporary}/tracealyze-comment.md" in output.read_text(encoding="utf-8")
+
+
+def test_workflow_for_pull_requests_is_short_and_valid(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    [workflow] = [each for each in re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL) if "pull_request" in each]
+    assert len(workflow.splitlines()) <= 10
+    inputs = set(re.findall(r"(\w+): ", workflow.partition("with: {")[2]))
+    assert inputs <= set(
+        re.findall(r"^  ([a-z-]+):$", (ROOT / "action.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
+    actionlint = shutil.which("actionlint", path=f"{ROOT}/.cache/bin:{os.environ['PATH']}")
+    if actionlint is None:
+        pytest.skip("actionlint is not installed")
+    (tmp_path / "workflow.yml").write_text(workflow, encoding="utf-8")
+    done = subprocess.run([actionlint, tmp_path / "workflow.yml"], capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout) == (0, "")

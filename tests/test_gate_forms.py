@@ -53,7 +53,7 @@ def document(file: Path) -> Any:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
+@pytest.mark.parametrize("form", ["json", "sarif", "gitlab", "bmf", "github-benchmark"])
 @pytest.mark.parametrize("name", ["failed", "missing", "unlike"])
 def test_json_forms_match_their_schemas(form: str, name: str, report: Path) -> None:
     schema = document(SCHEMAS / f"{form}.json")

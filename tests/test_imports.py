@@ -42,7 +42,7 @@ LAYERS = [
     ["export"],
     ["conversion"],
     ["capture"],
-    ["redaction"],
+    ["redaction", "pull_request"],
     ["assistant"],
     ["fleet"],
     ["pytest_plugin"],

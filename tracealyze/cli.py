@@ -33,6 +33,7 @@ COMMANDS = (
     "stages",
     "events",
     "check",
+    "comment",
     "baseline",
     "diff",
     "export",
@@ -64,6 +65,7 @@ class _Commands(Group):
         command.name = cmd_name
         command.help = _reflowed(command.help) if command.help else None
         command.examples = module.EXAMPLES
+        command.takes_several = getattr(module, "TAKES_SEVERAL", ())
         # After the name of a program, all words are its own.
         if not getattr(module, "HAS_OPTIONS_ANYWHERE", True):
             command.allow_interspersed_args = False

@@ -54,6 +54,7 @@ def check(
     captures: Runs,
     *,
     baseline: str | os.PathLike[str] | None = None,
+    base: Runs | None = None,
     budgets: Iterable[str] | str = (),
     fail_on: str | None = None,
 ) -> Verdict:
@@ -62,6 +63,7 @@ def check(
     Arguments:
         captures: One run or several, as paths or traces.
         baseline: The baseline file, which `tracealyze baseline create` writes.
+        base: Captures to compare with instead of a baseline.
         budgets: Limits such as `"processes <= 40"`.
         fail_on: Lowest severity at which a new finding fails: error, warning, info or never.
 
@@ -70,7 +72,7 @@ def check(
 
     Raises:
         UnusableInput: A capture cannot be read.
-        WrongUsage: A budget is wrong, or the baseline is missing or damaged.
+        WrongUsage: A budget is wrong, or the baseline is missing or damaged, or there is a base as well.
 
     Example:
         >>> import tracealyze
@@ -78,6 +80,7 @@ def check(
         <Verdict: failed; processes 5, limit 4>
     """
     from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.baseline import baseline_of
     from tracealyze.compare.gate.budget import budget_of
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Criteria, verdict
@@ -86,16 +89,20 @@ def check(
     if fail_on is not None and fail_on not in known:
         raise WrongUsage(f'fail_on: no severity "{fail_on}" ({", ".join(known)}).{did_you_mean(fail_on, known)}')
     limits = [budget_of(text) for text in ([budgets] if isinstance(budgets, str) else budgets)]
-    accepted = baseline_file.read(Path(baseline)) if baseline is not None else None
+    if baseline is not None and base is not None:
+        raise WrongUsage("check: baseline and base are both what to compare with. Pass one of them.")
+    others = _runs(base) if base is not None else []
+    accepted = baseline_of(others) if others else baseline_file.read(Path(baseline)) if baseline is not None else None
     criteria = Criteria(
         budgets=limits,
         baseline=accepted,
-        baseline_path=os.fspath(baseline) if baseline is not None else None,
+        baseline_path=os.fspath(baseline) if baseline is not None else "the base" if others else None,
+        base=tuple(run.path for run in others),
         fail_on=FailOn.ERROR if fail_on is None else FailOn(fail_on),
         gates_findings=fail_on is not None,
     )
     if not limits and accepted is None and fail_on in (None, FailOn.NEVER):
-        raise WrongUsage("check: nothing to check against. Pass a baseline, budgets, or fail_on.")
+        raise WrongUsage("check: nothing to check against. Pass a baseline, a base, budgets, or fail_on.")
     return verdict(_runs(captures), criteria)
 
 

@@ -18,13 +18,15 @@ _HEAD_BYTES = 4096
 _SCRIPT = b"#!"
 
 
-def check(name: str) -> tuple[int, str] | None:
-    """The exit code that a shell has for a program that it cannot run, and a sentence; None if it can."""
+def check(name: str, run: str = _RECORD) -> tuple[int, str] | None:
+    """The exit code that a shell has for a program that it cannot run, and a sentence; None if it can.
+
+    `run` is what stands before a command in the sentence."""
     if path := shutil.which(name):
-        return _unloadable(name, path)
+        return _unloadable(name, path, run)
     if os.sep in name and os.path.exists(name):
         return NOT_EXECUTABLE, _not_executable(name)
-    return NOT_FOUND, f"{name}: command not found. {_instead(name)}"
+    return NOT_FOUND, f"{name}: command not found. {_instead(name, run)}"
 
 
 def missing_process(pid: object) -> UnusableInput:
@@ -40,18 +42,18 @@ def _not_executable(name: str) -> str:
     return f"{name}: permission denied. The file is not executable. Run: chmod +x {shlex.quote(name)}"
 
 
-def _instead(name: str) -> str:
+def _instead(name: str, run: str) -> str:
     words = name.split()
     if len(words) > 1 and shutil.which(words[0]):
-        return f"Write each word on its own: {_RECORD} {name}"
+        return f"Write each word on its own: {run} {name}"
     if os.sep in name:
         return f"There is no such file: ls {shlex.quote(os.path.dirname(name))}"
     if os.path.isfile(name):
-        return f"PATH does not contain this directory. Write: {_RECORD} ./{name}"
-    return f"PATH does not contain it. For a builtin or an alias of the shell: {_RECORD} sh -c COMMAND"
+        return f"PATH does not contain this directory. Write: {run} ./{name}"
+    return f"PATH does not contain it. For a builtin or an alias of the shell: {run} sh -c COMMAND"
 
 
-def _unloadable(name: str, path: str) -> tuple[int, str] | None:
+def _unloadable(name: str, path: str, run: str) -> tuple[int, str] | None:
     """Shells run a script without an interpreter themselves. The kernel, and so a tracer, does not."""
     head = b""
     with suppress(OSError), open(path, "rb") as file:
@@ -63,5 +65,5 @@ def _unloadable(name: str, path: str) -> tuple[int, str] | None:
             return None
         return NOT_FOUND, f'{name}: its interpreter "{interpreter}" does not exist. Run: head -1 {shlex.quote(path)}'
     if head and b"\0" not in head:
-        return NOT_EXECUTABLE, f"{name} is a script without a #! line. Run: {_RECORD} sh {shlex.quote(path)}"
+        return NOT_EXECUTABLE, f"{name} is a script without a #! line. Run: {run} sh {shlex.quote(path)}"
     return None

@@ -110,8 +110,32 @@ def _bold(heading: str) -> str:
     return heading if is_plain else f"\x1b[1m{heading}\x1b[0m"
 
 
+def _each_with_its_option(args: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+    """`--base a --base b` for `--base a b`."""
+    option, words = "", iter(args)
+    for word in words:
+        if word in options:
+            option = word
+            # The first value may begin with a dash; if it is missing, the parser reports that.
+            yield from (option, *([value] if (value := next(words, None)) is not None else []))
+        elif word.startswith("-") and word != "-":
+            option = ""
+            yield word
+        else:
+            yield from (option, word) if option else (word,)
+        if word == "--":
+            break
+    yield from words
+
+
 class Command(TyperCommand):
     """A command with this help text."""
+
+    takes_several: Sequence[str] = ()
+    """Options that take all words up to the next option, as a shell expands a pattern to several."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_each_with_its_option(args, self.takes_several)))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         # Printed here: without arguments, the framework would make it the message of an error.

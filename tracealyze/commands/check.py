@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from glob import glob
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracealyze.commands import _complete
-from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
-from tracealyze.commands._progress import analyzing
-from tracealyze.errors import WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.gate import FORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tracealyze.compare.gate.baseline import Baseline
-    from tracealyze.compare.gate.check_settings import CheckSettings
-    from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Verdict
-    from tracealyze.findings.rule_set import Rule
-    from tracealyze.trace import Trace
 
 
 EXAMPLES = (
     "tracealyze check 'run*.strace'",
+    "tracealyze check 'head*.strace' --base 'base*.strace'",
+    "tracealyze check --base-command 'old/tool --its-options' -- new/tool --its-options",
+    "tracealyze check --all --base-dir ../base",
     "tracealyze check trace.out --budget 'processes <= 40' --budget 'deliberate_wait <= 200ms'",
     "tracealyze check 'run*.strace' --output text --output junit=report.xml",
     "tracealyze check --demo",
 )
+TAKES_SEVERAL = ("--base",)
 
 
 @with_options()
@@ -50,6 +43,35 @@ def command(
             help="A baseline, or fleet:STORE?label=value: the last runs in a store. Default: tracealyze-baseline.json.",
         ),
     ] = None,
+    base: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--base",
+            metavar="CAPTURE...",
+            help="Compare with these captures instead of a baseline. Takes several names.",
+        ),
+    ] = None,
+    base_command: Annotated[
+        str | None,
+        typer.Option(
+            "--base-command",
+            metavar="CMD",
+            help="Record this command and the one after --, in turn, and compare them. The words are separated as in a "
+            "shell, but no shell runs them.",
+        ),
+    ] = None,
+    base_dir: Annotated[
+        str | None,
+        typer.Option(
+            "--base-dir",
+            metavar="DIR",
+            help="Record the command in this directory, too, such as a checkout of the base.",
+        ),
+    ] = None,
+    all_scenarios: Annotated[
+        bool, typer.Option("--all", help="Record and compare all scenarios of the settings.")
+    ] = False,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Runs of each side that are recorded.")] = 3,
     budgets: Annotated[
         list[str] | None,
         typer.Option("--budget", metavar="EXPR", help="A limit such as 'processes <= 40'; may be repeated."),
@@ -83,120 +105,47 @@ def command(
     The exit code is 1 if a capture breaks a budget, is worse than the baseline or has new findings, and 2 if nothing
     could be compared.
 
-    Several captures are runs of one scenario. The gate compares counts, which do not depend on the machine's load.
-    Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the command line takes precedence.
+    Several captures are runs of one scenario, and so are those of --base. The gate compares counts, which do not
+    depend on the machine's load. Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the
+    command line takes precedence.
     """
+    from tracealyze.commands._judging import Against, Requested, captures_to_check, judged
+    from tracealyze.commands._recording_pairs import Other, Pair, all_recorded, must_be_alone, recorded
     from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
-    from tracealyze.render.gate import destinations, write
+    from tracealyze.compare.gate.verdict import exit_code_of
+    from tracealyze.render.gate import destinations, must_take_several, write
 
     if metrics:
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
     settings = CheckSettings() if demo else check_settings()
     wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
+    against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
+    records = all_scenarios or other.is_given
+    if all_scenarios:
+        must_take_several(wanted)
     if demo:
-        verdict = _demo()
+        verdicts = [_demo()]
+    elif records:
+        must_be_alone(against, other, source.captures, all_scenarios)
+        requested = Requested.of(None, budgets, fail_on, settings)
+        if all_scenarios:
+            verdicts = all_recorded(settings, other, runs, source, rules.chosen(), requested)
+        else:
+            verdicts = [recorded(Pair.of(source.captures, other, runs), source, rules.chosen(), requested)]
     else:
-        source = replace(source, captures=source.captures or list(settings.captures))
-        chosen = rules.chosen()
-        verdict = _judged(source, chosen, _Requested.of(baseline, budgets, fail_on, settings))
-        if verdict.is_open and ("text", "-") not in wanted:
-            # The text form, which explains this to a person, is not written or goes to a file.
-            output.note(f"tracealyze: {' '.join(verdict.notes)}")
+        requested = Requested.of(against, budgets, fail_on, settings)
+        source = replace(source, captures=captures_to_check(source.captures, requested, settings))
+        verdicts = [judged(source, rules.chosen(), requested)]
+    if not records and verdicts[0].is_open and ("text", "-") not in wanted:
+        # The text form, which explains this to a person, is not written or goes to a file.
+        output.note(f"tracealyze: {' '.join(verdicts[0].notes)}")
     try:
-        write(verdict, wanted)
+        write(verdicts, wanted)
     except BrokenPipeError:
         # Closing the pipe early must not turn a failure into a pass.
         output.abandon()
-    source.must_be_complete(verdict.lost_lines)
-    return verdict.exit_code
-
-
-@dataclass(frozen=True)
-class _Requested:
-    """What to check against: from the command line, otherwise from the settings."""
-
-    budgets: Sequence[str]
-    fail_on: FailOn | None
-    baseline: str | None
-    budgets_file: str | None = None
-    """The settings file, if it has the budgets."""
-
-    @classmethod
-    def of(
-        cls, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: CheckSettings
-    ) -> _Requested:
-        from tracealyze.compare.gate.baseline_file import DEFAULT
-
-        limits, severity = budgets or list(settings.budgets), _severity(fail_on or settings.fail_on)
-        file = baseline or settings.baseline or (DEFAULT if Path(DEFAULT).exists() else None)
-        if not file and not limits and severity in (None, "never"):
-            # There is nothing to check against, so report the missing baseline.
-            file = DEFAULT
-        return cls(limits, severity, file, None if budgets else settings.file)
-
-
-def _severity(text: str | None) -> FailOn | None:
-    from tracealyze.compare.gate.new_findings import FailOn
-    from tracealyze.errors import did_you_mean
-
-    if text is None:
-        return None
-    known = [str(each) for each in FailOn]
-    if text not in known:
-        raise WrongUsage(f'--fail-on: no severity "{text}" ({", ".join(known)}).{did_you_mean(text, known)}')
-    return FailOn(text)
-
-
-def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested) -> Verdict:
-    from tracealyze.compare.gate import baseline_file
-    from tracealyze.compare.gate.budget import budget_of
-    from tracealyze.compare.gate.new_findings import FailOn
-    from tracealyze.compare.gate.verdict import Criteria, verdict, without_baseline
-    from tracealyze.compare.run import Run
-
-    budgets = [budget_of(text) for text in requested.budgets]
-    for budget in budgets:
-        budget.name.metric  # noqa: B018  Raises an error for a misspelt metric before a long capture is read.
-    accepted: Baseline | None = None
-    notes: list[str] = []
-    if requested.baseline:
-        try:
-            accepted, notes = _accepted(requested.baseline, source, rules)
-        except baseline_file.NoBaseline as error:
-            return without_baseline(source.captures or (), requested.baseline, str(error))
-    limits = Criteria(
-        budgets=budgets,
-        baseline=accepted,
-        baseline_path=requested.baseline,
-        fail_on=requested.fail_on or FailOn.ERROR,
-        gates_findings=requested.fail_on is not None,
-    )
-    runs = [Run(trace) for trace in source.traces(rules)]
-    for run in runs:
-        losses.report(run.trace)
-    with analyzing():
-        found = verdict(runs, limits)
-    named = tuple(source.captures or ())
-    return replace(found, named=named, budgets_file=requested.budgets_file, notes=(*notes, *found.notes))
-
-
-def _accepted(name: str, source: CaptureOptions, rules: Sequence[Rule]) -> tuple[Baseline, list[str]]:
-    """A baseline, from its file or from a store, and notes on it."""
-    from tracealyze.compare.gate import baseline_file
-    from tracealyze.compare.gate.check_settings import STORE
-
-    if not name.startswith(STORE):
-        return baseline_file.read(Path(name)), []
-    from tracealyze.commands._captures import runs_of
-    from tracealyze.fleet.accepted import Wanted, accepted
-
-    def selected(trace: Trace) -> Iterator[Trace]:
-        for run in runs_of(trace.with_selection(source.selection())):
-            yield run.with_rules(rules)
-
-    judged = [file for named in source.captures or () for file in (named, *glob(named))]
-    with analyzing():
-        return accepted(Wanted.of(name), selected, judged, source.input_format)
+    source.must_be_complete(sum(verdict.lost_lines for verdict in verdicts))
+    return exit_code_of(verdicts)
 
 
 def _demo() -> Verdict:
@@ -211,7 +160,8 @@ def _demo() -> Verdict:
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")
     with TemporaryDirectory(prefix="tracealyze-demo-") as folder:
         before, after = (Run(read(file)) for file in captures(Path(folder)))
-        return verdict([after], Criteria(baseline=baseline_of([before]), baseline_path="(demonstration)"))
+        found = verdict([after], Criteria(baseline=baseline_of([before]), baseline_path="(demonstration)"))
+        return replace(found, named=("demonstration",))
 
 
 def _list_metrics(form: Form) -> int:

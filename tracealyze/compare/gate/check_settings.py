@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from tracealyze.compare.gate.scenarios import Scenario, scenarios_of
 from tracealyze.config import SECTION, must_be_known, must_be_texts, seen_from, settings
 from tracealyze.errors import WrongUsage
 
@@ -24,6 +25,7 @@ class CheckSettings:
     fail_on: str | None = None
     output: tuple[str, ...] = ()
     captures: tuple[str, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()
     file: str | None = None
     """The file that contains these settings."""
 
@@ -57,6 +59,8 @@ def _baseline_seen_from(here: Path, file: Path, name: str) -> str:
 
 
 def _checked(key: str, value: object, where: str) -> Any:
+    if key == "scenarios":
+        return scenarios_of(value, where)
     if key in _LISTS:
         return must_be_texts(value, key, where)
     if not isinstance(value, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from tracealyze.compare.gate.check_settings import STORE
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.compare.gate.new_findings import FailOn, new_findings
 from tracealyze.compare.gate.regressions import Regression, regressions
-from tracealyze.compare.gate.stats import Series, series_of
+from tracealyze.compare.gate.stats import Series, Stats, series_of
 from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import ExitCode
 
@@ -51,6 +51,14 @@ class Verdict:
     """The captures as the command line names them, such as `new*.strace`."""
     budgets_file: str | None = None
     """The settings file with the budgets, if they do not come from the command line."""
+    base: tuple[str, ...] = ()
+    """The captures of the other side, if it is not a baseline but captures."""
+    scenario: str = ""
+    """The name of the scenario, if it has one."""
+    before: Mapping[str, Stats] = field(default_factory=dict)
+    """The metrics of the baseline."""
+    after: Mapping[str, Stats] = field(default_factory=dict)
+    """The metrics of these runs."""
 
     def __repr__(self) -> str:
         failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
@@ -64,7 +72,7 @@ class Verdict:
     @property
     def baseline_file(self) -> str | None:
         """The baseline, if it is a file."""
-        is_file = self.baseline and not self.baseline.startswith((STORE, "("))
+        is_file = self.baseline and not self.base and not self.baseline.startswith((STORE, "("))
         return self.baseline if is_file else None
 
     @property
@@ -83,6 +91,12 @@ class Verdict:
         return [judgement for judgement in self.judgements if judgement.outcome in outcomes]
 
 
+def exit_code_of(verdicts: Sequence[Verdict]) -> ExitCode:
+    """The exit code for several scenarios: one that is worse counts more than one that could not be compared."""
+    codes = {verdict.exit_code for verdict in verdicts}
+    return next((code for code in (ExitCode.GATE_FAILED, ExitCode.WRONG_USAGE) if code in codes), ExitCode.FINE)
+
+
 @dataclass(frozen=True)
 class Criteria:
     """What a check compares runs with."""
@@ -90,15 +104,21 @@ class Criteria:
     budgets: Sequence[Budget] = ()
     baseline: Baseline | None = None
     baseline_path: str | None = None
+    base: tuple[str, ...] = ()
+    """The captures that the baseline was made of, if they are at hand."""
     fail_on: FailOn = FailOn.ERROR
     gates_findings: bool = True
     """Whether findings fail without a baseline that accepts some of them."""
+    ignored: frozenset[str] = frozenset()
+    """Metrics that are not compared with the baseline."""
 
 
 def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
     """Judge the runs."""
     judgements = [_of_budget(budget, runs, criteria.baseline) for budget in criteria.budgets]
     notes = list(notes_on(runs))
+    if criteria.ignored:
+        notes.append(f"Not compared, as configured: {', '.join(sorted(criteria.ignored))}.")
     trusted = Trust()
     if criteria.baseline is not None:
         now = baseline_of(runs)
@@ -106,7 +126,8 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         notes.extend(_notes_on_baseline(criteria.baseline, now, trusted))
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
         found = compared(criteria.baseline.metrics, now.metrics, trusted)
-        judgements.extend(_explained(judgement, criteria.baseline, runs) for judgement in found)
+        gated = (judgement for judgement in found if judgement.metric not in criteria.ignored)
+        judgements.extend(_explained(judgement, criteria.baseline, runs) for judgement in gated)
     elif criteria.gates_findings:
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
@@ -119,7 +140,14 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         baseline=criteria.baseline_path,
         lost_lines=sum(map(_lost, runs)),
         regressions=tuple(regressions(failed, criteria.baseline, runs)),
+        base=criteria.base,
+        before=_stats(criteria.baseline.metrics) if criteria.baseline else {},
+        after=_stats(series_of(runs)),
     )
+
+
+def _stats(metrics: Mapping[str, Series]) -> dict[str, Stats]:
+    return {name: series.whole for name, series in metrics.items()}
 
 
 def _status(judgements: Sequence[Judgement], trusted: Trust) -> Status:

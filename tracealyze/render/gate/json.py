@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome
+from tracealyze.compare.gate.verdict import exit_code_of
 from tracealyze.render.json import text
 
 if TYPE_CHECKING:
@@ -14,11 +16,18 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
 SCHEMA = "tracealyze.check/1"
+SCENARIOS = "tracealyze.scenarios/1"
 
 
 def rendered(verdict: Verdict) -> str:
     """As JSON."""
     return text(document(verdict)) + "\n"
+
+
+def together(verdicts: Sequence[Verdict]) -> str:
+    """Several scenarios as JSON, schema `tracealyze.scenarios/1`, by name."""
+    scenarios = {verdict.scenario: document(verdict) for verdict in verdicts}
+    return text({"schema": SCENARIOS, "exit_code": int(exit_code_of(verdicts)), "scenarios": scenarios}) + "\n"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
@@ -30,6 +39,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "exit_code": int(verdict.exit_code),
         "captures": list(verdict.captures),
         "baseline": verdict.baseline,
+        "base": list(verdict.base),
         "counts": {str(outcome): counts[outcome] for outcome in Outcome},
         "regressions": [_regression(regression) for regression in verdict.regressions],
         "judgements": [_judgement(judgement) for judgement in verdict.judgements],

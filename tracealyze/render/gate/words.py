@@ -25,7 +25,12 @@ _MAX_FOLLOWING = 5
 
 
 def headline(verdict: Verdict) -> str:
-    """The verdict in a sentence."""
+    """The verdict in a sentence, after the name of the scenario."""
+    name = f"{shown(verdict.scenario)}: " if verdict.scenario else ""
+    return f"{name}{_sentence(verdict)}"
+
+
+def _sentence(verdict: Verdict) -> str:
     if verdict.status is Status.NO_BASELINE:
         return "No baseline: nothing was compared."
     runs = units.counted(len(verdict.captures), "run")
