@@ -23,6 +23,9 @@ _FILES = {
     "core-dump": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x04\0" + b"\0" * 60,
     "dtrace": b"CPU     ID                    FUNCTION:NAME\n  1    176                   read:entry bash\n",
     "executable": b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x03\0" + b"\0" * 60,
+    "refused-attach": b"""$ strace -p 4711
+strace: attach: ptrace(PTRACE_SEIZE, 4711): Operation not permitted
+""",
     "fs_usage": b"""19:43:34  open              /etc/hosts          0.000012   ls
 19:43:34  fstat64                               0.000004   ls
 19:43:34  read                                  0.076120 W ls

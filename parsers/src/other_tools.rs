@@ -36,6 +36,9 @@ const SIGNATURES: &[(&[u8], &str)] = &[
 /// What the first lines of a tool contain, after blanks.
 const FIRST_LINES: &[(&[u8], &str)] = &[
     (b"# tracer: ", "ftrace"),
+    (b"strace: attach: ptrace(", "refused-attach"),
+    (b"strace: Could not attach to process", "refused-attach"),
+    (b"attach: ptrace(PTRACE_", "refused-attach"),
     (b"CPU     ID                    FUNCTION:NAME", "dtrace"),
     (b"COMMAND ", "lsof"),
     (b"top - ", "top"),

@@ -25,6 +25,15 @@ pub(crate) fn unpointed(line: &[u8]) -> Option<&[u8]> {
     is_apart.then(|| scan::skip_blanks(rest))
 }
 
+/// A call that somebody quotes within a sentence, between marks of code: "it prints `execve("./x", …) = -1 ENOENT (…)`".
+pub(crate) fn inline_code(line: &[u8]) -> Option<&[u8]> {
+    let mut parts = line.split(|&byte| byte == b'`').skip(1).step_by(2);
+    parts.find(|code| {
+        let name = code.split(|&byte| byte == b'(').next().unwrap_or(code);
+        name.len() < code.len() && syscalls::by_name(name).is_some()
+    })
+}
+
 /// The rest of a line from the name of the first call on, if other text precedes it: output of the traced program
 /// without a line end.
 pub(crate) fn call_inside(line: &[u8]) -> Option<&[u8]> {

@@ -195,6 +195,7 @@ impl StraceReader {
             .strip_prefix(BYTE_ORDER_MARK)
             .or_else(|| after_hole(line))
             .or_else(|| quoting::unpointed(line))
+            .or_else(|| quoting::inline_code(line))
         {
             return self.read_plain(rest, parsed);
         }

@@ -49,7 +49,8 @@ def failure_at_end(process: EndedProcess) -> Row | None:
     """A serious failure among the last calls of a process whose end is not in the capture; None if there is none."""
     for row in reversed(process.last_failures):
         error = known.error(row["errno"])
-        is_serious = error is not None and error.weight >= _SERIOUS_WEIGHT
+        is_all = row["syscall"] == "execve" and process.ending["calls"] == 1
+        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all)
         if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
             return row
     return None

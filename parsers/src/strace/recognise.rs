@@ -4,6 +4,7 @@ use super::layout::{Relative, StraceLayout, WallClock, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Head, Recognition};
 use crate::prompt;
+use crate::quoting;
 use crate::scan;
 use crate::syscalls;
 use memchr::memmem;
@@ -46,9 +47,10 @@ pub fn recognise(head: Head<'_>) -> Recognition {
         .take(MAX_LINES)
     {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
-        let sign = sign(&line);
+        let line = quoting::inline_code(&line).unwrap_or(&line);
+        let sign = sign(line);
         let (sign, parts) = match sign {
-            StraceSign::Unlike => wrapped.add(&line),
+            StraceSign::Unlike => wrapped.add(line),
             sign => {
                 wrapped.end();
                 (sign, 1)
@@ -58,7 +60,7 @@ pub fn recognise(head: Head<'_>) -> Recognition {
             StraceSign::Own => own += parts,
             StraceSign::Sure => sure += parts,
             StraceSign::Fits => fits += parts,
-            StraceSign::Unlike => stamped_begins += usize::from(is_stamped_begin_of_call(&line)),
+            StraceSign::Unlike => stamped_begins += usize::from(is_stamped_begin_of_call(line)),
             StraceSign::Neutral => continue,
             StraceSign::Other => other += 1,
         }
