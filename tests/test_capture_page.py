@@ -161,7 +161,7 @@ def test_strace_alone_writes_a_complete_capture(line: str, folder: Path) -> None
 
 @live
 def test_doctor_finds_nothing_to_cure(folder: Path, server: int) -> None:
-    _finished(_started("strace -f -ttt -T -y -o trace.out ./slow-program", folder))
+    _finished(_started("strace -f -ttt -T -yy -o trace.out ./slow-program", folder))
     for line in _found(r"^tracealyze doctor"):
         assert "Traceback" not in _finished(_started(line, folder, server))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-_LINUX = "strace -f -ttt -T -y -o trace.out COMMAND (or -p PID)"
+_LINUX = "strace -f -ttt -T -yy -o trace.out COMMAND (or -p PID)"
 _FS_USAGE = "sudo fs_usage -w NAME > trace.out"
 _MACOS = f"{_FS_USAGE}, or, without System Integrity Protection, sudo dtruss -a COMMAND 2> trace.out"
 
@@ -40,10 +40,10 @@ OTHER_TOOLS: Final[Mapping[str, str]] = {
     "perf-script": "output of perf script. Use perf trace instead: perf trace record COMMAND, then "
     "perf trace -i perf.data > trace.out 2>&1.",
     "procmon": "a capture of Process Monitor (Windows). No tracer of Windows is supported.",
-    "refused-attach": "a message of strace, which could not attach. Only root may attach to processes of other users, and "
-    "where kernel.yama.ptrace_scope is 1, only parents may (sysctl kernel.yama.ptrace_scope); in a container, the capability "
-    "SYS_PTRACE is needed. A process has one tracer: TracerPid in /proc/PID/status names it. Capture with sudo strace -f "
-    "-ttt -T -y -o trace.out -p PID.",
+    "refused-attach": "a message of strace, which could not attach. Only root may attach to processes of other users; "
+    "where kernel.yama.ptrace_scope is 1, only parents may; in a container, the capability SYS_PTRACE is needed. A "
+    "process has one tracer: TracerPid in /proc/PID/status names it. Capture as root: strace -f -ttt -T -yy -o "
+    "trace.out -p PID.",
     "tcpdump": "output of tcpdump. It contains packets, no system calls. Capture the program that sends or receives: "
     "strace -f -ttt -T -yy -o trace.out COMMAND.",
     "top": "output of top, ps, vmstat or iostat. It contains samples, no calls. Capture with " + _LINUX + ".",

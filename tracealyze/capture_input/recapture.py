@@ -149,7 +149,7 @@ _ADVICE: Mapping[str, Mapping[str, str]] = {
 }
 
 _COMMANDS: Mapping[str, tuple[str, str]] = {
-    "strace": ("strace -f -ttt -T -y -o FILE COMMAND", "strace -f -ttt -T -y -o FILE -p PID"),
+    "strace": ("strace -f -ttt -T -yy -o FILE COMMAND", "strace -f -ttt -T -yy -o FILE -p PID"),
     "ltrace": ("ltrace -S -f -ttt -T -o FILE COMMAND", "ltrace -S -f -ttt -T -o FILE -p PID"),
     "perf-trace": ("perf trace -o FILE -- COMMAND", "perf trace -o FILE -p PID"),
     "kdump": ("ktrace -i COMMAND; kdump -H -T > FILE", "ktrace -i -p PID; ktrace -C; kdump -H -T > FILE"),

@@ -16,7 +16,7 @@ EXAMPLES = (
     "tracealyze redact trace.out -o shared.strace",
     "tracealyze redact --verify trace.out shared.strace",
     "tracealyze redact run1.strace.zst -o shared.strace.zst --keep-programs --keep '/opt/app/.*'",
-    "strace -f -ttt -T -y ./program 2>&1 >/dev/null | tracealyze redact - -o - > shared.strace",
+    "strace -f -ttt -T -yy ./program 2>&1 >/dev/null | tracealyze redact - -o - > shared.strace",
 )
 
 _MAX_SHOWN = 10
