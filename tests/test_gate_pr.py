@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Run
+from test_golden import equals_golden
 
 from tracealyze import read
 from tracealyze.compare.gate.baseline import baseline_of
@@ -17,7 +17,7 @@ from tracealyze.compare.gate.verdict import Criteria, Verdict, verdict, without_
 from tracealyze.compare.run import Run as Measured
 from tracealyze.render.gate import pr
 
-FOLDER = ROOT / "tests" / "golden" / "gate"
+FOLDER = ROOT / "tests" / "golden_gate"
 
 BEGIN = '100 1700000010.000000 execve("/usr/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>'
 OPEN = '100 1700000010.001000 openat(AT_FDCWD, "/etc/conf", O_RDONLY) = 3 <0.000020>'
@@ -60,11 +60,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def compare(name: str, text: str) -> None:
-    golden = FOLDER / f"{name}.md"
-    if os.environ.get("TRACEALYZE_BLESS") or not golden.exists():
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8")
+    equals_golden(text, FOLDER / f"{name}.md")
 
 
 def test_scenarios_are_one_comment(bench: Bench) -> None:
