@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.findings.basis import Basis
+from tracealyze.findings.bounds import has_upper_bounds
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
 from tracealyze.heuristics import (
@@ -153,11 +154,18 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
         if row["class"] == "gap":
             return _of_silence(trace)
         share = row["exclusive_ns"] / trace.window.wall_ns
-        what = "outside system calls" if row["class"] == "user" else f"in {name_of(row)}"
+        what = "outside system calls" if row["class"] == "user" else f"in {name_of(row)}{_or_after(trace)}"
         where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
         most = "Most" if share > _MAJORITY else "The largest part"
         return Sentence(f"No cause stands out. {most} of the wall time, {units.share(share)}, is {where}.", share)
     return Sentence("No cause stands out.")
+
+
+def _or_after(trace: TraceTables) -> str:
+    """Where durations last until the next call, that the program may have worked in them."""
+    if not has_upper_bounds(trace.captures[0]):
+        return ""
+    return " or before the next call" if trace.captures[0].stamp == "start" else " or in the program before it"
 
 
 def _of_silence(trace: TraceTables) -> Sentence:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.capture_input.recapture import whole_command
-from tracealyze.outcome import known
-from tracealyze.outcome.failures import sentence, unexplained
+from tracealyze.outcome import hangs, known
+from tracealyze.outcome.failures import nearest_refusal, sentence, unexplained
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -55,11 +55,13 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
         does = "sleeps" if row["kind"] == "time" else "waits for work"
+        remark = _while_idle(process)
         return Outcome(
             Verdict.FINE,
             shown(f"{name} {does} in {row['syscall']}{on} when the capture ends"),
-            tuple(_usual(process)),
+            (remark,) if remark else tuple(_usual(process)),
             (row["last_line"],),
+            remark=remark,
         )
     return Outcome(
         Verdict.CANNOT_TELL,
@@ -145,6 +147,14 @@ def _idle(processes: Sequence[EndedProcess]) -> Row | None:
     is_idle = rows and all(row["kind"] in _IDLE for row in rows) and not waits_for_threads
     order = {kind: place for place, kind in enumerate(_IDLE)}
     return min(rows, key=lambda row: order[row["kind"]]) if is_idle else None
+
+
+def _while_idle(process: EndedProcess) -> str:
+    """What an idle program asked for, or what it was refused last; empty if nothing."""
+    if asked := hangs.prompt(process):
+        return Quoting(f"It asked: {asked.quoted()}.")
+    refused = nearest_refusal(process)
+    return f"It was refused before: {sentence(refused)}" if refused and not known.is_usual(refused) else ""
 
 
 def _last_failure(process: EndedProcess) -> list[str]:

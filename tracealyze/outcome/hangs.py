@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.heuristics import MIN_DEADLOCKED_SHARE
 from tracealyze.outcome import known
-from tracealyze.outcome.messages import last_progress
+from tracealyze.outcome.messages import Message, last_progress
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.sanitize import shown
 
@@ -54,7 +54,8 @@ def ends_by_chance(processes: Sequence[EndedProcess], findings: Sequence[Finding
     """Whether the call in which the capture ends, as the first finding says, is no sign of a hang."""
     lines = findings[0].lines if findings else ()
     return any(
-        row["last_line"] in lines and (_repeats(row) or _awaits_input(row) or _is_end_of_paste(row))
+        row["last_line"] in lines
+        and (_repeats(row) or _awaits_input(row) or _is_end_of_paste(row) or prompt(process) is not None)
         for process in processes
         for row in process.last_calls
     )
@@ -68,6 +69,21 @@ def _awaits_input(row: Row) -> bool:
     """Whether a call waits for more on standard input: of a person, or of the client of a server that inetd started."""
     is_input = row["fd"] == 0 or (row["target"] or "").startswith(("socket:[fd 0 ", "stdin"))
     return bool(is_input and row["kind"] in _SOURCES and row["same_before"])
+
+
+def prompt(process: EndedProcess) -> Message | None:
+    """The question that a process printed before it reads the answer: a text without a line end. None without one."""
+    reads = [row for row in process.last_calls if row["kind"] in _SOURCES and _is_terminal(row)]
+    printed = [row for row in process.last_texts if row["printed"]]
+    asked = last_progress(process)
+    if not reads or not printed or asked is None or printed[-1]["text"].endswith(("\n", "…")):
+        return None
+    return asked if printed[-1]["last_line"] < reads[0]["last_line"] else None
+
+
+def _is_terminal(row: Row) -> bool:
+    target: str = row["target"] or ""
+    return bool(row["fd"] == 0 or target.startswith(("stdin", "/dev/tty", "/dev/pts/", "/dev/console")))
 
 
 def _is_end_of_paste(row: Row) -> bool:

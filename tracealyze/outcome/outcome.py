@@ -53,6 +53,8 @@ class Outcome:
     """One command that shows more."""
     inert: str = ""
     """The same in a few words, without anything that the author of the trace wrote."""
+    remark: str = ""
+    """The detail that matters even where findings explain the run."""
 
     @property
     def sentence(self) -> str:
