@@ -12,7 +12,7 @@ LAYERS = [
     ["token", "pseudonym", "address"],
     ["names"],
     ["bare"],
-    ["log"],
+    ["log", "columns"],
     ["line"],
     ["stream"],
 ]

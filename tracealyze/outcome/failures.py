@@ -58,17 +58,19 @@ def failure_at_end(process: EndedProcess) -> Row | None:
 
 def nearest_refusal(process: EndedProcess) -> Row | None:
     """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
-    near = process.ending["last_line"] - _NEAR_LINES
     refusals = {name for name, error in known.errors().items() if error.refusal}
-    refused = [row for row in process.last_failures if row["errno"] in refusals and not row["recovered"]]
-    return next((row for row in reversed(refused) if row["last_line"] >= near), None)
+    return next((row for row in _near_end(process) if row["errno"] in refusals), None)
 
 
 def unexplained(process: EndedProcess) -> Row | None:
     """The last failure near the end that the process did not recover from, and that healthy programs do not have."""
-    near = process.ending["last_line"] - _NEAR_LINES
-    rows = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
-    return next((row for row in reversed(rows) if row["last_line"] >= near), None)
+    return next((row for row in _near_end(process) if not known.is_usual(row)), None)
+
+
+def _near_end(process: EndedProcess) -> list[Row]:
+    """Failures among the last calls that the process did not recover from, the last one first."""
+    rows = [row for row in process.last_failures if row["calls_after"] <= _NEAR_LINES and not row["recovered"]]
+    return rows[::-1]
 
 
 def _weight(row: Row, end: int, message: Message | None, within: int) -> float:

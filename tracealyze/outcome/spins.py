@@ -46,7 +46,8 @@ def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
     """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
     for process in processes:
         for row in process.last_cycles:
-            if not process.exit_code and process.signal_kind != "crash" and _is_most(row) and _is_in_vain(row):
+            goes_on = not process.exit_code and process.signal_kind != "crash"
+            if goes_on and _is_most(row) and (_is_in_vain(row) or _spins(process, row)):
                 return _busy(process, processes, row)
     return None
 
@@ -60,13 +61,19 @@ def _is_most(row: Row) -> bool:
 
 def _is_in_vain(row: Row) -> bool:
     """Whether a turn moves nothing and does not succeed. Idle programs wait until their limits again and again, too."""
-    if row["bytes"] or row["errno"] == "EINTR":
+    # A search for a file tries other names or folders each time.
+    is_search = row["errno"] in ("ENOENT", "ENOTDIR") and row["targets"] > 1
+    if row["bytes"] or row["errno"] == "EINTR" or is_search:
         return False
-    if row["quick"] == row["period"]:
-        return bool(row["turns"] > MIN_UNIFORM_CALLS)
     fails_as_usual = row["failing"] and known.is_usual({**row, "syscall": _failing_call(row)})
     is_idle = row["idle"] and (fails_as_usual or not row["failing"])
     return bool((row["failing"] or row["empty"]) and not is_idle)
+
+
+def _spins(process: EndedProcess, row: Row) -> bool:
+    """Whether an excerpt shows nothing but clock reads and yields. A program that just starts may measure its clock."""
+    is_excerpt = not process.ending["born"]
+    return bool(is_excerpt and row["quick"] == row["period"] and row["turns"] > MIN_UNIFORM_CALLS)
 
 
 def _failing_call(row: Row) -> str:

@@ -21,6 +21,8 @@ use parsers::syscalls::{Class, Wait};
 
 /// Maximum number of workers that are examined.
 const MAX_WORKERS: usize = 64;
+/// Calls between two waits of an idle master that are looked at: it checks files and workers.
+const CALLS_BETWEEN_WAITS: usize = 32;
 
 /// The worker that serves a request while its master waits in vain.
 pub(super) fn worker(
@@ -29,7 +31,7 @@ pub(super) fn worker(
     call: &Waiting<'_>,
 ) -> Option<Edge> {
     let trace = call.trace;
-    if shapes.of(trace, call.span.row).wait != Some(Wait::Poll) {
+    if shapes.of(trace, call.span.row).wait != Some(Wait::Poll) || !idles(shapes, call) {
         return None;
     }
     let made = [
@@ -48,6 +50,28 @@ pub(super) fn worker(
         how: WakeKind::Beside,
         sure: Confidence::Inferred,
     })
+}
+
+/// Whether the wait is one of several equal ones with nothing but looks between them. One that is alone may be that for the
+/// answer of this worker.
+fn idles(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
+    let (trace, events) = (call.trace, &call.trace.events);
+    let rows = trace.rows_of(call.task);
+    let asked_ns = events.requested_ns(call.span.row);
+    let is_equal = |&&row: &&u32| {
+        events.kind(row) == EventKind::Call
+            && shapes.of(trace, row).wait == Some(Wait::Poll)
+            && events.requested_ns(row) == asked_ns
+    };
+    let works = |row: u32| events.bytes(row).is_some_and(|bytes| bytes > 0);
+    let until_work = |rows: &mut dyn Iterator<Item = &u32>| {
+        let near = rows
+            .take(CALLS_BETWEEN_WAITS)
+            .take_while(|&&row| !works(row));
+        near.filter(is_equal).count() > 0
+    };
+    let next = rows.get(call.at + 1..).unwrap_or(&[]);
+    until_work(&mut next.iter()) || until_work(&mut rows[..call.at].iter().rev())
 }
 
 /// For how long a worker serves a request.

@@ -15,6 +15,7 @@ use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{ends_file, wait_of_row};
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
+use rustc_hash::FxHashSet;
 
 table! {
     last_cycles "The sequence of calls that these processes repeat until the capture ends.";
@@ -32,6 +33,7 @@ table! {
         ready: Count "Waits of one turn that report something.",
         bytes: MaybeBytes "Bytes that one turn moves.",
         target: Text "What the first failing or empty call works on; otherwise the first call.",
+        targets: Count "Number of different targets of that call in all turns.",
         errno: Text "Error of the first failing call.",
         lines: Lines {
             first_line "Line of the first one.",
@@ -83,11 +85,9 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
         return;
     };
     let turn: Vec<u32> = rows[..period].iter().rev().copied().collect();
-    let shown = turn
-        .iter()
-        .copied()
-        .find(|&row| fails(context, row) || is_empty(context, row))
-        .unwrap_or(turn[0]);
+    let is_shown = |&row: &u32| fails(context, row) || is_empty(context, row);
+    let place = turn.iter().position(|row| is_shown(row)).unwrap_or(0);
+    let shown = turn[place];
     let count = |is: fn(&TableContext<'_>, u32) -> bool| {
         turn.iter().filter(|&&row| is(context, row)).count() as i64
     };
@@ -105,6 +105,7 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
         ready: count(is_ready),
         bytes: Some(turn.iter().filter_map(|&row| events.bytes(row)).sum()),
         target: events.target(shown),
+        targets: different_targets(context, &rows[..period * turns], period, place),
         errno: failing.map_or(Text::NONE, |row| events.shape(row).errno),
         lines: LinesOf {
             first_row: rows[period * turns - 1],
@@ -124,6 +125,13 @@ fn cycle(symbols: &[Symbol]) -> Option<(usize, usize)> {
             .count();
         (turns >= MIN_CYCLE_TURNS).then_some((period, turns))
     })
+}
+
+/// The number of different targets of the call at this place of the turns. The rows are in reverse order.
+fn different_targets(context: &TableContext<'_>, rows: &[u32], period: usize, place: usize) -> i64 {
+    let shown = rows.iter().skip(period - 1 - place).step_by(period);
+    let targets: FxHashSet<Text> = shown.map(|&row| context.trace.events.target(row)).collect();
+    targets.len() as i64
 }
 
 fn named(context: &TableContext<'_>, row: u32) -> String {
