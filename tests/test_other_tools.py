@@ -71,7 +71,8 @@ def test_the_file_of_another_tool_is_refused_by_name(tool: str, tmp_path: Path) 
     assert str(refused.value) == f"{path}: {OTHER_TOOLS[tool]}"
 
 
-@pytest.mark.parametrize("tool", sorted(_FILES))
+# A message of the tracer itself may be among its files.
+@pytest.mark.parametrize("tool", sorted(set(_FILES) - {"refused-attach"}))
 def test_a_file_of_another_tool_among_many_of_a_capture_is_refused(tool: str, tmp_path: Path) -> None:
     for number in range(100, 180):
         line = f'1795224170.{number:06} openat(AT_FDCWD, "/etc/{number}", O_RDONLY) = 3 <0.000012>\n'

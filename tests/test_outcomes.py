@@ -71,6 +71,17 @@ def test_cutting_a_capture_accuses_nothing_new(name: str, tmp_path: Path) -> Non
         assert verdict in allowed, "".join(whole[:lines])
 
 
+def test_a_silent_name_server_is_slow_without_a_clock(tmp_path: Path) -> None:
+    file = tmp_path / "a.strace"
+    asked = r'sendto(3, "\216\247\1\0\0\1\0\0\0\0\0\0\3www\7example\3com\0\0\1\0\1", 33, 0, NULL, 0) = 33'
+    waited = "poll([{fd=3, events=POLLIN}], 1, 5000) = 0 (Timeout)"
+    server = '{sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("10.0.0.2")}'
+    file.write_text("\n".join([f"connect(3, {server}, 16) = 0", asked, waited, asked, waited, ""]), encoding="utf-8")
+    summary = tracealyze.read(file).summary()
+    assert summary.outcome.verdict == "slow"
+    assert "10.0.0.2:53: at least 10.00 s" in summary.diagnosis[0].text
+
+
 def test_each_error_and_signal_has_a_text() -> None:
     assert all(error.text and 0 <= error.weight <= 10 for error in known.errors().values())
     assert all(signal.kind in ("crash", "killed", "asked") for signal in known.signals().values())

@@ -286,6 +286,11 @@ MIN_CYCLE_SHARE: Final = 0.8
 
 Source: chosen. The rest is the beginning of the copied text."""
 
+MIN_PEER_SHARE: Final = 0.5
+"""Minimum share of the window that a wait for a peer has, before a run is slow although nothing measured the wait.
+
+Source: chosen. With less, the rest explains the run."""
+
 MIN_UNIFORM_CALLS: Final = 3
 """Minimum number of calls of a capture that all fail in the same way, before that is a repetition.
 

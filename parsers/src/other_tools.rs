@@ -39,6 +39,8 @@ const FIRST_LINES: &[(&[u8], &str)] = &[
     (b"strace: attach: ptrace(", "refused-attach"),
     (b"strace: Could not attach to process", "refused-attach"),
     (b"attach: ptrace(PTRACE_", "refused-attach"),
+    (b"strace: test_ptrace", "refused-attach"),
+    (b"strace: ptrace(PTRACE_TRACEME", "refused-attach"),
     (b"CPU     ID                    FUNCTION:NAME", "dtrace"),
     (b"COMMAND ", "lsof"),
     (b"top - ", "top"),

@@ -40,8 +40,8 @@ OTHER_TOOLS: Final[Mapping[str, str]] = {
     "perf-script": "output of perf script. Use perf trace instead: perf trace record COMMAND, then "
     "perf trace -i perf.data > trace.out 2>&1.",
     "procmon": "a capture of Process Monitor (Windows). No tracer of Windows is supported.",
-    "refused-attach": "a message of strace, which could not attach. Only root may attach to processes of other users; "
-    "where kernel.yama.ptrace_scope is 1, only parents may; in a container, the capability SYS_PTRACE is needed. A "
+    "refused-attach": "a message of strace, which was not allowed to trace. Only root may attach to processes of other "
+    "users; where kernel.yama.ptrace_scope is 1, only parents may; a container needs the capability SYS_PTRACE. A "
     "process has one tracer: TracerPid in /proc/PID/status names it. Capture as root: strace -f -ttt -T -yy -o "
     "trace.out -p PID.",
     "tcpdump": "output of tcpdump. It contains packets, no system calls. Capture the program that sends or receives: "

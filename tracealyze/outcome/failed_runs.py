@@ -9,7 +9,7 @@ from tracealyze import units
 from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import known
 from tracealyze.outcome.causes import Cause, cause_of, elsewhere
-from tracealyze.outcome.failures import command, failure_at_end, nearest_refusal, sentence, unexplained
+from tracealyze.outcome.failures import command, failure_at_end, lost_output, nearest_refusal, sentence, unexplained
 from tracealyze.outcome.messages import Message, certain_failure, last_message, last_progress, rejection
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -64,6 +64,9 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         message = later if later and later.is_failure and later.line >= certain.line else certain
         if how := _end_after(process, message):
             return _outcome(trace, process, processes, f"reported an error, and {how}", message)
+    if code == 0 and (row := lost_output(process)):
+        how = f"exited with status 0, although {row['syscall']} failed with {row['errno']}"
+        return _outcome(trace, process, processes, how)
     if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)

@@ -26,6 +26,7 @@ _SERIOUS_WEIGHT = 9
 """Weight of errors after which few programs go on."""
 _LAST_CALLS = 8
 """Calls in which a program that gives up cleans up."""
+_WRITES = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "fallocate")
 _NAMED = 4.0
 _STATED = 2.0
 _MIN_NAME_LENGTH = 4
@@ -50,8 +51,19 @@ def failure_at_end(process: EndedProcess) -> Row | None:
     for row in reversed(process.last_failures):
         error = known.error(row["errno"])
         is_all = row["syscall"] == "execve" and process.ending["calls"] == 1
-        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all)
+        is_last = error is not None and error.refusal and error.weight > _COMMON_WEIGHT and not row["calls_after"]
+        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all or is_last)
         if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
+            return row
+    return None
+
+
+def lost_output(process: EndedProcess) -> Row | None:
+    """A write that failed for want of room or because of its device, in a process that exited as if it had not."""
+    for row in reversed(process.last_failures):
+        error = known.error(row["errno"])
+        is_lost = error is not None and bool(error.always) and row["syscall"].startswith(_WRITES)
+        if is_lost and not row["recovered"] and not known.is_usual(row):
             return row
     return None
 

@@ -12,7 +12,7 @@ from tracealyze.outcome import hangs, known
 from tracealyze.outcome.failures import nearest_refusal, sentence, unexplained
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
-from tracealyze.program_names import short
+from tracealyze.program_names import process_of, short
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return _exited(trace, process, processes)
     if process.is_told:
         return _told(process, name)
+    if outcome := _awaits_child(trace, process, processes):
+        return outcome
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
         does = "sleeps" if row["kind"] == "time" else "waits for work"
@@ -69,6 +71,27 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         tuple(_last_failure(process)),
         unseen="how it goes on",
         next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a process waits for a child which is in a call itself when the capture ends; None if it does not."""
+    if not any(row["kind"] == "child" for row in process.last_calls):
+        return None
+    others = [row for row in trace.table("open_calls") if row["pid"] != process.pid and row["kind"] != "child"]
+    if not others or any(row["idle"] for row in others):
+        return None
+    row = others[-1]
+    on = f" on {row['target']}" if row["target"] else ""
+    child = process_of(row)
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"the capture ends while {process.name(processes)} waits for its child",
+        (shown(f"{child} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned."),),
+        (row["last_line"],),
+        unseen="whether it returns",
+        next=hangs.command(row["pid"]),
+        remark=shown(f"{child} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned."),
     )
 
 

@@ -35,7 +35,7 @@ def hang(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | Non
     for process in processes:
         if _waits_for_itself(process):
             return _deadlock(process, processes, has_clock=bool(trace.window.wall_ns))
-    if _all_wait_for_threads(processes):
+    if _all_wait_for_threads(trace, processes):
         return _standstill(processes)
     all_rows = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start", "signal"))
     stuck = [
@@ -112,7 +112,7 @@ def _waits_for_itself(process: EndedProcess) -> bool:
     )
 
 
-def _all_wait_for_threads(processes: Sequence[EndedProcess]) -> bool:
+def _all_wait_for_threads(trace: TraceTables, processes: Sequence[EndedProcess]) -> bool:
     """Whether each thread of the capture waits for another one at its end, without a limit, some as never before.
 
     Idle threads of a pool wait again and again for the same, and one thread of the program waits for work."""
@@ -121,7 +121,10 @@ def _all_wait_for_threads(processes: Sequence[EndedProcess]) -> bool:
     lives = not any(process.has_ended or process.is_told for process in processes)
     waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
     first = [row for row in rows if row["before"] and not row["same_before"]]
-    return lives and waits and len(rows) == threads and len(first) >= _MIN_FIRST_WAITS
+    if not lives or not waits or len(rows) != threads or len(rows) < _MIN_FIRST_WAITS:
+        return False
+    is_complete = len(processes) == 1 and all(row["complete"] for row in trace.table("open_calls"))
+    return is_complete or len(first) >= _MIN_FIRST_WAITS
 
 
 def _standstill(processes: Sequence[EndedProcess]) -> Outcome:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures
+from tracealyze.heuristics import MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
 from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs, spins
 from tracealyze.outcome.outcome import Outcome, Verdict
 from tracealyze.outcome.processes import ended_processes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _STOPPED = "stopped-at-end"
 _OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
+_PEERS = ("slow-peer", "dns-stall", "retry-loop", "connect-stall", "expired-timeout")
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
@@ -42,7 +44,18 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
         return replace(judged, details=tuple(failed_runs.rejections(processes)))
     if judged.verdict is Verdict.BUSY:
         return judged
+    if _waits_for_peers(trace, findings):
+        return Outcome(Verdict.SLOW, "", lines=findings[0].lines[:4])
     return fine_runs.ending(trace, processes)
+
+
+def _waits_for_peers(trace: TraceTables, findings: Sequence[Finding]) -> bool:
+    """Whether what leads is a wait for a peer that explains the run, although no stamp or duration measures it."""
+    for first in findings[:1]:
+        ns = first.impact_ns[1] if first.impact_ns else 0
+        share = ns / trace.window.wall_ns if trace.window.wall_ns else 1.0
+        return first.name in _PEERS and ns >= MIN_ERROR_IMPACT_NS and share >= MIN_PEER_SHARE
+    return False
 
 
 def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:

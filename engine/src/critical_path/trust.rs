@@ -68,7 +68,8 @@ pub struct Trust {
 impl Trust {
     /// Whether waits for time, events and other threads are in the capture. A filter leaves them out, or they do not happen.
     pub fn has_waits(&self) -> bool {
-        !self.filtered
+        // A program that only sends, and does nothing else for seconds, was traced with `-e sendto`.
+        !self.filtered && self.families != ["network"]
             || ["lock", "poll", "sleep"]
                 .iter()
                 .any(|family| self.families.contains(family))

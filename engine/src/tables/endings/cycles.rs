@@ -13,7 +13,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{ends_file, wait_of_row};
-use parsers::syscalls::{Action, Wait};
+use parsers::syscalls::{self, Action, Syscall, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 
@@ -86,7 +86,7 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
     };
     let turn: Vec<u32> = rows[..period].iter().rev().copied().collect();
     let is_shown = |&row: &u32| fails(context, row) || is_empty(context, row);
-    let place = turn.iter().position(|row| is_shown(row)).unwrap_or(0);
+    let place = turn.iter().position(is_shown).unwrap_or(0);
     let shown = turn[place];
     let count = |is: fn(&TableContext<'_>, u32) -> bool| {
         turn.iter().filter(|&&row| is(context, row)).count() as i64
@@ -154,17 +154,22 @@ fn idles(context: &TableContext<'_>, row: u32) -> bool {
     let is_over = events.ret(row) == 0 && events.outcome(row) == Outcome::Ok;
     match wait_of_row(events, row) {
         Some(Wait::Sleep) => true,
-        Some(Wait::Poll) => is_over,
+        Some(Wait::Poll) => is_over && !only_looks(context, row),
         _ => false,
     }
 }
 
+/// Whether a poll asks without waiting.
+fn only_looks(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    wait_of_row(events, row) == Some(Wait::Poll) && events.requested_ns(row) == Some(0)
+}
+
 fn is_quick(context: &TableContext<'_>, row: u32) -> bool {
-    let action = context.trace.events.action(row);
-    matches!(
-        action,
-        Action::ReadsClock | Action::Yields | Action::ReturnsPid
-    )
+    let events = &context.trace.events;
+    let call = syscalls::by_text(events.shape(row).syscall);
+    let found_nothing = only_looks(context, row) && events.ret(row) == 0;
+    events.action(row) == Action::Yields || call.is_some_and(Syscall::is_trivial) || found_nothing
 }
 
 fn is_ready(context: &TableContext<'_>, row: u32) -> bool {

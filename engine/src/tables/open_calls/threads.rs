@@ -203,7 +203,7 @@ fn process_end(
 }
 
 /// Whether the capture has all threads of the process.
-fn is_complete(context: &TableContext<'_>, call: &OpenCall) -> bool {
+pub(super) fn is_complete(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let main = &context.trace.tasks[main_task(context.trace, call.task) as usize];
     context.capture_of(call.task).is_some_and(|capture| {
         let is_attached = main.pid != NO_ID && capture.attached_process == Some((main.pid, 0));
