@@ -42,7 +42,7 @@ LAYERS = [
     ["export"],
     ["conversion"],
     ["capture"],
-    ["redaction", "pull_request"],
+    ["redaction", "job_comment"],
     ["assistant"],
     ["fleet"],
     ["pytest_plugin"],

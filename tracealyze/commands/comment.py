@@ -20,8 +20,10 @@ def command(
 
     In a job of GitHub Actions, this is the pull request that the job runs for. It needs the variable GITHUB_TOKEN and
     the permission pull-requests: write. Without them, as in a pull request from a fork, the text is in the summary of
-    the job. This is a command of its own, so that the programs that check records do not run with the token."""
-    from tracealyze.pull_request import publish
+    the job. In a job of GitLab, it is a note on the merge request, and needs the variable GITLAB_TOKEN: a project
+    access token with the scope api. This is a command of its own, so that the programs that check records do not run
+    with the token."""
+    from tracealyze.job_comment import publish
 
     try:
         text = Path(file).read_text(encoding="utf-8", errors="replace")

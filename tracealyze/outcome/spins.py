@@ -46,7 +46,7 @@ def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
     """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
     for process in processes:
         for row in process.last_cycles:
-            goes_on = not process.exit_code and process.signal_kind != "crash"
+            goes_on = process.exit_code is None and process.signal_kind != "crash"
             if goes_on and _is_most(row) and (_is_in_vain(row) or _spins(process, row)):
                 return _busy(process, processes, row)
     return None

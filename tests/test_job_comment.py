@@ -1,4 +1,4 @@
-"""The comment on a pull request, against a server that has the few endpoints of GitHub that are used."""
+"""The comment on a request, against a server that has the few endpoints of GitHub and GitLab that are used."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from conftest import Run
 
-from tracealyze.pull_request import publish
+from tracealyze.job_comment import publish
 
 PATH = "/repos/owner/tool/issues"
+NOTES = "/projects/42/merge_requests/7/notes"
 
 
 class Forge:
@@ -34,7 +35,7 @@ def forge() -> Iterator[Forge]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def answer(self) -> None:
             found.requests.append(f"{self.command} {self.path}")
-            found.tokens.add(self.headers["Authorization"])
+            found.tokens.add(self.headers["Authorization"] or self.headers["PRIVATE-TOKEN"])
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
             status = found.refuses.get(self.command, 200)
             content = json.dumps({} if status != 200 else self.done(body)).encode()
@@ -48,19 +49,19 @@ def forge() -> Iterator[Forge]:
         def done(self, body: dict[str, str]) -> Any:
             path, _, query = self.path.partition("?")
             match self.command, path:
-                case "GET", "/repos/owner/tool/issues/7/comments":
+                case "GET", "/repos/owner/tool/issues/7/comments" | "/projects/42/merge_requests/7/notes":
                     page = int(query.rpartition("page=")[2])
                     return found.comments[(page - 1) * 100 : page * 100]
-                case "POST", "/repos/owner/tool/issues/7/comments":
+                case "POST", "/repos/owner/tool/issues/7/comments" | "/projects/42/merge_requests/7/notes":
                     number = len(found.comments)
                     found.comments.append({"id": number, "html_url": f"https://forge/{number}", **body})
                     return found.comments[-1]
-                case "PATCH", _ if path.startswith(f"{PATH}/comments/"):
+                case (("PATCH" | "PUT"), _) if path.startswith((f"{PATH}/comments/", f"{NOTES}/")):
                     found.comments[int(path.rpartition("/")[2])].update(body)
                     return found.comments[int(path.rpartition("/")[2])]
             raise AssertionError(self.path)
 
-        do_GET = do_POST = do_PATCH = answer  # noqa: N815  The names that the library calls.
+        do_GET = do_POST = do_PATCH = do_PUT = answer  # noqa: N815  The names that the library calls.
 
         def log_message(self, *_: object) -> None:
             pass
@@ -88,6 +89,21 @@ def job(forge: Forge, tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.fixture
+def gitlab(forge: Forge) -> dict[str, str]:
+    """The variables of a job for merge request 7."""
+    return {
+        "CI_API_V4_URL": forge.address,
+        "CI_JOB_NAME": "trace",
+        "CI_MERGE_REQUEST_IID": "7",
+        "CI_MERGE_REQUEST_PROJECT_URL": "https://forge/owner/tool",
+        "CI_PROJECT_ID": "42",
+        "GITLAB_CI": "true",
+        "GITLAB_TOKEN": "secret",
+        "no_proxy": "127.0.0.1",
+    }
+
+
 def bodies(forge: Forge) -> list[str]:
     return [each["body"] for each in forge.comments]
 
@@ -97,6 +113,22 @@ def test_second_run_updates_the_comment(forge: Forge, job: dict[str, str]) -> No
     assert publish("second", job) == "Comment: https://forge/0"
     assert bodies(forge) == ["<!-- tracealyze check trace -->\nsecond"]
     assert forge.tokens == {"Bearer secret"}
+
+
+def test_second_run_updates_the_note_on_a_merge_request(forge: Forge, gitlab: dict[str, str]) -> None:
+    forge.comments.append({"id": 0, "body": "Hello"})
+    page = "Comment: https://forge/owner/tool/-/merge_requests/7#note_1"
+    assert [publish("first", gitlab), publish("second", gitlab)] == [page, page]
+    assert bodies(forge) == ["Hello", "<!-- tracealyze check trace -->\nsecond"]
+    assert forge.requests[-1] == f"PUT {NOTES}/1"
+    assert forge.tokens == {"secret"}
+
+
+@pytest.mark.parametrize("missing", ["CI_MERGE_REQUEST_IID", "GITLAB_TOKEN"])
+def test_job_without_a_merge_request_says_so(forge: Forge, gitlab: dict[str, str], missing: str) -> None:
+    del gitlab[missing]
+    assert publish("text", gitlab).startswith("No comment: ")
+    assert forge.requests == []
 
 
 def test_comments_of_others_are_left_alone(forge: Forge, job: dict[str, str]) -> None:
