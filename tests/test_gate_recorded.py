@@ -60,6 +60,16 @@ def test_equal_commands_pass_and_leave_nothing(folder: Path, run: Run) -> None:
 
 @pytest.mark.live
 @needs_strace
+def test_a_passing_check_leaves_the_last_capture_as_it_was(folder: Path, run: Run) -> None:
+    state = {"XDG_STATE_HOME": str(folder / "state")}
+    sample = Path(__file__).parent.parent / "samples" / "ssh-login" / "ssh-login.truss"
+    assert run("summarize", str(sample), cwd=folder, **state).returncode == 0
+    assert run("check", "--base-command", "old/tool", "--", "old/tool", cwd=folder, **state).returncode == 0
+    assert "ssh-login.truss" in run("summarize", "--brief", cwd=folder, **state).stderr
+
+
+@pytest.mark.live
+@needs_strace
 def test_command_that_fails_is_shown(folder: Path, run: Run) -> None:
     """Two commands that fail at once make the same calls, which looks like a pass."""
     script = "sh -c 'echo no such table >&2; exit 4'"

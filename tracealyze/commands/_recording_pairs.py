@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from tracealyze.capture.interleaved import Side, record
+from tracealyze.capture_input import capture_files
 from tracealyze.commands._judging import Against, judged
 from tracealyze.errors import WrongUsage
 from tracealyze.render import output
@@ -114,6 +115,7 @@ def words_of(text: str, where: str) -> list[str]:
 def recorded(pair: Pair, source: CaptureOptions, rules: Sequence[Rule], requested: Requested) -> Verdict:
     """Record both sides in turn, and judge the head. Captures of a failure are kept, for the commands that it names."""
     folder = Path(mkdtemp(prefix="tracealyze-check-"))
+    used_before = capture_files.last()
     is_needed = False
     try:
         sides = [pair.base, pair.head] if pair.base else [pair.head]
@@ -124,6 +126,8 @@ def recorded(pair: Pair, source: CaptureOptions, rules: Sequence[Rule], requeste
     finally:
         if not is_needed:
             shutil.rmtree(folder, ignore_errors=True)
+            # The next command without a capture must not look for one of these.
+            capture_files.remember(used_before)
     if is_needed:
         output.note(f"The captures of {shown(pair.name)} are in {shown(str(folder))}")
     return replace(found, named=(), scenario=pair.name)
