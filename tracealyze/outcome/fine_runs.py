@@ -65,12 +65,41 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
             (row["last_line"],),
             remark=remark,
         )
+    if row := _lock(processes):
+        return _locked(process, name, row)
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
         tuple(_last_failure(process)),
         unseen="how it goes on",
         next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _lock(processes: Sequence[EndedProcess]) -> Row | None:
+    """The wait for a lock or for another thread in which all traced threads are when the capture ends."""
+    rows = [row for process in processes for row in process.last_calls]
+    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
+    return rows[0] if rows and waits and len(rows) == sum(each.ending["threads"] for each in processes) else None
+
+
+def _locked(process: EndedProcess, name: str, row: Row) -> Outcome:
+    on = f" on {row['target']}" if row["target"] else ""
+    # futex(2): a futex without this mark may lie in memory that processes share.
+    is_shared = row["syscall"] == "futex" and row["op"] == "FUTEX_WAIT"
+    shared = (
+        "The address may be in memory that processes share, such as a database: one that died may still hold the lock."
+    )
+    own = "Another thread of the process has to end this wait, and none is in the capture."
+    remark = shared if is_shared else own
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"the capture ends while {name} waits in {row['syscall']} {row['op'] or ''}{on}"),
+        (remark,),
+        (row["last_line"],),
+        unseen="who should end the wait",
+        next=hangs.command(process.pid),
+        remark=remark,
     )
 
 
