@@ -62,7 +62,7 @@ def lost_output(process: EndedProcess) -> Row | None:
     """A write that failed for want of room or because of its device, in a process that exited as if it had not."""
     for row in reversed(process.last_failures):
         error = known.error(row["errno"])
-        is_lost = error is not None and bool(error.always) and row["syscall"].startswith(_WRITES)
+        is_lost = error is not None and error.loses and row["syscall"].startswith(_WRITES)
         if is_lost and not row["recovered"] and not known.is_usual(row):
             return row
     return None

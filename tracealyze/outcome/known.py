@@ -25,6 +25,8 @@ class KnownError:
     """A command that shows more."""
     refusal: bool = False
     """Whether it refuses what was asked for."""
+    loses: bool = False
+    """Whether what a program writes is lost."""
     calls: Mapping[str, str] = field(default_factory=dict)
     """What it means of some calls."""
     nexts: Mapping[str, str] = field(default_factory=dict)
