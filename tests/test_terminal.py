@@ -145,3 +145,10 @@ def test_links_are_never_in_pipes(run: Run) -> None:
     done = run("explain", "hot-loop", "--color", "always", TERM="xterm-kitty", FORCE_HYPERLINK="1", FORCE_COLOR="1")
     assert "\x1b[1m" in done.stdout
     assert "\x1b]8;" not in done.stdout
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX"])
+@pytest.mark.parametrize("command", ["summarize", "timeline", "tree", "gaps"])
+def test_a_locale_without_utf8_gets_ascii(locale: str, command: str, run: Run) -> None:
+    shown = run(command, "samples/shutdown/before.strace.xz", LC_ALL=locale).stdout
+    assert shown and shown.isascii()

@@ -23,6 +23,20 @@ def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
     return codecs.backslashreplace_errors(error)
 
 
+codecs.register_error(_PLAIN, _plainly)
+
+
+def plainly(text: str) -> str:
+    """A text in ASCII: our own signs have another form, all other characters are escaped."""
+    return text.encode("ascii", _PLAIN).decode("ascii")
+
+
+def is_ascii_locale() -> bool:
+    """Whether the user's locale has only ASCII. Python prints UTF-8 there, but a terminal may not show it (PEP 540)."""
+    chosen = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := os.environ.get(name))), "")
+    return chosen in ("C", "POSIX")
+
+
 class Color(StrEnum):
     """When to use colors: the values of `--color`."""
 
@@ -105,7 +119,6 @@ def note(text: str) -> None:
 
 def prepare() -> None:
     """Replace characters that the encoding of a stream lacks: our own signs by ASCII, all others by escapes."""
-    codecs.register_error(_PLAIN, _plainly)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             # Closed by the caller (`>&-`): behave as if it were /dev/null.

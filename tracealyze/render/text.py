@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tracealyze.render.output import is_ascii_locale, plainly
+
 
 @dataclass(frozen=True)
 class Symbols:
@@ -37,7 +39,7 @@ class Symbols:
 
     def plain(self, text: str) -> str:
         """Our own text in these symbols."""
-        return text if self.micro == "µ" else text.replace("µ", self.micro).replace("×", self.times)
+        return text if self.micro == "µ" else plainly(text)
 
 
 UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "→", "⇢", "─")
@@ -45,7 +47,9 @@ ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "->", "~>"
 
 
 def symbols(stream: Any) -> Symbols:
-    """The symbols that the encoding of a stream supports."""
+    """The symbols that the encoding of a stream supports, and the user's locale."""
+    if is_ascii_locale():
+        return ASCII
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
         "·→×…█├─µ".encode(encoding)
