@@ -87,6 +87,11 @@ def is_wait(syscall: str) -> bool:
     return re.fullmatch(known_table("calls")["waits"], syscall) is not None
 
 
+def has_limit(syscall: str) -> bool:
+    """Whether a call fails where the limit of its wait is reached."""
+    return re.fullmatch(known_table("calls")["limits"], syscall) is not None
+
+
 @cache
 def signals() -> Mapping[str, KnownSignal]:
     """Signals by name."""

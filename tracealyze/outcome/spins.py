@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_BODY = 4
+_OF_LIMITS = ("ETIMEDOUT", "ETIME")
 
 
 def in_table(trace: TraceTables) -> Outcome | None:
@@ -61,13 +62,17 @@ def _is_most(row: Row) -> bool:
 
 def _is_in_vain(row: Row) -> bool:
     """Whether a turn moves nothing and does not succeed. Idle programs wait until their limits again and again, too."""
-    # A search for a file tries other names or folders each time.
-    is_search = row["errno"] in ("ENOENT", "ENOTDIR") and row["targets"] > 1
-    if row["bytes"] or row["errno"] == "EINTR" or is_search:
+    if row["bytes"] or row["errno"] == "EINTR":
         return False
-    fails_as_usual = row["failing"] and known.is_usual({**row, "syscall": _failing_call(row)})
+    call = _failing_call(row)
+    fails_as_usual = bool(row["failing"]) and known.is_usual({**row, "syscall": call})
+    # A search tries other names or folders each time, and so do programs that look at what is there.
+    is_search = row["targets"] > 1 and (fails_as_usual or row["errno"] in ("ENOENT", "ENOTDIR"))
+    # A futex fails with EAGAIN where its value has changed meanwhile, which is no limit.
+    over = _OF_LIMITS if call == "futex" else (*_OF_LIMITS, "EAGAIN")
+    is_over = known.has_limit(call) and row["errno"] in over
     is_idle = row["idle"] and (fails_as_usual or not row["failing"])
-    return bool((row["failing"] or row["empty"]) and not is_idle)
+    return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over))
 
 
 def _spins(process: EndedProcess, row: Row) -> bool:
