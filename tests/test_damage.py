@@ -105,5 +105,6 @@ def test_quoted_command_does_not_hide_the_only_calls(tmp_path: Path) -> None:
         "futex(0x6264ac, FUTEX_WAIT_PRIVATE, 962, NULL^CProcess 572 detached\n",
         encoding="utf-8",
     )
-    (sentence,) = tracealyze.read(file).summary().diagnosis
+    sentence, remark = tracealyze.read(file).summary().diagnosis
     assert sentence.text.startswith("When the capture ends, pid 572 is still in futex"), sentence.text
+    assert remark.text.startswith("Another thread of the process has to end this wait"), remark.text

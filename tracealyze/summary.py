@@ -133,7 +133,7 @@ class Summary:
             said = [each for each in said if each.finding is None or self._matters(each)]
         if any(each.finding is not None for each in said):
             remark = [verdict.Sentence(self.outcome.remark)] if self.outcome.remark else []
-            return [*remark, *said][:_MAX_SENTENCES]
+            return [*said[:1], *remark, *said[1:]][:_MAX_SENTENCES]
         lead = [self.lead] if self.outcome.text else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.
