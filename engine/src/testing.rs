@@ -230,13 +230,7 @@ fn facts(is_log: bool) -> CaptureFacts {
         dur_kind: if is_log { DurKind::Gap } else { DurKind::Exact },
         has_durations: !is_log,
         has_ids: true,
-        ids_optional: false,
-        mixes_threads: false,
-        marks_halves: false,
-        one_process: false,
-        is_newest_first: false,
-        names_processes: false,
-        base_ns: NO_NS,
+        ..CaptureFacts::PLAIN
     }
 }
 

@@ -73,13 +73,8 @@ impl LineReader for DtrussReader {
             },
             has_durations: measured,
             has_ids: self.layout.has_ids,
-            ids_optional: false,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
-            names_processes: false,
             base_ns: 0,
+            ..CaptureFacts::PLAIN
         }
     }
 

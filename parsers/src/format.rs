@@ -1,7 +1,7 @@
 //! What a format provides, and the loop that reads a chunk of lines.
 
 use crate::cached_lines::{self, CachedLine, ChunkLines, LineRef};
-use crate::capture_facts::{CaptureFacts, EnvelopeFacts};
+use crate::capture_facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, StampMoment};
 use crate::elision;
 use crate::facts::Fact;
 use crate::interner::Interner;
@@ -22,6 +22,21 @@ pub enum Recognition {
     NeedMore,
 }
 
+impl Recognition {
+    /// By the share of lines that have the form of a tracer and of nothing else.
+    pub(crate) fn by_lines(head: Head<'_>, has_form: fn(&[u8]) -> bool) -> Recognition {
+        let filled = || head.lines().filter(|line| blank(line).is_none());
+        let lines = filled().count();
+        let fits = filled().filter(|line| has_form(line)).count();
+        match (fits, lines) {
+            (0, 0) if !head.complete => Recognition::NeedMore,
+            (0, _) => Recognition::No,
+            _ if fits * 2 > lines => Recognition::Yes,
+            _ => Recognition::Maybe((fits * 100 / lines) as u8),
+        }
+    }
+}
+
 /// The beginning of a capture, from which its format is recognised: up to about 2,000 lines. The last one may be cut.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
@@ -40,12 +55,35 @@ impl<'a> Head<'a> {
     }
 }
 
+impl CaptureFacts {
+    /// Lines with ids and without times, of which nothing special is known. Formats name what differs.
+    pub const PLAIN: CaptureFacts = CaptureFacts {
+        stamp: StampMoment::None,
+        clock: Clock::None,
+        tick_ns: 1_000,
+        dur_kind: DurKind::None,
+        has_durations: false,
+        has_ids: true,
+        ids_optional: false,
+        mixes_threads: false,
+        marks_halves: false,
+        one_process: false,
+        is_newest_first: false,
+        names_processes: false,
+        base_ns: NO_NS,
+    };
+}
+
 /// One format.
 pub trait Format: Sync {
     /// The name in options and reports.
     fn name(&self) -> &'static str;
     /// Whether the text is of this format.
     fn recognise(&self, head: Head<'_>) -> Recognition;
+    /// Whether a line has a form that only this format has, so that no known name of a call is needed to tell.
+    fn is_own_line(&self, _line: &[u8]) -> bool {
+        false
+    }
     /// A reader for a capture that begins with this text. The layout of its lines is decided here, once.
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader>;
 }

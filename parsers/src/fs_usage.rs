@@ -34,17 +34,11 @@ impl Format for FsUsage {
     }
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
-        let filled = || head.lines().filter(|line| blank(line).is_none());
-        let lines = filled().count();
-        let fits = filled()
-            .filter(|line| columns::read(line).is_some())
-            .count();
-        match (fits, lines) {
-            (0, 0) if !head.complete => Recognition::NeedMore,
-            (0, _) => Recognition::No,
-            _ if fits * 2 > lines => Recognition::Yes,
-            _ => Recognition::Maybe((fits * 100 / lines) as u8),
-        }
+        Recognition::by_lines(head, is_line)
+    }
+
+    fn is_own_line(&self, line: &[u8]) -> bool {
+        is_line(line)
     }
 
     fn reader(&self, _head: Head<'_>) -> Box<dyn LineReader> {
@@ -53,7 +47,7 @@ impl Format for FsUsage {
 }
 
 /// Whether a line certainly has this form.
-pub(crate) fn is_line(line: &[u8]) -> bool {
+fn is_line(line: &[u8]) -> bool {
     columns::read(line).is_some()
 }
 
@@ -68,13 +62,7 @@ impl LineReader for FsUsageReader {
             dur_kind: DurKind::Exact,
             has_durations: true,
             has_ids: true,
-            ids_optional: false,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
-            names_processes: false,
-            base_ns: NO_NS,
+            ..CaptureFacts::PLAIN
         }
     }
 

@@ -56,6 +56,10 @@ impl Format for Gvisor {
         }
     }
 
+    fn is_own_line(&self, line: &[u8]) -> bool {
+        is_line(line)
+    }
+
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let is_call = |line: &GvisorLine<'_>| !matches!(line.event, GvisorEvent::Other);
         let mut calls = head.lines().filter_map(head::read).filter(is_call);
@@ -66,7 +70,7 @@ impl Format for Gvisor {
 }
 
 /// Whether a line is certainly that of a call.
-pub(crate) fn is_line(line: &[u8]) -> bool {
+fn is_line(line: &[u8]) -> bool {
     head::read(line).is_some_and(|found| !matches!(found.event, GvisorEvent::Other))
 }
 
@@ -92,13 +96,7 @@ impl LineReader for GvisorReader {
             dur_kind: DurKind::Exact,
             has_durations: true,
             has_ids: true,
-            ids_optional: false,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
-            names_processes: false,
-            base_ns: NO_NS,
+            ..CaptureFacts::PLAIN
         }
     }
 

@@ -79,13 +79,9 @@ impl LineReader for KdumpReader {
             // The time between the two records of a call: no record contains a duration.
             has_durations: timed,
             has_ids: true,
-            ids_optional: false,
             mixes_threads: !self.layout.has_tids,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
             names_processes: !self.layout.has_tids,
-            base_ns: NO_NS,
+            ..CaptureFacts::PLAIN
         }
     }
 

@@ -230,13 +230,9 @@ impl LineReader for KernelLogReader {
             dur_kind: DurKind::Gap,
             has_durations: false,
             has_ids: false,
-            ids_optional: false,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
             is_newest_first: self.is_newest_first,
-            names_processes: false,
             base_ns: 0,
+            ..CaptureFacts::PLAIN
         }
     }
 

@@ -4,12 +4,9 @@
 
 use crate::format::{Head, Parsed};
 use crate::format_list;
-use crate::fs_usage;
-use crate::gvisor;
 use crate::line::{CallPart, Line, LineKind};
 use crate::scan;
 use crate::syscalls;
-use crate::sysdig;
 use memchr::memmem;
 
 /// Longer lines are not looked at: no sign of a tracer needs more.
@@ -108,5 +105,6 @@ fn has_record(text: &[u8]) -> bool {
 
 /// Whether only one tracer prints lines of this form.
 fn has_own_form(text: &[u8]) -> bool {
-    fs_usage::is_line(text) || gvisor::is_line(text) || sysdig::is_line(text)
+    let mut formats = format_list::FORMATS.iter();
+    formats.any(|format| format.is_own_line(text))
 }

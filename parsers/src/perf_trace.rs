@@ -97,13 +97,7 @@ impl LineReader for PerfTraceReader {
             },
             has_durations: self.is_timed,
             has_ids: self.has_ids,
-            ids_optional: false,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
-            names_processes: false,
-            base_ns: NO_NS,
+            ..CaptureFacts::PLAIN
         }
     }
 

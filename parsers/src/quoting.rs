@@ -9,6 +9,19 @@ use crate::syscalls;
 /// Marks by which people point at a line, before a blank.
 const POINTERS: [&[u8]; 5] = [b"=>", b"-->", b"->", b"==>", b">>>"];
 
+/// A name that a tracer prints as it is, in the form of one that prints strings in quotes.
+pub(crate) fn in_quotes(name: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'"'];
+    for &byte in name {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+    out
+}
+
 /// The line without a byte order mark, the mark of a quoted mail, and the mark of somebody who points at it.
 pub(crate) fn unquoted(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);

@@ -18,7 +18,7 @@ mod head;
 use crate::call;
 use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
-use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::scan;
 use crate::syscalls::{self, Action, Syscall};
 use fields::{SysdigFields, in_parentheses, makes_descriptor};
@@ -33,15 +33,11 @@ impl Format for Sysdig {
     }
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
-        let filled = || head.lines().filter(|line| blank(line).is_none());
-        let lines = filled().count();
-        let fits = filled().filter(|line| is_line(line)).count();
-        match (fits, lines) {
-            (0, 0) if !head.complete => Recognition::NeedMore,
-            (0, _) => Recognition::No,
-            _ if fits * 2 > lines => Recognition::Yes,
-            _ => Recognition::Maybe((fits * 100 / lines) as u8),
-        }
+        Recognition::by_lines(head, is_line)
+    }
+
+    fn is_own_line(&self, line: &[u8]) -> bool {
+        is_line(line)
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
@@ -53,7 +49,7 @@ impl Format for Sysdig {
 }
 
 /// Whether a line certainly has this form.
-pub(crate) fn is_line(line: &[u8]) -> bool {
+fn is_line(line: &[u8]) -> bool {
     head::read(line).is_some()
 }
 
@@ -75,13 +71,7 @@ impl LineReader for SysdigReader {
             // The time between the two lines of a call.
             has_durations: true,
             has_ids: true,
-            ids_optional: false,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
-            names_processes: false,
-            base_ns: NO_NS,
+            ..CaptureFacts::PLAIN
         }
     }
 

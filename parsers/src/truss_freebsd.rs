@@ -75,12 +75,9 @@ impl LineReader for TrussFreebsdReader {
             has_ids: self.layout.ids != FreebsdIds::None,
             // Signal lines of old versions have no id.
             ids_optional: self.layout.is_old && self.layout.ids != FreebsdIds::None,
-            mixes_threads: false,
-            marks_halves: false,
-            one_process: false,
-            is_newest_first: false,
             names_processes: matches!(self.layout.ids, FreebsdIds::None | FreebsdIds::Process),
             base_ns: 0,
+            ..CaptureFacts::PLAIN
         }
     }
 

@@ -82,12 +82,9 @@ impl LineReader for TrussSolarisReader {
             has_durations: measured,
             has_ids: self.layout.has_pids || self.layout.has_lwps,
             ids_optional: !self.layout.has_pids,
-            mixes_threads: false,
-            marks_halves: false,
             one_process: !self.layout.has_pids,
-            is_newest_first: false,
-            names_processes: false,
             base_ns: self.layout.base_ns.unwrap_or(0),
+            ..CaptureFacts::PLAIN
         }
     }
 

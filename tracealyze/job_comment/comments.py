@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,10 +38,16 @@ class Comments:
     update: str
     """Method that changes a comment."""
     headers: Mapping[str, str]
-    marker: str
-    """First line of our comment."""
+    job: str
+    """Name of the job: each has a comment of its own."""
     needs: str
     """The permission that a job lacks whose token is refused."""
+
+    @property
+    def marker(self) -> str:
+        """The first line of our comment."""
+        name = re.sub(r"[^\w.-]", "-", self.job)
+        return f"<!-- tracealyze check {name} -->"
 
     def write(self, text: str) -> dict[str, Any]:
         """Update our comment, or write it. Returns it. Raises `NotPosted` if the server refuses."""

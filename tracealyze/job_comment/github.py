@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,7 +22,6 @@ def write(text: str, environment: Mapping[str, str]) -> str:
     if not token:
         raise NotPosted("the variable GITHUB_TOKEN is missing, so there is no comment")
     issues = f"{environment.get('GITHUB_API_URL', _API).rstrip('/')}/repos/{repository}/issues"
-    job = re.sub(r"[^\w.-]", "-", environment.get("GITHUB_JOB", ""))
     comments = Comments(
         all=f"{issues}/{number}/comments",
         one=f"{issues}/comments/{{}}",
@@ -33,7 +31,7 @@ def write(text: str, environment: Mapping[str, str]) -> str:
             "Authorization": f"Bearer {token}",
             "X-GitHub-Api-Version": "2022-11-28",
         },
-        marker=f"<!-- tracealyze check {job} -->",
+        job=environment.get("GITHUB_JOB", ""),
         needs="a pull request from a fork, or a job without permissions: pull-requests: write",
     )
     return str(comments.write(text).get("html_url", ""))

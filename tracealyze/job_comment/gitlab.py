@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -21,13 +20,12 @@ def write(text: str, environment: Mapping[str, str]) -> str:
     if not token:
         raise NotPosted("the variable GITLAB_TOKEN is missing: a project access token with the scope api")
     request = f"{api.rstrip('/')}/projects/{quote(project, safe='')}/merge_requests/{quote(number, safe='')}"
-    job = re.sub(r"[^\w.-]", "-", environment.get("CI_JOB_NAME", ""))
     comments = Comments(
         all=f"{request}/notes",
         one=f"{request}/notes/{{}}",
         update="PUT",
         headers={"PRIVATE-TOKEN": token},
-        marker=f"<!-- tracealyze check {job} -->",
+        job=environment.get("CI_JOB_NAME", ""),
         needs="the token needs the scope api and the role of a reporter",
     )
     note = comments.write(text)

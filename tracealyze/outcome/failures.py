@@ -129,8 +129,7 @@ def sentence(row: Row) -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
     on = f" on {row['target']}" if row["target"] else ""
-    error = known.error(row["errno"])
-    meaning = (error.calls.get(row["syscall"]) or error.text) if error else ""
+    meaning = known.meaning(row["errno"], row["syscall"])
     reason = f": {meaning}" if meaning else ""
     times = f" {units.counted(row['calls'], 'time')}" if row["calls"] > 1 else ""
     return shown(f"{call}{on} failed{times} with {row['errno']} (line {row['last_line']}){reason}.")

@@ -112,15 +112,15 @@ def _awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence
         return None
     row = others[-1]
     on = f" on {row['target']}" if row["target"] else ""
-    child = process_of(row)
+    remark = shown(f"{process_of(row)} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned.")
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends while {process.name(processes)} waits for its child",
-        (shown(f"{child} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned."),),
+        (remark,),
         (row["last_line"],),
         unseen="whether it returns",
         next=hangs.command(row["pid"]),
-        remark=shown(f"{child} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned."),
+        remark=remark,
     )
 
 

@@ -82,6 +82,12 @@ def error(name: str | None) -> KnownError | None:
     return errors().get(name, _UNKNOWN) if name else None
 
 
+def meaning(errno: str | None, syscall: str) -> str:
+    """What an error means of a call, otherwise its message; empty if neither is known."""
+    found = error(errno)
+    return (found.calls.get(syscall) or found.text) if found else ""
+
+
 def is_wait(syscall: str) -> bool:
     """Whether a call waits for events of several descriptors."""
     return re.fullmatch(known_table("calls")["waits"], syscall) is not None

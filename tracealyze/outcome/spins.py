@@ -107,8 +107,7 @@ def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) ->
 def _explained(row: Row, failed: Row) -> Iterator[str]:
     on = f" on {row['target']}" if row["target"] else ""
     if row["failing"]:
-        error = known.error(row["errno"])
-        meaning = (error.calls.get(failed["syscall"]) or error.text) if error else ""
+        meaning = known.meaning(row["errno"], failed["syscall"])
         yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
     elif row["empty"]:
         yield shown(f"A read{on} returns 0 each time: the other end is closed, or there is no more data.")

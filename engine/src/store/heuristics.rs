@@ -202,18 +202,18 @@ pub(crate) const MIN_PAUSES_BEFORE_END: usize = 3;
 /// Source: fio looks at its jobs a second time before it reports.
 pub(crate) const MAX_PAUSES_AFTER_END: usize = 2;
 
-/// Share of the wait of a master in which a worker has to serve a request, before the wait is told as the time of that worker.
+/// Minimum share of a master's wait in which a worker serves a request, for the wait to count as the time of that worker.
 /// Source: chosen. With less, the master idles for most of the time, and nobody works.
 pub(crate) const MIN_SERVING_SHARE: f64 = 0.5;
 
-/// Calls of a worker in which the request that it serves is looked for.
+/// Maximum number of calls of a worker that are searched for the start of its request.
 /// Source: handlers of gunicorn, php-fpm and PostgreSQL make 5 to 60 calls before they wait for something.
 pub(crate) const MAX_CALLS_OF_REQUEST: usize = 256;
 
 // Loops and probes
 
 /// Minimum number of turns of a sequence that a capture ends in, before it is a cycle.
-/// Source: people who post a loop copy three turns of it or more.
+/// Source: loops in public threads are quoted with three turns or more.
 pub(crate) const MIN_CYCLE_TURNS: usize = 3;
 /// Maximum number of calls of one turn of such a sequence.
 /// Source: chosen. Retries of connections and probes of files take 2 to 10 calls.

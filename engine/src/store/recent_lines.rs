@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Lines that are kept: a program says why it gives up in its last ones.
+/// Maximum number of lines that are kept. The reason why a program gives up is among its last ones.
 const MAX_LINES: usize = 48;
 
 /// Where a line stands: the number of its file in the trace, and of the line in the file, from 1.

@@ -8,6 +8,7 @@
 //! Paths and names of processes may contain blanks, so the duration is searched for from the end.
 
 use crate::line::NO_ID;
+use crate::quoting::in_quotes;
 use crate::scan;
 use crate::syscalls::Syscall;
 
@@ -197,7 +198,7 @@ impl<'a> FsUsageColumns<'a> {
 
     /// The arguments in the order of the call, empty where nothing is printed.
     pub fn arguments(&self, call: &Syscall, makes_descriptor: bool) -> Vec<Vec<u8>> {
-        let mut path = self.path.map(quoted);
+        let mut path = self.path.map(in_quotes);
         let fd = self.fd.filter(|_| !makes_descriptor || self.made.is_some());
         let number = |fd: Option<i64>| fd.map_or_else(Vec::new, |fd| fd.to_string().into_bytes());
         let argument = |letter: u8| match letter {
@@ -211,19 +212,6 @@ impl<'a> FsUsageColumns<'a> {
         };
         call.args.bytes().map(argument).collect()
     }
-}
-
-/// A path in quotes. Nothing in it was escaped.
-fn quoted(path: &[u8]) -> Vec<u8> {
-    let mut out = vec![b'"'];
-    for &byte in path {
-        if matches!(byte, b'"' | b'\\') {
-            out.push(b'\\');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
-    out
 }
 
 /// `RWC_T_` as the names of other tracers.

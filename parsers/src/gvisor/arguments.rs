@@ -6,6 +6,7 @@
 //! Out:  [`AT_FDCWD</app>`, `".git/config"`, `O_RDONLY`]; [`5<socket:[2]>`, `{ AF_INET 8.8.8.8:53 }`]
 //! ```
 
+use crate::quoting::in_quotes;
 use crate::scan;
 use crate::syscalls::{Action, Syscall};
 use memchr::memmem;
@@ -21,7 +22,7 @@ pub(super) fn in_common_form(call: &Syscall, args: &[&[u8]]) -> Vec<Vec<u8>> {
 fn of_letter(letter: u8, action: Action, arg: &[u8]) -> Vec<u8> {
     match letter {
         b'f' | b'g' | b'd' | b'e' => descriptor(arg),
-        b'p' | b'n' => quoted(value_at_address(arg)),
+        b'p' | b'n' => in_quotes(value_at_address(arg)),
         b's' | b'w' => address(value_at_address(arg)),
         b'm' | b'i' => signed(arg),
         b'o' if action == Action::UsesFutex => futex_operation(arg),
@@ -56,19 +57,6 @@ fn descriptor(arg: &[u8]) -> Vec<u8> {
         out.extend_from_slice(path);
         out.push(b'>');
     }
-    out
-}
-
-/// A path. The log does not escape it.
-fn quoted(path: &[u8]) -> Vec<u8> {
-    let mut out = vec![b'"'];
-    for &byte in path {
-        if matches!(byte, b'"' | b'\\') {
-            out.push(b'\\');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
     out
 }
 

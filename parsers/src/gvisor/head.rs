@@ -5,12 +5,10 @@
 //! Out:  since new year 28 Sep 00:18:54.794008; pid 6, tid 7 of `npm init`; enters close, `0x3)`
 //! ```
 
+use crate::kernel_log::date::since_new_year;
 use crate::line::{NO_ID, NO_NS};
 use crate::scan;
 
-const NS_PER_DAY: i64 = 86_400_000_000_000;
-/// Days before each month of a leap year.
-const DAYS_BEFORE: [i64; 12] = [0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335];
 /// Linux keeps 15 bytes of a name.
 const MAX_COMM_BYTES: usize = 16;
 /// The name of a source file with the number of a line is not longer.
@@ -80,13 +78,8 @@ fn logged_at(line: &[u8]) -> Option<(i64, &[u8])> {
     let has_day = b"DIWEF".contains(level) && rest.len() - after.len() == 4;
     let (time_ns, digits, rest) = scan::time_of_day(after.strip_prefix(b" ")?)?;
     let (_, rest) = scan::number(scan::skip_blanks(rest))?;
-    let (month, day) = (number / 100, number % 100);
-    let before = DAYS_BEFORE.get(usize::try_from(month - 1).ok()?)?;
-    let is_valid = has_day && digits == 6 && (1..=31).contains(&day);
-    is_valid.then_some((
-        (before + day - 1) * NS_PER_DAY + time_ns,
-        rest.strip_prefix(b" ")?,
-    ))
+    let stamp_ns = since_new_year(number / 100, number % 100, time_ns)?;
+    (has_day && digits == 6).then_some((stamp_ns, rest.strip_prefix(b" ")?))
 }
 
 /// The text after `strace.go:593] `.

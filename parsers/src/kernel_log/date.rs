@@ -79,7 +79,7 @@ pub(super) fn since_epoch(year: i64, month: i64, day: i64, time_ns: i64) -> Opti
 }
 
 /// Nanoseconds since the first of January of a leap year, for a stamp without a year.
-pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> {
+pub(crate) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> {
     Some(since_epoch(1972, month, day, time_ns)? - since_epoch(1972, 1, 1, 0)?)
 }
 

@@ -179,12 +179,8 @@ impl StraceLayout {
             has_durations: self.durations,
             has_ids: self.ids != StraceIds::None,
             ids_optional: self.ids != StraceIds::Column,
-            mixes_threads: false,
             marks_halves: true,
-            one_process: false,
-            is_newest_first: false,
-            names_processes: false,
-            base_ns: NO_NS,
+            ..CaptureFacts::PLAIN
         }
     }
 

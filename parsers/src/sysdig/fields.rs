@@ -5,6 +5,7 @@
 //! Out:  open, [`"/etc/hosts"`, `O_RDONLY`]; ret 3
 //! ```
 
+use crate::quoting::in_quotes;
 use crate::scan;
 use crate::syscalls::{Action, Syscall};
 use memchr::memmem;
@@ -199,15 +200,7 @@ fn path(value: &[u8]) -> Vec<u8> {
     } else {
         value
     };
-    let mut out = vec![b'"'];
-    for &byte in path {
-        if matches!(byte, b'"' | b'\\') {
-            out.push(b'\\');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
-    out
+    in_quotes(path)
 }
 
 /// `11D2AC0` is `0x11d2ac0`.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! openat("/opt/lib/x.so") ENOENT | openat("/usr/lib/x.so") = 3        the name is found elsewhere: recovered
+//! connect([::1]:80) ECONNREFUSED | connect(127.0.0.1:80) = 0          the other address answers: recovered
 //! connect(10.0.0.5:5432) ECONNREFUSED | write(2, "could not …") | exit_group(1)        the last one: not recovered
 //! ```
 
@@ -13,6 +14,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
+use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -27,7 +29,7 @@ table! {
         errno: Text "Name of the error.",
         calls: Count "Number of calls.",
         calls_after: Count "Number of calls of the thread after the last one.",
-        recovered: Flag "Whether a later call of this name succeeded with the same target, or with a path of the same last part.",
+        recovered: Flag "Whether a later call of this name succeeded with the same target, a path of the same last part, or another address with the same port.",
         lines: Lines {
             first_line "Line of the first one.",
             last_line "Line of the last one.",
@@ -50,7 +52,8 @@ struct Failure {
     last_row: u32,
     /// Calls of the task after the last one.
     calls_after: i64,
-    /// A later call of this name succeeded with the same target, or with a path of the same last part.
+    /// A later call of this name succeeded with the same target, a path of the same last part, or another address with the
+    /// same port.
     is_recovered: bool,
 }
 
@@ -116,7 +119,7 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<Failure> {
 struct Successes {
     /// By syscall and target.
     targets: FxHashMap<(Text, Text), ()>,
-    /// Hashes of the last parts of paths.
+    /// Hashes of the last parts of paths, and of ports.
     names: FxHashMap<u64, ()>,
 }
 
@@ -127,32 +130,32 @@ impl Successes {
         if !target.is_some() {
             return;
         }
-        let is_new = self
-            .targets
-            .insert((events.shape(row).syscall, target), ())
-            .is_none();
-        if is_new && events.action(row).lookup().is_some() {
-            self.names.insert(name_of(context, target), ());
+        let key = (events.shape(row).syscall, target);
+        let is_new = self.targets.insert(key, ()).is_none();
+        if let Some(name) = is_new.then(|| name_of(context, row)).flatten() {
+            self.names.insert(name, ());
         }
     }
 
     fn has(&self, context: &TableContext<'_>, row: u32) -> bool {
         let events = &context.trace.events;
         let target = events.target(row);
-        let is_found = || {
-            events.action(row).lookup().is_some()
-                && self.names.contains_key(&name_of(context, target))
-        };
-        target.is_some()
-            && (self
-                .targets
-                .contains_key(&(events.shape(row).syscall, target))
-                || is_found())
+        let key = (events.shape(row).syscall, target);
+        let is_found = || name_of(context, row).is_some_and(|name| self.names.contains_key(&name));
+        target.is_some() && (self.targets.contains_key(&key) || is_found())
     }
 }
 
-fn name_of(context: &TableContext<'_>, path: Text) -> u64 {
-    paths::hash(paths::split(context.trace.events.texts.bytes(path)).1)
+/// What is the same where a call finds elsewhere what it looks for: the last part of a path, the port of an address.
+fn name_of(context: &TableContext<'_>, row: u32) -> Option<u64> {
+    let events = &context.trace.events;
+    let target = events.texts.bytes(events.target(row));
+    if events.action(row) == Action::Connects {
+        let port = target.get(memchr::memrchr(b':', target)?..)?;
+        return Some(paths::hash(port));
+    }
+    let is_lookup = events.action(row).lookup().is_some();
+    is_lookup.then(|| paths::hash(paths::split(target).1))
 }
 
 fn write(context: &TableContext<'_>, failure: &Failure, builder: &mut TableBuilder<'_>) {
