@@ -139,10 +139,12 @@ class Summary:
         # What repeats says more than which call is the most frequent one.
         is_told = self.outcome.verdict is Verdict.BUSY and self.outcome.text
         most = [] if (observed or is_told) and not self.window.wall_ns else said
-        if any(isinstance(each, verdict.OpenAtEnd) for each in said):
-            return [*said, *observed][:_MAX_SENTENCES]
-        # That a capture is cut says less than what is in it.
-        first = [*most, *lead] if self.outcome.verdict is Verdict.CANNOT_TELL else [*lead, *most]
+        open_at_end = [each for each in said if isinstance(each, verdict.OpenAtEnd)]
+        if open_at_end:
+            return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
+        # That a capture is cut says less than what is in it, but not less than what failed last.
+        leads = self.outcome.verdict is not Verdict.CANNOT_TELL or self.outcome.details
+        first = [*lead, *most] if leads else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
 
     @property

@@ -198,8 +198,10 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
     if largest["calls"] == calls:
         all_calls = f"All {units.count(calls)} calls are {shown(largest['syscall'])} in {program}."
         return Sentence(all_calls if calls > 1 else "")
+    if largest["calls"] <= _MAJORITY * calls:
+        return Sentence("No loop and no failing call stands out.")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
-    return Sentence(f"No loop and no failing call stands out: {number} are {shown(largest['syscall'])} in {program}.")
+    return Sentence(f"{number} are {shown(largest['syscall'])} in {program}; no loop and no failing call stands out.")
 
 
 def _of_only_call(trace: TraceTables) -> Sentence | None:

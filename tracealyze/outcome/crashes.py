@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.outcome import hangs, known
+from tracealyze.outcome.failures import just_before, sentence
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -32,25 +33,38 @@ _LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
 def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """The crash that decides how a run went; None if its command did not fail because of one."""
     crashed = [each for each in processes if each.signal_kind == "crash"]
-    command = next((each for each in processes if each.is_command), None)
-    # A command that goes on, or exits with 0, has handled the crash of its child.
-    is_handled = command is not None and not command.signal and not command.exit_code
-    if not crashed or is_handled:
+    if not crashed:
         return None
+    command = next((each for each in processes if each.is_command), None)
     # A parent often dies of its child's signal, right after it: the first one has the cause.
     crashed.sort(key=lambda each: each.ending["signal_line"] or each.ending["last_line"])
     process = crashed[0]
+    # A command that ends well has handled the crash of its child, unless it complains.
+    survives = command is not None and not command.signal and not command.exit_code
+    if command and survives and not _complains(command, process):
+        return None
     name = process.name(processes)
-    has_stack = trace.has_stacks
+    has_stack, limit = trace.has_stacks, known.signals()[process.signal].next
+    went_on = f", and {command.name(processes)} {_went_on(command)}" if command and survives else ""
     return Outcome(
         Verdict.CRASHED,
-        f"{name} was killed by {process.signal}",
+        f"{name} was killed by {process.signal}{went_on}",
         tuple(_details(process, crashed)),
         tuple(line for line in (process.ending["signal_line"], process.ending["last_line"]) if line),
-        unseen="" if has_stack else "the function that crashed",
-        next=_command(process),
+        unseen="" if has_stack or limit else "the function that crashed",
+        next=limit or _command(process),
         inert=f"killed by {process.signal}",
     )
+
+
+def _complains(command: EndedProcess, crashed: EndedProcess) -> bool:
+    """Whether a command wrote a message about a failure after the crash of its child."""
+    message = last_message(command)
+    return message is not None and message.is_failure and message.line > crashed.ending["last_line"]
+
+
+def _went_on(command: EndedProcess) -> str:
+    return "went on" if command.exit_code is None else f"exited with status {command.exit_code}"
 
 
 def caught(processes: Sequence[EndedProcess]) -> Outcome | None:
@@ -133,6 +147,8 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
     steps = [_step(row) for row in process.last_targets if _tells(row["target"])][-_MAX_TARGETS:]
     if steps:
         yield f"Just before: {'; '.join(steps)}."
+    if row := just_before(process):
+        yield f"Right before: {sentence(row)}"
     if len(crashed) > 1:
         others = [f"{short(each.ending['program']) or 'pid'} {each.pid or ''}".strip() for each in crashed[1:]]
         yield shown(f"Then {units.counted(len(others), 'more process', 'more processes')}: {', '.join(others[:4])}.")
@@ -164,10 +180,16 @@ def _address(ending: Row) -> str:
     value = 0 if address == "NULL" else int(address, 16) if address.startswith("0x") else None
     if text := known.fault_addresses().get(address):
         return f"Address {shown(address)}: {text}."
-    null = ""
-    if value is not None and not is_unknown and value < _PAGE_BYTES:
-        null = ", a null pointer" if value == 0 else ", a null pointer plus an offset"
-    return f"Address {shown(address)} ({reason}){null}." if reason else f"Address {shown(address)}{null}."
+    place = "" if value is None or is_unknown else _place(value)
+    return f"Address {shown(address)} ({reason}){place}." if reason else f"Address {shown(address)}{place}."
+
+
+def _place(address: int) -> str:
+    """What lies at an address; empty if it says nothing."""
+    if address < _PAGE_BYTES:
+        return ", a null pointer" if address == 0 else ", a null pointer plus an offset"
+    meaning = next((text for first, last, text in known.fault_ranges() if first <= address <= last), "")
+    return f", {meaning}" if meaning else ""
 
 
 def _tells(target: str) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tracealyze.outcome.processes import EndedProcess
     from tracealyze.table import Row
 
+_JUST_BEFORE = 3
+"""Calls between a failure and a crash that may be its consequence."""
 _NEAR_LINES = 40
 """A failure so many lines before the message, or the end, counts half."""
 _LAST_LINES = 16
@@ -72,6 +74,13 @@ def nearest_refusal(process: EndedProcess) -> Row | None:
     """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
     refusals = {name for name, error in known.errors().items() if error.refusal}
     return next((row for row in _near_end(process) if row["errno"] in refusals), None)
+
+
+def just_before(process: EndedProcess) -> Row | None:
+    """The failure among the very last calls, whatever healthy programs have: a crash may be its consequence."""
+    rows = [row for row in process.last_failures if row["calls_after"] < _JUST_BEFORE and known.error(row["errno"])]
+    rows = [row for row in rows if row["target"] and not row["recovered"]]
+    return rows[-1] if rows else None
 
 
 def unexplained(process: EndedProcess) -> Row | None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
 _MAX_CHILDREN = 2
+_ATTACHING = frozenset(("process", "exit", "blank"))
+"""Kinds of lines of a tracer that attaches and detaches."""
 _LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
 
 
@@ -39,6 +41,21 @@ def loading(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | 
                 next=whole_command(trace.captures[0].format, attaches=True),
             )
     return None
+
+
+def without_calls(trace: TraceTables) -> Outcome | None:
+    """That the tracer attached to processes which made no call; None if the capture has other lines."""
+    lines = {kind for capture in trace.captures for kind, number in capture.accounting.items() if number}
+    if not all(capture.accounting.get("process") for capture in trace.captures) or not lines <= _ATTACHING:
+        return None
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        "the traced process made no system call while the tracer was attached",
+        ("It computes, or it is in a call that began before and that the tracer did not print.",),
+        unseen="where it is",
+        next="top -H -p PID; gdb -p PID -batch -ex 'thread apply all bt'",
+        inert="no system call was made",
+    )
 
 
 def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:

@@ -41,6 +41,8 @@ class KnownSignal:
     """crash, killed or asked."""
     text: str = ""
     """What it means, if its name does not say that."""
+    next: str = ""
+    """A command that shows more; empty if that is a debugger."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,13 @@ def fault_addresses() -> Mapping[str, str]:
     """What addresses mean that programs use on purpose."""
     addresses: dict[str, str] = known_table("signals")["addresses"]
     return addresses
+
+
+@cache
+def fault_ranges() -> tuple[tuple[int, int, str], ...]:
+    """Ranges of addresses, from their first to their last one, and what programs have there."""
+    entries: list[dict[str, str]] = known_table("signals")["range"]
+    return tuple((int(entry["first"], 16), int(entry["last"], 16), entry["text"]) for entry in entries)
 
 
 @cache

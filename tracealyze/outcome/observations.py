@@ -80,7 +80,7 @@ def _limits(trace: TraceTables) -> Iterator[Observation]:
         limit = units.duration(row["requested_ns"])
         times = units.counted(row["expired"], "time")
         on = f" on {row['target']}" if row["target"] else ""
-        text = f"{process_of(row)}: {row['syscall']}{on} reached its limit of {limit} {times}."
+        text = f"{_subject(row)}: {row['syscall']}{on} reached its limit of {limit} {times}."
         yield Observation("limit", shown(text), row["expired"], _lines(row), file_of(trace, row) or "")
 
 
@@ -90,7 +90,7 @@ def _repeats(trace: TraceTables) -> Iterator[Observation]:
     rows = [row for row in trace.loops if _is_much(row, calls)]
     rows.sort(key=lambda row: -row["turns"] * row["period"])
     for row in rows[:_MAX_OF_KIND]:
-        text = f"{process_of(row)} {_repetition(row)}."
+        text = f"{_subject(row)} {_repetition(row)}."
         yield Observation("repeats", shown(text), row["turns"] * row["period"], _lines(row), file_of(trace, row) or "")
 
 
@@ -101,8 +101,14 @@ def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
     # Of several with the same number, which one is named does not depend on what they took.
     largest = max(rows, key=lambda row: (row["calls"], row["shape"]), default=None)
     if largest and largest["calls"] >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls):
-        text = f"{process_of({'program': largest['program']})} calls {largest['shape']} "
+        text = f"{_subject({'program': largest['program']})} calls {largest['shape']} "
         yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
+
+
+def _subject(row: Row) -> str:
+    """A process as the first words of a sentence. Names of programs keep their case."""
+    name = process_of(row)
+    return f"T{name[1:]}" if name.startswith("the ") else name
 
 
 def _repetition(row: Row) -> str:

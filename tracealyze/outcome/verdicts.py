@@ -28,7 +28,8 @@ _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-s
 def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
-        return spins.in_table(trace) or _hang_of(findings) or _of_findings(findings)
+        without_calls = fine_runs.without_calls(trace)
+        return without_calls or spins.in_table(trace) or _hang_of(findings) or _of_findings(findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found

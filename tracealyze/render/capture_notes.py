@@ -179,7 +179,7 @@ def _events_lost(loss: Loss, capture: Capture) -> str:
 
 
 _NO_LINE = "The recording has no lines: no traced call began or returned while the tracer was attached."
-_USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
+_USED = ("call", "call_start", "call_end", "signal", "log", "summary_table", "process")
 """Kinds of lines that a report needs."""
 
 

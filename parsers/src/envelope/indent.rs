@@ -1,4 +1,6 @@
 //! Blanks or tabs at the start of all lines: a code block of a page. Between blocks there may be prose.
+//!
+//! Pages have wide blanks (U+3000) and blanks that do not break (U+00A0), too.
 
 use super::{Envelope, Inner, filled_lines, plain_start};
 use std::sync::Arc;
@@ -6,9 +8,22 @@ use std::sync::Arc;
 /// The number of bytes.
 struct Indent(usize);
 
+/// Blanks, tabs, and the blanks of pages.
+const BLANKS: [&[u8]; 4] = [b" ", b"\t", "\u{a0}".as_bytes(), "\u{3000}".as_bytes()];
+
+/// The number of bytes of the blanks at the start of a line.
+fn blank_bytes(line: &[u8]) -> usize {
+    let mut rest = line;
+    while let Some(after) = BLANKS.iter().find_map(|blank| rest.strip_prefix(*blank)) {
+        rest = after;
+    }
+    line.len() - rest.len()
+}
+
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let lines = || filled_lines(head).map(plain_start);
-    let indented = || lines().filter(|line| line.starts_with(b"  ") || line.starts_with(b"\t"));
+    let is_indented = |line: &&[u8]| blank_bytes(line) > 1 || line.starts_with(b"\t");
+    let indented = || lines().filter(is_indented);
     let are_most = indented().count() * 2 >= lines().count();
     let indent = common(lines()).or_else(|| common(indented()).filter(|_| are_most))?;
     Some(Arc::new(Indent(indent)))
@@ -17,7 +32,7 @@ pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
 /// The number of blanks at the start of all of these lines; `None` without any.
 fn common<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<usize> {
     let first = lines.next()?;
-    let mut indent = first.len() - first.trim_ascii_start().len();
+    let mut indent = blank_bytes(first);
     for line in lines {
         indent = first
             .iter()
@@ -48,11 +63,7 @@ impl Envelope for Indent {
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let line = plain_start(line);
-        let blanks = line
-            .iter()
-            .take(self.0)
-            .take_while(|byte| matches!(byte, b' ' | b'\t'))
-            .count();
+        let blanks = blank_bytes(&line[..self.0.min(line.len())]);
         line.get(blanks..).map(Inner::of)
     }
 }

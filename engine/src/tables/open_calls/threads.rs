@@ -10,6 +10,7 @@
 use super::{OpenCall, seen_ns};
 use crate::store::event::ThreadWait;
 use crate::store::facts::OpenThreadWait;
+use crate::store::outcomes::was_broken_off;
 use crate::store::task_relations::{main_task, same_process};
 use crate::store::tasks::Task;
 use crate::table_support::context::TableContext;
@@ -110,7 +111,9 @@ pub(super) fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> b
     // Of calls that need not wait, those on other targets return at once, too.
     let same = |row: u32| {
         let is_alike = call.wait.is_none() || events.target(row) == events.target(call.row);
-        events.shape(row).syscall == events.shape(call.row).syscall && is_alike
+        // What a signal broke off had not returned either: the program tries it again.
+        let is_same = events.shape(row).syscall == events.shape(call.row).syscall && is_alike;
+        is_same && !was_broken_off(events, row)
     };
     let waits = !matches!(
         call.wait,
