@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from conftest import Call, Run
 
-from tracealyze.suggested import command
+import tracealyze
+from tracealyze.errors import WrongUsage
+from tracealyze.outcome import failures
+from tracealyze.suggested import command, file_word
 
 NAMES = (
     "a b.strace", "a;id", "$(touch PWNED)", "it's", "`touch PWNED`", "*", "~", "~root", "-rf", "--help", "a\nb",
@@ -24,9 +27,9 @@ CAPTURE = """\
 """
 
 
-def read_by_shell(text: str, folder: Path) -> list[str]:
-    """The words of a command as a shell reads them."""
-    script = f"tracealyze() {{ printf '%s\\0' \"$@\"; }}\n{text}"
+def read_by_shell(text: str, folder: Path, program: str = "tracealyze") -> list[str]:
+    """The words of a command of this program as a shell reads them."""
+    script = f"{program}() {{ printf '%s\\0' \"$@\"; }}\n{text}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=True, cwd=folder)
     return done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
@@ -69,6 +72,38 @@ def test_redact_suggests_a_check_that_runs(name: str, call: Call, folder: Path) 
     assert words[-2:] == [name, "out.strace"]
     assert call(*words)[0] == 0
     assert sorted(os.listdir(folder)) == sorted([name, "out.strace"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("syscall", "errno", "program"),
+    [("openat", "EROFS", "findmnt"), ("connect", "ECONNREFUSED", "ls"), ("openat", "EACCES", "namei")],
+)
+def test_other_programs_get_the_name_that_failed(
+    syscall: str, errno: str, program: str, name: str, tmp_path: Path
+) -> None:
+    row = {"syscall": syscall, "errno": errno, "target": f"/srv/{name}", "op": None}
+    text = failures.command(row, None).removesuffix("; ss -lx")
+    assert text.isprintable()
+    assert read_by_shell(text, tmp_path, program)[-1] == f"/srv/{name}"
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("host", ["-oProxyCommand=id", "--help"])
+def test_no_peer_is_an_option(host: str) -> None:
+    row = {"syscall": "connect", "errno": "EHOSTUNREACH", "target": f"{host}:443", "op": None}
+    assert not failures.command(row, None)
+    assert failures.command(row | {"target": "db.example:443"}, None) == "ip route get db.example"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_are_named_for_any_program(name: str, tmp_path: Path) -> None:
+    words = read_by_shell(f"cat {file_word(name)}", tmp_path, "cat")
+    assert words == [f"./{name}" if name.startswith("-") else name]
+    with pytest.raises(WrongUsage) as missing:
+        tracealyze.redact("a.strace", tmp_path / "b.strace", key=name)
+    advised = str(missing.value).partition("urandom > ")[2].removesuffix(" and keep it secret.")
+    assert read_by_shell(f"cat {advised}", tmp_path, "cat") == words
 
 
 def test_loops_come_first_where_calls_repeat(run: Run, strace: Callable[[str], Path]) -> None:

@@ -19,6 +19,7 @@ from tracealyze.capture_input.capture_files import STDIN, files_of
 from tracealyze.capture_input.recorded import Recorded, facts_for_engine, read_metadata
 from tracealyze.engine_errors import translated
 from tracealyze.errors import UnknownFormat, UnusableInput, WrongUsage
+from tracealyze.suggested import file_word
 
 Name: TypeAlias = "str | os.PathLike[str]"
 
@@ -293,19 +294,18 @@ class RedactedFile(CaptureFile):
 def _key(file: Name | None) -> bytes:
     if file is None:
         return os.urandom(_KEY_BYTES)
+    make = f"head -c 32 /dev/urandom > {file_word(os.fsdecode(file))}"
     try:
         with open(file, "rb") as stream:
             content = stream.read(_MAX_KEY_BYTES + 1)
     except OSError as error:
-        raise WrongUsage(
-            f"{file}: {error.strerror}. Make a key with: head -c 32 /dev/urandom > {file} and keep it secret."
-        ) from error
+        raise WrongUsage(f"{file}: {error.strerror}. Make a key with: {make} and keep it secret.") from error
     if len(content) > _MAX_KEY_BYTES:
         raise WrongUsage(
             f"{file}: a key has at most {_MAX_KEY_BYTES >> 10} KiB. Make one with: head -c 32 /dev/urandom"
         )
     if len(content) < _KEY_BYTES:
-        raise WrongUsage(f"{file}: a key needs {_KEY_BYTES} bytes. Make one with: head -c 32 /dev/urandom > {file}")
+        raise WrongUsage(f"{file}: a key needs {_KEY_BYTES} bytes. Make one with: {make}")
     return hashlib.blake2b(content, digest_size=_KEY_BYTES, person=b"redact").digest()
 
 

@@ -18,6 +18,11 @@ def quoted(word: str) -> Shown:
     return shown(f"$'{''.join(parts)}'")
 
 
+def file_word(name: str) -> Shown:
+    """The name of a file for any command. `./` precedes a name that would be an option."""
+    return quoted(f"./{name}" if name.startswith("-") else name)
+
+
 def _octal(letter: str) -> str:
     # Three digits end the escape: what follows a \\x may belong to it.
     return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", "surrogateescape"))

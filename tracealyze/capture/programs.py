@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import stat
 from contextlib import suppress
 
 from tracealyze.errors import UnusableInput
+from tracealyze.suggested import file_word
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """Exit codes of shells."""
@@ -36,10 +36,10 @@ def missing_process(pid: object) -> UnusableInput:
 
 def _not_executable(name: str) -> str:
     if os.path.isdir(name):
-        return f"{name} is a directory, not a program. Name a file in it: ls {shlex.quote(name)}"
+        return f"{name} is a directory, not a program. Name a file in it: ls {file_word(name)}"
     if os.stat(name).st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH):
-        return f"{name}: permission denied. This user may not execute it: ls -l {shlex.quote(name)}"
-    return f"{name}: permission denied. The file is not executable. Run: chmod +x {shlex.quote(name)}"
+        return f"{name}: permission denied. This user may not execute it: ls -l {file_word(name)}"
+    return f"{name}: permission denied. The file is not executable. Run: chmod +x {file_word(name)}"
 
 
 def _instead(name: str, run: str) -> str:
@@ -47,7 +47,7 @@ def _instead(name: str, run: str) -> str:
     if len(words) > 1 and shutil.which(words[0]):
         return f"Write each word on its own: {run} {name}"
     if os.sep in name:
-        return f"There is no such file: ls {shlex.quote(os.path.dirname(name))}"
+        return f"There is no such file: ls {file_word(os.path.dirname(name))}"
     if os.path.isfile(name):
         return f"PATH does not contain this directory. Write: {run} ./{name}"
     return f"PATH does not contain it. For a builtin or an alias of the shell: {run} sh -c COMMAND"
@@ -63,7 +63,7 @@ def _unloadable(name: str, path: str, run: str) -> tuple[int, str] | None:
         interpreter = os.fsdecode(words[0]) if words else ""
         if os.path.exists(interpreter):
             return None
-        return NOT_FOUND, f'{name}: its interpreter "{interpreter}" does not exist. Run: head -1 {shlex.quote(path)}'
+        return NOT_FOUND, f'{name}: its interpreter "{interpreter}" does not exist. Run: head -1 {file_word(path)}'
     if head and b"\0" not in head:
-        return NOT_EXECUTABLE, f"{name} is a script without a #! line. Run: {run} sh {shlex.quote(path)}"
+        return NOT_EXECUTABLE, f"{name} is a script without a #! line. Run: {run} sh {file_word(path)}"
     return None

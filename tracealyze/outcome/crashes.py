@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
+from tracealyze.suggested import quoted
 
 if TYPE_CHECKING:
     from tracealyze.outcome.processes import EndedProcess
@@ -207,4 +207,5 @@ def _command(process: EndedProcess) -> str:
     if command := process.command_line:
         return f"gdb -ex run -ex bt --args {command}"
     program = short(process.ending["program"])
-    return f"coredumpctl gdb {shlex.quote(shown(program))}" if program else "coredumpctl gdb"
+    options_end = "-- " if str(program).startswith("-") else ""
+    return f"coredumpctl gdb {options_end}{quoted(program)}" if program else "coredumpctl gdb"

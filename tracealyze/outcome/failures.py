@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.outcome import known
 from tracealyze.sanitize import shown
+from tracealyze.suggested import quoted
 
 if TYPE_CHECKING:
     from tracealyze.outcome.messages import Message
@@ -150,19 +150,22 @@ def command(row: Row, pid: int | None) -> str:
     target = str(row["target"] or "")
     peer = _PEER.fullmatch(target)
     folder = target.rpartition("/")[0] or "/"
+    host = peer["host"].strip("[]") if peer else ""
+    # A command would read it as an option.
+    host = "" if host.startswith("-") else host
     if row["errno"] == "EACCES" and row["syscall"] == "bind":
         return "setcap cap_net_bind_service=+ep PROGRAM, or a port from 1024 on"
     if row["errno"] == "ENOENT" and row["syscall"] == "execve":
-        return f"file {shlex.quote(target)}; ldd {shlex.quote(target)}" if target else ""
+        return f"file {quoted(target)}; ldd {quoted(target)}" if target else ""
     if row["errno"] == "ECONNREFUSED" and target.startswith("/"):
-        return f"ls -l {shlex.quote(target)}; ss -lx"
+        return f"ls -l {quoted(target)}; ss -lx"
     template = (error.nexts.get(row["syscall"]) or error.next) if error else ""
     if not template:
         return ""
     values = {
-        "target": shlex.quote(target),
-        "folder": shlex.quote(folder),
-        "host": shlex.quote(peer["host"].strip("[]")) if peer else "",
+        "target": quoted(target),
+        "folder": quoted(folder),
+        "host": quoted(host) if host else "",
         "port": peer["port"] if peer else "",
         "pid": "PID" if pid is None else str(pid),
     }

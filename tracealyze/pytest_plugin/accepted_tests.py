@@ -9,6 +9,7 @@ from typing import Any
 
 from tracealyze.compare.gate import baseline_file
 from tracealyze.compare.gate.baseline import Baseline
+from tracealyze.suggested import file_word
 
 SCHEMA = "tracealyze.tests/1"
 
@@ -21,7 +22,8 @@ def of_test(file: str, test: str) -> Baseline | None:
 
 def missing(file: str, test: str) -> str:
     """The failure of a test that has no accepted counts: a missing baseline is never a pass."""
-    return f"{file} has no counts of {test}. Accept this run: pytest --syscalls-baseline {file} --syscalls-accept"
+    accept = f"pytest --syscalls-baseline {file_word(file)} --syscalls-accept"
+    return f"{file} has no counts of {test}. Accept this run: {accept}"
 
 
 def write(file: str, accepted: Mapping[str, Any]) -> None:
