@@ -58,6 +58,10 @@ DESIGNS: dict[str, Design] = {
     "UUID": lambda chance: str(uuid.UUID(bytes=chance.randbytes(16))),
     "UUID without dashes": lambda chance: uuid.UUID(bytes=chance.randbytes(16)).hex.upper(),
     "address of hardware": lambda chance: chance.choice(":-").join(f"{octet:02x}" for octet in chance.randbytes(6)),
+    "address of InfiniBand": lambda chance: ":".join(f"{octet:02x}" for octet in chance.randbytes(20)),
+    "octets with dots": lambda chance: ".".join(_hexadecimal(chance, 2) for _ in range(3)),
+    "number of a citizen": lambda chance: _digits(chance, 3, 2, 4, between="-"),
+    "place on earth": lambda chance: f"{chance.uniform(10, 90):.7f},{chance.uniform(10, 90):.7f}",
     "mail address": lambda chance: f"{_syllables(chance, 3)}.{_syllables(chance, 4)}@{_syllables(chance, 5)}.org",
     "host": lambda chance: f"{_syllables(chance, 4)}-{chance.randrange(100)}.{_syllables(chance, 5)}.corp",
     "name of a person": lambda chance: f"{_syllables(chance, 3).title()} {_syllables(chance, 5).title()}",
@@ -84,6 +88,19 @@ _HEADS = {
     "kdump": ["  71 sh       CALL  close(0x3)", "  71 sh       RET   close 0"] * 3,
     "ltrace": ['71 1700000000.000000 strlen("abc") = 3 <0.000010>'] * 4,
     "perf": ["     0.014 ( 0.004 ms): sh/71 close(fd: 3</etc/passwd>) = 0"] * 4,
+    "sysdig": [
+        "7 01:40:19.601661779 1 httpd (7513) > open",
+        "8 01:40:19.601668329 1 httpd (7513) < open fd=15(<f>/srv/a.txt) name=/srv/a.txt flags=1(O_RDONLY) mode=0",
+    ]
+    * 2,
+    "gVisor": [
+        "I0928 00:18:54.794008     365 strace.go:593] [   6:   7] npm i E close(0x3 /etc/hosts)",
+        "I0928 00:18:54.794031     365 strace.go:625] [   6:   7] npm i X close(0x3 /etc/hosts) = 0 (0x0) (11.709µs)",
+    ]
+    * 2,
+    "fs_usage": ["19:43:34.201733  read              F=3    B=0x200                   0.076120 W ls.1234"] * 4,
+    "colours": ["7 1700000000.000000 \x1b[1mclose\x1b[0m(3) = 0 <0.000322>"] * 4,
+    "docker": ['{"log":"7 1700000000.000000 close(3) = 0 <0.000322>\\n","time":"2026-01-02T03:04:05.123456789Z"}'] * 4,
     "kernel log": ["[    1.000000] usb 1-1: new device", "[    2.000000] usb 1-1: done"] * 2,
     "syslog": ["Mar  5 19:43:34 web1 sshd[812]: session opened for user root"] * 4,
     "json": ['{"time":"2026-01-02T03:04:05Z","level":"info","msg":"started"}'] * 4,
@@ -114,7 +131,35 @@ _PLACES = {
         '71 1700000001.000000 strcmp("$", "x") = 1 <0.000010>',
         '71 1700000001.000000 puts("key $" <unfinished ...>',
     ],
-    "perf": ['     0.014 ( 0.004 ms): sh/71 openat(dfd: CWD, filename: "/srv/$") = 3'],
+    "perf": [
+        '     0.014 ( 0.004 ms): sh/71 openat(dfd: CWD, filename: "/srv/$") = 3',
+        "     0.014 ( 0.004 ms): sh/71 openat(dfd: CWD, filename: $) = 3",
+        "     0.014 ( 0.004 ms): $/71 close(fd: 3</x/$>) = 0",
+    ],
+    "sysdig": [
+        "8 01:40:19.601668329 1 httpd (7513) < open fd=15(<f>/srv/$) name=/srv/$ flags=1(O_RDONLY) mode=0",
+        "8 01:40:19.601668329 1 $ (7513) < close res=0",
+        "8 01:40:19.601668329 1 sh (7) < execve res=0 exe=x args=-p.$. tid=1(x) ptid=1($) cwd=/home/$ comm=$ env=A=$.",
+        "8 01:40:19.601668329 1 sh (7) < connect res=0 tuple=0->ffff /run/$ fd=3(<u>/run/$)",
+    ],
+    "gVisor": [
+        "I0928 00:18:54.794031     365 strace.go:625] [   6:   7] npm X openat(AT_FDCWD /, 0x7f01 /srv/$, O_RDONLY, "
+        "0o0) = 3 (0x3) (11.709µs)",
+        "I0928 00:18:54.794031     365 strace.go:625] [   6:   7] $ X close(0x3 /x/$) = 0 (0x0) (11.709µs)",
+        "I0928 00:18:54.794031     365 loader.go:625] Process should have started: $",
+    ],
+    "fs_usage": [
+        "19:43:34.301733  open              F=3        (R_____)  /Users/$/x                0.000012   ls.1234",
+        "19:43:34.301733  stat64            [  2]           /Users/a b $                0.000012   ls.1234",
+        "19:43:34.201733  read              F=3    B=0x200                   0.076120 W $.1234",
+    ],
+    "colours": [
+        '7 1700000000.000000 \x1b[1mopenat\x1b[0m(4, \x1b[32m"/x/$"\x1b[0m, O_RDONLY) = 3\x1b[33m</x/$>\x1b[0m <0.1>',
+        '7 1700000000.000000 openat(AT_FDCWD, "/x/\x1b[35m$\x1b[0m/y", O_RDONLY) = 3 <0.1>',
+    ],
+    "docker": [
+        '{"log":"7 1700000000.000000 open(\\"/x/$\\", O_RDONLY) = 3 <0.1>\\n","time":"2026-01-02T03:04:05.123456789Z"}'
+    ],
     "kernel log": ["[    3.000000] audit: key $ used", "[    3.000000] demo: token=$, ok"],
     "syslog": [
         "Mar  5 19:43:35 web1 sshd[812]: Failed password for $ from 10.0.0.7",

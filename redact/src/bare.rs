@@ -57,6 +57,8 @@ pub(crate) struct Context {
     pub is_payload: bool,
     /// The first string is a program.
     pub is_program: bool,
+    /// The text is one of the traced program without quotes: its numbers are parts of names.
+    pub is_name: bool,
 }
 
 impl Context {
@@ -71,6 +73,15 @@ impl Context {
             quoting,
             is_payload: (starts(&MOVES_DATA) || is_vector) && !starts(&NAMES_DATA),
             is_program: EXECUTES.contains(&call),
+            is_name: false,
+        }
+    }
+
+    /// Of a name without quotes in such a line.
+    pub fn of_name(self) -> Context {
+        Context {
+            is_name: true,
+            ..self
         }
     }
 }
@@ -94,7 +105,9 @@ pub(crate) fn text(names: &mut Names, text: &[u8], context: Context, out: &mut V
             b'<' => decoration(names, text, at, context, out),
             b'/' => path(names, text, at, out),
             b'\\' => backslash(text, at, out),
-            _ if is_word_byte(byte) || byte == b'_' || byte == b':' => word(names, text, at, out),
+            _ if is_word_byte(byte) || byte == b'_' || byte == b':' => {
+                word(names, text, at, context, out)
+            }
             0..=8 | 11..=31 | 127 => {
                 // Control characters are no part of any format, and of no word. Those of colours stay.
                 let color = token::color_len(&text[at..]);
@@ -314,7 +327,7 @@ pub(crate) fn word_at<'a>(
 }
 
 /// Append a number or a word; returns its length.
-fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+fn word(names: &mut Names, text: &[u8], at: usize, context: Context, out: &mut Vec<u8>) -> usize {
     let token = match word_at(names, text, at, out) {
         Ok(token) => token,
         Err(used) => return used,
@@ -329,7 +342,7 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
             && matches!(end, 8 | 16)
             && token.iter().all(u8::is_ascii_hexdigit)
     };
-    if is_number(token) || is_pointer() {
+    if !context.is_name && (is_number(token) || is_pointer()) {
         out.extend_from_slice(token);
     } else {
         identifier(names, token, out);
@@ -369,6 +382,9 @@ pub(crate) fn is_number(token: &[u8]) -> bool {
         .or_else(|| token.strip_prefix(b"0X"))
     {
         return hex.len() <= 16 && hex.iter().all(u8::is_ascii_hexdigit);
+    }
+    if let Some(octal) = token.strip_prefix(b"0o") {
+        return octal.len() <= 6 && octal.iter().all(|byte| (b'0'..=b'7').contains(byte));
     }
     let digits = token
         .iter()

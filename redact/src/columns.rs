@@ -1,4 +1,5 @@
-//! What stands before, between and after names in lines of fs_usage, gVisor and sysdig: letters that readers look for.
+//! What stands before, between and after names in lines of fs_usage, gVisor, kdump, perf trace and sysdig: letters that
+//! readers look for. Names of threads and files have no quotes there, so numbers are parts of them.
 //!
 //! ```text
 //! In:   19:43:34.201733  read   F=3   B=0x200   /Users/alice/x   0.076120 W ls.1234
@@ -8,20 +9,208 @@
 //! ```
 
 use crate::bare::{self, Context};
-use crate::known;
 use crate::names::Names;
+use crate::{known, log};
+use parsers::scan;
+use std::ops::Range;
 
-/// Append a line of fs_usage. Its columns are words between blanks.
+/// Append a line of fs_usage. Its columns are words between blanks: a stamp, a call, numbers, a path, a duration, a thread.
 pub(crate) fn fs_usage(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
-    words(names, line, is_column, context, out);
+    let Some(duration) = last_duration(line) else {
+        return words(names, line, is_column, context, out);
+    };
+    let (columns, rest) = line.split_at(duration);
+    let (stamp_and_call, columns) = columns.split_at(words_len(columns, 2));
+    let (duration, thread) = rest.split_at(words_len(rest, 1));
+    words(names, stamp_and_call, is_column, context, out);
+    let is_kept = |word: &[u8]| is_column(word) || is_error(word);
+    // `[-2]/x`: a path below a descriptor.
+    let name = memchr::memmem::find(columns, b"]/").map_or(0, |at| at + 1);
+    words(names, &columns[..name], is_kept, context, out);
+    words(names, &columns[name..], is_kept, context.of_name(), out);
+    out.extend_from_slice(duration);
+    let id = thread.iter().rposition(|&byte| byte == b'.');
+    let (thread, id) = thread.split_at(id.unwrap_or(thread.len()));
+    words(names, thread, is_column, context.of_name(), out);
+    bare::text(names, id, context, out);
 }
 
-/// Append a line of gVisor, whose call begins here if it has one.
+/// Where the last word begins that is a duration: `0.076120`.
+fn last_duration(line: &[u8]) -> Option<usize> {
+    let mut end = line.len();
+    while let Some(blank) = line[..end].iter().rposition(|&byte| byte == b' ') {
+        let word = &line[blank + 1..end];
+        let is_duration = word.len() > 7
+            && word[word.len() - 7] == b'.'
+            && word
+                .iter()
+                .all(|&byte| byte == b'.' || byte.is_ascii_digit());
+        if is_duration {
+            return Some(blank + 1);
+        }
+        end = blank;
+    }
+    None
+}
+
+/// The length of so many words at the beginning of a text, with the blanks around them.
+fn words_len(text: &[u8], count: usize) -> usize {
+    let is_blank = |byte: &u8| *byte == b' ';
+    let skip = |at: usize, wanted: bool| {
+        let rest = &text[at..];
+        at + rest
+            .iter()
+            .position(|byte| is_blank(byte) != wanted)
+            .unwrap_or(rest.len())
+    };
+    (0..count).fold(skip(0, true), |at, _| skip(skip(at, false), true))
+}
+
+/// `[`, `2]`: an error after the number of a descriptor.
+fn is_error(word: &[u8]) -> bool {
+    let number = word.strip_prefix(b"[").unwrap_or(word);
+    let digits = number.strip_suffix(b"]").unwrap_or(number);
+    number.len() < word.len() && digits.is_empty()
+        || digits.len() < number.len() && digits.len() <= 3 && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Append a line of gVisor: a call, or a message of the sandbox.
 pub(crate) fn gvisor(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
-    let call = memchr::memchr(b'(', line).unwrap_or(line.len());
-    let (head, call) = line.split_at(call);
-    words(names, head, is_head, context, out);
-    bare::text(names, call, context, out);
+    if let Some(message) = message_of_gvisor(line) {
+        words(names, &line[..message], is_head, context, out);
+        return log::message(names, &line[message..], out);
+    }
+    let Some((thread, arguments)) = thread_of_gvisor(line) else {
+        let call = memchr::memchr(b'(', line).unwrap_or(line.len());
+        words(names, &line[..call], is_head, context, out);
+        return bare::text(names, &line[call..], context, out);
+    };
+    words(names, &line[..thread.start], is_head, context, out);
+    bare::text(names, &line[thread.clone()], context.of_name(), out);
+    words(names, &line[thread.end..arguments], is_head, context, out);
+    arguments_of_gvisor(names, &line[arguments..], context, out);
+}
+
+/// Where a message begins that is none of a task.
+fn message_of_gvisor(line: &[u8]) -> Option<usize> {
+    const OF_TASKS: [&[u8]; 2] = [b"strace.go:", b"task_"];
+    let end = memchr::memmem::find(line, b"] ")? + 2;
+    let start = line[..end - 2].iter().rposition(|&byte| byte == b' ')? + 1;
+    let source = &line[start..end];
+    let is_message = memchr::memmem::find(source, b".go:").is_some()
+        && !OF_TASKS.iter().any(|file| source.starts_with(file));
+    is_message.then_some(end)
+}
+
+/// Where the name of a thread stands, which precedes ` E ` or ` X `, and where the arguments of its call begin.
+fn thread_of_gvisor(line: &[u8]) -> Option<(Range<usize>, usize)> {
+    // Ids of tasks in brackets: `[   6:   7] `.
+    let open = memchr::memchr(b'[', line)?;
+    let start = open + memchr::memmem::find(&line[open..], b"] ")? + 2;
+    let mut end = start;
+    loop {
+        end += memchr::memchr(b' ', &line[end..])?;
+        let call = line[end..]
+            .strip_prefix(b" E ")
+            .or(line[end..].strip_prefix(b" X "));
+        if let Some((_, rest)) = call.and_then(scan::name)
+            && rest.starts_with(b"(")
+        {
+            return Some((start..end, line.len() - rest.len()));
+        }
+        end += 1;
+    }
+}
+
+/// Append arguments, of which a path begins after a pointer and a blank, and goes on to a comma or the end.
+fn arguments_of_gvisor(names: &mut Names, text: &[u8], context: Context, out: &mut Vec<u8>) {
+    let last = memchr::memmem::rfind(text, b") = ").or(memchr::memrchr(b')', text));
+    let last = last.unwrap_or(text.len());
+    let mut at = 0;
+    while let Some(slash) = memchr::memmem::find(&text[at..], b" /").map(|found| at + found + 1) {
+        let before = &text[at..slash - 1];
+        let pointer = before.rsplit(|byte| b" (,".contains(byte)).next();
+        let is_path = pointer.is_some_and(|word| word.starts_with(b"0x")) && slash < last;
+        let end = memchr::memmem::find(&text[slash..], b", ").map_or(last, |comma| slash + comma);
+        bare::text(names, &text[at..slash], context, out);
+        at = slash;
+        if is_path {
+            at = end.clamp(slash, last);
+            bare::text(names, &text[slash..at], context.of_name(), out);
+        } else {
+            out.push(b'/');
+            at += 1;
+        }
+    }
+    bare::text(names, &text[at..], context, out);
+}
+
+/// Append a record of kdump: ids, the name of a thread, perhaps a stamp, the kind of the record.
+pub(crate) fn kdump(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
+    const KINDS: [&[u8]; 7] = [
+        b" CALL ", b" RET ", b" NAMI ", b" GIO ", b" STRU ", b" USER ", b" ARGS ",
+    ];
+    let kind = KINDS
+        .iter()
+        .filter_map(|kind| memchr::memmem::find(line, kind))
+        .min();
+    let (head, rest) = line.split_at(kind.unwrap_or(0));
+    for word in head.split_inclusive(|&byte| byte == b' ') {
+        let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b' ');
+        let context = match word.iter().all(is_number) {
+            true => context,
+            false => context.of_name(),
+        };
+        bare::text(names, word, context, out);
+    }
+    // The path of a local socket has no quotes, and data of users has any form.
+    let path = memchr::memmem::find(rest, b"AF_LOCAL, ");
+    let is_data = rest.starts_with(b" USER ") || rest.starts_with(b" ARGS ");
+    let data = path.or(is_data.then_some(6)).unwrap_or(rest.len());
+    bare::text(names, &rest[..data], context, out);
+    bare::text(names, &rest[data..], context.of_name(), out);
+}
+
+/// Append a line of perf trace: `0.014 ( 0.004 ms): worker 1/71 openat(filename: /srv/a b, …`.
+pub(crate) fn perf_trace(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
+    let start = memchr::memmem::find(line, b"): ").map_or(0, |at| at + 3);
+    let (head, rest) = line.split_at(start);
+    let thread = thread_len(rest);
+    bare::text(names, head, context, out);
+    bare::text(names, &rest[..thread], context.of_name(), out);
+    // The slash and the id are no path.
+    let id = rest[thread..].iter().position(|&byte| byte == b' ');
+    let (id, mut rest) = rest[thread..].split_at(id.filter(|_| thread > 0).unwrap_or(0));
+    out.extend_from_slice(id);
+    while let Some(at) = memchr::memmem::find(rest, b"name: ") {
+        let (before, value) = rest.split_at(at + 6);
+        let end = match value.first() {
+            Some(b'"') => 0,
+            _ => memchr::memmem::find(value, b", ")
+                .or(memchr::memrchr(b')', value))
+                .unwrap_or(value.len()),
+        };
+        bare::text(names, before, context, out);
+        let context = match value.starts_with(b"0x") {
+            true => context,
+            false => context.of_name(),
+        };
+        bare::text(names, &value[..end], context, out);
+        rest = &value[end..];
+    }
+    bare::text(names, rest, context, out);
+}
+
+/// The length of the name of a thread before a slash, its id, and a call.
+fn thread_len(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(slash) = memchr::memchr(b'/', &text[at..]).map(|slash| at + slash) {
+        if scan::number(&text[slash + 1..]).is_some_and(|(_, rest)| rest.starts_with(b" ")) {
+            return slash;
+        }
+        at = slash + 1;
+    }
+    0
 }
 
 /// Fields of sysdig whose values are texts of the traced program.
@@ -48,7 +237,15 @@ const TEXTS: [&[u8]; 18] = [
 
 /// Append a line of sysdig. Its fields are `name=value`; data that is read or written is the last one.
 pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
-    let (mut is_text, mut is_data) = (false, false);
+    let (mut is_text, mut is_data, mut is_peer) = (false, false, false);
+    // Number, time and processor precede the name of the thread, its id in parentheses follows.
+    let start = words_len(line, 3);
+    let thread = memchr::memmem::find(&line[start..], b" (").unwrap_or(0);
+    let (head, line) = line.split_at(start);
+    let (thread, line) = line.split_at(thread);
+    bare::text(names, head, context, out);
+    bare::text(names, thread, context.of_name(), out);
+    let mut context = context;
     for word in line.split_inclusive(|&byte| byte == b' ') {
         let (inside, blank) = word.split_at(word.strip_suffix(b" ").unwrap_or(word).len());
         let equals = memchr::memchr(b'=', inside);
@@ -58,9 +255,17 @@ pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut
                 is_data = &inside[..at] == b"data";
                 is_text = TEXTS.contains(&&inside[..at]);
                 out.extend_from_slice(&inside[..=at]);
-                value(names, &inside[at + 1..], is_text, context, out);
+                let text = &inside[at + 1..];
+                // Blanks in the name of a file do not end it.
+                is_peer = matches!(&inside[..at], b"addr" | b"tuple");
+                context.is_name = is_file(text) || is_thread(text);
+                value(names, text, is_text, context, out);
             }
-            _ => value(names, inside, is_text, context, out),
+            _ => {
+                // Two addresses, then the path of a local socket.
+                context.is_name |= is_peer && inside.starts_with(b"/");
+                value(names, inside, is_text, context, out);
+            }
         }
         out.extend_from_slice(blank);
     }
@@ -73,9 +278,27 @@ fn value(names: &mut Names, text: &[u8], is_text: bool, context: Context, out: &
     if is_text {
         return bare::name(names, text, false, context.quoting, out);
     }
-    let (before, text) = text.split_at(kind_end(text));
+    let start = match is_thread(text) {
+        true => memchr::memchr(b'(', text).unwrap_or(0),
+        false => kind_end(text),
+    };
+    let (before, text) = text.split_at(start);
     out.extend_from_slice(before);
     bare::text(names, text, context, out);
+}
+
+/// `3(<f>/etc/passwd`: a descriptor of a file, a directory or a local socket.
+fn is_file(text: &[u8]) -> bool {
+    let kind = &text[..kind_end(text)];
+    [&b"<f>"[..], b"<d>", b"<u>"]
+        .iter()
+        .any(|file| kind.ends_with(file))
+}
+
+/// `71(sh)`: an id and a name.
+fn is_thread(text: &[u8]) -> bool {
+    let number = scan::number(text);
+    number.is_some_and(|(_, rest)| rest.starts_with(b"(") && !rest.starts_with(b"(<"))
 }
 
 /// The end of `3(<4t>`: the number and the kind of a descriptor; 0 without them.
@@ -93,7 +316,7 @@ fn kind_end(text: &[u8]) -> usize {
 fn words(
     names: &mut Names,
     text: &[u8],
-    is_kept: fn(&[u8]) -> bool,
+    is_kept: impl Fn(&[u8]) -> bool,
     context: Context,
     out: &mut Vec<u8>,
 ) {
@@ -188,13 +411,12 @@ fn is_head(word: &[u8]) -> bool {
 
 /// `strace.go:593]`, `task_exit.go:204]`: files of gVisor.
 fn is_source(word: &[u8]) -> bool {
-    const FILES: [&[u8]; 6] = [
+    const FILES: [&[u8]; 5] = [
         b"strace",
         b"config",
         b"task_exit",
         b"task_signals",
         b"task_run",
-        b"loader",
     ];
     let number = word.strip_suffix(b"]").unwrap_or(word);
     FILES.iter().any(|file| {

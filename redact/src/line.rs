@@ -12,7 +12,7 @@ use crate::bare::{self, Context};
 use crate::names::{Names, is_word_byte};
 use crate::quoted::Quoting;
 use crate::wrapper::{self, Place};
-use crate::{columns, known, log};
+use crate::{columns, known, log, token};
 use parsers::{Head, LineKind, LineReader, Parsed, choose_reader, is_elision, kernel_log, scan};
 use rustc_hash::FxHashMap;
 
@@ -105,6 +105,10 @@ impl Lines {
                 line.iter()
                     .filter(|byte| matches!(byte, b' ' | b'\t' | b'\r')),
             );
+        }
+        // Readers ignore colours, which would otherwise divide names and hide what follows a number.
+        if let Some(plain) = token::without_colors(line) {
+            return self.line(&plain, out);
         }
         if self.structured(line, out) {
             return;
@@ -233,6 +237,8 @@ impl Lines {
         match self.format {
             "fs-usage" => columns::fs_usage(&mut self.names, line, context, out),
             "gvisor" => columns::gvisor(&mut self.names, line, context, out),
+            "kdump" => columns::kdump(&mut self.names, line, context, out),
+            "perf-trace" => columns::perf_trace(&mut self.names, line, context, out),
             "sysdig" => columns::sysdig(&mut self.names, line, context, out),
             _ => bare::text(&mut self.names, line, context, out),
         }

@@ -89,6 +89,7 @@ pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
             .iter()
             .all(|&byte| !byte.is_ascii_alphabetic() && byte < 0x80 || matches!(byte, b'T' | b'Z'));
         let is_stamp = is_stamp
+            && is_like_a_stamp(part)
             && part
                 .iter()
                 .filter(|byte| byte.is_ascii_alphabetic())
@@ -103,6 +104,31 @@ pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
         } else {
             message(names, part, out);
         }
+    }
+}
+
+/// Whether digits may be a part of a stamp, and no telephone, account or place.
+fn is_like_a_stamp(part: &[u8]) -> bool {
+    let groups: Vec<&[u8]> = part
+        .split(|byte| !byte.is_ascii_digit())
+        .filter(|group| !group.is_empty())
+        .collect();
+    let longest = groups.iter().map(|group| group.len()).max().unwrap_or(0);
+    let has = |byte: u8| part.contains(&byte);
+    if has(b':') || groups.len() < 2 && longest <= 8 {
+        return true;
+    }
+    match groups[..] {
+        // Since 1970, in seconds or parts of them, perhaps with a fraction; `20261128194334`.
+        [whole] | [whole, _] if whole.len() >= 10 => {
+            matches!(whole[0], b'1' | b'2') && whole.len() <= 19
+        }
+        [whole, fraction] => has(b'.') && !has(b',') && whole.len() <= 8 && fraction.len() <= 9,
+        // `2026-11-28`, `28.11.26`.
+        [first, second, third] => {
+            second.len() <= 2 && first.len() + third.len() <= 6 && first.len().max(third.len()) <= 4
+        }
+        _ => longest <= 2 || has(b'T') && longest <= 4,
     }
 }
 
@@ -149,8 +175,19 @@ fn path(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
         out.push(b'/');
         return 1;
     }
-    // A sentence may end after it.
-    let end = end - usize::from(rest[..end].ends_with(b"."));
+    // An address has colons, and a sentence may end after a path.
+    let last = rest[..end]
+        .iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(0, |at| at + 1);
+    let address = match rest.get(end) {
+        Some(b':') => names.address(&rest[last..], 0, &mut Vec::new()),
+        _ => None,
+    };
+    let end = match address {
+        Some(used) => end.max(last + used),
+        None => end - usize::from(rest[..end].ends_with(b".")),
+    };
     names.text(&rest[..end], false, out);
     end
 }
@@ -213,7 +250,19 @@ fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
     let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
     let all_digits = digits + lower.iter().filter(|byte| byte.is_ascii_digit()).count();
     // Letters that are no unit belong to a longer word, of which the number is a part.
+    // `2748.1857.9271` is no number.
+    if number.iter().filter(|&&byte| byte == b'.').count() > 1 {
+        return false;
+    }
     let is_joined = after.first().copied().is_some_and(is_word_byte);
+    // `368d.c964` and `037d-855d` are no numbers of days.
+    let goes_on = match unit[end..] {
+        [b'.' | b'-', next, ..] => is_word_byte(next),
+        _ => false,
+    };
+    if is_joined && goes_on {
+        return false;
+    }
     let is_duration = all_digits <= 12 && are_units(lower) && !number.contains(&b':');
     if is_joined && !is_duration && lower != b"z" {
         return false;
@@ -229,11 +278,16 @@ fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
 
 /// Whether what follows a number is its unit, or units with more numbers, as in `1min30s` and `1h2m3s`.
 fn are_units(word: &[u8]) -> bool {
-    let mut parts = word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit());
+    const LARGEST_FIRST: [&[u8]; 7] = [b"d", b"h", b"m", b"s", b"ms", b"us", b"ns"];
+    let parts = || word.chunk_by(|one, other| one.is_ascii_digit() == other.is_ascii_digit());
+    let rank = |unit: &&[u8]| LARGEST_FIRST.iter().position(|one| one == unit);
+    let units = || parts().filter(|part| !part[0].is_ascii_digit());
+    let ranks: Vec<usize> = units().filter_map(|unit| rank(&unit)).collect();
     !word.is_empty()
+        && ranks.is_sorted_by(|one, other| one < other)
         && !word[0].is_ascii_digit()
         && word.last().is_some_and(|byte| !byte.is_ascii_digit())
-        && parts.all(|part| part[0].is_ascii_digit() || UNITS.contains(&part))
+        && parts().all(|part| part[0].is_ascii_digit() || UNITS.contains(&part))
 }
 
 /// Whether the word before a number names a duration or a time: `duration_ms=`, `"elapsedSeconds": `.

@@ -365,7 +365,8 @@ impl Place {
                 && (is_program
                     || path.starts_with(b"/")
                         && parent().is_some_and(|parent| PROGRAMS.contains(&parent))),
-            is_port: before.ends_with(b":") && before.len() > 1,
+            // Of octets with colons, none but the last may seem to be a port.
+            is_port: before.ends_with(b":") && before.len() > 1 && text.get(end) != Some(&b':'),
         }
     }
 }

@@ -130,6 +130,20 @@ pub(crate) fn color_len(text: &[u8]) -> usize {
     }
 }
 
+/// The text without colours, if it has any.
+pub(crate) fn without_colors(text: &[u8]) -> Option<Vec<u8>> {
+    let mut at = memchr::memmem::find(text, b"\x1b[")?;
+    let mut out = text[..at].to_vec();
+    while let Some(&byte) = text.get(at) {
+        let color = color_len(&text[at..]);
+        if color == 0 {
+            out.push(byte);
+        }
+        at += color.max(1);
+    }
+    (out.len() < text.len()).then_some(out)
+}
+
 /// Replace control characters by blanks, so that a terminal may print the line: colours and tabs stay, and a carriage
 /// return at its end.
 pub(crate) fn make_inert(line: &mut [u8]) {

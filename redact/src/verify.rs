@@ -391,8 +391,31 @@ fn is_pseudonym(word: &[u8]) -> bool {
     lower.iter().all(|letter| ALPHABET.contains(letter)) && lower[11..] == end
 }
 
-/// For each byte of a line, whether it is inside of quotes. A backslash escapes the next byte.
+/// For each byte of a line, whether it is inside of quotes. A string of JSON that holds a whole line of a tracer is that
+/// line: in it, escaped quotes count.
 fn quoted(text: &[u8]) -> Vec<bool> {
+    let mut marks = in_quotes(text);
+    if text.trim_ascii_start().first() != Some(&b'{') {
+        return marks;
+    }
+    let mut at = 0;
+    while let Some(length) = text[at..]
+        .iter()
+        .zip(&marks[at..])
+        .position(|(&byte, is_inside)| byte == b'"' && *is_inside)
+    {
+        let start = at + length + 1;
+        let end = start + string_len(&text[start..]);
+        if holds_a_call(&text[start..end]) {
+            marks.splice(start..end, in_escaped_quotes(&text[start..end]));
+        }
+        at = text.len().min(end + 1);
+    }
+    marks
+}
+
+/// The same for a line without such strings. A backslash escapes the next byte.
+fn in_quotes(text: &[u8]) -> Vec<bool> {
     let (mut is_inside, mut is_escaped) = (false, false);
     let mark = |&byte: &u8| {
         let is_quote = byte == b'"' && !is_escaped;
@@ -401,6 +424,48 @@ fn quoted(text: &[u8]) -> Vec<bool> {
         is_inside || is_quote
     };
     text.iter().map(mark).collect()
+}
+
+/// The same for the escaped text of a line, `\"` and `\\` as a quote and a backslash.
+fn in_escaped_quotes(text: &[u8]) -> Vec<bool> {
+    let mut marks = Vec::with_capacity(text.len());
+    let (mut is_inside, mut is_escaped) = (false, false);
+    while let Some(&byte) = text.get(marks.len()) {
+        let next = text.get(marks.len() + 1).copied();
+        let pair = (byte == b'\\').then_some(next).flatten();
+        let is_quote = pair == Some(b'"') && !is_escaped;
+        is_escaped = pair == Some(b'\\') && !is_escaped;
+        is_inside ^= is_quote;
+        let length = 1 + usize::from(pair.is_some());
+        marks.resize(marks.len() + length, is_inside || is_quote);
+    }
+    marks
+}
+
+/// The length of a string up to its quote.
+fn string_len(text: &[u8]) -> usize {
+    let mut is_escaped = false;
+    let is_end = |&byte: &u8| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    };
+    text.iter().position(is_end).unwrap_or(text.len())
+}
+
+/// Whether a text is a line of a tracer: a call or a part of one, a signal, an end.
+fn holds_a_call(text: &[u8]) -> bool {
+    const MARKS: [&[u8]; 6] = [
+        b") = ",
+        b"<unfinished ...>",
+        b" resumed>",
+        b"+++ exited with ",
+        b"--- SIG",
+        b" E ",
+    ];
+    MARKS
+        .iter()
+        .any(|mark| memchr::memmem::find(text, mark).is_some())
 }
 
 /// Whether a word is the number of a process in a path of `/proc`.
@@ -451,16 +516,21 @@ fn is_of_python(text: &[u8], range: std::ops::Range<usize>) -> bool {
     length == 11 && text[start..].starts_with(b"tmp")
 }
 
-/// Words with digits outside of quotes.
+/// Words with digits outside of quotes, as they are and unescaped: `12\u00b5s`.
 fn numbers_outside(text: &[u8]) -> FxHashSet<Vec<u8>> {
     let quoted = quoted(text);
-    let has_digit =
-        |range: &std::ops::Range<usize>| text[range.clone()].iter().any(u8::is_ascii_digit);
-    let outside = |range: &std::ops::Range<usize>| !quoted[range.start] && has_digit(range);
-    runs(text)
-        .filter(outside)
-        .map(|range| text[range].to_vec())
-        .collect()
+    let (plain, places) = unescaped(text);
+    let mut found = FxHashSet::default();
+    for (shown, place) in [(text, None), (&plain[..], Some(&places))] {
+        for range in runs(shown) {
+            let start = place.map_or(range.start, |places| places[range.start]);
+            let word = &shown[range];
+            if !quoted[start] && word.iter().any(u8::is_ascii_digit) {
+                found.insert(word.to_vec());
+            }
+        }
+    }
+    found
 }
 
 /// The text with the escapes of all tracers replaced by their bytes, and where each of them stands.

@@ -141,5 +141,33 @@ fn redacted_lines_control_no_terminal() {
         "{}",
         lines[0].escape_debug()
     );
-    assert!(lines[1].matches('\x1b').count() <= 2);
+    assert!(lines[1].contains("close(3)"));
+}
+
+#[test]
+fn colours_divide_no_name() {
+    let lines = calls(&[
+        "openat(4, \"/srv/\x1b[1malice\x1b[0m2024/x\", O_RDONLY)",
+        "openat(4, \x1b[32m\"/srv/alice2024/x\"\x1b[0m, O_RDONLY)",
+        "close(3\x1b[33m</srv/alice2024/x>\x1b[0m)",
+    ]);
+    let name = lines[2].split(['<', '>']).nth(1).expect("a name");
+    assert!(
+        !name.contains("2024") && name.starts_with("/srv/"),
+        "{name}"
+    );
+    assert!(lines.iter().all(|line| line.contains(name)), "{lines:?}");
+}
+
+#[test]
+fn ids_after_names_of_threads_stay() {
+    let head = "     0.014 ( 0.004 ms): sh/71 close(fd: 3</etc/passwd>) = 0\n".repeat(3);
+    let line = "     0.014 ( 0.004 ms): a-20260101/71 openat(filename: /x 1, flags: 2) = 3";
+    let made = &redacted(&head, &[line])[0];
+    assert!(made.contains("/71 openat(") && !made.contains("20260101"));
+    assert!(made.ends_with(", flags: 2) = 3"), "{made}");
+    let head = "19:43:34.201733  read   F=3  B=0x200   0.076120 W ls.1234\n".repeat(3);
+    let line = "19:43:34.201830  fstatat64   [-2]/a 20260101   0.000034   ls 20260101.51";
+    let made = &redacted(&head, &[line])[0];
+    assert!(made.contains("[-2]/") && made.ends_with(".51") && !made.contains("20260101"));
 }
