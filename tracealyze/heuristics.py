@@ -286,6 +286,11 @@ MIN_CYCLE_SHARE: Final = 0.8
 
 Source: chosen. The rest is the beginning of the copied text."""
 
+MIN_FINAL_TURNS: Final = 32
+"""Number of turns from which a sequence counts that a process repeats until the capture ends, whatever it did before.
+
+Source: chosen. Retries of healthy programs end after 3 to 10."""
+
 MIN_PEER_SHARE: Final = 0.5
 """Minimum share of the window that a wait for a peer has, before a run is slow although nothing measured the wait.
 

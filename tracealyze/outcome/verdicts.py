@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _STOPPED = "stopped-at-end"
 _OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
 _PEERS = ("slow-peer", "dns-stall", "retry-loop", "connect-stall", "expired-timeout")
+_COUNTED_IN_TABLES = ("failing-total", "lookup-total", "process-total")
 _SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
@@ -29,7 +30,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
         without_calls = fine_runs.without_calls(trace)
-        return without_calls or spins.in_table(trace) or _hang_of(findings) or _of_findings(findings)
+        return without_calls or spins.in_table(trace) or _hang_of(findings) or _of_table(findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
@@ -95,6 +96,13 @@ def _of_findings(findings: Sequence[Finding]) -> Outcome:
     if serious:
         return Outcome(Verdict.BUSY, "", lines=serious[0].lines[:4])
     return Outcome(Verdict.CANNOT_TELL, "")
+
+
+def _of_table(findings: Sequence[Finding]) -> Outcome:
+    """What the findings say of a capture without calls. A tracer's table has counts, and CPU time instead of delays."""
+    judged = _of_findings(findings)
+    counts = any(each.name in _COUNTED_IN_TABLES and each.severity is not Severity.INFO for each in findings[:1])
+    return replace(judged, verdict=Verdict.BUSY) if counts else judged
 
 
 def _costs_most(findings: Sequence[Finding]) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.findings.finding import Severity
+from tracealyze.outcome import Verdict
 from tracealyze.program_names import short
 from tracealyze.render import finding_block, output
 from tracealyze.render.capture_notes import name_of_capture
@@ -67,7 +68,10 @@ def run_of(trace: Trace, summary: Summary) -> Run:
 
 
 def _cause(summary: Summary) -> str:
-    """The first finding of the diagnosis in a few words."""
+    """How the run went, if that leads, or else the first finding of the diagnosis in a few words."""
+    outcome = summary.outcome
+    if outcome.text and outcome.verdict not in (Verdict.SLOW, Verdict.FINE, Verdict.CANNOT_TELL):
+        return f"{outcome.verdict.word}: {outcome.text}"
     for sentence in summary.diagnosis[:1]:
         if sentence.finding is None:
             return "nothing stands out"
