@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import isfile
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -27,6 +27,27 @@ _Value = TypeVar("_Value")
 
 MAX_CALL_KEYS = 12
 """Number of keys that calls can be grouped by at a time."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What changes in one replay."""
+
+    shares: tuple[tuple[int, int], ...] = ()
+    """Numbers of changes, and the share of them that remains, in millionths."""
+    is_untraced: bool = False
+    """Whether the time that tracing added is left out."""
+    is_parallel: bool = False
+    """Whether serial children run beside each other."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The window in a replay."""
+
+    wall_ns: int
+    tasks: list[tuple[int, str | None, int]]
+    """The tasks with most of it: pid, program and time."""
 
 
 class TraceTables:
@@ -506,6 +527,22 @@ class TraceTables:
             Table(unclaimed),
             unclaimed_ns,
         )
+
+    def replayed(
+        self,
+        capture: int,
+        changes: Sequence[Sequence[Claim] | Selection],
+        parallel: Sequence[str],
+        variants: Sequence[Variant],
+    ) -> list[Replayed]:
+        """The window of a capture, replayed once for each variant; empty if the capture has no window.
+
+        A change is the events of a finding, or selected ones. Serial children of the programs `parallel` may run beside
+        each other."""
+        requests = [each.for_engine() if isinstance(each, Selection) else _for_engine(each) for each in changes]
+        wanted = [(list(each.shares), each.is_untraced, each.is_parallel) for each in variants]
+        answers = translated(lambda: self._source.replayed(self._selected, capture, requests, list(parallel), wanted))
+        return [Replayed(*each) for each in answers if each is not None]
 
     def quote(self, lines: Sequence[int], capture: int = 0, file: str | None = None) -> list[str]:
         """The text of these lines of a capture file, unchanged; empty if the file can no longer be read.
