@@ -61,17 +61,17 @@ def test_removing_more_never_takes_longer(before: tracealyze.Trace) -> None:
 def test_a_fix_behind_another_one_saves_nothing_alone() -> None:
     # The child sleeps for 2 s while the parent syncs for 2 s, then the parent waits for it.
     lines = [
-        '1 1.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
-        "1 1.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
-        "1 1.002000 fsync(3</data/file>) = 0 <2.000000>",
-        "2 1.002000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
-        "2 3.003000 exit_group(0) = ?",
-        "2 3.003100 +++ exited with 0 +++",
-        "1 3.003000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000200>",
-        "1 3.003500 exit_group(0) = ?",
-        "1 3.003600 +++ exited with 0 +++",
+        '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
+        "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
+        "1 1700000001.002000 fsync(3</data/file>) = 0 <2.000000>",
+        "2 1700000001.002000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
+        "1 1700000003.003000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000200>",
+        "2 1700000003.003000 exit_group(0) = ?",
+        "2 1700000003.003100 +++ exited with 0 +++",
+        "1 1700000003.003500 exit_group(0) = ?",
+        "1 1700000003.003600 +++ exited with 0 +++",
     ]
-    trace = tracealyze.read("\n".join(lines) + "\n")
+    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
     found = trace.what_if(without=['syscall == "fsync"', 'syscall == "nanosleep"'])
     sync, sleep = found.fixes
     assert max(sync.saves_ns[1], sleep.saves_ns[1]) < S // 100
@@ -112,7 +112,7 @@ def test_a_replay_needs_one_capture_with_wall_time() -> None:
     with pytest.raises(WrongUsage, match="one capture"):
         tracealyze.read(files).what_if(parallel="sh")
     with pytest.raises(UnusableInput, match="wall time"):
-        tracealyze.read("close(3) = 0\nclose(4) = 0\n").what_if(parallel="sh")
+        tracealyze.read(b"close(3) = 0\nclose(4) = 0\n").what_if(parallel="sh")
 
 
 def test_json_has_wall_times_afterwards(run: Run) -> None:

@@ -310,8 +310,8 @@ class Trace:
         parallel: Sequence[str],
         variants: Sequence[tuple[Sequence[tuple[int, int]], bool, bool]],
     ) -> list[tuple[int, list[tuple[int, str | None, int]]] | None]:
-        """Replay the window of a capture once for each variant: numbers of changes with the share of them that remains in
-        millionths, whether tracing is left out, whether serial children of the programs `parallel` run beside each
+        """Replay the window of a capture once for each variant: numbers of changes with the share of them that remains
+        in millionths, whether tracing is left out, whether serial children of the programs `parallel` run beside each
         other. Per variant the length of the window, and the tasks with most of it: pid, program and time. None for a
         capture without a window."""
 

@@ -1,7 +1,7 @@
 """What if: the wall time after causes are removed, by replaying the capture without them.
 
-A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and the time
-that tracing added. The upper bound keeps what a fix may leave, and the tracing. docs/what-if.md explains the method.
+A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and the
+time that tracing added. The upper bound keeps what a fix may leave, and the tracing. docs/what-if.md has the method.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _WHOLE_PPM = 1_000_000
 _HIDDEN_BY_GRAPH = ("polls",)
-"""Tables whose costs are pauses that hide the awaited work: a replay removes all of them, and the awaited work stays."""
+"""Tables whose costs are pauses that hide awaited work: a replay removes all of them, and the awaited work stays."""
 
 Fixed: TypeAlias = Finding | str | int
 """A finding: itself, its rule, code or fingerprint, words of its text, or its number in the report, from 1."""
@@ -184,14 +184,14 @@ class _Question:
         sets = [(), *((number,) for number in everything), tuple(everything)]
         sets += [tuple(each for each in everything if each != number) for number in everything]
         sets += [(one, other) for one in everything for other in everything if one < other]
-        walls = self._walls(list(dict.fromkeys(sets)), observed_ns)
+        walls = self._walls(list(dict.fromkeys(sets)))
         replayed_ns = walls[()].worst.wall_ns
         fixes = tuple(self._fix(number, walls, observed_ns) for number in everything)
         together = walls[tuple(everything)]
         found = WhatIf(observed_ns, replayed_ns, fixes, together.range_ns)
         return found if found.is_replayed else self._bounds(found)
 
-    def _walls(self, sets: Sequence[tuple[int, ...]], observed_ns: int) -> dict[tuple[int, ...], _Walls]:
+    def _walls(self, sets: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], _Walls]:
         variants = [variant for each in sets for variant in self._variants(each)]
         events = [change.events for change in self._changes]
         answers = self._trace.replayed(self._capture, events, self._parallel, variants)

@@ -72,9 +72,10 @@ def command(
         ),
     ] = Color.AUTO,
 ) -> None:
-    """Show the wall time after causes are removed, by replaying the capture without them.
+    """Predict the wall time after causes are removed.
 
-    Each fix is replayed alone and with the others: savings do not add up if one is hidden behind another.
+    Replays the capture without them. Each fix is replayed alone and with the others: savings do not add up if one is
+    hidden behind another.
     """
     from tracealyze.render import json
     from tracealyze.render import what_if as rendered

@@ -38,10 +38,13 @@ def _saving(fix: Fix, found: WhatIf, tick_ns: int) -> str:
     with_others = units.duration(fix.saves_with_others_ns, tick_ns)
     differs_ns = fix.saves_with_others_ns - fix.saves_ns[1]
     is_different = len(found.fixes) > 1 and abs(differs_ns) >= MIN_HIDDEN_SHARE * found.observed_ns
-    if fix.hidden_behind and is_different:
+    if is_different and differs_ns < 0:
+        left = f"up to {with_others}" if fix.saves_with_others_ns > tick_ns else "nothing"
+        return f"{alone}, {left} with the others: they save the same time"
+    if is_different and fix.hidden_behind:
         return f"{alone}: hidden behind {fix.hidden_behind} until that is gone, then up to {with_others}"
     if fix.hidden_behind:
-        return f"{alone}: the time goes to {fix.hidden_behind}"
-    if is_different and differs_ns < 0:
-        return f"{alone}; up to {with_others} if the others are fixed, too, which save the same time"
+        return f"{alone}: {fix.hidden_behind} takes as long meanwhile"
+    if fix.saves_ns[1] <= tick_ns:
+        return f"{alone}: not on the critical path"
     return alone
