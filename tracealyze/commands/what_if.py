@@ -80,10 +80,10 @@ def command(
     from tracealyze.render import json
     from tracealyze.render import what_if as rendered
 
-    scaled = dict(_scaled(text) for text in scale or ())
+    factors = dict(scaled(text) for text in scale or ())
     trace = source.trace(rules=rules.chosen())
     with analyzing():
-        found = trace.what_if(fix or (), without=without or (), scale=scaled, parallel=parallel or ())
+        found = trace.what_if(fix or (), without=without or (), scale=factors, parallel=parallel or ())
     if as_json:
         json.write(found.document())
     else:
@@ -91,7 +91,7 @@ def command(
     source.close(trace)
 
 
-def _scaled(text: str) -> tuple[str, float]:
+def scaled(text: str) -> tuple[str, float]:
     """A condition and a factor."""
     condition, _, factor = text.rpartition(_TIMES)
     try:
