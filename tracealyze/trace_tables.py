@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 from os.path import isfile
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -29,14 +30,22 @@ MAX_CALL_KEYS = 12
 """Number of keys that calls can be grouped by at a time."""
 
 
+class LeftOut(IntEnum):
+    """What a replay leaves out of the time that tracing added to calls."""
+
+    NOTHING = 0
+    MINIMUM = 1
+    MEAN = 2
+
+
 @dataclass(frozen=True)
 class Variant:
     """What changes in one replay."""
 
     shares: tuple[tuple[int, int], ...] = ()
     """Numbers of changes, and the share of them that remains, in millionths."""
-    is_untraced: bool = False
-    """Whether the time that tracing added is left out."""
+    tracing: LeftOut = LeftOut.NOTHING
+    """What of the time that tracing added is left out."""
     is_parallel: bool = False
     """Whether serial children run beside each other."""
 
@@ -540,7 +549,7 @@ class TraceTables:
         A change is the events of a finding, or selected ones. Serial children of the programs `parallel` may run beside
         each other."""
         requests = [each.for_engine() if isinstance(each, Selection) else _for_engine(each) for each in changes]
-        wanted = [(list(each.shares), each.is_untraced, each.is_parallel) for each in variants]
+        wanted = [(list(each.shares), int(each.tracing), each.is_parallel) for each in variants]
         answers = translated(lambda: self._source.replayed(self._selected, capture, requests, list(parallel), wanted))
         return [Replayed(*each) for each in answers if each is not None]
 

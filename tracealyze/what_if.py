@@ -1,7 +1,8 @@
 """What if: the wall time after causes are removed, by replaying the capture without them.
 
-A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and the
-time that tracing added. The upper bound keeps what a fix may leave, and the tracing. docs/what-if.md has the method.
+A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and what
+tracing adds on average. The upper bound keeps what a fix may leave, and removes the minimum that tracing adds.
+docs/what-if.md has the method.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tracealyze.findings.finding import Finding
 from tracealyze.heuristics import MAX_DRIFT_SHARE, MAX_RESIDUE_SHARE, MIN_HIDDEN_SHARE
 from tracealyze.program_names import short
 from tracealyze.selection import Selection
-from tracealyze.trace_tables import Replayed, TraceTables, Variant
+from tracealyze.trace_tables import LeftOut, Replayed, TraceTables, Variant
 
 if TYPE_CHECKING:
     from tracealyze.claims import Claim
@@ -185,21 +186,25 @@ class _Question:
         sets += [tuple(each for each in everything if each != number) for number in everything]
         sets += [(one, other) for one in everything for other in everything if one < other]
         walls = self._walls(list(dict.fromkeys(sets)))
-        replayed_ns = walls[()].worst.wall_ns
+        [unchanged] = self._replayed([Variant()])
         fixes = tuple(self._fix(number, walls, observed_ns) for number in everything)
         together = walls[tuple(everything)]
-        found = WhatIf(observed_ns, replayed_ns, fixes, together.range_ns)
+        found = WhatIf(observed_ns, unchanged.wall_ns, fixes, together.range_ns)
         return found if found.is_replayed else self._bounds(found)
 
     def _walls(self, sets: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], _Walls]:
         variants = [variant for each in sets for variant in self._variants(each)]
+        answers = self._replayed(variants)
+        untraced_ns = answers[0].wall_ns
+        pairs = zip(sets, answers[::2], answers[1::2], strict=True)
+        return {each: _Walls(best, worst, self._floor_ns(each, untraced_ns)) for each, best, worst in pairs}
+
+    def _replayed(self, variants: Sequence[Variant]) -> list[Replayed]:
         events = [change.events for change in self._changes]
         answers = self._trace.replayed(self._capture, events, self._parallel, variants)
         if len(answers) != len(variants):
             raise UnusableInput("this capture has no end from which it could be replayed.")
-        untraced_ns = answers[0].wall_ns
-        pairs = zip(sets, answers[::2], answers[1::2], strict=True)
-        return {each: _Walls(best, worst, self._floor_ns(each, untraced_ns)) for each, best, worst in pairs}
+        return answers
 
     def _variants(self, numbers: Sequence[int]) -> tuple[Variant, Variant]:
         wishes = [self.wishes[number] for number in numbers]
@@ -207,7 +212,7 @@ class _Question:
         is_parallel = any(wish.is_parallel for wish in wishes)
         best = tuple((number, self._changes[number].best_ppm) for number in changes)
         worst = tuple((number, self._changes[number].worst_ppm) for number in changes)
-        return Variant(best, is_untraced=True, is_parallel=is_parallel), Variant(worst, is_parallel=is_parallel)
+        return Variant(best, LeftOut.MEAN, is_parallel), Variant(worst, LeftOut.MINIMUM, is_parallel)
 
     def _floor_ns(self, numbers: Sequence[int], untraced_ns: int) -> int:
         """The least wall time: no fix saves more than its time on the critical path."""

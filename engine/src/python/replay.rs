@@ -2,7 +2,7 @@
 
 use super::requests::Claimant;
 use super::selection::PySelection;
-use crate::replay::question::{Changed, Variant};
+use crate::replay::question::{Changed, LeftOut, Variant};
 use crate::replay::scenario::Replayed;
 use crate::store::trace::Trace;
 use pyo3::prelude::*;
@@ -33,14 +33,18 @@ impl RequestedChange<'_> {
     }
 }
 
-/// Numbers of changes with the share that remains in millionths, whether tracing is left out, whether serial children run
-/// beside each other.
-pub(super) type RequestedVariant = (Vec<(usize, i64)>, bool, bool);
+/// Numbers of changes with the share that remains in millionths, what of tracing is left out (nothing, the minimum, the
+/// mean), whether serial children run beside each other.
+pub(super) type RequestedVariant = (Vec<(usize, i64)>, u8, bool);
 
-pub(super) fn variant((shares, is_untraced, is_parallel): RequestedVariant) -> Variant {
+pub(super) fn variant((shares, tracing, is_parallel): RequestedVariant) -> Variant {
     Variant {
         shares,
-        is_untraced,
+        tracing: match tracing {
+            0 => LeftOut::Nothing,
+            1 => LeftOut::Least,
+            _ => LeftOut::Mean,
+        },
         is_parallel,
     }
 }

@@ -8,6 +8,7 @@ use crate::store::spans::Span;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Edge, Ender, WakeKind};
+use crate::waits::wait_kinds::wait_of_row;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::{Action, Class, Wait};
 use parsers::{NO_NS, Outcome};
@@ -180,11 +181,12 @@ fn last_request(trace: &Trace, task: u32, at: usize, span: Span) -> Option<i64> 
         ) && events.target(row) == target
             && events.outcome(row) == Outcome::Ok
     };
-    let sent = earlier
-        .iter()
-        .rev()
-        .take(MAX_CALLS_SINCE_REQUEST)
-        .find(|&&row| sends(row))?;
+    let waits = |row: u32| matches!(wait_of_row(events, row), Some(Wait::Poll | Wait::Read));
+    // What it received after another wait came with that one.
+    let mut recent = earlier.iter().rev().take(MAX_CALLS_SINCE_REQUEST);
+    let sent = recent
+        .find(|&&row| sends(row) || (waits(row) && events.outcome(row) == Outcome::Ok))
+        .filter(|&&row| sends(row))?;
     events
         .end_ns(*sent)
         .filter(|&ns| ns != NO_NS && ns <= span.start_ns)

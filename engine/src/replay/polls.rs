@@ -6,8 +6,8 @@
 //! replayed   |check|  sleep  |check|  sleep  |check: it is there|                   if half of the work is removed
 //! ```
 //!
-//! The time from the event to the check that notices it is kept. It depends on when the loop began, so less work could make it
-//! longer by up to one interval. If the pauses become shorter, it does so, too.
+//! The time from the event to the check that notices it is kept, unless the pauses of the capture end sooner. It depends on when
+//! the loop began, so less work could make it longer by up to one interval.
 
 use crate::replay::steps::{EndedBy, Step, Turns, step};
 use crate::store::event::NONE;

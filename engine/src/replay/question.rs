@@ -1,5 +1,7 @@
 //! What is asked of the replays of one window: the changes, and which of them apply together.
 
+use crate::critical_path::tracing::TracingCost;
+use crate::critical_path::trust::Trust;
 use crate::critical_path::window::Window;
 use crate::parallel;
 use crate::query::cache::QueryCache;
@@ -33,13 +35,43 @@ pub struct Question {
     pub parallel: Vec<String>,
 }
 
+/// What is left out of the time that tracing added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LeftOut {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The minimum for each call.
+    Least,
+    /// The mean for each call.
+    Mean,
+}
+
+impl LeftOut {
+    fn cost(self, trust: &Trust) -> Option<TracingCost> {
+        let least = || {
+            let in_call_ns = trust.floor_in_call_ns;
+            let both_ns = trust.overhead_floor_ns?;
+            Some(TracingCost {
+                in_call_ns,
+                gap_ns: (both_ns - in_call_ns).max(0),
+            })
+        };
+        match self {
+            LeftOut::Nothing => None,
+            LeftOut::Least => least(),
+            LeftOut::Mean => Some(trust.tracing),
+        }
+    }
+}
+
 /// What changes in one replay.
 #[derive(Clone, Debug, Default)]
 pub struct Variant {
     /// Numbers of changes, and the share of them that remains, in millionths.
     pub shares: Vec<(usize, i64)>,
-    /// Whether the time that tracing added is left out.
-    pub is_untraced: bool,
+    /// What of the time that tracing added is left out.
+    pub tracing: LeftOut,
     /// Whether serial children run beside each other.
     pub is_parallel: bool,
 }
@@ -89,13 +121,11 @@ impl Question {
             changes: &changes,
             parallel: &parallel_tasks,
         };
-        let tracing = context
-            .trust_of_capture(self.capture)
-            .map(|trust| trust.tracing);
+        let trust = context.trust_of_capture(self.capture);
         Ok(parallel::map(variants, |variant| {
             let scenario = Scenario {
                 shares: variant.shares.clone(),
-                tracing: tracing.filter(|_| variant.is_untraced),
+                tracing: trust.and_then(|trust| variant.tracing.cost(trust)),
                 is_parallel: variant.is_parallel,
             };
             path::replayed(&replays, &scenario)

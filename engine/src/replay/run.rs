@@ -256,20 +256,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The last check of a poll loop, as long after the awaited event as in the capture. Shorter pauses notice it sooner.
+    /// The last check of a poll loop, as long after the awaited event as in the capture, or when the pauses end if that is
+    /// sooner.
     fn check(&self, task: u32, item: &Item, turns: Turns, entry: &mut Entry) {
         let first_ns = self.replayed_ns(task, turns.began_ns);
-        let (captured_ns, now_ns) = (
-            item.start_ns - turns.began_ns,
-            entry.replayed_ns.0 - first_ns,
-        );
         let lag_ns = item.start_ns - turns.at_ns;
-        let lag_ns = if lag_ns > 0 && now_ns < captured_ns {
-            share(lag_ns, now_ns.max(0), captured_ns)
-        } else {
-            lag_ns
-        };
-        let noticed_ns = self.replayed_ns(turns.producer, turns.at_ns) + lag_ns;
+        let made_ns = self.replayed_ns(turns.producer, turns.at_ns);
+        let earliest_ns = made_ns + lag_ns.min(0);
+        let noticed_ns = entry.replayed_ns.0.max(earliest_ns).min(made_ns + lag_ns);
         let begins_ns = first_ns.max(noticed_ns);
         entry.decided_by = (noticed_ns > first_ns).then_some((turns.producer, turns.at_ns));
         entry.replayed_ns = (begins_ns, begins_ns + (item.end_ns - item.start_ns));
