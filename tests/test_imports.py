@@ -30,7 +30,7 @@ LAYERS = [
     ["verdict"],
     ["outcome"],
     ["bounded"],
-    ["summary", "trace_overview"],
+    ["summary", "trace_overview", "what_if"],
     ["notebook_view"],
     ["trace"],
     ["compare"],

@@ -465,3 +465,9 @@ pub(crate) const MAX_KIND_RATIO: i64 = 30;
 /// Minimum number of calls of a capture that should contain the start of a program. Fewer are an excerpt.
 /// Source: chosen.
 pub(crate) const MIN_CAPTURE_CALLS: u64 = 100;
+/// Maximum number of calls between a request and the wait for its answer, in a replay.
+/// Source: chosen. A client that sends a request in parts, or polls for the answer, makes fewer than ten.
+pub(crate) const MAX_CALLS_SINCE_REQUEST: usize = 64;
+/// Minimum share of the life of a child that is sleep, for the child to be a pause of its creator.
+/// Source: chosen. `sleep 0.1` is at least 60% sleep, however slow the tracer makes its start.
+pub(crate) const MIN_PAUSE_SHARE: f64 = 0.5;
