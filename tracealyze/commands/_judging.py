@@ -123,7 +123,7 @@ def _criteria(source: CaptureOptions, rules: Sequence[Rule], requested: Requeste
     if against.base:
         runs = _runs(replace(source, captures=list(against.base)), rules)
         with analyzing():
-            accepted: Baseline | None = baseline_of(runs)
+            accepted: Baseline | None = baseline_of(runs, is_stored=False)
             notes = list(notes_on(runs))
         paths = tuple(run.path for run in runs)
         return Criteria((), accepted, against.label or _together(against.base), paths, fail_on, gates_findings), notes

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, baseline_of
+from tracealyze.compare.gate.call_rows import CallRow
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.check_settings import STORE
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.compare.gate.new_findings import FailOn, new_findings
 from tracealyze.compare.gate.regressions import Regression, regressions
+from tracealyze.compare.gate.small_changes import small_changes
 from tracealyze.compare.gate.stats import Series, Stats, series_of
 from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import ExitCode
@@ -51,6 +53,8 @@ class Verdict:
     """The captures as the command line names them, such as `new*.strace`."""
     budgets_file: str | None = None
     """The settings file with the budgets, if they do not come from the command line."""
+    small_changes: tuple[CallRow, ...] = ()
+    """Calls that are new in all runs, but too few for a limit."""
     base: tuple[str, ...] = ()
     """The captures of the other side, if it is not a baseline but captures."""
     scenario: str = ""
@@ -132,6 +136,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
     failed = [judgement for judgement in judgements if judgement.outcome is Outcome.FAILED]
+    grouped = tuple(regressions(failed, criteria.baseline, runs))
     return Verdict(
         status=_status(judgements, trusted),
         captures=tuple(run.path for run in runs),
@@ -139,11 +144,20 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         notes=tuple(notes),
         baseline=criteria.baseline_path,
         lost_lines=sum(map(_lost, runs)),
-        regressions=tuple(regressions(failed, criteria.baseline, runs)),
+        regressions=grouped,
+        small_changes=_small_changes(criteria.baseline, runs, grouped, trusted),
         base=criteria.base,
         before=_stats(criteria.baseline.metrics) if criteria.baseline else {},
         after=_stats(series_of(runs)),
     )
+
+
+def _small_changes(
+    baseline: Baseline | None, runs: Sequence[Run], found: Sequence[Regression], trusted: Trust
+) -> tuple[CallRow, ...]:
+    if baseline is None or trusted.counts or trusted.too_small:
+        return ()
+    return tuple(small_changes(baseline, runs, {row.what for each in found for row in each.rows}))
 
 
 def _stats(metrics: Mapping[str, Series]) -> dict[str, Stats]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
 SCHEMA = "tracealyze.check/1"
+_MAX_SMALL = 50
 SCENARIOS = "tracealyze.scenarios/1"
 
 
@@ -43,6 +44,10 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "counts": {str(outcome): counts[outcome] for outcome in Outcome},
         "regressions": [_regression(regression) for regression in verdict.regressions],
         "judgements": [_judgement(judgement) for judgement in verdict.judgements],
+        "small_changes": [
+            {"what": " ".join(row.name), "before": row.before, "after": row.after}
+            for row in verdict.small_changes[:_MAX_SMALL]
+        ],
         "notes": list(verdict.notes),
     }
 
@@ -59,6 +64,7 @@ def _regression(regression: Regression) -> dict[str, Any]:
         "lines": [asdict(line) for line in regression.lines],
         "command": regression.command,
         "script": asdict(regression.script) if regression.script else None,
+        "source": asdict(regression.source) if regression.source else None,
     }
 
 
