@@ -74,3 +74,25 @@ def test_base_of_very_many_places_has_all_of_them(run: Run, tmp_path: Path) -> N
     found = rows(verdict(run, tmp_path, many, [*many, *many[-200:]]))
     assert found
     assert all(before for _, before, _ in found)
+
+
+def test_first_run_that_fills_caches_is_named_and_not_compared(run: Run, tmp_path: Path) -> None:
+    """Its metrics differed from those of the other runs, so that they did not count: the new opens passed."""
+    compiles = [f'rename("/p/__pycache__/{name}.1", "/p/__pycache__/{name}.pyc") = 0' for name in "abcdefghij"]
+    compiles += opened(*(f"/p/{name}.py" for name in "abcdefghij"))
+    work = opened(*(f"/w{name}/a" for name in "abcdefghij"))
+    base = [capture(tmp_path / f"base{number}", compiles * (number == 0)) for number in range(3)]
+    head = [capture(tmp_path / f"head{number}", [*compiles * (number == 0), *work]) for number in range(3)]
+    found = json.loads(run("check", *head, "--base", *base, "--json").stdout)
+    assert (found["verdict"], len(found["first_runs"])) == ("failed", 2)
+    assert found["first_runs"][0]["because"] == "Python writes compiled files"
+    assert found["first_runs"][0]["calls"][0] == {"what": "tool openat(/p/*) EACCES", "before": 0, "after": 10}
+    text = run("check", *base, "--base", *base).stdout
+    assert f"Not compared: {base[0]}, because only the first run does this: Python writes compiled files." in text
+
+
+def test_first_run_that_does_less_is_compared(run: Run, tmp_path: Path) -> None:
+    """A run that ends early is not a warm-up."""
+    more = opened(*(f"/w{name}/a" for name in "abcdefghijklm"))
+    head = [capture(tmp_path / f"head{number}", more * (number != 0)) for number in range(3)]
+    assert json.loads(run("check", *head, "--base", *head, "--json").stdout)["first_runs"] == []

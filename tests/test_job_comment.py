@@ -125,9 +125,7 @@ def test_second_run_updates_the_note_on_a_merge_request(forge: Forge, gitlab: di
 
 
 @pytest.mark.parametrize("forge_job", ["job", "gitlab"])
-def test_jobs_of_a_matrix_have_their_own_comments(
-    forge: Forge, forge_job: str, request: pytest.FixtureRequest
-) -> None:
+def test_jobs_of_a_matrix_have_their_own_comments(forge: Forge, forge_job: str, request: pytest.FixtureRequest) -> None:
     """All of them have the same GITHUB_JOB, so that the last one would overwrite the others."""
     variables = request.getfixturevalue(forge_job)
     for text in ("### first", "### second\nrow"):

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -99,7 +100,7 @@ def pairs(names: Sequence[str] = ()) -> list[Pair]:
     return [pair for pair in found if not names or pair.name in names]
 
 
-def _pair(entry: Mapping[str, str]) -> Pair:
+def _pair(entry: Mapping[str, Any]) -> Pair:
     return Pair(**{("needs" if key == "with" else key): value for key, value in entry.items()})
 
 
@@ -119,12 +120,13 @@ def install(pair: Pair) -> None:
     """Install both versions, unless they are there."""
     for side in _SIDES:
         place = pair.store / side
-        if (place / ".installed").exists():
+        installed, wanted = place / ".installed", f"{pair.package} {pair.version(side)} {' '.join(pair.needs)}"
+        if installed.exists() and installed.read_text(encoding="utf-8") == wanted:
             continue
         rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         _INSTALLERS[pair.source](pair, place, pair.version(side))
-        (place / ".installed").touch()
+        installed.write_text(wanted, encoding="utf-8")
 
 
 def _pip(pair: Pair, place: Path, version: str) -> None:

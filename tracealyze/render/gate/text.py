@@ -55,6 +55,10 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for judgement in held:
         yield f"ok      {title(judgement)}"
     yield from _named("Improved", [replace(each, limit=None) for each in verdict.of(Outcome.IMPROVED)])
+    for first in verdict.first_runs:
+        why = f": {first.because}" if first.because else ""
+        yield f"Not compared: {shown(first.capture)}, because only the first run does this{why}."
+        yield from _calls(first.rows)
     yield from _small(verdict.small_changes)
     yield from advice(verdict)
 
@@ -64,6 +68,10 @@ def _small(changes: Sequence[CallRow]) -> Iterator[str]:
     if not changes:
         return
     yield "New calls, within the limits:"
+    yield from _calls(changes)
+
+
+def _calls(changes: Sequence[CallRow]) -> Iterator[str]:
     for row in changes[:_SMALL]:
         yield f"  {cut(shown(' '.join(row.name)), _WIDTH)} {row.before} → {row.after}"
     if len(changes) > _SMALL:
