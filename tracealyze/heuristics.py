@@ -75,6 +75,9 @@ Source: chosen."""
 MIN_CHANGE_COUNT: Final = 5
 """Minimum change of a count that the gate and `scaling` report.
 Source: chosen."""
+MIN_FOLDED_FILES: Final = 3
+"""Minimum number of files of a folder with the same new call, so that they are listed as one row.
+Source: chosen. A package of Python or Node opens ten to a hundred of its files."""
 MIN_CHANGE_SHARE: Final = 0.05
 """Minimum change of a large count, relative to before, that the gate and `scaling` report.
 Source: chosen."""
