@@ -3,12 +3,13 @@
 //! ```text
 //! In:   "Time of Day","Process Name","PID","Operation","Path","Result","Detail","TID","Duration"
 //!       "9:53:32.8219063 AM","app.exe","4711","ReadFile","C:\app\a.ini","SUCCESS","Offset: 0, Length: 512","4720","0.0000123"
-//! Out:  pid 4711, tid 4720 of `app.exe`, start 9:53:32.8219063, dur 12300 ns, ReadFile, target C:\app\a.ini, ret 512
+//! Out:  pid 4711 of `app.exe`, start 9:53:32.8219063, dur 12300 ns, ReadFile, target C:\app\a.ini, ret 512
 //! ```
 //!
 //! The first line names the columns, which users choose. The time is that of the start, in the form of the country; the
-//! duration is exact, but not among the default columns, and neither is the thread. `Process Start` names the creator, `Thread
-//! Create` the new thread, `Process Exit` the status. Results are words: those of missing files have the names that other
+//! duration is exact, but not among the default columns. `Process Start` names the creator, `Process Create` the child,
+//! `Process Exit` the status. Events are those of processes: the first thread of a process is created by a thread of another one,
+//! and no thread has the number of its process. Results are words: those of missing files have the names that other
 //! systems give them, and those that announce the end of a list or of a file are no failures.
 //!
 //! Source: the help of Process Monitor, and captures that people published.
@@ -91,7 +92,6 @@ impl LineReader for ProcmonReader {
     fn facts(&self) -> CaptureFacts {
         let has_durations = self.columns.has(Column::Duration);
         let has_times = self.columns.has(Column::Time);
-        let has_threads = self.columns.has(Column::Tid);
         CaptureFacts {
             stamp: if has_times {
                 StampMoment::Start
@@ -105,14 +105,14 @@ impl LineReader for ProcmonReader {
             },
             tick_ns: scan::tick_ns(self.digits),
             // The operations of several threads mix, so the next one of a process says nothing about the end of this one.
-            dur_kind: match (has_durations, has_threads && has_times) {
-                (true, _) => DurKind::Exact,
-                (false, true) => DurKind::UpperBound,
-                (false, false) => DurKind::None,
+            dur_kind: if has_durations {
+                DurKind::Exact
+            } else {
+                DurKind::None
             },
             has_durations,
             has_ids: true,
-            names_processes: !has_threads,
+            names_processes: true,
             ..CaptureFacts::PLAIN
         }
     }
@@ -149,32 +149,23 @@ impl ProcmonReader {
         fields: &[ProcmonField<'_>],
         parsed: &mut Parsed,
     ) -> Line {
-        let stamp = self.columns.time(fields);
         let mut line = Line {
-            stamp_ns: stamp.map_or(NO_NS, |(ns, _)| ns),
-            ..self.task(pid, fields)
+            stamp_ns: self.columns.time(fields).map_or(NO_NS, |(ns, _)| ns),
+            tid: pid,
+            ..Line::of(LineKind::Notice)
         };
         let text = self.columns.get(Column::Detail, fields);
         match operation {
-            b"Process Start" => self.started(pid, text, &mut line, parsed),
-            b"Process Exit" => {
-                line = Line {
-                    stamp_ns: line.stamp_ns,
-                    ..self.leader(pid, LineKind::Exit)
-                };
-                let status = detail::number(text, b"Exit Status").unwrap_or(0);
-                line.extra = parsed.keep(Extra::GroupEnd(Ended::Exited(status as i32)));
-            }
-            b"Thread Exit" if self.columns.has(Column::Tid) => thread_ended(text, &mut line),
-            // Samples of what a process used so far, and requests that wait for whatever happens.
+            b"Process Start" => started(text, &mut line, parsed),
+            b"Process Exit" => ended(text, &mut line, parsed),
+            // Threads, samples of what a process used so far, and requests that wait for whatever happens.
             b"Thread Create"
             | b"Thread Exit"
             | b"Process Profiling"
             | b"Thread Profiling"
             | b"Process Statistics"
             | b"System Statistics"
-            | b"NotifyChangeDirectory"
-                if !self.creates_thread(operation) => {}
+            | b"NotifyChangeDirectory" => {}
             _ => self.called(operation, text, fields, &mut line, parsed),
         }
         let name = self.columns.get(Column::Name, fields);
@@ -182,47 +173,6 @@ impl ProcmonReader {
             parsed.name_program(&mut line, name);
         }
         line
-    }
-
-    fn creates_thread(&self, operation: &[u8]) -> bool {
-        operation == b"Thread Create" && self.columns.has(Column::Tid)
-    }
-
-    /// A notice of the thread of a line, or of its process if threads are not printed.
-    fn task(&self, pid: i32, fields: &[ProcmonField<'_>]) -> Line {
-        match self.columns.id(Column::Tid, fields) {
-            NO_ID => self.leader(pid, LineKind::Notice),
-            tid => Line {
-                tid,
-                pid,
-                ..Line::of(LineKind::Notice)
-            },
-        }
-    }
-
-    /// A line about a whole process. No thread has the number of its process, so this is a task of its own.
-    fn leader(&self, pid: i32, kind: LineKind) -> Line {
-        Line {
-            tid: pid,
-            pid: if self.columns.has(Column::Tid) {
-                pid
-            } else {
-                NO_ID
-            },
-            ..Line::of(kind)
-        }
-    }
-
-    /// `Parent PID: 3188, Command line: app.exe -v, Current directory: C:\, Environment: …`
-    fn started(&self, pid: i32, text: &[u8], line: &mut Line, parsed: &mut Parsed) {
-        *line = Line {
-            stamp_ns: line.stamp_ns,
-            ..self.leader(pid, LineKind::Process)
-        };
-        line.extra = parsed.keep(Extra::Born {
-            creator_pid: detail::id(text, b"Parent PID"),
-            thread: false,
-        });
     }
 
     fn called(
@@ -250,34 +200,38 @@ impl ProcmonReader {
     }
 }
 
-/// `Thread ID: 4720, User Time: 0.0156250, Kernel Time: 0.0000000`: the line is one of that thread.
-fn thread_ended(text: &[u8], line: &mut Line) {
-    let tid = detail::id(text, b"Thread ID");
-    line.kind = LineKind::Exit;
-    if tid != NO_ID {
-        line.tid = tid;
-    }
+/// `Parent PID: 3188, Command line: app.exe -v, Current directory: C:\, Environment: …`
+fn started(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    line.kind = LineKind::Process;
+    line.extra = parsed.keep(Extra::Born {
+        creator_pid: detail::id(text, b"Parent PID"),
+        thread: false,
+    });
 }
 
-/// What a call that succeeded returned: a task, or a number of bytes.
+/// `Exit Status: 0, User Time: 0.0156250 seconds, …`
+fn ended(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let status = detail::number(text, b"Exit Status").unwrap_or(0);
+    line.kind = LineKind::Exit;
+    line.extra = parsed.keep(Extra::End(Ended::Exited(status as i32)));
+}
+
+/// What a call that succeeded returned: a process, or a number of bytes.
 fn returned(operation: &[u8], text: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let (child, thread) = match operation {
-        b"Process Create" => (detail::id(text, b"PID"), false),
-        b"Thread Create" => (detail::id(text, b"Thread ID"), true),
-        _ => {
-            if syscalls::action_of(line.name).returns_bytes() {
-                line.ret = detail::number(text, b"Length").unwrap_or(NO_NS);
-            }
-            return;
+    if operation != b"Process Create" {
+        if syscalls::action_of(line.name).returns_bytes() {
+            line.ret = detail::number(text, b"Length").unwrap_or(NO_NS);
         }
-    };
+        return;
+    }
+    let child = detail::id(text, b"PID");
     if child != NO_ID {
         line.ret = i64::from(child);
         line.extra = parsed.keep(Extra::Spawn {
             child,
-            thread,
+            thread: false,
             vfork: false,
-            shares_files: thread,
+            shares_files: false,
         });
     }
 }

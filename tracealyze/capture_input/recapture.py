@@ -114,11 +114,11 @@ _ADVICE: Mapping[str, Mapping[str, str]] = {
         THREAD_STACKS: _GDB,
     },
     "procmon": {
-        TIMES: "Process Monitor with the columns Duration and TID (Options, Select Columns) before the export to CSV",
+        TIMES: "Process Monitor with the column Duration (Options, Select Columns) before the export to CSV",
         STAMPS: "Process Monitor with the column Time of Day",
         DURATIONS: "Process Monitor with the column Duration",
         CHILDREN: "Process Monitor without a filter of processes",
-        THREADS: "Process Monitor with the column TID",
+        THREADS: "Windows Performance Recorder, which records threads",
         EVENTS: "Process Monitor without filters; save all events",
         LOSSES: "Process Monitor with a backing file (File, Backing Files)",
         FEWER: "Process Monitor with a filter of processes, and with Drop Filtered Events",

@@ -23,8 +23,6 @@ pub enum Column {
     Name,
     /// The process.
     Pid,
-    /// The thread.
-    Tid,
     /// What the process did.
     Operation,
     /// To what.
@@ -38,11 +36,10 @@ pub enum Column {
 }
 
 /// Their names in the first line.
-const NAMES: [(Column, &[u8]); 9] = [
+const NAMES: [(Column, &[u8]); 8] = [
     (Column::Time, b"Time of Day"),
     (Column::Name, b"Process Name"),
     (Column::Pid, b"PID"),
-    (Column::Tid, b"TID"),
     (Column::Operation, b"Operation"),
     (Column::Path, b"Path"),
     (Column::Result, b"Result"),

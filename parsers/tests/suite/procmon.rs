@@ -49,7 +49,7 @@ fn the_columns_decide_what_is_known() {
         (facts.dur_kind, facts.has_durations, facts.names_processes)
     };
     assert_eq!(facts(LAYOUTS[0].1), (DurKind::None, false, true));
-    assert_eq!(facts(LAYOUTS[1].1), (DurKind::Exact, true, false));
+    assert_eq!(facts(LAYOUTS[1].1), (DurKind::Exact, true, true));
 }
 
 #[test]
