@@ -1,10 +1,10 @@
 //! Times that tools print about a whole run or about a part of it, without a time of their own.
 //!
 //! ```text
-//! real	1m12.513s                                          time of a shell; ptime and time -p print seconds
+//! real  1m12.513s                                          time of a shell; ptime and time -p print seconds
 //! make  48.12s user 3.00s system 70% cpu 1:12.51 total    time of zsh
 //! Elapsed (wall clock) time (h:mm:ss or m:ss): 1:12.51    GNU time -v
-//! 12	48311	1700000000000000000	obj/big.o	1a2b3d       .ninja_log: start and end in ms
+//! 12  48311  1700000000000000000  obj/big.o  1a2b3d       .ninja_log: start and end in ms
 //! npm timing reify Completed in 21002ms
 //! Finished dev [unoptimized] target(s) in 1m 02s          cargo; BUILD SUCCESSFUL in 1m 12s of Gradle
 //! ```
@@ -53,7 +53,7 @@ pub(super) fn belongs(text: &[u8]) -> bool {
     OTHERS.iter().any(|first| text.starts_with(first))
 }
 
-/// `real	1m12.513s`, `real 72.51`, `real        4.512372109`, `real    1:12.51`.
+/// `real  1m12.513s`, `real 72.51`, `real        4.512372109`, `real    1:12.51`.
 fn real(text: &[u8]) -> Option<ToolTime<'_>> {
     let rest = text.strip_prefix(b"real")?;
     let value = scan::skip_blanks(rest);
