@@ -29,7 +29,7 @@ LAYERS = [
     ["findings"],
     ["verdict"],
     ["outcome"],
-    ["bounded"],
+    ["bounded", "meanwhile"],
     ["summary", "trace_overview", "what_if"],
     ["notebook_view"],
     ["trace"],

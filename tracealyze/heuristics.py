@@ -328,3 +328,20 @@ MIN_HIDDEN_SHARE: Final = 0.01
 """Minimum share of the window by which a fix saves more, or less, with the others than alone, to be worth a word.
 
 Source: chosen. It is twice the maximum drift."""
+
+# Logs next to captures of calls
+
+MIN_SILENCE_IN_WAIT_NS: Final = 500 * _MS
+"""Minimum length of a silence of a log that is compared with calls.
+
+Source: the rule `silent-gap`."""
+
+MIN_SILENCE_IN_WAIT_SHARE: Final = 0.8
+"""Minimum share of a silence that lies within a call.
+
+Source: chosen. Messages before and after a call take a part of the silence."""
+
+MAX_WAIT_TO_SILENCE: Final = 1.5
+"""Maximum ratio of a call to a silence within it, unless the messages name the process.
+
+Source: chosen. Calls of idle threads last as long as the capture."""

@@ -14,6 +14,7 @@ from tracealyze.capture_input.standstill import Standstill, standstill
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
+from tracealyze.meanwhile import meanwhile, moments
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.trace_tables import errors_of
 
@@ -245,6 +246,9 @@ class Summary:
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if more else {})
+        if len({each.dur_kind == "gap" for each in self.captures}) > 1:
+            every = (moments(self.trace.of_capture(number)) for number in self.trace.capture_numbers)
+            parts["meanwhile"] = [each.document() for each in meanwhile(every)]
         counts = {} if full else self._bound(parts)
         return parts | {"counts": counts}
 

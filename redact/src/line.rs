@@ -233,6 +233,8 @@ impl Lines {
         match self.format {
             "fs-usage" => columns::fs_usage(&mut self.names, line, context, out),
             "gvisor" => columns::gvisor(&mut self.names, line, context, out),
+            "procmon" => columns::procmon(&mut self.names, line, context, out),
+            "strace-macos" => columns::strace_macos(&mut self.names, line, context, out),
             "sysdig" => columns::sysdig(&mut self.names, line, context, out),
             _ => bare::text(&mut self.names, line, context, out),
         }

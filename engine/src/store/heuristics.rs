@@ -315,6 +315,9 @@ pub(crate) const MIN_DIVISOR_TICKS: i64 = 5;
 /// Maximum number of distinct messages of a log with stages.
 /// Source: chosen. With more it is free text, in which some words agree by chance.
 pub(crate) const MAX_MESSAGE_FORMS: usize = 10_000;
+/// Minimum number of silences after one message, word by word, of which it is the rhythm although the message begins something.
+/// Source: chosen, from the log of a phone with 61. Work on several items names them.
+pub(crate) const MIN_RHYTHM_OF_WORK: i64 = 12;
 /// Minimum length of a log that may have idle times of its own. Shorter ones show one activity.
 /// Source: chosen. Boots, shutdowns and starts of services are shorter.
 pub(crate) const MIN_RUNNING_LOG_NS: i64 = 600 * S;
