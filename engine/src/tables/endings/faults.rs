@@ -72,8 +72,8 @@ pub(super) fn first_delivery(context: &TableContext<'_>, fault: u32) -> u32 {
             && events.facts.get::<FaultAddress>(*row) == Some(address)
     };
     let rows = context.trace.rows_of(events.task(fault)).iter().rev();
-    let latest = rows.copied().take(MAX_EVENTS_OF_HANDLER);
-    latest.filter(is_same).last().unwrap_or(fault)
+    let mut latest = rows.copied().take(MAX_EVENTS_OF_HANDLER);
+    latest.rfind(is_same).unwrap_or(fault)
 }
 
 /// The number of deliveries of the same signal with the same address among the last events of the task.
