@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test dresses live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field invariants fuzz lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test dresses live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field proofs pairs invariants fuzz lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -90,6 +90,13 @@ licenses: ## Write the licences of the crates that are linked into the engine
 
 field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
 	$(PYTHON) tests/field/record.py
+
+proofs: setup ## Capture the pairs that prove what-if again, run each with and without its cause, and print the table (minutes)
+	$(PYTHON) tests/field/proofs/record_proofs.py
+	$(PYTHON) -m pytest -s tests/field/proofs
+
+pairs: setup ## Compare released versions whose changelogs name changed calls, and write the table of docs/gate.md (needs registries, half an hour)
+	$(PYTHON) tests/pairs/run.py
 
 invariants: setup ## Check the claims of tests/test_random_runs.py on 5,000 random runs, with the seed that is printed
 	@seed=$${SEED:-$$(date +%s)}; echo "make invariants SEED=$$seed"; \

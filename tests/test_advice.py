@@ -21,6 +21,8 @@ _TRACERS = (
     "fs-usage",
     "gvisor",
     "sysdig",
+    "procmon",
+    "strace-macos",
     "truss-freebsd",
     "truss-solaris",
     "truss-aix",
@@ -33,6 +35,7 @@ _COMMANDS = {
     "fs-usage": r"\bfs_usage\b",
     "gvisor": r"\brunsc\b",
     "sysdig": r"\bsysdig\b",
+    "procmon": r"\b(?:procmon|Process Monitor)\b",
     "truss": r"\btruss\b",
 }
 _FITS = {
@@ -40,6 +43,8 @@ _FITS = {
     "truss-freebsd": ("truss", "kdump"),
     "truss-solaris": ("truss",),
     "truss-aix": ("truss",),
+    # It is called like the tracer of Linux, and lacks what fs_usage prints.
+    "strace-macos": ("strace", "fs-usage"),
 }
 _ONLY_FOR = re.compile(r"\{format:if=([\w-]+)\}")
 _PLACEHOLDER = re.compile(r"\{again_(\w+)\}")

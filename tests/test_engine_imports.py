@@ -19,6 +19,7 @@ LAYERS = [
     ["partition", "picture"],
     ["table_support"],
     ["tables"],
+    ["replay"],
     ["session"],
     ["python", "testing"],
 ]

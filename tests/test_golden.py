@@ -33,6 +33,12 @@ CASES = [
 PICTURES = ["ssh-login/ssh-login.truss", "shutdown/before.strace.xz", "kernel-shutdown/shutdown.log"]
 """Timeline and icicle: of calls of several processes, of sleeps, and of a log."""
 
+WHAT_IF = {
+    "ssh-login/ssh-login.truss": ["--fix", "hot-loop", "--without", 'syscall == "nanosleep"'],
+    "shutdown/before.strace.xz": ["--fix", "1", "--fix", "2", "--fix", "3", "--parallel", "sh"],
+}
+"""Fixes that are hidden behind each other, and fixes that add up."""
+
 
 def equals_golden(shown: str, golden: Path) -> None:
     """Compare with a golden file, after writing it if asked to or if there is none."""
@@ -51,6 +57,13 @@ def test_output_equals_the_golden_file(capture: Path, name: str, run: Run) -> No
     equals_golden(shown.stdout, GOLDEN / capture.parent.name / f"{capture.name}.{name}.txt")
 
 
+@pytest.mark.parametrize("capture", WHAT_IF)
+def test_what_if_equals_the_golden_file(capture: str, run: Run) -> None:
+    shown = run("what-if", f"samples/{capture}", *WHAT_IF[capture], COLUMNS="80")
+    assert shown.returncode == 0, shown.stderr
+    equals_golden(shown.stdout, GOLDEN / f"{capture}.what-if.txt")
+
+
 @pytest.mark.parametrize("capture", PICTURES)
 def test_picture_equals_the_golden_file(capture: str, run: Run) -> None:
     # Text, and so the same on all machines; what a browser draws of a report is compared in tests/browser.
@@ -62,4 +75,5 @@ def test_picture_equals_the_golden_file(capture: str, run: Run) -> None:
 def test_golden_files_belong_to_samples() -> None:
     known = {f"{capture.parent.name}/{capture.name}.{name}.txt" for capture, name in CASES}
     known |= {f"{capture}.svg" for capture in PICTURES}
+    known |= {f"{capture}.what-if.txt" for capture in WHAT_IF}
     assert {str(file.relative_to(GOLDEN)) for file in GOLDEN.glob("*/*.*")} <= known

@@ -124,6 +124,19 @@ def test_second_run_updates_the_note_on_a_merge_request(forge: Forge, gitlab: di
     assert forge.tokens == {"secret"}
 
 
+@pytest.mark.parametrize("forge_job", ["job", "gitlab"])
+def test_jobs_of_a_matrix_have_their_own_comments(forge: Forge, forge_job: str, request: pytest.FixtureRequest) -> None:
+    """All of them have the same GITHUB_JOB, so that the last one would overwrite the others."""
+    variables = request.getfixturevalue(forge_job)
+    for text in ("### first", "### second\nrow"):
+        for name in ("ubuntu 24.04", "@arm-->"):
+            publish(text, variables, name)
+    assert bodies(forge) == [
+        "<!-- tracealyze check trace ubuntu-24.04 -->\n### second (<code>ubuntu 24.04</code>)\nrow",
+        "<!-- tracealyze check trace -arm--- -->\n### second (<code>@arm--&gt;</code>)\nrow",
+    ]
+
+
 @pytest.mark.parametrize("missing", ["CI_MERGE_REQUEST_IID", "GITLAB_TOKEN"])
 def test_job_without_a_merge_request_says_so(forge: Forge, gitlab: dict[str, str], missing: str) -> None:
     del gitlab[missing]

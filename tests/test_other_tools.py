@@ -48,7 +48,7 @@ strace: attach: ptrace(PTRACE_SEIZE, 4711): Operation not permitted
 ls  1234/1234 [001]  1201.456999: raw_syscalls:sys_enter: NR 0 (3, 7ffd0, 200)
 ls  1234 1201.457011: sched:sched_switch: prev_comm=ls prev_pid=1234
 """,
-    "procmon": b'\xef\xbb\xbf"Time of Day","Process Name","PID","Operation"\n"7:43:34 PM","ls.exe","12","ReadFile"\n',
+    "procmon": b"PML_\x09\0\0\0" + b"\0" * 60,
     "tcpdump": b"""19:43:34.123456 IP 10.0.0.7.51234 > 10.0.0.1.53: 4711+ A? example.org. (29)
 19:43:39.128901 IP 10.0.0.7.51234 > 10.0.0.1.53: 4711+ A? example.org. (29)
 19:43:39.130022 IP 10.0.0.1.53 > 10.0.0.7.51234: 4711 1/0/0 A 10.0.0.9 (45)

@@ -23,6 +23,7 @@ COMMANDS = (
     "redact",
     "summarize",
     "reply",
+    "what-if",
     "timeline",
     "report",
     "top-syscalls",

@@ -75,6 +75,9 @@ Source: chosen."""
 MIN_CHANGE_COUNT: Final = 5
 """Minimum change of a count that the gate and `scaling` report.
 Source: chosen."""
+MIN_FOLDED_FILES: Final = 3
+"""Minimum number of files of a folder with the same new call, so that they are listed as one row.
+Source: chosen. A package of Python or Node opens ten to a hundred of its files."""
 MIN_CHANGE_SHARE: Final = 0.05
 """Minimum change of a large count, relative to before, that the gate and `scaling` report.
 Source: chosen."""
@@ -286,6 +289,11 @@ MIN_CYCLE_SHARE: Final = 0.8
 
 Source: chosen. The rest is the beginning of the copied text."""
 
+MIN_FINAL_TURNS: Final = 32
+"""Number of turns from which a sequence counts that a process repeats until the capture ends, whatever it did before.
+
+Source: chosen. Retries of healthy programs end after 3 to 10."""
+
 MIN_PEER_SHARE: Final = 0.5
 """Minimum share of the window that a wait for a peer has, before a run is slow although nothing measured the wait.
 
@@ -305,3 +313,35 @@ MIN_OBSERVED_SHARE: Final = 0.05
 """Minimum share of all calls of a repetition that is worth an observation.
 
 Source: chosen."""
+
+MAX_RESIDUE_SHARE: Final = 0.15
+"""Maximum share of the time of a cause that remains after a fix, if the finding has no lower bound of its own.
+
+Source: chosen. One sync instead of 25 keeps 4%, a check every 0.1 s instead of every second keeps 10%."""
+
+MAX_DRIFT_SHARE: Final = 0.005
+"""Maximum drift of a replay without changes. With more, only bounds from the critical path are reported.
+
+Source: chosen. Fixes that matter save at least ten times as much."""
+
+MIN_HIDDEN_SHARE: Final = 0.01
+"""Minimum share of the window by which a fix saves more, or less, with the others than alone, to be worth a word.
+
+Source: chosen. It is twice the maximum drift."""
+
+# Logs next to captures of calls
+
+MIN_SILENCE_IN_WAIT_NS: Final = 500 * _MS
+"""Minimum length of a silence of a log that is compared with calls.
+
+Source: the rule `silent-gap`."""
+
+MIN_SILENCE_IN_WAIT_SHARE: Final = 0.8
+"""Minimum share of a silence that lies within a call.
+
+Source: chosen. Messages before and after a call take a part of the silence."""
+
+MAX_WAIT_TO_SILENCE: Final = 1.5
+"""Maximum ratio of a call to a silence within it, unless the messages name the process.
+
+Source: chosen. Calls of idle threads last as long as the capture."""

@@ -12,7 +12,9 @@ from tracealyze import bounded, verdict
 from tracealyze.capture_input.recorded import attached_state, recorded
 from tracealyze.capture_input.standstill import Standstill, standstill
 from tracealyze.findings.finding import Severity
+from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
+from tracealyze.meanwhile import meanwhile, moments
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.trace_tables import errors_of
 
@@ -29,8 +31,6 @@ SCHEMA = "tracealyze.summary/1"
 _MAX_SENTENCES = 3
 _LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG, Verdict.BUSY)
 """Verdicts that say more than the causes of lost time."""
-_NEED_SECONDS = frozenset(("chatty-peer", "fixed-sleep", "outside-wait", "own-timer", "poll-loop", "table-rescan"))
-"""Rules about waits and repeated work that healthy programs have, too: how long they take is what matters."""
 _MAX_QUOTED = 64
 _DESCRIPTOR = re.compile(r"\w\((\d{1,9})<")
 
@@ -154,7 +154,7 @@ class Summary:
     def _matters(self, sentence: Sentence) -> bool:
         """Whether a sentence is not about a wait that would need seconds to matter."""
         name = self.findings[sentence.finding].name if sentence.finding is not None else ""
-        return name not in _NEED_SECONDS
+        return name not in that_mean("pause")
 
     def _is_serious(self, sentence: Sentence) -> bool:
         """Whether a sentence is about a finding that matters next to a failure."""
@@ -246,6 +246,9 @@ class Summary:
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if more else {})
+        if len({each.dur_kind == "gap" for each in self.captures}) > 1:
+            every = (moments(self.trace.of_capture(number)) for number in self.trace.capture_numbers)
+            parts["meanwhile"] = [each.document() for each in meanwhile(every)]
         counts = {} if full else self._bound(parts)
         return parts | {"counts": counts}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, TypeAlias
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tracealyze.findings.rule_set import Rule
     from tracealyze.selection import Selection
     from tracealyze.summary import Summary
+    from tracealyze.what_if import WhatIf
 
 _MAX_QUICK_LINES = 1_000_000
 """Maximum number of lines of a trace that runs the rules when it is printed. Longer ones take seconds."""
@@ -113,6 +114,51 @@ class Trace(TraceTables):
         from tracealyze.summary import summary
 
         return summary(self, self.diagnosis)
+
+    def what_if(
+        self,
+        fix: Iterable[Finding | str | int] | Finding | str | int = (),
+        *,
+        without: Iterable[str] | str = (),
+        scale: Mapping[str, float] | None = None,
+        parallel: Iterable[str] | str = (),
+    ) -> WhatIf:
+        """The wall time after fixes, by a replay of the capture: a range, for each fix alone and for all together.
+
+        docs/what-if.md has the method and its assumptions.
+
+        Arguments:
+            fix: Findings, or their rules, codes, numbers in the report from 1, or words of their texts.
+            without: Conditions on events to be removed, as in `select(where=...)`.
+            scale: Conditions on events, with factors for their durations.
+            parallel: Programs whose serial children run beside each other, as far as their waits allow.
+
+        Raises:
+            WrongUsage: A name or condition is wrong, or there are several captures.
+            UnusableInput: The capture has no wall time.
+
+        Example:
+            >>> import tracealyze
+            >>> found = tracealyze.read("samples/ssh-login/ssh-login.truss").what_if(["hot-loop"])
+            >>> found.drift, [round(ns / 1e9, 1) for ns in found.together_ns]
+            (0.0, [1.7, 3.1])
+        """
+        from tracealyze import expression
+        from tracealyze.what_if import what_if
+
+        def condition(text: str, origin: str) -> Expression:
+            return expression.parse(text, "events", kind="condition", origin=origin)
+
+        fixes = (fix,) if isinstance(fix, str | int) or not isinstance(fix, Iterable) else tuple(fix)
+        removed = (without,) if isinstance(without, str) else tuple(without)
+        return what_if(
+            self,
+            self.diagnosis,
+            fixes,
+            {text: condition(text, "without") for text in removed},
+            {text: (condition(text, "scale"), factor) for text, factor in (scale or {}).items()},
+            (parallel,) if isinstance(parallel, str) else tuple(parallel),
+        )
 
     def proof(self, findings: Iterable[Finding], limit: int) -> dict[tuple[int, str, int], str]:
         """The text of the first `limit` lines of evidence of each finding, by capture, file and line.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 from os.path import isfile
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -27,6 +28,35 @@ _Value = TypeVar("_Value")
 
 MAX_CALL_KEYS = 12
 """Number of keys that calls can be grouped by at a time."""
+
+
+class LeftOut(IntEnum):
+    """What a replay leaves out of the time that tracing added to calls."""
+
+    NOTHING = 0
+    MINIMUM = 1
+    MEAN = 2
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What changes in one replay."""
+
+    shares: tuple[tuple[int, int], ...] = ()
+    """Numbers of changes, and the share of them that remains, in millionths."""
+    tracing: LeftOut = LeftOut.NOTHING
+    """What of the time that tracing added is left out."""
+    is_parallel: bool = False
+    """Whether serial children run beside each other."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The window in a replay."""
+
+    wall_ns: int
+    tasks: list[tuple[int, str | None, int]]
+    """The tasks with most of it: pid, program and time."""
 
 
 class TraceTables:
@@ -506,6 +536,22 @@ class TraceTables:
             Table(unclaimed),
             unclaimed_ns,
         )
+
+    def replayed(
+        self,
+        capture: int,
+        changes: Sequence[Sequence[Claim] | Selection],
+        parallel: Sequence[str],
+        variants: Sequence[Variant],
+    ) -> list[Replayed]:
+        """The window of a capture, replayed once for each variant; empty if the capture has no window.
+
+        A change is the events of a finding, or selected ones. Serial children of the programs `parallel` may run beside
+        each other."""
+        requests = [each.for_engine() if isinstance(each, Selection) else _for_engine(each) for each in changes]
+        wanted = [(list(each.shares), int(each.tracing), each.is_parallel) for each in variants]
+        answers = translated(lambda: self._source.replayed(self._selected, capture, requests, list(parallel), wanted))
+        return [Replayed(*each) for each in answers if each is not None]
 
     def quote(self, lines: Sequence[int], capture: int = 0, file: str | None = None) -> list[str]:
         """The text of these lines of a capture file, unchanged; empty if the file can no longer be read.

@@ -14,6 +14,7 @@ pub mod picture;
 #[cfg(feature = "python")]
 mod python;
 pub mod query;
+pub mod replay;
 pub mod session;
 pub mod store;
 pub mod table_support;

@@ -2,8 +2,8 @@
 
 use crate::format::{Format, Head, Recognition};
 use crate::{
-    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, strace, sysdig, truss_aix,
-    truss_freebsd, truss_solaris,
+    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, procmon, strace, strace_macos,
+    sysdig, truss_aix, truss_freebsd, truss_solaris,
 };
 use std::cmp::Reverse;
 
@@ -13,6 +13,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &fs_usage::FsUsage,
     &gvisor::Gvisor,
     &sysdig::Sysdig,
+    &procmon::Procmon,
+    &strace_macos::StraceMacos,
     &perf_trace::PerfTrace,
     &kdump::Kdump,
     &ltrace::Ltrace,

@@ -10,7 +10,8 @@
 //! the process is that of the thread, and process ids are not printed. A number in brackets is an error.
 //!
 //! Names with capitals (`RdData[A]`, `PAGE_IN_FILE`) are parts of a call or of the thread's own run: requests to a disk, page
-//! faults. They are within the time of a call that is also printed, so they are notices.
+//! faults. They are within the time of a call that is also printed, so they are notices. Where no calls are printed (`-f diskio`),
+//! the requests to disks are what the thread did.
 //!
 //! Source: `format_print` and `print_open` of fs_usage.c (apple-oss-distributions/system_cmds), and lines that people posted
 //! (keybase/client issue 4237; magnusviri.com/fs_usage).
@@ -22,6 +23,7 @@ use crate::capture_facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::error_names::{self, System};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::scan;
 use crate::syscalls::{self, Action};
 use columns::{FsUsageColumns, FsUsageLine};
 
@@ -41,8 +43,11 @@ impl Format for FsUsage {
         is_line(line)
     }
 
-    fn reader(&self, _head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(FsUsageReader)
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        let mut lines = head.lines().filter_map(columns::read);
+        Box::new(FsUsageReader {
+            has_calls: lines.any(|found| is_call(found.name)),
+        })
     }
 }
 
@@ -51,7 +56,14 @@ fn is_line(line: &[u8]) -> bool {
     columns::read(line).is_some()
 }
 
-struct FsUsageReader;
+/// Only calls have names without capitals.
+fn is_call(name: &[u8]) -> bool {
+    name.iter().any(u8::is_ascii_lowercase) && !name.iter().any(u8::is_ascii_uppercase)
+}
+
+struct FsUsageReader {
+    has_calls: bool,
+}
 
 impl LineReader for FsUsageReader {
     fn facts(&self) -> CaptureFacts {
@@ -71,7 +83,7 @@ impl LineReader for FsUsageReader {
             return line;
         }
         match columns::read(line) {
-            Some(found) => event(&found, parsed),
+            Some(found) => self.event(&found, parsed),
             None => Line::of(if columns::begins(line) {
                 LineKind::Damaged
             } else {
@@ -96,23 +108,48 @@ fn times(found: &FsUsageLine<'_>, kind: LineKind) -> Line {
     }
 }
 
-fn event(found: &FsUsageLine<'_>, parsed: &mut Parsed) -> Line {
-    // Only calls have names without capitals.
-    if !found.name.iter().any(u8::is_ascii_lowercase)
-        || found.name.iter().any(u8::is_ascii_uppercase)
-    {
-        return Line {
+impl FsUsageReader {
+    fn event(&self, found: &FsUsageLine<'_>, parsed: &mut Parsed) -> Line {
+        let columns = FsUsageColumns::of(found.columns);
+        if is_call(found.name) {
+            return call(found, &columns, parsed);
+        }
+        if !self.has_calls && columns.is_disk_request {
+            return request(found, &columns, parsed);
+        }
+        Line {
             name: parsed.texts.add(found.name),
             dur_ns: NO_NS,
             cpu_ns: NO_NS,
             ..times(found, LineKind::Notice)
-        };
+        }
     }
+}
+
+/// `RdData[A]  D=0x001ce0c4  B=0x1000   /dev/disk1s2  /usr/bin/ls`: the letters in brackets are how it was requested.
+fn request(found: &FsUsageLine<'_>, columns: &FsUsageColumns<'_>, parsed: &mut Parsed) -> Line {
+    let mut line = Line {
+        cpu_ns: NO_NS,
+        ..times(found, LineKind::Call)
+    };
+    let name = found.name.split(|&byte| byte == b'[').next();
+    line.name = parsed.texts.add(name.unwrap_or(found.name));
+    line.ret = columns.bytes.unwrap_or(NO_NS);
+    let disk = columns.path.unwrap_or(b"");
+    let file = memchr::memmem::find(disk, b"  ").and_then(|at| disk.get(at..));
+    let target = scan::skip_blanks(file.unwrap_or(disk));
+    if !target.is_empty() {
+        line.target = parsed.texts.add(target);
+    }
+    parsed.name_program(&mut line, found.comm);
+    line
+}
+
+fn call(found: &FsUsageLine<'_>, columns: &FsUsageColumns<'_>, parsed: &mut Parsed) -> Line {
     let mut line = times(found, LineKind::Call);
     line.name = parsed.texts.add(found.name);
-    let columns = FsUsageColumns::of(found.columns);
-    outcome(&columns, &mut line, parsed);
-    described(&columns, &mut line, parsed);
+    outcome(columns, &mut line, parsed);
+    described(columns, &mut line, parsed);
     parsed.name_program(&mut line, found.comm);
     line
 }

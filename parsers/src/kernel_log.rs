@@ -20,6 +20,7 @@ mod prefix;
 pub(crate) mod programs;
 pub(crate) mod stamp;
 mod stamp_place;
+mod tool_times;
 
 use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
@@ -45,6 +46,9 @@ impl Format for KernelLog {
     }
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
+        if duration_lines::is_ninja_log(head) {
+            return Recognition::Yes;
+        }
         let grammar = StampGrammar::of(head);
         let (mut lines, mut stamped, mut sure, mut calls, mut jobs) =
             (0usize, 0usize, 0usize, 0usize, 0usize);
@@ -98,6 +102,7 @@ impl Format for KernelLog {
         Box::new(KernelLogReader {
             grammar,
             steps: BuildSteps::of(head),
+            is_untimed: duration_lines::is_ninja_log(head),
             base,
             is_newest_first,
             tick_ns: match grammar.place {
@@ -216,6 +221,8 @@ fn is_newest_first(head: Head<'_>, grammar: StampGrammar, base: StampBase) -> bo
 struct KernelLogReader {
     grammar: StampGrammar,
     steps: BuildSteps,
+    /// Whether numbers at the start of lines are no times.
+    is_untimed: bool,
     base: StampBase,
     is_newest_first: bool,
     tick_ns: i64,
@@ -248,7 +255,7 @@ impl LineReader for KernelLogReader {
         if let Some((first, others)) = joined.split_first() {
             return self.joined(first, others, parsed);
         }
-        if let Some(prefix) = prefix::read(line, self.grammar) {
+        if let Some(prefix) = prefix::read(line, self.grammar).filter(|_| !self.is_untimed) {
             return self.message(&prefix, parsed);
         }
         let untimed = self.steps.read(line).map(|read| read.message);

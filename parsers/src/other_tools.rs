@@ -21,7 +21,6 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"\xcf\xfa\xed\xfe", "executable"),
     (b"\xca\xfe\xba\xbe", "executable"),
     (b"PML_", "procmon"),
-    (b"\"Time of Day\",\"Process Name\"", "procmon"),
     (b"PK\x03\x04", "archive"),
     (b"7z\xbc\xaf\x27\x1c", "archive"),
     (b"Rar!\x1a\x07", "archive"),
@@ -47,7 +46,6 @@ const FIRST_LINES: &[(&[u8], &str)] = &[
     (b"procs -----------memory", "top"),
     (b"avg-cpu:", "top"),
     (b"USER         PID %CPU", "top"),
-    (b"\"Time of Day\",\"Process Name\"", "procmon"),
     (b"Tracing syscalls, printing top", "bpftrace"),
     (b"PCOMM ", "bpftrace"),
 ];

@@ -1,5 +1,5 @@
-//! What stands before, between and after names in lines of fs_usage, gVisor, kdump, perf trace and sysdig: letters that
-//! readers look for. Names of threads and files have no quotes there, so numbers are parts of them.
+//! What stands before, between and after names in lines of fs_usage, gVisor, kdump, perf trace, sysdig and Process Monitor:
+//! letters that readers look for. Names of threads and files have no quotes there, so numbers are parts of them.
 //!
 //! ```text
 //! In:   19:43:34.201733  read   F=3   B=0x200   /Users/alice/x   0.076120 W ls.1234
@@ -269,6 +269,124 @@ pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut
         }
         out.extend_from_slice(blank);
     }
+}
+
+/// Details of Process Monitor that are numbers for readers.
+const NUMBERS: [&[u8]; 5] = [
+    b"Length",
+    b"PID",
+    b"Parent PID",
+    b"Thread ID",
+    b"Exit Status",
+];
+
+/// Append a line of Process Monitor. Its fields are in quotes, and in its paths a backslash escapes nothing.
+pub(crate) fn procmon(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
+    let mut rest = line;
+    while !rest.is_empty() {
+        let end = memchr::memchr3(b'"', b'\\', b',', rest).unwrap_or(rest.len());
+        let (item, mark) = rest.split_at(end);
+        // The thousands of a number may be apart by commas.
+        let number = number_len(rest);
+        let (item, mark) = match rest.split_at_checked(number) {
+            Some((number, mark)) if number.len() > item.len() => (number, mark),
+            _ => (item, mark),
+        };
+        if number_len(rest) == item.len() && number > 0 {
+            out.extend_from_slice(item);
+        } else if !clock(names, item, context, out) {
+            known_or_name(names, item, context, out);
+        }
+        let (mark, after) = mark.split_at(mark.len().min(1));
+        out.extend_from_slice(mark);
+        rest = after;
+    }
+}
+
+/// Append a line of JSON of strace-macos, whose strings are names of calls, constants, results and names.
+pub(crate) fn strace_macos(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
+    let (mut rest, mut key): (&[u8], &[u8]) = (line, b"");
+    while let Some(at) = memchr::memchr(b'"', rest) {
+        let (before, string) = rest.split_at(at + 1);
+        bare::text(names, &before[..at], context, out);
+        out.push(b'"');
+        let (inside, after) = string.split_at(scan::string_end(string).min(string.len()));
+        let is_key = after.starts_with(b"\":");
+        match key {
+            b"syscall" | b"return" if !is_key => bare::text(names, inside, context, out),
+            _ => known_or_name(names, inside, context, out),
+        }
+        if is_key {
+            key = inside;
+        }
+        let (mark, after) = after.split_at(after.len().min(1));
+        out.extend_from_slice(mark);
+        rest = after;
+    }
+    bare::text(names, rest, context, out);
+}
+
+/// Append a text whose words are all known, or what its name becomes.
+fn known_or_name(names: &mut Names, text: &[u8], context: Context, out: &mut Vec<u8>) {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let mut words = text
+        .split(|byte| !is_part(byte))
+        .filter(|word| !word.is_empty());
+    if words.all(known::is_word) {
+        out.extend_from_slice(text);
+    } else {
+        bare::name(names, text, false, context.quoting, out);
+    }
+}
+
+/// Length of a number that readers use: a field of its own, or a detail with its name. Longer ones may be secrets.
+fn number_len(text: &[u8]) -> usize {
+    const MAX_DIGITS: usize = 10;
+    let detail = text.strip_prefix(b" ").unwrap_or(text);
+    let value = NUMBERS.iter().find_map(|key| {
+        let value = detail.strip_prefix(*key)?.strip_prefix(b": ")?;
+        Some(value.strip_prefix(b"-").unwrap_or(value))
+    });
+    let digits = value.unwrap_or(text);
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b",.'".contains(byte);
+    let len = digits.iter().take_while(|byte| is_part(byte)).count();
+    let len = digits[..len]
+        .iter()
+        .rposition(u8::is_ascii_digit)
+        .map_or(0, |at| at + 1);
+    let (number, rest) = digits.split_at(len);
+    let count = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let ends = match value {
+        Some(_) => matches!(rest.first(), None | Some(b',' | b'"')),
+        None => rest.first() == Some(&b'"'),
+    };
+    if ends && (1..=MAX_DIGITS).contains(&count) {
+        text.len() - rest.len()
+    } else {
+        0
+    }
+}
+
+/// Append a time, with the word for the half of the day before or after it.
+fn clock(names: &mut Names, item: &[u8], context: Context, out: &mut Vec<u8>) -> bool {
+    if !parsers::procmon::is_time(item) {
+        return false;
+    }
+    let start = item.iter().position(u8::is_ascii_digit).unwrap_or(0);
+    let (before, rest) = item.split_at(start);
+    let end = rest
+        .iter()
+        .rposition(u8::is_ascii_digit)
+        .map_or(0, |at| at + 1);
+    let (time, after) = rest.split_at(end);
+    for (part, is_word) in [(before, true), (time, false), (after, true)] {
+        if is_word && !parsers::procmon::is_half_of_day(part) {
+            bare::text(names, part, context, out);
+        } else {
+            out.extend_from_slice(part);
+        }
+    }
+    true
 }
 
 fn value(names: &mut Names, text: &[u8], is_text: bool, context: Context, out: &mut Vec<u8>) {

@@ -239,6 +239,8 @@ impl Lines {
             "gvisor" => columns::gvisor(&mut self.names, line, context, out),
             "kdump" => columns::kdump(&mut self.names, line, context, out),
             "perf-trace" => columns::perf_trace(&mut self.names, line, context, out),
+            "procmon" => columns::procmon(&mut self.names, line, context, out),
+            "strace-macos" => columns::strace_macos(&mut self.names, line, context, out),
             "sysdig" => columns::sysdig(&mut self.names, line, context, out),
             _ => bare::text(&mut self.names, line, context, out),
         }

@@ -197,6 +197,35 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "procmon",
+        head: &[
+            r#""Time of Day","Process Name","PID","Operation","Path","Result","Detail","TID","Duration""#,
+            r#""9:53:32.8219063 AM","app.exe","4711","CloseFile","C:\x","SUCCESS","","4720","0.0000100""#,
+            r#""9:53:32.8219063 AM","app.exe","4711","CloseFile","C:\x","SUCCESS","","4720","0.0000100""#,
+        ],
+        lines: &[
+            r#""9:53:32.8219063 AM","$.exe","4711","CreateFile","C:\Users\$\$.ini","NAME NOT FOUND","Desired Access: Read","4720","0.0000100""#,
+            r#""9:53:32.8219063 AM","app.exe","4711","Process Start","","SUCCESS","Parent PID: 9, Command line: ""C:\$"" -p $","4720","0.0""#,
+            r#""9:53:32.8219063 AM","app.exe","4711","RegSetValue","HKCU\$","SUCCESS","Type: REG_SZ, Length: 2, Data: $","4720","0.0""#,
+            r#""9:53:32.8219063 AM","app.exe","4711","TCP Connect","$:50001 -> $.example.org:https","SUCCESS","Length: 0","4720","0.0""#,
+            r#""9:53:32.8219063 AM","app.exe","4711","RegSetValue","HKCU\A","SUCCESS","Data: $"#,
+        ],
+    },
+    Case {
+        name: "strace-macos",
+        head: &[
+            r#"{"syscall": "close", "args": [3], "return": 0, "pid": 47, "timestamp": 1764374400.25}"#,
+            r#"{"syscall": "close", "args": [4], "return": 0, "pid": 47, "timestamp": 1764374400.26}"#,
+            r#"{"syscall": "close", "args": [5], "return": 0, "pid": 47, "timestamp": 1764374400.27}"#,
+        ],
+        lines: &[
+            r#"{"syscall": "open", "args": ["/home/$/$.txt", "O_RDONLY", 0], "return": "-1 ENOENT (No such file or directory)", "pid": 47, "timestamp": 1764374400.25}"#,
+            r#"{"syscall": "write", "args": [1, "$ \n$", 12], "return": 12, "pid": 47, "timestamp": 1764374400.25}"#,
+            r#"{"syscall": "connect", "args": [5, {"sun_family": "AF_UNIX", "sun_path": "/run/$"}, 106], "return": 0, "pid": 47, "timestamp": 1764374400.25}"#,
+            r#"{"syscall": "open", "args": ["$"#,
+        ],
+    },
+    Case {
         name: "perf-trace",
         head: &[
             "     0.091 ( 0.003 ms): ls/456871 brk()                                         = 0x56150d127000",

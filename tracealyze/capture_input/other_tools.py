@@ -39,7 +39,8 @@ OTHER_TOOLS: Final[Mapping[str, str]] = {
     "2>&1. Otherwise it contains samples, not calls: capture with perf trace -o trace.out COMMAND.",
     "perf-script": "output of perf script. Use perf trace instead: perf trace record COMMAND, then "
     "perf trace -i perf.data > trace.out 2>&1.",
-    "procmon": "a capture of Process Monitor (Windows). No tracer of Windows is supported.",
+    "procmon": "a capture of Process Monitor (Windows) in its own format. Save it as CSV, with the column "
+    "Duration: procmon /OpenLog FILE.pml /SaveAs FILE.csv.",
     "refused-attach": "a message of strace, which was not allowed to trace. Only root may attach to processes of other "
     "users; where kernel.yama.ptrace_scope is 1, only parents may; a container needs the capability SYS_PTRACE. A "
     "process has one tracer: TracerPid in /proc/PID/status names it. Capture as root: strace -f -ttt -T -yy -o "

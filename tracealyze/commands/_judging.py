@@ -115,6 +115,7 @@ def judged(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) 
 def _criteria(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) -> tuple[Criteria, list[str]]:
     """What to compare with, and notes on it."""
     from tracealyze.compare.gate.baseline import baseline_of
+    from tracealyze.compare.gate.first_runs import without_first
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Criteria, notes_on
 
@@ -123,10 +124,12 @@ def _criteria(source: CaptureOptions, rules: Sequence[Rule], requested: Requeste
     if against.base:
         runs = _runs(replace(source, captures=list(against.base)), rules)
         with analyzing():
-            accepted: Baseline | None = baseline_of(runs)
+            warm, first = without_first(runs)
+            accepted: Baseline | None = baseline_of(warm, is_stored=False)
             notes = list(notes_on(runs))
         paths = tuple(run.path for run in runs)
-        return Criteria((), accepted, against.label or _together(against.base), paths, fail_on, gates_findings), notes
+        label, firsts = against.label or _together(against.base), (first,) if first else ()
+        return Criteria((), accepted, label, paths, fail_on, gates_findings, first_runs=firsts), notes
     accepted, notes = _accepted(against.baseline, source, rules) if against.baseline else (None, [])
     return Criteria((), accepted, against.baseline, (), fail_on, gates_findings), notes
 

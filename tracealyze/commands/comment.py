@@ -10,11 +10,17 @@ import typer
 from tracealyze.errors import UnusableInput
 from tracealyze.render import output
 
-EXAMPLES = ("tracealyze comment comment.md",)
+EXAMPLES = ("tracealyze comment comment.md", "tracealyze comment comment.md --name ubuntu-24.04")
 
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The text, which check --output pr=FILE writes.")],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name", metavar="NAME", help="Name of this job in a matrix. Each name has a comment of its own."
+        ),
+    ] = "",
 ) -> None:
     """Write or update the comment on a pull request.
 
@@ -31,4 +37,4 @@ def command(
         raise UnusableInput(
             f"{file}: {error.strerror or error}. Write it with: tracealyze check --output pr=FILE"
         ) from error
-    output.note(publish(text))
+    output.note(publish(text, name=name))

@@ -118,8 +118,10 @@ def _brief(traces: Iterable[Trace], max_tokens: int, evidence: bool) -> int:
 
 def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
     """A line per capture and the report of the slowest one, or only the report of a single one."""
+    from tracealyze.meanwhile import Moments, meanwhile, moments
     from tracealyze.render import overview
 
+    told: list[Moments] = []
     runs: list[overview.Run] = []
     slowest: tuple[Trace, Summary] | None = None
     at = lost = 0
@@ -127,6 +129,7 @@ def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> 
         with analyzing():
             summary = trace.summary()
         runs.append(overview.run_of(trace, summary))
+        told.append(moments(trace))
         lost += losses.lost_lines(trace)
         if slowest is None or runs[-1].weight > runs[at].weight:
             slowest, at = (trace, summary), len(runs) - 1
@@ -134,7 +137,8 @@ def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> 
         return lost
     used = 0
     if len(runs) > 1:
-        used = overview.show(runs, at) if form is Form.TABLE else overview.show_markdown(runs, at)
+        show = overview.show if form is Form.TABLE else overview.show_markdown
+        used = show(runs, at, [each.text for each in meanwhile(told)])
     _report(*slowest, form, top, full, used)
     return lost
 

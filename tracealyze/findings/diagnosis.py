@@ -42,10 +42,23 @@ _OF_QUICK_CALLS = ("io",)
 
 
 @dataclass(frozen=True)
+class Cause:
+    """The events that a finding is about."""
+
+    claims: tuple[Claim, ...]
+    claimed_ns: int
+    """Their time on the critical path."""
+    table: str
+    """The table that the rule reads."""
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """All findings of a trace, and the time that none of them explains."""
 
     findings: list[Finding]
+    causes: list[Cause]
+    """One per finding, in the same order."""
     unexplained_ns: int
     """Time of the window that no finding covers."""
     unexplained: list[Row]
@@ -76,12 +89,17 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None =
     # The name of a function is a text of the trace, too.
     callers = trace.callers([_calls(each.match) for each in reported]) if worded is None else [None] * len(reported)
     findings = [
-        _finding(trace, each if worded is None else each.worded(worded), caller)
+        (_finding(trace, each if worded is None else each.worded(worded), caller), each.cause)
         for each, caller in zip(reported, callers, strict=True)
     ]
     leading = {rule.name for rule in rules if rule.leads}
-    findings.sort(key=lambda finding: _order(trace, finding, finding.name in leading))
-    return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))
+    findings.sort(key=lambda each: _order(trace, each[0], each[0].name in leading))
+    return Diagnosis(
+        [finding for finding, _ in findings],
+        [cause for _, cause in findings],
+        settled.unclaimed_ns,
+        list(settled.unclaimed),
+    )
 
 
 def _calls(match: Match) -> tuple[tuple[Claim, ...], str | None, str | None]:
@@ -114,6 +132,11 @@ class _ClaimedMatch:
         """The same match with other words in its messages."""
         match, *remarks = (replace(each, row=worded(each.row)) for each in (self.match, *self.remarks))
         return replace(self, match=match, remarks=remarks)
+
+    @property
+    def cause(self) -> Cause:
+        """Its events."""
+        return Cause(self.match.claims, self.share.total_ns, self.match.rule.table)
 
     @property
     def is_finding(self) -> bool:

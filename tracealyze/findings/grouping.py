@@ -82,6 +82,12 @@ def is_about_capture(trace: TraceTables, finding: Finding) -> bool:
 
 
 @cache
+def that_mean(meaning: str) -> frozenset[str]:
+    """Names of the packaged rules whose findings mean this for the verdict of a run: a key of `rule_file.MEANINGS`."""
+    return frozenset(rule.name for rule in rules() if meaning in rule.means)
+
+
+@cache
 def about_captures() -> frozenset[str]:
     """Names of the packaged rules about captures as a whole. Their lines are the first and the last one."""
     return frozenset(rule.name for rule in rules() if rule.table == "captures")

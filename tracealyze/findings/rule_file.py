@@ -27,6 +27,7 @@ _OTHERS = (
     "leads",
     "upper_bounds",
     "waiting",
+    "means",
     "needs_window",
     "needs_durations",
     "impact",
@@ -35,6 +36,15 @@ _OTHERS = (
 )
 KEYS = (*_TEXTS, *_OTHERS, *_TABLES)
 """The keys of a rule file."""
+
+MEANINGS = {
+    "open call": "a call has not returned when the capture ends",
+    "peer": "the program waits for another machine or process that does not answer",
+    "spin": "the program does the same again and again",
+    "pause": "healthy programs wait or repeat like this, too: only how long it takes matters",
+    "counts": "a tracer's table has counts, and no delays",
+}
+"""What a finding can mean for the verdict of a run."""
 
 EXPLANATION = {
     "finds": "What it finds",
@@ -157,6 +167,9 @@ class _Check:
                 raise self.wrong(key, 'each column needs a list of values, such as class = ["sleep"].')
         if not _is_texts(self.table.get("group", [])):
             raise self.wrong("group", 'a list of columns is required, such as group = ["pid"].')
+        means = self.table.get("means", [])
+        if not _is_texts(means) or not set(means) <= set(MEANINGS):
+            raise self.wrong("means", f"a list of some of these is required: {', '.join(MEANINGS)}.")
         if not _is_texts(self.table.get("waiting", [])):
             raise self.wrong("waiting", 'a list of system calls is required, such as waiting = ["fsync"].')
 

@@ -104,6 +104,8 @@ class Rule:
     nothing in particular."""
     waiting: tuple[str, ...] = ()
     """System calls that usually wait, so that most of an upper bound is theirs; upper_bounds does not apply to them."""
+    means: tuple[str, ...] = ()
+    """What its findings mean for the verdict of a run: keys of `rule_file.MEANINGS`."""
     confidence: str = "measured"
     cost: str = "exclusive_ns"
     """The column with the path time that a match costs; empty if a match costs no time by itself."""
@@ -188,7 +190,8 @@ def _rule(parsed: ParsedRule) -> Rule:
     words = members.get("words", {})
     members["words"] = {key: [part] if isinstance(part, str) else part for key, part in words.items()}
     members["group"] = tuple(members.get("group", ()))
-    members["waiting"] = tuple(members.get("waiting", ()))
+    for key in ("waiting", "means"):
+        members[key] = tuple(members.get(key, ()))
     members["impact"] = tuple(members.get("impact", (0.0, 1.0)))
     counted = sections(members.pop("counted", []))
     rule = Rule(**members, name=parsed["name"], origin=parsed["origin"], forms=parsed["forms"])

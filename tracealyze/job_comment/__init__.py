@@ -11,15 +11,21 @@ from collections.abc import Mapping
 
 from tracealyze.job_comment import github, gitlab
 from tracealyze.job_comment.comments import NotPosted
+from tracealyze.render.listing import markdown_cell
+from tracealyze.sanitize import shown
 
 __all__ = ["publish"]
 
 
-def publish(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Write a text as the comment, otherwise to the summary of the job. Returns a sentence about where it is."""
+def publish(text: str, environment: Mapping[str, str] = os.environ, name: str = "") -> str:
+    """Write a text as the comment, otherwise to the summary of the job. Returns a sentence about where it is.
+
+    Jobs of a matrix have one name on the server, so that each needs a name of its own for a comment of its own."""
     write = gitlab.write if environment.get("GITLAB_CI") else github.write
+    if name:
+        text = _titled(text, name)
     try:
-        return f"Comment: {write(text, environment)}"
+        return f"Comment: {write(text, environment, name)}"
     except NotPosted as why:
         summary = environment.get("GITHUB_STEP_SUMMARY")
         if not summary:
@@ -27,3 +33,9 @@ def publish(text: str, environment: Mapping[str, str] = os.environ) -> str:
         with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{text}\n")
         return f"The comment is in the summary of the job: {why}."
+
+
+def _titled(text: str, name: str) -> str:
+    """The text with the name in its heading, so that readers can tell the comments apart."""
+    heading, newline, rest = text.partition("\n")
+    return f"{heading} (<code>{markdown_cell(shown(name))}</code>){newline}{rest}"

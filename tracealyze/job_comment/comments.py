@@ -40,14 +40,16 @@ class Comments:
     headers: Mapping[str, str]
     job: str
     """Name of the job: each has a comment of its own."""
+    name: str
+    """Tells the jobs of a matrix apart; empty for other jobs."""
     needs: str
     """The permission that a job lacks whose token is refused."""
 
     @property
     def marker(self) -> str:
         """The first line of our comment."""
-        name = re.sub(r"[^\w.-]", "-", self.job)
-        return f"<!-- tracealyze check {name} -->"
+        words = (re.sub(r"[^\w.-]", "-", each) for each in (self.job, self.name) if each)
+        return f"<!-- {' '.join(('tracealyze check', *words))} -->"
 
     def write(self, text: str) -> dict[str, Any]:
         """Update our comment, or write it. Returns it. Raises `NotPosted` if the server refuses."""

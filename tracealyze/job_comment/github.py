@@ -11,7 +11,7 @@ from tracealyze.job_comment.comments import Comments, NotPosted
 _API = "https://api.github.com"
 
 
-def write(text: str, environment: Mapping[str, str]) -> str:
+def write(text: str, environment: Mapping[str, str], name: str = "") -> str:
     """Update the comment, or write it. Returns its address.
 
     Raises `NotPosted` if the job does not run for a pull request, has no token, or may not comment."""
@@ -32,6 +32,7 @@ def write(text: str, environment: Mapping[str, str]) -> str:
             "X-GitHub-Api-Version": "2022-11-28",
         },
         job=environment.get("GITHUB_JOB", ""),
+        name=name,
         needs="a pull request from a fork, or a job without permissions: pull-requests: write",
     )
     return str(comments.write(text).get("html_url", ""))

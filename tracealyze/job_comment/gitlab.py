@@ -8,7 +8,7 @@ from urllib.parse import quote
 from tracealyze.job_comment.comments import Comments, NotPosted
 
 
-def write(text: str, environment: Mapping[str, str]) -> str:
+def write(text: str, environment: Mapping[str, str], name: str = "") -> str:
     """Update the note, or write it. Returns its address.
 
     Raises `NotPosted` if the job does not run for a merge request, has no token, or may not comment. The token of the
@@ -26,6 +26,7 @@ def write(text: str, environment: Mapping[str, str]) -> str:
         update="PUT",
         headers={"PRIVATE-TOKEN": token},
         job=environment.get("CI_JOB_NAME", ""),
+        name=name,
         needs="the token needs the scope api and the role of a reporter",
     )
     note = comments.write(text)

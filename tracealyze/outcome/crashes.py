@@ -39,9 +39,8 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
     # A parent often dies of its child's signal, right after it: the first one has the cause.
     crashed.sort(key=lambda each: each.ending["signal_line"] or each.ending["last_line"])
     process = crashed[0]
-    # A command that ends well has handled the crash of its child, unless it complains.
     survives = command is not None and not command.signal and not command.exit_code
-    if command and survives and not _complains(command, process):
+    if command and survives and _is_handled(command, crashed):
         return None
     name = process.name(processes)
     has_stack, limit = trace.has_stacks, known.signals()[process.signal].next
@@ -57,10 +56,14 @@ def crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | No
     )
 
 
-def _complains(command: EndedProcess, crashed: EndedProcess) -> bool:
-    """Whether a command wrote a message about a failure after the crash of its child."""
+def _is_handled(command: EndedProcess, crashed: Sequence[EndedProcess]) -> bool:
+    """Whether a command that ended well had started another program to see whether that crashes.
+
+    It does so once, and does not complain. A server whose own workers crash starts them again."""
+    program = crashed[0].ending["program"]
     message = last_message(command)
-    return message is not None and message.is_failure and message.line > crashed.ending["last_line"]
+    complains = message is not None and message.is_failure and message.line > crashed[0].ending["last_line"]
+    return len(crashed) == 1 and program != command.ending["program"] and not complains
 
 
 def _went_on(command: EndedProcess) -> str:
@@ -140,6 +143,8 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
         yield shown(f"Its call {refused} is not allowed: a filter of system calls (seccomp) refuses it.")
     elif text := _address(ending):
         yield text
+        if line := ending["unmapped_line"]:
+            yield f"The process itself had unmapped this address (line {line}), and still used it."
     elif known_signal and known_signal.text:
         yield f"{known_signal.text[0].upper()}{known_signal.text[1:]}."
     if message := last_message(process):

@@ -10,7 +10,14 @@ from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import known
 from tracealyze.outcome.causes import Cause, cause_of, elsewhere
 from tracealyze.outcome.failures import command, failure_at_end, lost_output, nearest_refusal, sentence, unexplained
-from tracealyze.outcome.messages import Message, certain_failure, last_message, last_progress, rejection
+from tracealyze.outcome.messages import (
+    Message,
+    certain_failure,
+    failure_of_child,
+    last_message,
+    last_progress,
+    rejection,
+)
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
@@ -67,6 +74,9 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
     if code == 0 and (row := lost_output(process)):
         how = f"exited with status 0, although {row['syscall']} failed with {row['errno']}"
         return _outcome(trace, process, processes, how)
+    if code == 0 and process.failed_child and (said := failure_of_child(process)):
+        how = f"exited with status 0, although its {process.failed_child}"
+        return _outcome(trace, process, processes, how, said)
     if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)
@@ -116,6 +126,8 @@ def _details(
     culprit, message, failed = cause.culprit, cause.message, cause.failed
     if culprit is not process:
         yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
+    elif process.exit_code and process.failed_child:
+        yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
     if message:
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
@@ -150,7 +162,8 @@ def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
         yield f"Earlier: {sentence(row)}"
     if others:
         return
-    if not failed and (nearest := nearest_refusal(process) or unexplained(process)):
+    is_passed_on = known.signal_of_status(process.exit_code or 0) or process.failed_child
+    if not failed and not is_passed_on and (nearest := nearest_refusal(process) or unexplained(process)):
         yield f"Before it: {sentence(nearest)}"
         return
     usual = sum(row["calls"] for row in process.last_failures) - (failed["calls"] if failed else 0)

@@ -144,6 +144,11 @@ def sentence(row: Row) -> str:
     return shown(f"{call}{on} failed{times} with {row['errno']} (line {row['last_line']}){reason}.")
 
 
+def is_this_host(host: str) -> bool:
+    """Whether an address is one of the machine itself, whatever its network."""
+    return host.startswith(("127.", "[::1", "[::ffff:127.")) or host in ("::1", "0.0.0.0", "localhost")
+
+
 def command(row: Row, pid: int | None) -> str:
     """A command that shows more about a failure; empty if none is known."""
     error = known.error(row["errno"])
@@ -159,6 +164,8 @@ def command(row: Row, pid: int | None) -> str:
         return f"file {quoted(target)}; ldd {quoted(target)}" if target else ""
     if row["errno"] == "ECONNREFUSED" and target.startswith("/"):
         return f"ls -l {quoted(target)}; ss -lx"
+    if row["errno"] == "ECONNREFUSED" and peer and is_this_host(peer["host"]):
+        return f"ss -ltnp 'sport = :{peer['port']}'"
     template = (error.nexts.get(row["syscall"]) or error.next) if error else ""
     if not template:
         return ""

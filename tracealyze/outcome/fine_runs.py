@@ -74,11 +74,12 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
         does = "sleeps" if row["kind"] == "time" else "waits for work"
-        remark = _while_idle(process)
+        waiting = next((each for each in processes if row in each.last_calls), process)
+        remark = _while_idle(waiting)
         return Outcome(
             Verdict.FINE,
-            shown(f"{name} {does} in {row['syscall']}{on} when the capture ends"),
-            (remark,) if remark else tuple(_usual(process)),
+            shown(f"{waiting.name(processes)} {does} in {row['syscall']}{on} when the capture ends"),
+            (remark,) if remark else tuple(_usual(waiting)),
             (row["last_line"],),
             remark=remark,
         )
@@ -175,6 +176,8 @@ def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> It
         yield shown(f"Its child {child.name(processes)} {how} (line {child.ending['last_line']}), and it went on.")
         if message and message.is_failure:
             yield Quoting(f"The child's last message: {message.quoted()}.")
+    if process.failed_child:
+        yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
     if len(failed) > _MAX_CHILDREN:
         yield f"{len(failed) - _MAX_CHILDREN} more of its children failed."
 

@@ -26,6 +26,7 @@ _MIN_SHARE_AFTER = 0.1
 """Of all events of the capture: a call that was open for so long while others went on did not just begin."""
 _MAX_LISTED = 4
 _MIN_FIRST_WAITS = 2
+_MIN_SHARED_WAITS = 3
 _MIN_RETURNS = 10
 """Calls of the same kind that returned before: the process repeats them, and the capture ends in one by chance."""
 
@@ -123,6 +124,11 @@ def _all_wait_for_threads(trace: TraceTables, processes: Sequence[EndedProcess])
     first = [row for row in rows if row["before"] and not row["same_before"]]
     if not lives or not waits or len(rows) != threads or len(rows) < _MIN_FIRST_WAITS:
         return False
+    # Locks that several wait for, in memory of one process only: the tracer printed ids of its threads.
+    private = [row["target"] for row in rows if "PRIVATE" in (row["op"] or "")]
+    are_shared = len(private) == len(rows) > len(set(private)) and len(rows) >= _MIN_SHARED_WAITS
+    if are_shared:
+        return True
     is_complete = len(processes) == 1 and all(row["complete"] for row in trace.table("open_calls"))
     return is_complete or len(first) >= _MIN_FIRST_WAITS
 

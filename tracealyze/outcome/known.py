@@ -77,6 +77,7 @@ def errors() -> Mapping[str, KnownError]:
 
 
 _UNKNOWN = KnownError("", 3)
+_SIGNALLED = 128
 
 
 def error(name: str | None) -> KnownError | None:
@@ -93,6 +94,11 @@ def meaning(errno: str | None, syscall: str) -> str:
 def is_wait(syscall: str) -> bool:
     """Whether a call waits for events of several descriptors."""
     return re.fullmatch(known_table("calls")["waits"], syscall) is not None
+
+
+def is_lock(syscall: str) -> bool:
+    """Whether threads wait for their locks, and wake those that wait, by this call."""
+    return re.fullmatch(known_table("calls")["locks"], syscall) is not None
 
 
 def has_limit(syscall: str) -> bool:
@@ -178,7 +184,15 @@ def exit_status(program: str, code: int) -> ExitStatus | None:
     entry = statuses.get(program, {}).get(str(code)) or statuses["any"].get(str(code))
     if isinstance(entry, Mapping):
         return ExitStatus(entry["fine"], True)
+    if not entry and (name := signal_of_status(code)):
+        entry = f"128 + {code - _SIGNALLED}: {name} ended it or what it ran"
     return ExitStatus(entry, False) if entry else None
+
+
+def signal_of_status(code: int) -> str:
+    """The signal that a shell reports as an exit status, which is then 128 and the signal's number; else empty."""
+    numbers: dict[str, str] = known_table("signals")["numbers"]
+    return numbers.get(str(code - _SIGNALLED), "")
 
 
 @cache

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
 
 _MAX_CHARACTERS = 110
+_MAX_END = 60
 _STANDARD_ERROR = 2
 # RFC 5424: a message for the system's log begins with its facility and severity, as one number.
 _PRIORITY = re.compile(r"<(\d{1,3})>")
@@ -55,6 +56,15 @@ def certain_failure(process: EndedProcess) -> Message | None:
     """A message, among the last ones, that is about a failure whatever the exit status is."""
     found = [each for each in list(_printed(process))[-_LATEST:] if each.is_certain]
     return found[-1] if found else None
+
+
+def failure_of_child(process: EndedProcess) -> Message | None:
+    """What a process received from a child that was not traced, before that ended, in words of a failure only."""
+    words, end = known.message_words(), process.ending["child_line"] or 0
+    for row in reversed(process.last_texts):
+        if not row["printed"] and row["last_line"] <= end and (found := words.certain.search(row["text"])):
+            return Message(row["text"][found.start() :], row["last_line"], is_failure=True, is_certain=True)
+    return None
 
 
 def last_progress(process: EndedProcess) -> Message | None:
@@ -116,5 +126,9 @@ def _is_error_stream(row: Row, priority: re.Match[str] | None) -> bool:
 
 
 def _shortened(text: str) -> str:
+    """The text on one line. Of a long one, the start says who speaks, and the end what happened."""
     text = " ".join(shown(text).split())
-    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
+    if len(text) <= _MAX_CHARACTERS:
+        return text
+    end = "" if text.endswith("…") else text[-_MAX_END:]
+    return f"{text[: _MAX_CHARACTERS - 1 - len(end)]}…{end}"

@@ -62,6 +62,15 @@ class EndedProcess:
         return code
 
     @property
+    def failed_child(self) -> str:
+        """How a child that was not traced failed: `child 4913 exited with status 1`. Empty if none did."""
+        end: str = self.ending["child_end"] or ""
+        if not end:
+            return ""
+        how = f"exited with status {end}" if end.isdecimal() else f"was killed by {end}"
+        return shown(f"child {self.ending['child_pid']} {how}")
+
+    @property
     def is_told(self) -> bool:
         """Whether another process or a person asked it to end."""
         return bool(self.ending["told_by"]) or self.signal_kind == "asked"
@@ -98,16 +107,19 @@ def ended_processes(trace: TraceTables) -> list[EndedProcess]:
             if process := by_key.get((row["capture"], row["pid"])):
                 getattr(process, name).append(dict(row))
     for row in tables["foreign_lines"]:
-        if process := _printer(found, row):
+        if process := _printer(trace, found, row):
             process.foreign_lines.append(dict(row))
     return found
 
 
-def _printer(processes: Sequence[EndedProcess], row: Row) -> EndedProcess | None:
+def _printer(trace: TraceTables, processes: Sequence[EndedProcess], row: Row) -> EndedProcess | None:
     """The process among whose lines a line stands that is not of the tracer: who printed it is not known otherwise."""
-    line = row["line"]
+    line, capture = row["line"], trace.capture_of(row["capture"])
     for process in processes:
         ending = process.ending
-        if ending["capture"] == row["capture"] and ending["root"] and ending["first_line"] < line < ending["last_line"]:
+        # dtrace prints what it has collected when its buffer is full: often after the output of the whole program.
+        is_within = ending["first_line"] < line < ending["last_line"]
+        is_late = capture is not None and capture.format == "dtruss" and line < ending["last_line"]
+        if ending["capture"] == row["capture"] and ending["root"] and (is_within or is_late):
             return process
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.heuristics import MIN_CYCLE_SHARE, MIN_SPIN_CALLS, MIN_SPIN_SHARE, MIN_UNIFORM_CALLS
+from tracealyze.heuristics import MIN_CYCLE_SHARE, MIN_FINAL_TURNS, MIN_SPIN_CALLS, MIN_SPIN_SHARE, MIN_UNIFORM_CALLS
 from tracealyze.outcome import hangs, known
 from tracealyze.outcome.failures import command
 from tracealyze.outcome.outcome import Outcome, Verdict
@@ -29,10 +29,13 @@ def in_table(trace: TraceTables) -> Outcome | None:
     if largest is None or calls < MIN_SPIN_CALLS or largest["calls"] < MIN_SPIN_SHARE * calls:
         return None
     is_failing = largest["failed"] >= MIN_SPIN_SHARE * largest["calls"]
-    if not is_failing and not known.is_wait(largest["syscall"]):
+    is_lock = known.is_lock(largest["syscall"])
+    if not is_failing and not is_lock and not known.is_wait(largest["syscall"]):
         return None
     name = shown(largest["syscall"])
     returns = "A wait that is called so often returns at once: nobody takes what it reports."
+    if is_lock:
+        returns = "Threads take and release the same locks again and again."
     return Outcome(
         Verdict.BUSY,
         f"{name} has {units.count(largest['calls'])} of {units.counted(calls, 'call')} in the tracer's table",
@@ -54,7 +57,9 @@ def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
 
 
 def _is_most(row: Row) -> bool:
-    """Whether a capture contains little else."""
+    """Whether a capture contains little else, or a program ends up in it."""
+    if row["turns"] >= MIN_FINAL_TURNS:
+        return True
     # The first turn of a copied text may be cut, and the last one may not be over.
     whole: int = row["calls"] - row["period"]
     return bool(row["turns"] * row["period"] >= MIN_CYCLE_SHARE * whole)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.grouping import about_captures
+from tracealyze.findings.grouping import about_captures, that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
 from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs, spins
 from tracealyze.outcome.outcome import Outcome, Verdict
@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _STOPPED = "stopped-at-end"
-_OPEN_CALLS = ("open-call", "broken-call", _STOPPED)
-_PEERS = ("slow-peer", "dns-stall", "retry-loop", "connect-stall", "expired-timeout")
-_SPINS = ("ready-spin", "spin-loop", "failing-call", "hot-loop", "missing-file-storm", "retry-loop")
 
 
 def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
         without_calls = fine_runs.without_calls(trace)
-        return without_calls or spins.in_table(trace) or _hang_of(findings) or _of_findings(findings)
+        return without_calls or spins.in_table(trace) or _hang_of(findings) or _of_table(findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
@@ -55,7 +52,7 @@ def _waits_for_peers(trace: TraceTables, findings: Sequence[Finding]) -> bool:
     for first in findings[:1]:
         ns = first.impact_ns[1] if first.impact_ns else 0
         share = ns / trace.window.wall_ns if trace.window.wall_ns else 1.0
-        return first.name in _PEERS and ns >= MIN_ERROR_IMPACT_NS and share >= MIN_PEER_SHARE
+        return first.name in that_mean("peer") and ns >= MIN_ERROR_IMPACT_NS and share >= MIN_PEER_SHARE
     return False
 
 
@@ -64,7 +61,7 @@ def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | N
 
 
 def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
-    spinning = {each.pid for each in findings if each.name in _SPINS and each.severity is not Severity.INFO}
+    spinning = {each.pid for each in findings if each.name in that_mean("spin") and each.severity is not Severity.INFO}
     still = [each for each in processes if each.pid not in spinning]
     if found := hangs.hang(trace, still):
         return found
@@ -80,14 +77,16 @@ def _next(finding: Finding) -> str:
 def _hang_of(findings: Sequence[Finding]) -> Outcome | None:
     """The hang that the first finding is about; None if it is about none."""
     for first in findings[:1]:
-        if first.name in _OPEN_CALLS and first.severity is not Severity.INFO:
+        if first.name in that_mean("open call") and first.severity is not Severity.INFO:
             return Outcome(Verdict.HUNG, "", lines=first.lines[:4], next=_next(first))
     return None
 
 
 def _of_findings(findings: Sequence[Finding]) -> Outcome:
     """What the findings alone say."""
-    about_run = [each for each in findings if each.name not in _OPEN_CALLS and each.name not in about_captures()]
+    about_run = [
+        each for each in findings if each.name not in that_mean("open call") and each.name not in about_captures()
+    ]
     serious = [each for each in about_run if each.severity is not Severity.INFO]
     for each in serious:
         if each.impact_ns is not None and each.basis is not Basis.COUNTS:
@@ -95,6 +94,13 @@ def _of_findings(findings: Sequence[Finding]) -> Outcome:
     if serious:
         return Outcome(Verdict.BUSY, "", lines=serious[0].lines[:4])
     return Outcome(Verdict.CANNOT_TELL, "")
+
+
+def _of_table(findings: Sequence[Finding]) -> Outcome:
+    """What the findings say of a capture without calls. A tracer's table has counts, and CPU time instead of delays."""
+    judged = _of_findings(findings)
+    counts = any(each.name in that_mean("counts") and each.severity is not Severity.INFO for each in findings[:1])
+    return replace(judged, verdict=Verdict.BUSY) if counts else judged
 
 
 def _costs_most(findings: Sequence[Finding]) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.findings.finding import Severity
+from tracealyze.outcome import Verdict
 from tracealyze.program_names import short
 from tracealyze.render import finding_block, output
 from tracealyze.render.capture_notes import name_of_capture
@@ -67,7 +68,10 @@ def run_of(trace: Trace, summary: Summary) -> Run:
 
 
 def _cause(summary: Summary) -> str:
-    """The first finding of the diagnosis in a few words."""
+    """How the run went, if that leads, or else the first finding of the diagnosis in a few words."""
+    outcome = summary.outcome
+    if outcome.text and outcome.verdict not in (Verdict.SLOW, Verdict.FINE, Verdict.CANNOT_TELL):
+        return f"{outcome.verdict.word}: {outcome.text}"
     for sentence in summary.diagnosis[:1]:
         if sentence.finding is None:
             return "nothing stands out"
@@ -137,7 +141,7 @@ def listing(runs: Sequence[Run], cut: Callable[[str], str] = str) -> Listing:
     return Listing("runs", columns, rows, max(run.tick_ns for run in runs))
 
 
-def show(runs: Sequence[Run], slowest: int) -> int:
+def show(runs: Sequence[Run], slowest: int, together: Sequence[str] = ()) -> int:
     """Print the overview; returns its number of lines."""
     terminal = Terminal()
     with terminal.held() as lines:
@@ -149,6 +153,8 @@ def show(runs: Sequence[Run], slowest: int) -> int:
             terminal.line((f"{units.counted(len(runs) - MAX_ROWS, 'faster run')}: --each", "dim"))
         if text := differences(runs):
             terminal.paragraph(text)
+        for text in together:
+            terminal.paragraph(text)
         terminal.paragraph(f"The slowest is {_labels(runs)[slowest]}, shown below; --each shows all.")
         terminal.line()
     terminal.lines(lines)
@@ -156,11 +162,11 @@ def show(runs: Sequence[Run], slowest: int) -> int:
     return len(lines)
 
 
-def show_markdown(runs: Sequence[Run], slowest: int) -> int:
+def show_markdown(runs: Sequence[Run], slowest: int, together: Sequence[str] = ()) -> int:
     """Print the overview as markdown, which has no limit of lines."""
     output.write(f"# {markdown_cell(headline(runs))}\n\n")
     table = listing(runs)
     write_markdown(table, table.filled)
-    said = (differences(runs), f"The slowest is {_labels(runs)[slowest]}, shown below; --each shows all.")
+    said = (differences(runs), *together, f"The slowest is {_labels(runs)[slowest]}, shown below; --each shows all.")
     output.write("".join(f"\n{markdown_cell(text)}\n" for text in said if text) + "\n")
     return 0

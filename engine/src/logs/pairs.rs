@@ -145,6 +145,36 @@ pub(crate) fn without_tag<'text>(sender: &str, text: &'text str) -> &'text str {
         .map_or(text, |(_, rest)| rest)
 }
 
+/// The message without its severity and the part of the program at its start: `Info   CBS   Ending …`.
+pub(crate) fn without_level(text: &str) -> &str {
+    const LEVELS: &[&str] = &[
+        "trace", "debug", "info", "notice", "warn", "warning", "error", "fatal",
+    ];
+    const MAX_TAG_LETTERS: usize = 8;
+    let word = |text: &'_ str| text.find(' ').map_or(text.len(), |end| end);
+    let level = text.get(..word(text)).unwrap_or(text);
+    let name = level.trim_matches(|letter: char| !letter.is_ascii_alphabetic());
+    let Some(rest) = text.get(level.len()..).filter(|_| is_one_of(name, LEVELS)) else {
+        return text;
+    };
+    let rest = rest.trim_start();
+    let tag = rest.get(..word(rest)).unwrap_or("");
+    let is_tag = (1..=MAX_TAG_LETTERS).contains(&tag.len())
+        && tag.bytes().all(|byte| byte.is_ascii_uppercase());
+    if is_tag {
+        rest[tag.len()..].trim_start()
+    } else {
+        rest
+    }
+}
+
+/// Whether a message is one of the last that a program logs before it ends.
+pub(crate) fn is_last(text: &str) -> bool {
+    const LASTS: &[&str] = &["ending", "exiting", "terminating", "bye", "goodbye"];
+    let first = without_level(text).split(' ').next().unwrap_or("");
+    is_one_of(first, LASTS)
+}
+
 /// Whether a message with this word ends what began with that one: `Stopped` and `Stopping`, `finished` and any.
 fn ends(verb: &str, begun: &str) -> bool {
     let stem =

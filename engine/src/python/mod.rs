@@ -9,6 +9,7 @@ mod filter;
 mod json;
 mod picture;
 mod redact;
+mod replay;
 mod requests;
 mod row_stream;
 mod selection;

@@ -5,6 +5,7 @@ use super::detached;
 use super::event_batches::Events;
 use super::filter::Condition;
 use super::picture;
+use super::replay::{self, RequestedChange, RequestedVariant};
 use super::requests::{
     CalledBy, CallerParts, Claimant, RequestedScope, RequestedTable, SharedTime, call_order,
     group_key, key, requested_threshold, scope, table,
@@ -27,6 +28,7 @@ use crate::picture::evidence;
 use crate::query::filter::events::EventFilter;
 use crate::query::source_lines;
 use crate::query::time_bounds::TimeBoundError;
+use crate::replay::question::{Question, Variant};
 use crate::session::Session;
 use crate::store::normalise;
 use crate::store::table::{self, Table, ints, texts};
@@ -730,6 +732,29 @@ impl PyTrace {
             })
             .collect();
         Ok((shares, answer.1.into(), answer.2))
+    }
+
+    /// Replays the window of a capture, once for each variant: its length, and the tasks with most of it. None for a
+    /// capture without a window.
+    fn replayed(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        capture: u32,
+        changes: Vec<RequestedChange<'_>>,
+        parallel: Vec<String>,
+        variants: Vec<RequestedVariant>,
+    ) -> PyResult<Vec<Option<replay::Answer>>> {
+        let changes = changes.into_iter().map(RequestedChange::changed);
+        let question = Question {
+            capture,
+            changes: changes.collect::<PyResult<Vec<_>>>()?,
+            parallel,
+        };
+        let variants: Vec<Variant> = variants.into_iter().map(replay::variant).collect();
+        let answers = detached(py, || self.0.replayed(&selection.0, &question, &variants))?;
+        let answer = |replayed| replay::answer(self.0.trace(), replayed);
+        Ok(answers.into_iter().map(|each| each.map(answer)).collect())
     }
 
     /// Task, start and end of the events of lines, each given by the position of its file and its number.

@@ -20,6 +20,9 @@ use crate::picture::{Picture, picture};
 use crate::query::cache::QueryCache;
 use crate::query::selection::{Criteria, Selection};
 use crate::query::time_bounds::TimeBoundError;
+use crate::replay::graph::Graph;
+use crate::replay::question::{Question, Variant};
+use crate::replay::scenario::Replayed;
 use crate::session::memo::LastAnswer;
 use crate::session::own_workers::with_further_workers;
 use crate::store::trace::Trace;
@@ -45,6 +48,7 @@ pub struct Session {
     tables: LastAnswer<Criteria, TableMemo>,
     queries: Arc<QueryCache>,
     trust: OnceLock<Vec<Option<Trust>>>,
+    graph: OnceLock<Graph>,
 }
 
 impl Session {
@@ -63,6 +67,7 @@ impl Session {
             tables: LastAnswer::default(),
             queries: Arc::default(),
             trust: OnceLock::new(),
+            graph: OnceLock::new(),
         }
     }
 
@@ -261,6 +266,28 @@ impl Session {
                 })
             })
         })
+    }
+
+    /// The waits of all tasks, for replays.
+    pub fn graph(&self) -> &Graph {
+        self.graph
+            .get_or_init(|| Graph::new(&self.trace, self.wakers()))
+    }
+
+    /// Replays the window of a capture once for each variant; `None` where it has no end.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn replayed(
+        &self,
+        choice: &Criteria,
+        question: &Question,
+        variants: &[Variant],
+    ) -> Result<Vec<Option<Replayed>>, TimeBoundError> {
+        let graph = self.graph();
+        self.with_context(choice, |context| {
+            question.answers(context, graph, &self.queries, variants)
+        })?
     }
 
     /// Call a function with the context of claims: its times are weights of calls where there is no wall clock.

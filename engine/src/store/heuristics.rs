@@ -315,6 +315,9 @@ pub(crate) const MIN_DIVISOR_TICKS: i64 = 5;
 /// Maximum number of distinct messages of a log with stages.
 /// Source: chosen. With more it is free text, in which some words agree by chance.
 pub(crate) const MAX_MESSAGE_FORMS: usize = 10_000;
+/// Minimum number of silences after one message, word by word, of which it is the rhythm although the message begins something.
+/// Source: chosen, from the log of a phone with 61. Work on several items names them.
+pub(crate) const MIN_RHYTHM_OF_WORK: i64 = 12;
 /// Minimum length of a log that may have idle times of its own. Shorter ones show one activity.
 /// Source: chosen. Boots, shutdowns and starts of services are shorter.
 pub(crate) const MIN_RUNNING_LOG_NS: i64 = 600 * S;
@@ -465,3 +468,9 @@ pub(crate) const MAX_KIND_RATIO: i64 = 30;
 /// Minimum number of calls of a capture that should contain the start of a program. Fewer are an excerpt.
 /// Source: chosen.
 pub(crate) const MIN_CAPTURE_CALLS: u64 = 100;
+/// Maximum number of calls between a request and the wait for its answer, in a replay.
+/// Source: chosen. A client that sends a request in parts, or polls for the answer, makes fewer than ten.
+pub(crate) const MAX_CALLS_SINCE_REQUEST: usize = 64;
+/// Minimum share of the life of a child that is sleep, for the child to be a pause of its creator.
+/// Source: chosen. `sleep 0.1` is at least 60% sleep, however slow the tracer makes its start.
+pub(crate) const MIN_PAUSE_SHARE: f64 = 0.5;

@@ -13,21 +13,25 @@
 pub(super) mod calls;
 pub(super) mod cycles;
 pub(super) mod failures;
+mod faults;
 pub(super) mod foreign_lines;
 pub(super) mod targets;
 pub(super) mod texts;
+mod untraced_child;
 
 use crate::query::source_lines;
-use crate::store::event::{EventKind, NONE};
+use crate::store::event::NONE;
 use crate::store::recent_lines::LinePlace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::table;
 use crate::table_support::provenance::Provenance;
 use crate::tables::process_ends::ProcessEnds;
+use faults::{events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping};
 use parsers::facts::{FaultAddress, FaultCode, RefusedCall};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
+use untraced_child::failed_child;
 
 table! {
     endings "How processes ended that decide how the run went.";
@@ -43,13 +47,17 @@ table! {
         faults: Count "Deliveries of it among its last events that have the same address.",
         signal_code: Text "Why the signal was sent that killed it, or reported the fault, as printed: SEGV_MAPERR, SI_KERNEL.",
         fault_address: Text "Address that it could not use.",
+        unmapped_line: LastLine (Same) "Line of the call that had unmapped this address.",
         refused_call: Text "The call that a filter of system calls (seccomp) refused, as SIGSYS reports it.",
-        signal_line: LastLine (Same) "Line of the delivery of that signal.",
+        signal_line: LastLine (Same) "Line of the first delivery of that signal with this address.",
         events_after: Count "Number of its events after that delivery.",
         sender_pid: Id "Process that sent the signal.",
         last_call: Text "Name of its last call.",
         told_by: Text "Signal of another process that asked it to end.",
         told_line: LastLine (Same) "Line of the delivery of that signal.",
+        child_pid: Id "The last child without lines that did not end with status 0, as a wait or a SIGCHLD reports.",
+        child_end: Words "Its exit status, or the signal that killed it.",
+        child_line: LastLine (Same) "Line of that report.",
         threads: Count "Number of its threads that have lines.",
         calls: Count "Number of calls.",
         failed: Count "Number of failed calls.",
@@ -153,9 +161,15 @@ fn write(
     builder.text("signal_code", code.copied().unwrap_or(Text::NONE));
     let address = address.copied().map(shown_address);
     builder.string("fault_address", address.as_deref());
+    let unmapped = fault.and_then(|row| unmapping(context, process, first_delivery(context, row)));
+    builder.some_int(
+        "unmapped_line",
+        unmapped.map(|row| i64::from(events.line(row))),
+    );
     let refused = fault.and_then(|row| events.facts.get::<RefusedCall>(row));
     builder.text("refused_call", refused.copied().unwrap_or(Text::NONE));
-    builder.some_int("signal_line", fault.map(|row| i64::from(events.line(row))));
+    let first = fault.map(|row| first_delivery(context, row));
+    builder.some_int("signal_line", first.map(|row| i64::from(events.line(row))));
     builder.int(
         "events_after",
         fault.map_or(0, |row| events_after(context, row)),
@@ -173,6 +187,16 @@ fn write(
         told.map_or(Text::NONE, |row| events.shape(row).syscall),
     );
     builder.some_int("told_line", told.map(|row| i64::from(events.line(row))));
+    let child = failed_child(context, process);
+    builder.some_int(
+        "child_pid",
+        child.as_ref().map(|child| i64::from(child.pid)),
+    );
+    builder.string("child_end", child.as_ref().map(|child| child.how.as_str()));
+    builder.some_int(
+        "child_line",
+        child.map(|child| i64::from(events.line(child.row))),
+    );
     builder.int("threads", process.tasks.len() as i64);
     builder.int("calls", sum(context, process, |task| task.calls));
     builder.int("failed", sum(context, process, |task| task.failed));
@@ -220,63 +244,6 @@ fn last_call(context: &TableContext<'_>, process: &EndedProcess) -> Text {
         .filter_map(|&task| context.calls_of(task).next_back())
         .max();
     last.map_or(Text::NONE, |row| context.trace.events.shape(row).syscall)
-}
-
-/// The last delivery of the signal that killed the process; any of its threads may have received it.
-fn fault_row(context: &TableContext<'_>, process: &EndedProcess, signal: Text) -> Option<u32> {
-    let events = &context.trace.events;
-    let is_fault =
-        |&row: &u32| events.kind(row) == EventKind::Signal && events.shape(row).syscall == signal;
-    let tasks = process.tasks.iter().filter(|_| signal.is_some());
-    tasks
-        .filter_map(|&task| {
-            let rows = context.trace.rows_of(task).iter().rev();
-            rows.take(64).copied().find(is_fault)
-        })
-        .max()
-}
-
-/// Events of a task, from its end, in which faults are looked for.
-const MAX_EVENTS_OF_FAULTS: usize = 256;
-
-/// The last delivery of a signal that reports a fault of the process's own code. A signal that another process sent has no
-/// such fact but for its code.
-fn last_fault_row(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
-    let events = &context.trace.events;
-    let is_fault = |&row: &u32| {
-        events.kind(row) == EventKind::Signal
-            && (events.facts.has::<FaultAddress>(row) || events.facts.has::<RefusedCall>(row))
-    };
-    let tasks = process.tasks.iter();
-    tasks
-        .filter_map(|&task| {
-            let rows = context.trace.rows_of(task).iter().rev();
-            rows.take(MAX_EVENTS_OF_FAULTS).copied().find(is_fault)
-        })
-        .max()
-}
-
-/// The number of deliveries of the same signal with the same address among the last events of the task.
-fn same_faults(context: &TableContext<'_>, fault: u32) -> i64 {
-    let events = &context.trace.events;
-    let of = |row: u32| {
-        let address = events.facts.get::<FaultAddress>(row).copied();
-        (events.kind(row), events.shape(row).syscall, address)
-    };
-    let rows = context.trace.rows_of(events.task(fault)).iter().rev();
-    rows.take(MAX_EVENTS_OF_FAULTS)
-        .filter(|&&row| of(row) == of(fault))
-        .count() as i64
-}
-
-/// The number of events of the task after one of its last.
-fn events_after(context: &TableContext<'_>, row: u32) -> i64 {
-    let rows = context.trace.rows_of(context.trace.events.task(row));
-    rows.iter()
-        .rev()
-        .take_while(|&&other| other != row)
-        .take(MAX_EVENTS_OF_FAULTS)
-        .count() as i64
 }
 
 /// The texts of the lines of rows, in their order.

@@ -6,17 +6,18 @@
 //! ```
 
 use super::lengths::chosen_ns;
-use super::messages::{is_free, messages};
+use super::messages::{WAITS, is_free, messages};
 use super::stated_durations::is_part_of_stated;
 use crate::store::event::EventKind;
-use crate::store::heuristics::MIN_CHOSEN_NS;
+use crate::store::heuristics::{MIN_CHOSEN_NS, MIN_RHYTHM_WAITS};
 use crate::store::text_columns::shape_text;
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
-use parsers::NO_NS;
+use parsers::{NO_NS, Text};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 table! {
@@ -112,8 +113,38 @@ fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a
     });
     logs.flat_map(move |(_, capture)| {
         let rows = capture.rows.clone();
-        rows.filter_map(move |row| silence(context, capture, row))
+        let ticks = ticks(context, capture);
+        rows.filter_map(move |row| {
+            let is_tick = is_repeated(context, capture, row)
+                && ticks.contains_key(&context.trace.events.target(row));
+            silence(context, capture, row).filter(|_| !is_tick)
+        })
     })
+}
+
+/// Whether the next message has the same text.
+fn is_repeated(context: &TableContext<'_>, capture: &Capture, row: u32) -> bool {
+    let events = &context.trace.events;
+    row + 1 < capture.rows.end
+        && events.kind(row) == EventKind::Log
+        && events.target(row) == events.target(row + 1)
+}
+
+/// Messages that follow themselves several times, and how often. A timer logs them, and nothing waits for it, unless the text says
+/// so.
+fn ticks(context: &TableContext<'_>, capture: &Capture) -> FxHashMap<Text, i64> {
+    let events = &context.trace.events;
+    let mut found: FxHashMap<Text, i64> = FxHashMap::default();
+    for row in capture.rows.clone() {
+        if is_repeated(context, capture, row) {
+            *found.entry(events.target(row)).or_insert(0) += 1;
+        }
+    }
+    found.retain(|&text, times| {
+        let said = events.texts.string(text).to_lowercase();
+        *times >= MIN_RHYTHM_WAITS && !WAITS.iter().any(|word| said.contains(word))
+    });
+    found
 }
 
 /// The silence after a message, if it is long enough and something may have waited.

@@ -6,6 +6,17 @@ use crate::store::trace::Capture;
 use crate::table_support::context::TableContext;
 use parsers::NO_NS;
 
+/// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
+pub(super) const WAITS: [&str; 7] = [
+    "retry",
+    "wait",
+    "attempt",
+    "timeout",
+    "timed out",
+    "trying",
+    "failed",
+];
+
 /// The messages of a log that have a time and count, in the order of their times.
 pub(super) fn messages(context: &TableContext<'_>, capture: &Capture) -> Vec<u32> {
     let events = &context.trace.events;

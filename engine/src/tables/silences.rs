@@ -6,14 +6,14 @@
 //! usb 1-1: new device │ 90 s │ web: stop timed out, killing           90 s of web: the device only spoke last
 //! ```
 
-use super::messages::{free, is_cut, messages, part};
+use super::messages::{WAITS, free, is_cut, messages, part};
 use super::stated_durations::is_part_of_stated;
 use crate::logs::endings::{Ending, ending, is_background, is_idle, is_spread};
-use crate::logs::pairs::{begins, is_end, pairs, without_tag};
+use crate::logs::pairs::{begins, is_end, is_last, pairs, without_level, without_tag};
 use crate::logs::stages::Stage;
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::store::heuristics::{
-    MAX_BYSTANDERS, MAX_RESUME_NS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS,
+    MAX_BYSTANDERS, MAX_RESUME_NS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_OF_WORK, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS,
     MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
 };
 use crate::store::trace::Capture;
@@ -51,17 +51,6 @@ table! {
         },
     }
 }
-
-/// Words of messages after which a program waits on purpose, so that their silences are not a rhythm of the log.
-const WAITS: [&str; 7] = [
-    "retry",
-    "wait",
-    "attempt",
-    "timeout",
-    "timed out",
-    "trying",
-    "failed",
-];
 
 /// What silences with one cause have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -291,10 +280,11 @@ impl Group {
         }
         let said = owner.to_lowercase();
         let is_wait = WAITS.iter().any(|word| said.contains(word));
+        let is_constant = self.max_in_part >= MIN_RHYTHM_OF_WORK;
         let stage = |row: u32| log.stage_of.get(&row);
         let is_work = begins_work(context, self.owner)
             && stage(self.longest.before) != stage(self.longest.after);
-        !is_wait && !is_work
+        !is_wait && (is_constant || !is_work)
     }
 }
 
@@ -452,11 +442,11 @@ fn is_between_jobs(context: &TableContext<'_>, log: &Log<'_>, group: &Group) -> 
     let events = &context.trace.events;
     let sender = events.texts.string(events.shape(group.owner).syscall);
     let text = events.texts.string(events.target(group.owner));
-    let has_ended = || is_end(&sender, &text) || ending(&text).is_some();
-    log.is_running
-        && matches!(group.key, Key::After(_))
-        && begins_work(context, group.longest.after)
-        && has_ended()
+    let has_ended = || is_end(&sender, &text) || ending(&text).is_some() || is_last(&text);
+    let after = events.texts.string(events.target(group.longest.after));
+    let begins_again =
+        || begins_work(context, group.longest.after) || begins("", without_level(&after));
+    log.is_running && matches!(group.key, Key::After(_)) && begins_again() && has_ended()
 }
 
 /// The message that names what another one announces: `still waiting for:`, and the next of the same sender.

@@ -188,14 +188,25 @@ impl WaitBitmap {
         trace: &'all Trace,
         task: u32,
     ) -> impl Iterator<Item = (usize, Span)> {
+        self.looked_at_with(trace, task, false)
+    }
+
+    /// The same, if requested with the calls that check a condition.
+    pub(crate) fn looked_at_with<'all>(
+        &'all self,
+        trace: &'all Trace,
+        task: u32,
+        checks: bool,
+    ) -> impl Iterator<Item = (usize, Span)> {
+        let looks = move |block: &Block| block.always | if checks { block.checks } else { 0 };
         self.of(task)
             .iter()
             .enumerate()
-            .filter(|(_, block)| block.always != 0)
+            .filter(move |(_, block)| looks(block) != 0)
             .flat_map(move |(number, block)| {
                 let from = number * BLOCK_ROWS;
                 let spans = trace.spans_of(task, from..from + BLOCK_ROWS, block.floor_ns);
-                spans.filter(move |(at, _)| block.always >> (at - from) & 1 == 1)
+                spans.filter(move |(at, _)| looks(block) >> (at - from) & 1 == 1)
             })
     }
 }

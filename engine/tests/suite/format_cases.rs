@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The format, and the cases of its reader.
-const CASES: [(&str, &str); 12] = [
+const CASES: [(&str, &str); 14] = [
     (
         "dtruss",
         include_str!("../../../parsers/tests/dtruss.cases"),
@@ -32,6 +32,14 @@ const CASES: [(&str, &str); 12] = [
     (
         "perf-trace",
         include_str!("../../../parsers/tests/perf_trace.cases"),
+    ),
+    (
+        "procmon",
+        include_str!("../../../parsers/tests/procmon.cases"),
+    ),
+    (
+        "strace-macos",
+        include_str!("../../../parsers/tests/strace_macos.cases"),
     ),
     (
         "strace",

@@ -18,6 +18,7 @@ mod mutants;
 mod other_formats;
 mod picture;
 mod random;
+mod replay;
 mod speculation;
 mod stacks;
 mod threshold;

@@ -2,6 +2,7 @@
 //! 1"`.
 
 use super::{Envelope, Inner, json};
+use crate::json_text::{self, inside, unescaped};
 use crate::kernel_log::{programs, stamp};
 use crate::scan;
 use std::sync::Arc;
@@ -24,13 +25,13 @@ impl Envelope for Logfmt {
             match key {
                 b"msg" | b"message" => text = text.or(Some(value)),
                 b"time" | b"ts" | b"t" | b"timestamp" => {
-                    time = time.or_else(|| programs::moment(json::inside(value)))
+                    time = time.or_else(|| programs::moment(inside(value)))
                 }
                 _ => {}
             }
             rest = after;
         }
-        let text = json::unescaped(json::without_line_end(json::inside(text?)));
+        let text = unescaped(json::without_line_end(inside(text?)));
         let stamp = time.map(|(ns, digits, _)| stamp::LogStamp {
             base: stamp::StampBase::Epoch,
             ns,
@@ -52,7 +53,7 @@ fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         .position(|byte| !(byte.is_ascii_alphanumeric() || b"_.-@".contains(byte)))?;
     let (key, rest) = text.split_at(end);
     let value = rest.strip_prefix(b"=").filter(|_| !key.is_empty())?;
-    let len = match json::string(value) {
+    let len = match json_text::string(value) {
         Some((quoted, _)) => quoted.len(),
         None => value
             .iter()

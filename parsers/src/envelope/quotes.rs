@@ -15,7 +15,10 @@ pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let marked = |mark: &'static [u8]| {
         let quotes = Quotes { mark };
         let lines = head.split(|&byte| byte == b'\n');
-        (lines.filter(|line| quotes.open(line).is_some()).count(), quotes)
+        (
+            lines.filter(|line| quotes.open(line).is_some()).count(),
+            quotes,
+        )
     };
     MARKS
         .into_iter()

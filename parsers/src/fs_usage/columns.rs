@@ -69,10 +69,12 @@ pub(super) fn begins(line: &[u8]) -> bool {
     })
 }
 
-/// The time and the text after the two blanks that follow it.
+/// The time and the text after the blanks that follow it.
 fn begin(line: &[u8]) -> Option<(i64, &[u8])> {
     let (end_ns, digits, rest) = scan::time_of_day(line)?;
     let rest = rest.strip_prefix(b"  ")?;
+    // Requests to disks are indented below the calls that cause them.
+    let rest = rest.strip_prefix(b"  ").unwrap_or(rest);
     (digits == DIGITS).then_some((end_ns, rest))
 }
 
@@ -116,6 +118,8 @@ pub(super) struct FsUsageColumns<'a> {
     pub made: Option<i64>,
     /// `B=0x200`.
     pub bytes: Option<i64>,
+    /// Whether there is a `D=0x001ce0c4`: the block of a disk.
+    pub is_disk_request: bool,
     /// `S=1`: how many descriptors are ready.
     pub ready: Option<i64>,
     /// `[  2]`.
@@ -172,6 +176,7 @@ impl<'a> FsUsageColumns<'a> {
             b'F' => self.fd = Some(value),
             b'B' => self.bytes = Some(value),
             b'S' => self.ready = Some(value),
+            b'D' => self.is_disk_request = true,
             _ => {}
         }
         Some(rest)

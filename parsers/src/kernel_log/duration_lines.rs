@@ -7,10 +7,12 @@
 //! #5 [2/3] RUN apt-get update                             BuildKit: docker build --progress=plain
 //! #5 DONE 189.3s
 //! 12.34s call     tests/test_sync.py::test_all            pytest --durations
+//! section_end:1700000212:step_script                      GitLab
 //! ```
 //! The message is a sentence, `NetworkManager-wait-online.service took 17.176s`. Moments after the `@` and the seconds of a
 //! step of BuildKit are of clocks of their own, which run at the same time, so no line has a stamp.
 
+use super::tool_times::{self, ToolTime};
 use crate::format::{Head, blank};
 use crate::scan;
 use memchr::memmem;
@@ -21,10 +23,11 @@ const MAX_TITLE_BYTES: usize = 120;
 /// Steps whose titles are kept.
 const MAX_STEPS: usize = 500;
 
-/// Titles of the steps of a build, by their number.
+/// Titles of the steps of a build, by their number, and starts of the sections of a job, by their name.
 #[derive(Debug, Default)]
 pub(super) struct BuildSteps {
     titles: Vec<(i64, Box<[u8]>)>,
+    sections: Vec<(Box<[u8]>, i64)>,
 }
 
 /// A line that belongs to such a text.
@@ -64,6 +67,11 @@ impl BuildSteps {
                 steps.titles.push((number, title.into()));
             }
         }
+        for (start, name) in head.lines().filter_map(|line| section(line, SECTION_START)) {
+            if steps.sections.len() < MAX_STEPS && name.len() <= MAX_TITLE_BYTES {
+                steps.sections.push((name.into(), start));
+            }
+        }
         steps
     }
 
@@ -73,10 +81,30 @@ impl BuildSteps {
         if let Some((number, rest)) = step(text) {
             return Some(self.of_step(number, text, rest));
         }
+        if let Some((end, name)) = section(text, SECTION_END) {
+            return Some(self.of_section(text, name, end));
+        }
         chain(text)
+            .or_else(|| tool_times::read(text).map(tool_time))
             .or_else(|| blame(text))
             .or_else(|| slow_test(text))
             .or_else(|| startup(text))
+    }
+
+    /// A section takes whole seconds. Where the same name comes again, the last start before the end counts.
+    fn of_section<'a>(&self, text: &'a [u8], name: &[u8], end: i64) -> DurationLine<'a> {
+        let starts = self.sections.iter().filter(|(known, _)| **known == *name);
+        let start = starts
+            .map(|&(_, start)| start)
+            .filter(|&start| start <= end)
+            .max();
+        match start.and_then(|start| end.checked_sub(start)) {
+            Some(seconds) => DurationLine::took(
+                &[b"section ", name].concat(),
+                format!("{seconds}s").as_bytes(),
+            ),
+            None => DurationLine::plain(text),
+        }
     }
 
     fn of_step<'a>(&self, number: i64, text: &'a [u8], rest: &'a [u8]) -> DurationLine<'a> {
@@ -92,13 +120,50 @@ impl BuildSteps {
 
 /// Whether a head is mostly such lines, and some state a duration: the share of the lines in percent, 0 if not.
 pub(super) fn share_percent(head: Head<'_>) -> u8 {
-    let steps = BuildSteps::default();
+    let steps = BuildSteps::of(head);
     let filled = || head.lines().filter(|line| blank(line).is_none());
     let found = || filled().filter_map(|line| steps.read(line));
     if !found().any(|line| line.is_stated) {
         return 0;
     }
-    (found().count() * 100 / filled().count().max(1)).min(100) as u8
+    let others = || filled().filter(|line| tool_times::belongs(scan::trim(line)));
+    let share = (found().count() + others().count()) * 100 / filled().count().max(1);
+    // Any output may be between the marks of sections, and before the three lines of a shell's time.
+    let has_mark = |first: &[u8]| filled().any(|line| scan::trim(line).starts_with(first));
+    let is_certain = !steps.sections.is_empty()
+        || has_mark(b"real\t") && has_mark(b"user\t") && has_mark(b"sys\t");
+    let least = if is_certain { MIN_CERTAIN_SHARE } else { 0 };
+    share.min(100).max(least) as u8
+}
+
+/// Enough to be recognised, if no tracer printed the other lines.
+const MIN_CERTAIN_SHARE: usize = 30;
+
+/// Whether a text is a log of ninja, whose first numbers are no times of a day.
+pub(super) fn is_ninja_log(head: Head<'_>) -> bool {
+    head.bytes.starts_with(tool_times::NINJA_HEADER)
+}
+
+const SECTION_START: &[u8] = b"section_start:";
+const SECTION_END: &[u8] = b"section_end:";
+
+/// The seconds since 1970 and the name of a mark in a line. `section_start:1700000000:step_script[collapsed=true]`, a carriage
+/// return and the sequence that clears the line follow each other, and then a title or another mark.
+fn section<'a>(line: &'a [u8], mark: &[u8]) -> Option<(i64, &'a [u8])> {
+    let at = memmem::find(line, mark)?;
+    let (seconds, rest) = scan::number(line.get(at + mark.len()..)?)?;
+    let name = rest.strip_prefix(b":")?;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let end = name
+        .iter()
+        .position(|byte| !is_part(byte))
+        .unwrap_or(name.len());
+    (end > 0).then(|| (seconds, &name[..end]))
+}
+
+fn tool_time<'a>((name, ms): ToolTime<'_>) -> DurationLine<'a> {
+    let text = format!("{}.{:03}s", ms / 1000, ms % 1000);
+    DurationLine::took(&name, text.as_bytes())
 }
 
 /// `#5 12.34 text`, `#5 DONE 1.2s`: the number and the rest.

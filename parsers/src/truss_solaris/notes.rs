@@ -74,8 +74,10 @@ const HARMLESS: [&str; 18] = [
 pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if let Some(rest) = body.strip_prefix(b"Received signal #") {
         let mut line = signal(rest, LineKind::Signal, parsed)?;
-        let kills =
-            rest.ends_with(b"[default]") && !HARMLESS.contains(&&*parsed.texts.string(line.name));
+        // sigtimedwait(2) accepts a signal that is blocked: it is returned, and its action is not taken.
+        let is_accepted = parsed.texts.string(line.target).starts_with("sig");
+        let is_harmless = HARMLESS.contains(&&*parsed.texts.string(line.name));
+        let kills = rest.ends_with(b"[default]") && !is_harmless && !is_accepted;
         line.extra = parsed.keep(match kills {
             true => Extra::GroupEnd(Ended::Killed(line.name)),
             false => Extra::Signal {

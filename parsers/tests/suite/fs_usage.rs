@@ -8,11 +8,17 @@ use crate::cases;
 
 const CASES: &str = include_str!("../fs_usage.cases");
 
-/// The only layout.
-const LAYOUTS: &[(&str, &str)] = &[(
-    "-w",
-    "19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234\n",
-)];
+/// Heads that decide what requests to disks are, by the name of a section of the cases.
+const LAYOUTS: &[(&str, &str)] = &[
+    (
+        "-w",
+        "19:43:34.123456  open              F=3        (R_____)  /etc/hosts          0.000012   ls.1234\n",
+    ),
+    (
+        "-w -f diskio",
+        "19:43:34.123456    RdData[A]       D=0x001ce0c4  B=0x1000   /dev/disk1s2  /usr/bin/ls   0.000272 W ls.1234\n",
+    ),
+];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
     FsUsage.reader(Head {

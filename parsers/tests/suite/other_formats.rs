@@ -4,7 +4,7 @@ use crate::cases;
 use parsers::{FORMATS, Head, LineKind, Parsed, by_name};
 
 /// Lines as each tracer prints them. Each set shows its format.
-const LINES: [(&str, &str); 11] = [
+const LINES: [(&str, &str); 13] = [
     (
         "strace",
         "1234 1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>
@@ -66,6 +66,18 @@ I0928 00:18:54.794131     365 strace.go:625] [   6:   7] npm init E close(0x3 /e
 103 19:43:35.123460001 1 bash (1234) > close fd=3(<f>/etc/hosts)",
     ),
     (
+        "procmon",
+        "\"9:53:32.8219063 AM\",\"app.exe\",\"4711\",\"CreateFile\",\"C:\\x\",\"SUCCESS\",\"OpenResult: Opened\"
+\"9:53:32.8219064 AM\",\"app.exe\",\"4711\",\"ReadFile\",\"C:\\x\",\"SUCCESS\",\"Offset: 0, Length: 12\"
+\"9:53:32.8219065 AM\",\"app.exe\",\"4711\",\"CloseFile\",\"C:\\x\",\"SUCCESS\",\"\"",
+    ),
+    (
+        "strace-macos",
+        "{\"syscall\": \"open\", \"args\": [\"/x\", \"O_RDONLY\"], \"return\": 3, \"pid\": 47, \"timestamp\": 1764374400.25}
+{\"syscall\": \"read\", \"args\": [3, \"0x16b2f3a40\", 9], \"return\": 0, \"pid\": 47, \"timestamp\": 1764374400.26}
+{\"syscall\": \"close\", \"args\": [3], \"return\": 0, \"pid\": 47, \"timestamp\": 1764374400.27}",
+    ),
+    (
         "kernel-log",
         "[    1.486287] md: stopping all md devices.
 [    2.492737] ACPI: Preparing to enter system sleep state S5
@@ -117,8 +129,8 @@ fn lines_of_the_file_are_never_of_another_format() {
             "{own}"
         );
     }
-    let logs = LINES[10].1;
-    for (own, lines) in LINES.iter().take(10) {
+    let [tracers @ .., (_, logs)] = &LINES;
+    for (own, lines) in tracers {
         assert!(
             read(own, &format!("{lines}\n{logs}"))
                 .iter()

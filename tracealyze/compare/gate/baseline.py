@@ -35,10 +35,13 @@ class Baseline:
     """Mean duration of calls that never block, a measure of the speed of the machine; None if there are none."""
 
 
-def baseline_of(runs: Sequence[Run], before: Baseline | None = None) -> Baseline:
-    """The baseline of these runs. Findings have the fingerprints by which an earlier baseline knows their causes."""
+def baseline_of(runs: Sequence[Run], before: Baseline | None = None, *, is_stored: bool = True) -> Baseline:
+    """The baseline of these runs. Findings have the fingerprints by which an earlier baseline knows their causes.
+
+    A baseline that is not stored has all places: a start of Python or Node alone has more than a file keeps, and the
+    call sites of the others would seem to be new."""
     everything = places(runs)
-    kept = largest(everything)
+    kept = largest(everything) if is_stored else everything
     return Baseline(
         captured=HowCaptured.of(runs),
         runs=len(runs),

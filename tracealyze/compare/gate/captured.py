@@ -22,6 +22,8 @@ _SYSTEMS |= {
     "fs-usage": "macOS",
     "gvisor": "gVisor",
     "sysdig": "Linux",
+    "procmon": "Windows",
+    "strace-macos": "macOS",
 }
 _NO_END = ""
 

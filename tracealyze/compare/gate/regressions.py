@@ -22,8 +22,9 @@ from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import suggested, units
-from tracealyze.compare import name_patterns, syscalls
+from tracealyze.compare import syscalls
 from tracealyze.compare.gate import call_sites, commands, explain, scripts
+from tracealyze.compare.gate.call_rows import CallRow, call_rows, other_calls
 from tracealyze.compare.gate.judgement import By, Judgement, amount
 from tracealyze.compare.gate.places import Amounts, Place, Places, alike_named, places, weighed
 from tracealyze.compare.gate.stats import exceeds
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tracealyze.compare.run import Run
 
 _MAX_ROWS = 5
+_MAX_OTHERS = 3
 # Calls of one kind that a parent makes to start a child: signal masks, pipes and descriptors of a shell.
 _CALLS_PER_START = 8
 _STARTS: Place = ("", "starts")
@@ -264,11 +266,12 @@ def _of_cause(cause: Cause, group: Sequence[Judgement], growth: Growth) -> Regre
     lead = judgements[0]
     shares = {each.metric: share for each in judgements if (share := growth.shares(each.metric)[cause])}
     rows = _started(growth) if cause == _STARTS else _call_sites(cause, lead, growth)
+    others = _other_calls(cause, group, rows, growth) if cause[0] else []
     return Regression(
         title=_title(cause, lead, shares.get(lead.metric)),
         judgements=judgements,
-        rows=tuple(_with_lines(rows[:_MAX_ROWS], growth)),
-        left_out=max(len(rows) - _MAX_ROWS, 0),
+        rows=tuple(_with_lines([*rows[:_MAX_ROWS], *others[:_MAX_OTHERS]], growth)),
+        left_out=max(len(rows) - _MAX_ROWS, 0) + max(len(others) - _MAX_OTHERS, 0),
         shares=shares,
         rest=growth.rest(lead.metric),
         why="\n".join(f"{_new_finding(each)}: {each.why}" for each in judgements if each.by is By.FINDING),
@@ -368,16 +371,24 @@ def _call_sites(cause: Cause, lead: Judgement, growth: Growth) -> list[_Row]:
         return []
     then, now = (weighed(side, weight) for side in (growth.then, growth.now))
     mine = [place for place, its in growth.causes.items() if its == cause and then[place] != now[place]]
-    named = name_patterns.families(mine)
-    before, after, first = Counter[Place](), Counter[Place](), dict[Place, Place]()
-    for place in sorted(mine, key=lambda place: (then[place] - now[place], place)):
-        program, shape = named[place]
-        before[program, shape] += then[place]
-        after[program, shape] += now[place]
-        first.setdefault((program, shape), place)
-    ranked = sorted(first, key=lambda place: (before[place] - after[place], place))
-    grown = [place for place in ranked if after[place] > before[place] or cause == _WAITS]
-    return [(Grown(" ".join(place), before[place], after[place], lead.unit), first[place]) for place in grown]
+    grown = [row for row in call_rows(mine, then, now) if row.growth > 0 or cause == _WAITS]
+    return [_grown(row, lead.unit) for row in grown]
+
+
+def _grown(row: CallRow, unit: str) -> _Row:
+    return Grown(" ".join(row.name), row.before, row.after, unit), row.example
+
+
+def _other_calls(cause: Cause, group: Sequence[Judgement], listed: Sequence[_Row], growth: Growth) -> list[_Row]:
+    """Call sites of the other metrics of a program that are over their limits."""
+    names = [Name.of(each.metric) for each in group if each.by is not By.FINDING]
+    failed = {name.arguments[0] for name in names if name.family == "calls" and name.arguments}
+    mine = [place for place, its in growth.causes.items() if its == cause]
+    then, now = (
+        Counter({place: amounts.calls for place, amounts in side.items()}) for side in (growth.then, growth.now)
+    )
+    rows = other_calls(call_rows(mine, then, now), [where for _, where in listed if isinstance(where, tuple)], failed)
+    return [_grown(row, "") for row in rows]
 
 
 def _with_lines(rows: Sequence[_Row], growth: Growth) -> Iterator[Grown]:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, baseline_of
+from tracealyze.compare.gate.call_rows import CallRow
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.check_settings import STORE
+from tracealyze.compare.gate.first_runs import FirstRun, without_first
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.compare.gate.new_findings import FailOn, new_findings
 from tracealyze.compare.gate.regressions import Regression, regressions
+from tracealyze.compare.gate.small_changes import small_changes
 from tracealyze.compare.gate.stats import Series, Stats, series_of
 from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import ExitCode
@@ -51,6 +54,10 @@ class Verdict:
     """The captures as the command line names them, such as `new*.strace`."""
     budgets_file: str | None = None
     """The settings file with the budgets, if they do not come from the command line."""
+    small_changes: tuple[CallRow, ...] = ()
+    """Calls that are new in all runs, but too few for a limit."""
+    first_runs: tuple[FirstRun, ...] = ()
+    """First runs that filled caches and were not compared."""
     base: tuple[str, ...] = ()
     """The captures of the other side, if it is not a baseline but captures."""
     scenario: str = ""
@@ -111,12 +118,15 @@ class Criteria:
     """Whether findings fail without a baseline that accepts some of them."""
     ignored: frozenset[str] = frozenset()
     """Metrics that are not compared with the baseline."""
+    first_runs: tuple[FirstRun, ...] = ()
+    """First runs of the other side that are not in the baseline."""
 
 
 def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
-    """Judge the runs."""
-    judgements = [_of_budget(budget, runs, criteria.baseline) for budget in criteria.budgets]
-    notes = list(notes_on(runs))
+    """Judge the runs. One that fills caches for the others counts for budgets only."""
+    every, (runs, first) = runs, without_first(runs)
+    judgements = [_of_budget(budget, every, criteria.baseline) for budget in criteria.budgets]
+    notes = list(notes_on(every))
     if criteria.ignored:
         notes.append(f"Not compared, as configured: {', '.join(sorted(criteria.ignored))}.")
     trusted = Trust()
@@ -132,18 +142,29 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
     failed = [judgement for judgement in judgements if judgement.outcome is Outcome.FAILED]
+    grouped = tuple(regressions(failed, criteria.baseline, runs))
     return Verdict(
         status=_status(judgements, trusted),
-        captures=tuple(run.path for run in runs),
+        captures=tuple(run.path for run in every),
         judgements=tuple(judgements),
         notes=tuple(notes),
         baseline=criteria.baseline_path,
-        lost_lines=sum(map(_lost, runs)),
-        regressions=tuple(regressions(failed, criteria.baseline, runs)),
+        lost_lines=sum(map(_lost, every)),
+        regressions=grouped,
+        small_changes=_small_changes(criteria.baseline, runs, grouped, trusted),
+        first_runs=(*criteria.first_runs, *([first] if first else [])),
         base=criteria.base,
         before=_stats(criteria.baseline.metrics) if criteria.baseline else {},
         after=_stats(series_of(runs)),
     )
+
+
+def _small_changes(
+    baseline: Baseline | None, runs: Sequence[Run], found: Sequence[Regression], trusted: Trust
+) -> tuple[CallRow, ...]:
+    if baseline is None or trusted.counts or trusted.too_small:
+        return ()
+    return tuple(small_changes(baseline, runs, {row.what for each in found for row in each.rows}))
 
 
 def _stats(metrics: Mapping[str, Series]) -> dict[str, Stats]:

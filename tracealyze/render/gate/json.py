@@ -12,10 +12,12 @@ from tracealyze.compare.gate.verdict import exit_code_of
 from tracealyze.render.json import text
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.call_rows import CallRow
     from tracealyze.compare.gate.regressions import Regression
     from tracealyze.compare.gate.verdict import Verdict
 
 SCHEMA = "tracealyze.check/1"
+_MAX_CALLS = 50
 SCENARIOS = "tracealyze.scenarios/1"
 
 
@@ -43,8 +45,17 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "counts": {str(outcome): counts[outcome] for outcome in Outcome},
         "regressions": [_regression(regression) for regression in verdict.regressions],
         "judgements": [_judgement(judgement) for judgement in verdict.judgements],
+        "small_changes": _calls(verdict.small_changes),
+        "first_runs": [
+            {"capture": each.capture, "because": each.because, "calls": _calls(each.rows)}
+            for each in verdict.first_runs
+        ],
         "notes": list(verdict.notes),
     }
+
+
+def _calls(rows: Sequence[CallRow]) -> list[dict[str, Any]]:
+    return [{"what": " ".join(row.name), "before": row.before, "after": row.after} for row in rows[:_MAX_CALLS]]
 
 
 def _regression(regression: Regression) -> dict[str, Any]:
@@ -59,6 +70,7 @@ def _regression(regression: Regression) -> dict[str, Any]:
         "lines": [asdict(line) for line in regression.lines],
         "command": regression.command,
         "script": asdict(regression.script) if regression.script else None,
+        "source": asdict(regression.source) if regression.source else None,
     }
 
 

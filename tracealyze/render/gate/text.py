@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, advice, body, by_reason, headline, title
+from tracealyze.render.gate.words import DOUBTFUL, advice, body, by_reason, cut, headline, title
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.call_rows import CallRow
     from tracealyze.compare.gate.verdict import Verdict
 
 _EXPLAINED = 10
 _NAMED = 6
+_SMALL = 5
 _WIDTH = 100
 
 
@@ -53,7 +55,27 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for judgement in held:
         yield f"ok      {title(judgement)}"
     yield from _named("Improved", [replace(each, limit=None) for each in verdict.of(Outcome.IMPROVED)])
+    for first in verdict.first_runs:
+        why = f": {first.because}" if first.because else ""
+        yield f"Not compared: {shown(first.capture)}, because only the first run does this{why}."
+        yield from _calls(first.rows)
+    yield from _small(verdict.small_changes)
     yield from advice(verdict)
+
+
+def _small(changes: Sequence[CallRow]) -> Iterator[str]:
+    """Calls that are new, but too few for a limit."""
+    if not changes:
+        return
+    yield "New calls, within the limits:"
+    yield from _calls(changes)
+
+
+def _calls(changes: Sequence[CallRow]) -> Iterator[str]:
+    for row in changes[:_SMALL]:
+        yield f"  {cut(shown(' '.join(row.name)), _WIDTH)} {row.before} → {row.after}"
+    if len(changes) > _SMALL:
+        yield f"  and {units.counted(len(changes) - _SMALL, 'other')}"
 
 
 def _wrapped(line: str) -> list[str]:

@@ -115,16 +115,19 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
     builder.add(row, Provenance::Rows(turn));
 }
 
-/// The shortest period of the symbols from their start, with the most turns; `None` if nothing repeats.
+/// The period of the symbols from their start whose turns have the most calls, and its turns; among equals, the shortest
+/// one. `None` if nothing repeats.
 fn cycle(symbols: &[Symbol]) -> Option<(usize, usize)> {
-    (1..=MAX_CYCLE_CALLS).find_map(|period| {
+    let turns_of = |period: usize| {
         let body = symbols.get(..period)?;
         let turns = symbols
             .chunks(period)
             .take_while(|&turn| turn == body)
             .count();
         (turns >= MIN_CYCLE_TURNS).then_some((period, turns))
-    })
+    };
+    let longest_first = (1..=MAX_CYCLE_CALLS).rev().filter_map(turns_of);
+    longest_first.max_by_key(|&(period, turns)| period * turns)
 }
 
 /// The number of different targets of the call at this place of the turns. The rows are in reverse order.

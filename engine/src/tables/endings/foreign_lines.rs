@@ -23,8 +23,8 @@ table! {
     }
 }
 
-/// Characters of a text that are kept.
-const MAX_CHARACTERS: usize = 400;
+/// Characters of a text that are kept, at its start and at its end.
+const MAX_CHARACTERS: usize = 300;
 
 /// Builds the table, one row per line, in the order of the lines.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
@@ -34,11 +34,22 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         for (place, text) in places.iter().zip(lines_at(context, &places)) {
             let row = TableRow {
                 capture: number,
-                text: Some(text.chars().take(MAX_CHARACTERS).collect()),
+                text: Some(shortened(&text)),
                 line: Some(i64::from(place.line)),
             };
             builder.add(row, Provenance::Rows(Vec::new()));
         }
     }
     builder.finish()
+}
+
+/// The start of a text and its end, which often says most.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= 2 * MAX_CHARACTERS {
+        return text.to_owned();
+    }
+    let start = text.chars().take(MAX_CHARACTERS);
+    let end = text.chars().skip(length - MAX_CHARACTERS);
+    start.chain(['…']).chain(end).collect()
 }

@@ -42,8 +42,16 @@ struct MovedText {
     is_printed: bool,
     fd: i64,
     text: String,
-    /// Whether a line ends with it. Of a text that the tracer cut, that is not known, so nothing is joined to it.
+    /// Whether a line ends with it. Of a text that the tracer cut, that is not known.
     is_whole: bool,
+    /// Whether the tracer cut it.
+    is_cut: bool,
+}
+
+/// Whether a text looks like the rest of a line: a message would begin with the name of its program, or a capital letter.
+fn goes_on(text: &str) -> bool {
+    let is_rest = |char: char| !char.is_uppercase() && !char.is_control();
+    text.starts_with(is_rest) && !text.contains(": ") && !text.trim_end().contains('\n')
 }
 
 /// Builds the table, one row per text, in the order of the lines of each process.
@@ -80,9 +88,13 @@ fn texts(context: &TableContext<'_>, process: &EndedProcess) -> Vec<MovedText> {
             .find(|known| known.is_printed && known.fd == text.fd)
         {
             // Programs without a buffer print a line in several calls.
-            Some(known) if is_printed && !known.is_whole && known.text.len() < MAX_BYTES => {
+            Some(known)
+                if is_printed
+                    && known.text.len() < MAX_BYTES
+                    && (!known.is_whole || known.is_cut && goes_on(&text.text)) =>
+            {
                 known.text.push_str(&text.text);
-                known.is_whole = text.is_whole;
+                (known.is_whole, known.is_cut) = (text.is_whole, text.is_cut);
                 known.last_row = row;
             }
             _ => found.push(text),
@@ -136,6 +148,7 @@ fn moved(context: &TableContext<'_>, row: u32, is_printed: bool, line: &str) -> 
         is_printed,
         fd,
         is_whole: !is_whole || text.ends_with('\n'),
+        is_cut: !is_whole,
         text,
     })
 }

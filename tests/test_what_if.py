@@ -1,0 +1,124 @@
+"""What-if: the wall time after fixes, by replaying captures without their causes."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from conftest import SAMPLES, Run
+
+import tracealyze
+from tracealyze import units
+from tracealyze.errors import UnusableInput, WrongUsage
+
+S = units.S
+SHUTDOWN = SAMPLES / "shutdown"
+
+
+@pytest.fixture(scope="module")
+def before() -> tracealyze.Trace:
+    return tracealyze.read(SHUTDOWN / "before.strace.xz")
+
+
+def seconds(bounds_ns: tuple[int, int]) -> list[int]:
+    return [round(ns / S) for ns in bounds_ns]
+
+
+def test_the_shutdown_is_predicted_before_its_scripts_were_changed(before: tracealyze.Trace) -> None:
+    after, parallel = (tracealyze.read(SHUTDOWN / f"{name}.strace.xz").window.wall_ns for name in ("after", "parallel"))
+    # Each stop method returns as soon as its process has exited, and nothing is awaited after the last kill.
+    fixed = before.what_if([1, 2])
+    assert round(fixed.observed_ns / S) == 41
+    assert seconds(fixed.together_ns)[1] == round(after / S) == 17
+    assert abs(fixed.together_ns[1] - after) < after // 100
+    # The stop methods run at once, and so does the grace period of the last service.
+    assert seconds(before.what_if(["grace-kill"], parallel="sh").together_ns) == [round(parallel / S)] * 2 == [7, 7]
+
+
+def test_the_serial_shutdown_predicts_the_parallel_one() -> None:
+    trace = tracealyze.read(SHUTDOWN / "after.strace.xz")
+    parallel_ns = tracealyze.read(SHUTDOWN / "parallel.strace.xz").window.wall_ns
+    low, high = trace.what_if(parallel="sh").together_ns
+    assert low <= high
+    assert abs(high - parallel_ns) < parallel_ns // 50
+
+
+def test_an_unchanged_replay_is_the_capture(before: tracealyze.Trace) -> None:
+    found = before.what_if(scale={"dur_ns >= 0": 1})
+    assert (found.drift, found.replayed_ns) == (0.0, found.observed_ns)
+    assert 0.9 * found.observed_ns < found.together_ns[1] <= found.observed_ns
+
+
+def test_removing_more_never_takes_longer(before: tracealyze.Trace) -> None:
+    sleeps = 'syscall == "clock_nanosleep"'
+    walls = [before.what_if(scale={sleeps: factor}).together_ns for factor in (1.5, 1, 0.5, 0.25, 0)]
+    assert all(more[0] <= less[0] and more[1] <= less[1] for less, more in pairwise(walls))
+    both = before.what_if(without=[sleeps, 'program == "/usr/bin/perl"']).together_ns
+    assert all(one <= other for one, other in zip(both, walls[-1], strict=True))
+
+
+def test_a_fix_behind_another_one_saves_nothing_alone() -> None:
+    # The child sleeps for 2 s while the parent syncs for 2 s, then the parent waits for it.
+    lines = [
+        '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
+        "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
+        "1 1700000001.002000 fsync(3</data/file>) = 0 <2.000000>",
+        "2 1700000001.002000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
+        "1 1700000003.003000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000200>",
+        "2 1700000003.003000 exit_group(0) = ?",
+        "2 1700000003.003100 +++ exited with 0 +++",
+        "1 1700000003.003500 exit_group(0) = ?",
+        "1 1700000003.003600 +++ exited with 0 +++",
+    ]
+    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
+    found = trace.what_if(without=['syscall == "fsync"', 'syscall == "nanosleep"'])
+    sync, sleep = found.fixes
+    assert max(sync.saves_ns[1], sleep.saves_ns[1]) < S // 100
+    assert found.together_ns[1] < S // 100
+    assert sleep.hidden_behind == sync.name
+    assert sleep.saves_with_others_ns > S
+
+
+def test_fixes_are_named_by_number_rule_code_and_words(before: tracealyze.Trace) -> None:
+    finding = before.findings[0]
+    by_rule = before.what_if(["grace-kill"]).together_ns
+    assert before.what_if(["TLZ013"]).together_ns == before.what_if([1, 2, 3]).together_ns == by_rule
+    alone = before.what_if(1).together_ns
+    assert before.what_if(finding).together_ns == before.what_if("3 times").together_ns == alone
+    assert before.what_if([finding.fingerprint]).fixes[0].name == finding.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fix", "grace-kil"], 'no finding "grace-kil" in this capture. Did you mean "grace-kill"?'),
+        (["--fix", "9"], "no finding 9: the report has 4."),
+        (["--fix", "killed"], '"killed" has no time on the critical path that could be saved.'),
+        (["--without", "syscal == 1"], "syscal"),
+        (["--scale", "dur_ns > 1ms"], "has no factor"),
+        (["--scale", "dur_ns > 1ms=-1"], "a factor is 0 or more"),
+        ([], "nothing to change"),
+    ],
+)
+def test_mistakes_are_errors(arguments: list[str], message: str, run: Run) -> None:
+    shown = run("what-if", "samples/shutdown/before.strace.xz", *arguments)
+    assert shown.returncode == 2
+    assert message in shown.stderr
+
+
+def test_a_replay_needs_one_capture_with_wall_time() -> None:
+    files = [SHUTDOWN / "before.strace.xz", SHUTDOWN / "after.strace.xz"]
+    with pytest.raises(WrongUsage, match="one capture"):
+        tracealyze.read(files).what_if(parallel="sh")
+    with pytest.raises(UnusableInput, match="wall time"):
+        tracealyze.read(b"close(3) = 0\nclose(4) = 0\n").what_if(parallel="sh")
+
+
+def test_json_has_wall_times_afterwards(run: Run) -> None:
+    shown = run("what-if", "samples/shutdown/before.strace.xz", "--fix", "1", "--fix", "2", "--json")
+    document = json.loads(shown.stdout)
+    assert list(document) == ["observed_ns", "replayed_ns", "drift", "fixes", "together_ns"]
+    assert [list(fix) for fix in document["fixes"]] == [["finding", "alone_ns"]] * 2
+    lows = [fix["alone_ns"][0] for fix in document["fixes"]]
+    assert document["together_ns"][0] < min(lows) < document["observed_ns"]
