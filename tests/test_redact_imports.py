@@ -12,7 +12,8 @@ LAYERS = [
     ["token", "pseudonym", "address"],
     ["names"],
     ["bare"],
-    ["log", "columns"],
+    ["log"],
+    ["columns"],
     ["line"],
     ["stream"],
 ]
