@@ -13,8 +13,9 @@ use crate::logs::pairs::{begins, is_end, is_last, pairs, without_level, without_
 use crate::logs::stages::Stage;
 use crate::logs::stated::{Meaning, Stated, stated};
 use crate::store::heuristics::{
-    MAX_BYSTANDERS, MAX_RESUME_NS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_OF_WORK, MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS,
-    MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
+    MAX_BYSTANDERS, MAX_RESUME_NS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_OF_WORK, MIN_RHYTHM_WAITS,
+    MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS,
+    USUAL_SILENCE_RANK,
 };
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
