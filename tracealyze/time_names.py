@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tracealyze.sanitize import Shown, shown
@@ -22,6 +23,10 @@ CLASSES = {
 """Classes and tags of time, in words, for time that is not named by a call."""
 
 
+_UNIT = re.compile(r"(?P<unit>\S+) @(?:[\d.]+[a-z]+ ?)+(?P<took>\+.*)?")
+"""A unit in the tree of `systemd-analyze critical-chain`: the moment of its start, and how long it took."""
+
+
 def name_of(row: Row) -> Shown:
     """The call with its request, or another name for the time. Names of calls and messages are text of the trace."""
     return shown(_name_of(row))
@@ -33,8 +38,18 @@ def _name_of(row: Row) -> str:
         # A message of a log has a line. Here the lines themselves are missing.
         return "lines left out"
     if row["class"] == "gap":
-        return f'silence after "{row["target"]}"' if row["target"] else "silence"
+        return silence_after(row["target"])
     if row["class"] == "other" and not row["syscall"]:
         # This is a log; other captures always have a call.
         return "repeated messages"
     return call or CLASSES.get(row["class"]) or str(row["class"])
+
+
+def silence_after(message: str | None) -> str:
+    """The name of the time between a message of a log and the next one."""
+    if not message:
+        return "silence"
+    unit = _UNIT.fullmatch(message)
+    if unit is None:
+        return f'silence after "{message}"'
+    return f"start of {unit['unit']}" if unit["took"] else f"after {unit['unit']}"

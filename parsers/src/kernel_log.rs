@@ -21,6 +21,7 @@ pub(crate) mod programs;
 pub(crate) mod stamp;
 mod stamp_place;
 mod tool_times;
+mod unit_chain;
 
 use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
@@ -203,6 +204,9 @@ const MIN_STEPS_BACK: usize = 2;
 fn is_newest_first(head: Head<'_>, grammar: StampGrammar, base: StampBase) -> bool {
     if base == StampBase::Previous {
         return false;
+    }
+    if grammar.place == StampPlace::Chain {
+        return true;
     }
     let stamps = head
         .lines()

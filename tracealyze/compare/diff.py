@@ -23,6 +23,7 @@ from tracealyze.html_tables import ROWS_SHOWN, element, in_notebook, table_eleme
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
 from tracealyze.selection import Scope
+from tracealyze.time_names import silence_after
 
 if TYPE_CHECKING:
     import pandas
@@ -262,8 +263,7 @@ def _between_calls(run: Run) -> Iterator[tuple[Key, Amounts]]:
         if row["syscall"] is None and row["class"] != "gap":
             yield (short(row["program"]), f"({row['class']})"), Amounts(path_ns=row["exclusive_ns"])
     for row in run.trace.partition_by(["target"], Scope({"class": ["gap"]})):
-        message = without_numbers(row["target"] or "")
-        yield ("", f'silence after "{message}"'), Amounts(calls=row["calls"], path_ns=row["exclusive_ns"])
+        yield ("", without_numbers(silence_after(row["target"]))), Amounts(calls=row["calls"], path_ns=row["exclusive_ns"])
 
 
 def _targets(run: Run) -> Mapping[Key, Amounts]:

@@ -5,6 +5,7 @@ mod broken;
 mod deadlines;
 mod fast_path;
 mod final_places;
+mod groups;
 mod halves;
 mod infer_creator;
 mod infer_parent_by_exit;
@@ -109,6 +110,8 @@ pub(crate) struct Assembler<'trace> {
     /// Open calls of further threads, in the order of their starts, if lines do not identify threads.
     parked: FxHashMap<u32, Vec<OpenCall>>,
     last_exec: u32,
+    /// Groups of lines in the log of a job.
+    groups: groups::Groups,
     /// The last connect, whose peer may be in a further line.
     last_connect: Option<(u32, Line)>,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
@@ -184,6 +187,7 @@ impl<'trace> Assembler<'trace> {
             stack_places: vec![stacks::StackPlace::default(); files],
             parked: FxHashMap::default(),
             last_exec: NONE,
+            groups: groups::Groups::default(),
             last_connect: None,
             reader: 0,
             body_shapes: Vec::new(),

@@ -9,4 +9,5 @@ pub(crate) mod items;
 pub(crate) mod pairs;
 pub(crate) mod stages;
 pub(crate) mod stated;
+pub(crate) mod steps;
 pub(crate) mod words;

@@ -4,6 +4,7 @@
 //! took 12.3s, finished in 3min 2.5s     it lasted that long, until the message
 //! blocked for more than 120 seconds     it lasted at least that long
 //! retrying in 5 s                       it begins with the message
+//! foo.service @5.8s +17.2s              it lasted that long, from the message on
 //! timeout is 30s, every 60 s, 12 MB/s   nothing happened for that long: limits, rates, rhythms
 //! ```
 //! A number counts only if the words next to it name one. Words that name a limit or a rate overrule the others.
@@ -22,6 +23,15 @@ pub(crate) enum Meaning {
     AtLeast,
     /// A wait of this length begins with the message.
     Planned,
+    /// Something lasted this long and began with the message.
+    Takes,
+}
+
+impl Meaning {
+    /// Whether the interval begins with the message.
+    pub(crate) fn begins(self) -> bool {
+        matches!(self, Meaning::Planned | Meaning::Takes)
+    }
 }
 
 /// A duration that a message states.
@@ -109,6 +119,9 @@ pub(crate) fn stated(message: &str) -> Option<Stated> {
     if let Some(job) = running_job(message) {
         return Some(job);
     }
+    if let Some(unit) = unit_of_chain(message) {
+        return Some(unit);
+    }
     if is_spread(message) {
         return sync(message);
     }
@@ -186,6 +199,21 @@ fn running_job(message: &str) -> Option<Stated> {
         dur_ns: amount.dur_ns,
         meaning: Meaning::Took,
         at,
+    })
+}
+
+/// `foo.service @5.811s +17.176s` of systemd: the unit's start began at the first and took the second.
+fn unit_of_chain(message: &str) -> Option<Stated> {
+    let (unit, rest) = message.split_once(" @")?;
+    let (_, took) = rest.split_once(" +")?;
+    // No amount follows a plus sign, because that would be a shift of time.
+    let amount = amounts(took).into_iter().next()?;
+    let start = message.len() - took.len();
+    let is_whole = !unit.contains(' ') && amount.at == (0..took.len());
+    is_whole.then_some(Stated {
+        dur_ns: amount.dur_ns,
+        meaning: Meaning::Takes,
+        at: start..message.len(),
     })
 }
 
@@ -533,6 +561,18 @@ mod tests {
             ("connect failed: retry after 2s", "Planned 2s"),
         ];
         assert_states(&cases);
+    }
+
+    #[test]
+    fn units_of_a_chain_begin_with_their_moment() {
+        let cases = [
+            ("a.service @5.811s +17.176s", "Takes 17.176s"),
+            ("a.service @5.811s +1min 7.1s", "Takes 1min 7.1s"),
+        ];
+        assert_states(&cases);
+        for message in ["a.target @24.709s", "mail to a @b +1s of it"] {
+            assert_eq!(shown(message), "", "{message}");
+        }
     }
 
     #[test]

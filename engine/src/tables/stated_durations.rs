@@ -4,13 +4,14 @@
 //! log      …──────────── sync took 7.6 s      the interval ends with its message
 //! counted  |-- 7.6 s --|                      each moment once: for the shortest interval around it
 //! outside         |-- 7.6 s -|…               began before the log: known only from the message
-//! outage          X not responding ──── X OK  two messages state it together
+//! outage          X not responding ──── X OK  two messages state it together, as they do for a step of a job
 //! ```
 
 use super::messages::{free, is_cut, messages};
 use crate::logs::endings::is_background;
 use crate::logs::pairs::outages;
 use crate::logs::stated::{Meaning, Stated, stated};
+use crate::logs::steps::steps;
 use crate::logs::words;
 use crate::store::event::EventKind;
 use crate::store::heuristics::{
@@ -30,7 +31,7 @@ table! {
     times: Calls;
     row {
         capture: Capture "Number of the capture.",
-        kind: Words "took, at least (a limit was exceeded), planned (a wait that begins with the message) or outage (between a message that something does not answer and the one that it does).",
+        kind: Words "took, at least (a limit was exceeded), planned (a wait that begins with the message) outage (between a message that something does not answer and the one that it does) or step (of a job).",
         target: Words "The message with the longest duration; of an outage, the first one.",
         until: Words "The message that ends the longest outage.",
         stated: Words "The longest duration as the message prints it.",
@@ -42,7 +43,7 @@ table! {
         rank: Number "Position by critical-path time, from 1.",
         outside_ns: Ns "Longest duration if most of it precedes the first message of the log.",
         outside_share: Ratio "outside_ns as a share of the window and outside_ns.",
-        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days, and for work beside the job.",
+        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days, for work beside the job, and for a step that takes less than half of the job.",
         known_ns: Ns "outside_ns, otherwise exclusive_ns.",
         path: PathTime { exclusive_ns "Part of the window in these intervals and in no shorter one." },
         lines: Lines {
@@ -61,8 +62,15 @@ struct Event {
     group: usize,
     /// Whether most of it precedes the first message of the log.
     is_outside: bool,
-    /// The first message, of an outage.
-    from: Option<u32>,
+    /// What two messages state together, and the first of them.
+    from: Option<(Interval, u32)>,
+}
+
+/// What lasts from one message to another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Interval {
+    Outage,
+    Step,
 }
 
 /// Events with the same text before their numbers.
@@ -156,9 +164,7 @@ fn dated(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> Vec<(u3
     };
     let precedes = |row: u32, at_ns: i64| {
         let stated = stated(&events.texts.string(events.target(row)));
-        stated.is_some_and(|stated| {
-            stated.meaning != Meaning::Planned && at_ns - stated.dur_ns < first_ns
-        })
+        stated.is_some_and(|stated| !stated.meaning.begins() && at_ns - stated.dur_ns < first_ns)
     };
     let mut at_ns = first_ns;
     for row in capture
@@ -214,13 +220,13 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             groups.push(Group::default());
             groups.len() - 1
         });
-        let (start_ns, end_ns) = match stated.meaning {
-            Meaning::Planned => (at_ns, at_ns.saturating_add(stated.dur_ns)),
-            _ => (at_ns.saturating_sub(stated.dur_ns), at_ns),
+        let (start_ns, end_ns) = if stated.meaning.begins() {
+            (at_ns, at_ns.saturating_add(stated.dur_ns))
+        } else {
+            (at_ns.saturating_sub(stated.dur_ns), at_ns)
         };
         // In halves, because a sum could overflow.
-        let is_outside =
-            stated.meaning != Meaning::Planned && first_ns - start_ns > stated.dur_ns / 2;
+        let is_outside = !stated.meaning.begins() && first_ns - start_ns > stated.dur_ns / 2;
         let event = Event {
             row,
             start_ns,
@@ -244,12 +250,13 @@ fn events(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> (Vec<E
             }
         }
     }
-    add_outages(context, rows, &mut events, &mut groups);
+    add_intervals(context, rows, &mut events, &mut groups);
     (events, groups)
 }
 
-/// Adds the outages: from the first message that something does not answer to the one that it does again.
-fn add_outages(
+/// Adds what lasts from one message to another: outages, from the first message that something does not answer to the one
+/// that it does again, and steps of a job.
+fn add_intervals(
     context: &TableContext<'_>,
     rows: &[u32],
     events: &mut Vec<Event>,
@@ -260,14 +267,21 @@ fn add_outages(
         .iter()
         .map(|&row| table.texts.string(table.target(row)))
         .collect();
-    let mut by_text: FxHashMap<Text, usize> = FxHashMap::default();
-    for (begin, end) in outages(texts.iter().map(|text| ("", text.as_ref()))) {
+    let outages = outages(texts.iter().map(|text| ("", text.as_ref())));
+    let steps = steps(texts.iter().map(|text| text.as_ref()));
+    let intervals = outages.into_iter().map(|ends| (ends, Interval::Outage));
+    let intervals = intervals.chain(steps.into_iter().map(|ends| (ends, Interval::Step)));
+    let mut by_text: FxHashMap<(Interval, Text), usize> = FxHashMap::default();
+    for ((begin, end), kind) in intervals {
         let (from, row) = (rows[begin], rows[end]);
         let (start_ns, end_ns) = (table.start_ns(from), table.start_ns(row));
         if end_ns <= start_ns {
             continue;
         }
-        let group = *by_text.entry(table.target(row)).or_insert_with(|| {
+        // The last message names what did not answer, and the first one the step.
+        let named = if kind == Interval::Outage { row } else { from };
+        let key = (kind, table.target(named));
+        let group = *by_text.entry(key).or_insert_with(|| {
             groups.push(Group::default());
             groups.len() - 1
         });
@@ -284,7 +298,7 @@ fn add_outages(
             stated,
             group,
             is_outside: false,
-            from: Some(from),
+            from: Some((kind, from)),
         });
     }
 }
@@ -383,17 +397,18 @@ fn write(
     let count = group.events.len() as i64;
     let wall_ns = context.wall_ns(capture);
     let outside_ns = Some(max_ns).filter(|&max_ns| event.is_outside && max_ns > group.exclusive_ns);
-    let kind = match event.stated.meaning {
-        _ if event.from.is_some() => "outage",
-        Meaning::Took => "took",
-        Meaning::AtLeast => "at least",
-        Meaning::Planned => "planned",
+    let kind = match (event.from, event.stated.meaning) {
+        (Some((Interval::Outage, _)), _) => "outage",
+        (Some((Interval::Step, _)), _) => "step",
+        (None, Meaning::Took | Meaning::Takes) => "took",
+        (None, Meaning::AtLeast) => "at least",
+        (None, Meaning::Planned) => "planned",
     };
     let from = event
         .from
-        .map(|from| table.texts.string(table.target(from)).into_owned());
-    // Nothing waits for work beside the job.
-    let is_free = wall_ns >= SEVERAL_DAYS_NS || is_background(&message);
+        .map(|(_, from)| table.texts.string(table.target(from)).into_owned());
+    // Nothing waits for work beside the job, and a step is what the job is for.
+    let is_free = kind == "step" || wall_ns >= SEVERAL_DAYS_NS || is_background(&message);
     let in_window_ns = if is_free { 0 } else { group.exclusive_ns };
     let is_bound = event.stated.meaning == Meaning::AtLeast;
     let values = TableRow {
@@ -418,7 +433,7 @@ fn write(
         known_ns: outside_ns.unwrap_or(group.exclusive_ns),
         path: group.exclusive_ns,
         lines: LinesOf {
-            first_row: event.from.unwrap_or(event.row),
+            first_row: event.from.map_or(event.row, |(_, from)| from),
             last_row: event.row,
         },
     };

@@ -1,9 +1,11 @@
-//! HTML entities, as copied from the source of a page: `&lt;unfinished ...&gt;`, `&quot;/etc/passwd&quot;`.
+//! HTML entities and line ends, as copied from the source of a page: `&lt;unfinished ...&gt;`, `&quot;/etc/passwd&quot;`,
+//! `close(3) = 0<br />`.
 //!
 //! A program that processes HTML has entities in its strings too. But then the quotes around strings are plain, and so
 //! are the brackets at the end of a tracer's lines.
 
 use super::{Envelope, Inner, without_cr};
+use crate::scan;
 use memchr::memmem;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -35,7 +37,25 @@ pub(super) fn is_escaped(head: &[u8]) -> bool {
             && ends().any(|line| line.ends_with(b"&gt;"))
             && !ends().any(|line| line.ends_with(b">"))
     };
-    are_quotes() || are_brackets()
+    are_quotes() || are_brackets() || have_line_ends(head)
+}
+
+/// The end of a line in the source of a page.
+const LINE_ENDS: [&[u8]; 4] = [b"<br />", b"<br/>", b"<br>", b"<BR>"];
+
+fn line_end(line: &[u8]) -> Option<&[u8]> {
+    let line = scan::trim_end(line);
+    LINE_ENDS.iter().find_map(|end| line.strip_suffix(*end))
+}
+
+/// Whether most lines end like that. The last one may be cut off.
+fn have_line_ends(head: &[u8]) -> bool {
+    let lines = || {
+        head.split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+    };
+    let ended = lines().filter(|line| line_end(line).is_some()).count();
+    ended > 0 && ended * 3 >= lines().count() * 2
 }
 
 impl Envelope for Html {
@@ -52,6 +72,7 @@ impl Envelope for Html {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let line = line_end(line).unwrap_or(line);
         let text = if memchr::memchr(b'&', line).is_some() {
             Cow::Owned(plain(line))
         } else {
@@ -78,4 +99,24 @@ fn plain(mut text: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(text);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_of_a_page_are_taken_off() {
+        let head =
+            b"open(&quot;/a&quot;, O_RDONLY) = 3<br />\nclose(3) = 0<br/>\n\nread(3<br />\nclo";
+        let reader = detect(head).map(|envelope| {
+            let inner = envelope.open(b"open(&quot;/a&quot;, O_RDONLY) = 3<br />");
+            inner.map(|inner| inner.text.into_owned())
+        });
+        assert_eq!(
+            reader.flatten(),
+            Some(b"open(\"/a\", O_RDONLY) = 3".to_vec())
+        );
+        assert!(detect(b"write(1, \"a<br>\", 5) = 5\nclose(3) = 0\n").is_none());
+    }
 }

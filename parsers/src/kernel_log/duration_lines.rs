@@ -13,6 +13,7 @@
 //! step of BuildKit are of clocks of their own, which run at the same time, so no line has a stamp.
 
 use super::tool_times::{self, ToolTime};
+use super::unit_chain::{self, is_unit};
 use crate::format::{Head, blank};
 use crate::scan;
 use memchr::memmem;
@@ -174,27 +175,11 @@ fn step(text: &[u8]) -> Option<(i64, &[u8])> {
 
 /// A unit of the tree of critical-chain. Without `+`, it took no time of its own.
 fn chain(text: &[u8]) -> Option<DurationLine<'_>> {
-    let at = text
-        .iter()
-        .position(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))?;
-    // `-.slice` begins with a dash; branches in ASCII are `|-` and `` `- ``.
-    let mut text = text.get(at..)?;
-    if let Some(rest) = text
-        .strip_prefix(b"-")
-        .filter(|rest| !rest.starts_with(b"."))
-    {
-        text = rest;
-    }
-    let mut words = text
-        .split(|&byte| byte == b' ')
-        .filter(|word| !word.is_empty());
-    let unit = words.next().filter(|unit| is_unit(unit))?;
-    let rest = scan::skip_blanks(text.get(unit.len()..)?);
-    let rest = rest.strip_prefix(b"@")?;
-    match memmem::find(rest, b" +").and_then(|plus| rest.get(plus + 2..)) {
-        Some(duration) if is_duration(duration) => Some(DurationLine::took(unit, duration)),
-        _ => Some(DurationLine::plain(text)),
-    }
+    let unit = unit_chain::unit(text)?;
+    Some(match unit.took {
+        Some(took) => DurationLine::took(unit.name, took),
+        None => DurationLine::plain(unit.text),
+    })
 }
 
 /// `1min 30.123s foo.service`
@@ -231,29 +216,9 @@ fn startup(text: &[u8]) -> Option<DurationLine<'_>> {
     })
 }
 
-fn is_unit(word: &[u8]) -> bool {
-    const KINDS: [&[u8]; 11] = [
-        b".service",
-        b".mount",
-        b".automount",
-        b".device",
-        b".socket",
-        b".swap",
-        b".target",
-        b".path",
-        b".timer",
-        b".slice",
-        b".scope",
-    ];
-    KINDS.iter().any(|kind| word.ends_with(kind))
-}
-
 /// `1min 30.123s`, `24ms`: words of a number and a unit.
 fn is_duration(text: &[u8]) -> bool {
-    const UNITS: [&[u8]; 8] = [b"ms", b"us", b"s", b"min", b"h", b"d", b"w", b"month"];
-    let is_part =
-        |word: &[u8]| scan::seconds(word).is_some_and(|(_, _, unit)| UNITS.contains(&unit));
-    !text.is_empty() && text.split(|&byte| byte == b' ').all(is_part)
+    unit_chain::duration_ns(text).is_some()
 }
 
 #[cfg(test)]

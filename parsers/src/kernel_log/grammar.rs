@@ -6,6 +6,7 @@
 //! 366633 node-200 unix.hw 1085100843 1 text    the stamp is the fourth word of each line
 //! 0.004512 text                                seconds since the start, which never fall
 //! 2m15s  Normal  Pulling  pod/web  text        the age of each line, under a head that says so
+//! └─web.service @5.811s +17.176s               the moment of each unit in the tree of systemd
 //! ```
 
 use super::ages;
@@ -13,6 +14,7 @@ use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
 use super::stamp_place::{StampGrammar, StampPlace};
+use super::unit_chain;
 use crate::elision::is_elision;
 use crate::format::{Head, blank};
 use crate::scan;
@@ -46,6 +48,9 @@ fn lines<'a>(head: Head<'a>) -> impl Iterator<Item = &'a [u8]> {
 fn place(head: Head<'_>) -> StampPlace {
     if let Some(word) = ages::column(lines(head)) {
         return StampPlace::Age(word);
+    }
+    if unit_chain::is_chain(lines(head)) {
+        return StampPlace::Chain;
     }
     let plain = StampGrammar::default();
     let all = lines(head).count();
@@ -136,6 +141,7 @@ impl StampPlace {
             StampPlace::Word(number) => in_word(line, number, order),
             StampPlace::Seconds => seconds(line),
             StampPlace::Age(word) => ages::read(line, word),
+            StampPlace::Chain => unit_chain::read(line),
         }
     }
 }

@@ -23,4 +23,6 @@ pub(super) enum StampPlace {
     Seconds,
     /// In this word, counted from 0: how long ago it was.
     Age(u8),
+    /// In the tree of systemd's units, the latest first.
+    Chain,
 }

@@ -218,6 +218,10 @@ impl Assembler<'_> {
                 DurKind::Gap,
             );
         }
+        let texts = &mut self.trace.events.texts;
+        let titled = self.groups.titled_end(texts.bytes(line.target));
+        let target = titled.map_or(line.target, |end| texts.add(&end));
+        let line = &Line { target, ..*line };
         let row = self.trace.events.len();
         let newer = undated.map(Row::number).filter(|_| is_newest_first);
         self.mark(task, EventKind::Log, line, stamp_ns, at);
