@@ -407,8 +407,12 @@ fn write(
     let from = event
         .from
         .map(|(_, from)| table.texts.string(table.target(from)).into_owned());
-    // Nothing waits for work beside the job, and a step is what the job is for.
-    let is_free = kind == "step" || wall_ns >= SEVERAL_DAYS_NS || is_background(&message);
+    // Nothing waits for work beside the job. A step is what the job is for, so it is a cause only if the others are small.
+    let is_beside = match kind {
+        "step" => group.exclusive_ns < wall_ns / 2,
+        _ => is_background(&message),
+    };
+    let is_free = wall_ns >= SEVERAL_DAYS_NS || is_beside;
     let in_window_ns = if is_free { 0 } else { group.exclusive_ns };
     let is_bound = event.stated.meaning == Meaning::AtLeast;
     let values = TableRow {
