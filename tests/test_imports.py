@@ -29,6 +29,8 @@ LAYERS = [
     ["findings"],
     ["verdict"],
     ["outcome"],
+    ["connections"],
+    ["shared_axis"],
     ["bounded", "meanwhile"],
     ["summary", "trace_overview", "what_if"],
     ["notebook_view"],

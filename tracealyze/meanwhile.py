@@ -3,19 +3,20 @@
     log      connecting │······················ 9.8 s ······················│ not reachable, using the cache
     calls             │ connect(10.0.0.9:5432) ····················· 9.8 s │ write
 
-Only captures with a clock since 1970 are compared: others have no moment in common."""
+Captures are compared whose clocks can be put on one axis (`shared_axis`): others have no moment in common."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.heuristics import MAX_WAIT_TO_SILENCE, MIN_SILENCE_IN_WAIT_NS, MIN_SILENCE_IN_WAIT_SHARE
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
+from tracealyze.shared_axis import Extent, extent_of, note, shifts
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
@@ -81,25 +82,29 @@ class Meanwhile:
 
 @dataclass(frozen=True)
 class Moments:
-    """The long silences or calls of one capture, and the resolution of its clock."""
+    """The long silences or calls of one capture, when it was made, and the resolution of its clock."""
 
+    extent: Extent = field(default_factory=lambda: Extent(""))
     silences: tuple[Silence, ...] = ()
     waits: tuple[Wait, ...] = ()
     tick_ns: int = units.US
 
 
-def moments(trace: TraceTables) -> Moments:
-    """Those of a trace of one capture; none without a clock since 1970."""
+def moments(trace: TraceTables, aligned: Iterable[str] = ()) -> Moments:
+    """Those of a trace of one capture. `aligned` has the moments that the user names, as in `extent_of`."""
     capture = trace.captures[0] if trace.captures else None
-    if capture is None or capture.clock != "epoch":
+    if capture is None:
         return Moments()
+    extent = extent_of(trace, aligned)
+    if extent.moment_ns is None and not extent.has_midnight:
+        return Moments(extent)
     rows = [row for row in trace.path_from(MIN_SILENCE_IN_WAIT_NS, _MAX_ROWS) if _is_long(row)]
     if capture.dur_kind == "gap":
         after = {(row["before"], row["max_ns"]): row["after"] for row in trace.table("silences")}
         silences = tuple(_silence(capture.path, row, after) for row in rows if row["what"] == "silence")
-        return Moments(silences=silences, tick_ns=trace.tick_ns)
+        return Moments(extent, silences=silences, tick_ns=trace.tick_ns)
     waits = tuple(_wait(capture.path, row) for row in rows if row["what"] == "call" and row["syscall"])
-    return Moments(waits=waits, tick_ns=trace.tick_ns)
+    return Moments(extent, waits=waits, tick_ns=trace.tick_ns)
 
 
 def _is_long(row: Row) -> bool:
@@ -121,27 +126,46 @@ def _wait(file: str, row: Row) -> Wait:
 def meanwhile(captures: Iterable[Moments]) -> list[Meanwhile]:
     """The longest silences that lie within a call, with the call that fits best."""
     every = list(captures)
-    waits = [(wait, each.tick_ns) for each in every for wait in each.waits]
-    found = []
-    for each in every:
+    found = shifts([each.extent for each in every])
+    placed = [(each, shift) for each, shift in zip(every, found, strict=True) if shift is not None]
+    waits = [_Placed(wait, shift.ns, each.tick_ns) for each, shift in placed for wait in each.waits]
+    told = []
+    for each, shift in placed:
         for silence in each.silences:
-            best = _best(silence, waits)
+            best = _best(silence, shift.ns, waits)
             if best is not None:
-                found.append(Meanwhile(silence, best[0], max(best[1], each.tick_ns)))
-    found.sort(key=lambda told: -told.silence.dur_ns)
-    return found[:_MAX_TOLD]
+                told.append(Meanwhile(silence, best.wait, max(best.tick_ns, each.tick_ns)))
+    told.sort(key=lambda one: -one.silence.dur_ns)
+    return told[:_MAX_TOLD]
 
 
-def _best(silence: Silence, waits: Sequence[tuple[Wait, int]]) -> tuple[Wait, int] | None:
+def remarks(captures: Iterable[Moments]) -> list[str]:
+    """What has to be said about clocks that were put on one axis."""
+    extents = [each.extent for each in captures]
+    notes = (note(extent, shift) for extent, shift in zip(extents, shifts(extents), strict=True))
+    return [text for text in notes if text is not None]
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A call, what has to be added to its moments, and the resolution of its clock."""
+
+    wait: Wait
+    shift_ns: int
+    tick_ns: int
+
+
+def _best(silence: Silence, shift_ns: int, waits: Sequence[_Placed]) -> _Placed | None:
     """A call of a process that the messages name comes first, then the shortest one."""
-    fitting = [each for each in waits if _fits(silence, each[0])]
-    return min(fitting, key=lambda each: (not _is_named(silence, each[0]), each[0].dur_ns), default=None)
+    fitting = [each for each in waits if _fits(silence, each.wait, shift_ns - each.shift_ns)]
+    return min(fitting, key=lambda each: (not _is_named(silence, each.wait), each.wait.dur_ns), default=None)
 
 
-def _fits(silence: Silence, wait: Wait) -> bool:
+def _fits(silence: Silence, wait: Wait, shift_ns: int) -> bool:
     """Whether a silence lies within a call. One that lasts much longer must be of a process that the messages name."""
-    start_ns = max(silence.start_ns, wait.start_ns)
-    end_ns = min(silence.start_ns + silence.dur_ns, wait.start_ns + wait.dur_ns)
+    silent_ns = silence.start_ns + shift_ns
+    start_ns = max(silent_ns, wait.start_ns)
+    end_ns = min(silent_ns + silence.dur_ns, wait.start_ns + wait.dur_ns)
     is_within = end_ns - start_ns >= MIN_SILENCE_IN_WAIT_SHARE * silence.dur_ns
     is_as_long = wait.dur_ns <= MAX_WAIT_TO_SILENCE * silence.dur_ns
     return is_within and (is_as_long or _is_named(silence, wait))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,6 +16,7 @@ from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.meanwhile import meanwhile, moments
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
+from tracealyze.shared_axis import must_name_captures
 from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:
@@ -223,12 +224,15 @@ class Summary:
         parts = self.parts(full=full)
         return {name: part.dicts() if isinstance(part, Rows | BoundedRows) else part for name, part in parts.items()}
 
-    def parts(self, *, full: bool = False, lists: Callable[[], Lists] | None = None) -> dict[str, Any]:
+    def parts(
+        self, *, full: bool = False, lists: Callable[[], Lists] | None = None, aligned: Iterable[str] = ()
+    ) -> dict[str, Any]:
         """The members of the document; those that grow with the capture are rows.
 
         Unless it is `full`, long lists keep their largest rows: `counts` has the number of rows shown and of all, and
         what is left out of the partition is in rows with `folded`, the number of pieces. `lists` returns what
-        `long_lists` does, if that is computed elsewhere."""
+        `long_lists` does, if that is computed elsewhere. `aligned` has moments that are the same in all captures, such
+        as `app.strace=line:120`."""
         more = _more(self.trace)
         long = self._all_lists() if full else (lists or partial(long_lists, self.trace))()
         parts: dict[str, Any] = {
@@ -247,7 +251,8 @@ class Summary:
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if more else {})
         if len({each.dur_kind == "gap" for each in self.captures}) > 1:
-            every = (moments(self.trace.of_capture(number)) for number in self.trace.capture_numbers)
+            every = [moments(self.trace.of_capture(number), aligned) for number in self.trace.capture_numbers]
+            must_name_captures(aligned, [each.extent for each in every])
             parts["meanwhile"] = [each.document() for each in meanwhile(every)]
         counts = {} if full else self._bound(parts)
         return parts | {"counts": counts}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze.commands import _captures, _losses
-from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
+from tracealyze.commands._options import AxisOptions, CaptureOptions, RuleOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
 from tracealyze.render import output
@@ -27,6 +27,7 @@ EXAMPLES = (
 def command(
     source: CaptureOptions,
     rules: RuleOptions,
+    axis: AxisOptions,
     before: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,7 +63,7 @@ def command(
 
             text = document.of_steps([*earlier, *runs], diff([Run(traces[0])], [Run(traces[-1])]), top)
         else:
-            text = document.of_captures(runs, top)
+            text = document.of_captures(runs, top, axis.aligned or ())
     target = file or name_beside(traces[-1], "html")
     with opened(
         target, [file for trace in traces for each in trace.captures for file in each.files], is_text=True

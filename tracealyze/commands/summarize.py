@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze.commands import _losses as losses
-from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
+from tracealyze.commands._options import AxisOptions, CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
 from tracealyze.errors import WrongUsage
 from tracealyze.later import Later
@@ -35,6 +35,7 @@ def command(
     source: CaptureOptions,
     rules: RuleOptions,
     rows: RowOptions,
+    axis: AxisOptions,
     full: Annotated[
         bool,
         typer.Option(
@@ -81,15 +82,15 @@ def command(
             raise WrongUsage(f"--brief is text: use it without --format {form}.")
         lost = _brief(source.traces(chosen), max_tokens, evidence)
     elif form is Form.JSON:
-        lost = _document(source.trace(rules=chosen), full)
+        lost = _document(source.trace(rules=chosen), full, axis)
     elif each or form is Form.CSV:
         lost = sum(_show(trace, form, rows.top, full, number) for number, trace in enumerate(source.traces(chosen)))
     else:
-        lost = write_reports(source.traces(chosen), form, rows.top, full)
+        lost = write_reports(source.traces(chosen), form, rows.top, full, axis)
     source.must_be_complete(lost)
 
 
-def _document(trace: Trace, full: bool) -> int:
+def _document(trace: Trace, full: bool, axis: AxisOptions) -> int:
     from tracealyze.render import json
     from tracealyze.summary import long_lists
 
@@ -97,7 +98,7 @@ def _document(trace: Trace, full: bool) -> int:
         # At the same time as the findings: parts of both keep one core busy.
         lists = None if full else Later(lambda: long_lists(trace)).get
         summary = trace.summary()
-        parts = summary.parts(full=full, lists=lists)
+        parts = summary.parts(full=full, lists=lists, aligned=axis.aligned or ())
     json.write_parts(parts)
     return losses.lost_lines(trace)
 
@@ -116,11 +117,12 @@ def _brief(traces: Iterable[Trace], max_tokens: int, evidence: bool) -> int:
     return lost
 
 
-def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
+def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool, axis: AxisOptions | None = None) -> int:
     """A line per capture and the report of the slowest one, or only the report of a single one."""
-    from tracealyze.meanwhile import Moments, meanwhile, moments
+    from tracealyze.meanwhile import Moments, meanwhile, moments, remarks
     from tracealyze.render import overview
 
+    axis = axis or AxisOptions()
     told: list[Moments] = []
     runs: list[overview.Run] = []
     slowest: tuple[Trace, Summary] | None = None
@@ -129,16 +131,18 @@ def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool) -> 
         with analyzing():
             summary = trace.summary()
         runs.append(overview.run_of(trace, summary))
-        told.append(moments(trace))
+        told.append(moments(trace, axis.aligned or ()))
         lost += losses.lost_lines(trace)
         if slowest is None or runs[-1].weight > runs[at].weight:
             slowest, at = (trace, summary), len(runs) - 1
     if slowest is None:
         return lost
+    axis.must_name([each.extent for each in told])
     used = 0
     if len(runs) > 1:
         show = overview.show if form is Form.TABLE else overview.show_markdown
-        used = show(runs, at, [each.text for each in meanwhile(told)])
+        sentences = [*(each.text for each in meanwhile(told)), *remarks(told)]
+        used = show(runs, at, sentences)
     _report(*slowest, form, top, full, used)
     return lost
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._options import AxisOptions, CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
 from tracealyze.render import output
 from tracealyze.render.forms import Form
@@ -21,48 +21,76 @@ EXAMPLES = (
 
 
 @with_options()
-def command(source: CaptureOptions, rows: RowOptions) -> None:
-    """Draw when processes ran, and the critical path through them."""
-    from tracealyze.picture.lanes import lanes
+def command(source: CaptureOptions, axis: AxisOptions, rows: RowOptions) -> None:
+    """Draw when processes ran, and the critical path through them.
+
+    Captures of the same time, such as calls and a log, are drawn on one axis."""
     from tracealyze.render.listing import write_listing
 
+    limit = max(rows.top, 2)
     if rows.form is Form.JSON:
-        _document(source, max(rows.top, 2))
-        return
-    for number, trace in enumerate(source.traces()):
-        with analyzing():
-            found = lanes(trace, max(rows.top, 2)) if trace.window.wall_ns else None
-        if rows.form is not Form.TABLE:
-            write_listing(_listing(trace, found), rows.form)
+        _document(source, limit, axis)
+    elif rows.form is not Form.TABLE:
+        for trace in source.traces():
+            write_listing(_listing(trace, _lanes(trace, limit)), rows.form)
+            source.close(trace)
+    else:
+        _charts(source, axis, limit)
+
+
+def _lanes(trace: Trace, limit: int) -> Lanes | None:
+    from tracealyze.picture.lanes import lanes
+
+    with analyzing():
+        return lanes(trace, limit) if trace.window.wall_ns else None
+
+
+def _charts(source: CaptureOptions, options: AxisOptions, limit: int) -> None:
+    """The charts of all captures: those of one time on one axis."""
+    from tracealyze.picture.text_chart import names_width
+    from tracealyze.render.terminal import Terminal
+    from tracealyze.shared_axis import axis_of, extents_of, note, shifts
+
+    traces = list(source.traces())
+    extents = extents_of(traces, options.aligned or ())
+    axis = axis_of(extents)
+    found = [_lanes(trace, limit) for trace in traces]
+    terminal = Terminal()
+    widths = (names_width(each, terminal.width, terminal.drawn) for each in found if each is not None and axis)
+    name_width = max(widths, default=0)
+    for number, (trace, each) in enumerate(zip(traces, found, strict=True)):
+        output.write("\n" if number else "")
+        _heading(trace)
+        place = axis.on(number) if axis else None
+        if each is None:
+            _without_window(trace)
         else:
-            output.write("\n" if number else "")
-            _heading(trace)
-            if found is None:
-                _without_window(trace)
-            else:
-                _show(trace, found)
-        source.close(trace)
+            _show(trace, each, place, name_width if place else 0)
+    for extent, shift in zip(extents, shifts(extents) if axis else (), strict=False):
+        if text := note(extent, shift):
+            terminal.paragraph(text, "dim")
+    source.close(*traces)
 
 
-def _document(source: CaptureOptions, limit: int) -> None:
+def _document(source: CaptureOptions, limit: int, axis: AxisOptions) -> None:
     """One document about all captures."""
     from tracealyze.picture.timeline_document import document
     from tracealyze.render import json
 
     traces = list(source.traces())
     with analyzing():
-        found = document(traces, limit)
+        found = document(traces, limit, axis.aligned or ())
     json.write(found)
     source.close(*traces)
 
 
-def _show(trace: Trace, found: Lanes) -> None:
+def _show(trace: Trace, found: Lanes, place: tuple[int, int] | None, name_width: int) -> None:
     from tracealyze import units
     from tracealyze.picture import text_chart
     from tracealyze.render.terminal import Terminal
 
     terminal = Terminal()
-    for line in text_chart.text_chart(trace, found, terminal.width, terminal.drawn):
+    for line in text_chart.text_chart(trace, found, terminal.width, terminal.drawn, place, name_width):
         terminal.line(*line)
     terminal.paragraph(text_chart.key(trace), "dim")
     if found.folded:

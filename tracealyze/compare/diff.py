@@ -263,7 +263,10 @@ def _between_calls(run: Run) -> Iterator[tuple[Key, Amounts]]:
         if row["syscall"] is None and row["class"] != "gap":
             yield (short(row["program"]), f"({row['class']})"), Amounts(path_ns=row["exclusive_ns"])
     for row in run.trace.partition_by(["target"], Scope({"class": ["gap"]})):
-        yield ("", without_numbers(silence_after(row["target"]))), Amounts(calls=row["calls"], path_ns=row["exclusive_ns"])
+        yield (
+            ("", without_numbers(silence_after(row["target"]))),
+            Amounts(calls=row["calls"], path_ns=row["exclusive_ns"]),
+        )
 
 
 def _targets(run: Run) -> Mapping[Key, Amounts]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracealyze import _engine
-from tracealyze.page import comparison, sections
+from tracealyze.page import comparison, one_axis, sections
 from tracealyze.page.markup import element, escaped
 from tracealyze.page.part import Part
 from tracealyze.render.capture_notes import name_of_capture
@@ -36,10 +36,13 @@ Analyzed = tuple["Trace", "Summary"]
 """A trace and its summary."""
 
 
-def of_captures(runs: Sequence[Analyzed], top: int) -> str:
-    """The page of a capture. Of several, it lists all and describes the slowest."""
+def of_captures(runs: Sequence[Analyzed], top: int, aligned: Iterable[str] = ()) -> str:
+    """The page of a capture. Of several, it lists all, draws those of one time on one axis, and describes the slowest.
+
+    `aligned` has moments that are the same in all captures, such as `app.strace=line:120`."""
     chosen = max(runs, key=lambda run: (run[1].window.wall_ns, run[1].totals.get("calls", 0)))
-    listed = "" if len(runs) == 1 else _runs(runs)
+    together = "".join(one_axis.section([trace for trace, _ in runs], aligned))
+    listed = "" if len(runs) == 1 else _runs(runs) + together
     part = Part(*chosen, top)
     body = listed + sections.whole(part)
     data = data_sections(part.trace, _budget([part], body), sections.articles(part))

@@ -61,10 +61,10 @@ def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Ite
     if part.summary.window.wall_ns:
         marks = _marks(part) if has_marks else ()
         chart = boot_chart(part.trace, part.prefix, part.scale_ns, marks)
-        yield from _figure(chart, title)
+        yield from figure(chart, title)
         if chart.rows > _MAX_PRINTED_LANES:
             printed = boot_chart(part.trace, f"{part.prefix}-printed", part.scale_ns, marks, _MAX_PRINTED_LANES)
-            yield from _figure(printed, title, ' class="printed" hidden')
+            yield from figure(printed, title, ' class="printed" hidden')
         if chain := blocked_on(part.trace, part.summary, "→", "⇢"):
             yield element("p", chain, class_="remark")
     else:
@@ -74,7 +74,8 @@ def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Ite
     yield "</section>\n"
 
 
-def _figure(chart: Chart, title: str, attributes: str = "") -> Iterator[str]:
+def figure(chart: Chart, title: str, attributes: str = "") -> Iterator[str]:
+    """A chart with its caption, in a region that scrolls sideways."""
     yield f'<figure{attributes}>\n<div class="wide" role="region" aria-label="{escaped(title)}" tabindex="0">\n'
     yield f"{chart.svg}</div>\n{element('figcaption', chart.caption)}</figure>\n"
 

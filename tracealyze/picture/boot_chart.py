@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from tracealyze.picture import axis
 from tracealyze.picture.labels import fitted
 from tracealyze.picture.lanes import MAX_LANES, Lane, Lanes, lanes
 from tracealyze.picture.looks import LOOKS, dark, hatched
-from tracealyze.picture.path_runs import Run, Stay, path_runs
+from tracealyze.picture.path_runs import PathRuns, Run, Stay, path_runs
 from tracealyze.render.terminal import cells
 from tracealyze.sanitize import shown
 
@@ -64,16 +64,21 @@ class Mark:
 
 
 def boot_chart(
-    trace: Trace, prefix: str = "c", scale_ns: int | None = None, marks: Sequence[Mark] = (), limit: int = MAX_LANES
+    trace: Trace,
+    prefix: str = "c",
+    scale_ns: int | None = None,
+    marks: Sequence[Mark] = (),
+    limit: int = MAX_LANES,
+    before_ns: int = 0,
 ) -> Chart:
     """The chart of a trace with a window.
 
-    `prefix` keeps ids apart if a page has several charts; `scale_ns` is the time that the whole width stands for.
-    There are at most `limit` rows."""
+    `prefix` keeps ids apart if a page has several charts; `scale_ns` is the time that the whole width stands for,
+    and `before_ns` that before the window, in a chart without marks. There are at most `limit` rows."""
     wall_ns = scale_ns or trace.window.wall_ns
     found = lanes(trace, limit)
     step_ns = max(wall_ns // _PLOT, 1)
-    path = path_runs(trace, found.lane_of, step_ns)
+    path = _moved(path_runs(trace, found.lane_of, step_ns), before_ns // step_ns)
     height = _TOP + _ROW * len(found.rows) + 4
     width = _NAMES + _PLOT + _AMOUNTS
     parts = [
@@ -82,7 +87,7 @@ def boot_chart(
         f'<title id="{prefix}-title">Timeline with the critical path</title>\n',
         hatched({run.cls for run in path.runs}, prefix),
         *_axis(wall_ns, height),
-        *(_lane(lane, number, wall_ns, trace.tick_ns) for number, lane in enumerate(found.rows)),
+        *(_lane(lane, number, wall_ns, trace.tick_ns, before_ns) for number, lane in enumerate(found.rows)),
         f'<text x="4" y="{_PATH + 12}" font-weight="600" fill="currentColor">critical path</text>\n',
         f'<text x="{width - 4}" y="{_PATH + 12}" text-anchor="end" fill="currentColor">'
         f"{units.duration(trace.window.wall_ns, trace.tick_ns)}</text>\n",
@@ -104,23 +109,29 @@ def _axis(wall_ns: int, height: int) -> Iterator[str]:
         yield f'<text x="{x}" y="14" text-anchor="middle" fill="currentColor">{units.duration(at_ns)}</text>\n'
 
 
-def _lane(lane: Lane, number: int, wall_ns: int, tick_ns: int) -> str:
+def _moved(path: PathRuns, columns: int) -> PathRuns:
+    """The path that many columns further to the right."""
+    runs = [replace(run, begin=run.begin + columns, end=run.end + columns) for run in path.runs]
+    return PathRuns(runs, [replace(stay, begin=stay.begin + columns, end=stay.end + columns) for stay in path.stays])
+
+
+def _lane(lane: Lane, number: int, wall_ns: int, tick_ns: int, before_ns: int) -> str:
     y = _y(number)
     depth = min(lane.depth, _MAX_DEPTH)
     name = html.escape(fitted(lane.name, _NAME_CELLS - 2 * depth))
     took = units.duration(lane.exclusive_ns, tick_ns) if lane.exclusive_ns else ""
     return (
         f'<text x="{4 + 8 * depth}" y="{y + 12}" fill="currentColor">{name}</text>'
-        f'<path d="{_lives(lane, y + 6, wall_ns)}" fill="{_LIFE}"/>'
+        f'<path d="{_lives(lane, y + 6, wall_ns, before_ns)}" fill="{_LIFE}"/>'
         f'<text x="{_NAMES + _PLOT + _AMOUNTS - 4}" y="{y + 12}" text-anchor="end" fill="currentColor">{took}</text>\n'
     )
 
 
-def _lives(lane: Lane, y: int, wall_ns: int) -> str:
+def _lives(lane: Lane, y: int, wall_ns: int, before_ns: int) -> str:
     """The lifetimes as rectangles of a path; those less than a unit apart are one."""
     joined: list[tuple[int, int]] = []
     for start_ns, end_ns in lane.spans:
-        begin, end = (round(10 * _PLOT * at / wall_ns) for at in (start_ns, end_ns))
+        begin, end = (round(10 * _PLOT * (before_ns + at) / wall_ns) for at in (start_ns, end_ns))
         end = max(end, begin + 10)
         if joined and begin < joined[-1][1] + 10:
             joined[-1] = (joined[-1][0], max(joined[-1][1], end))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracealyze import units
@@ -26,21 +27,39 @@ _INDENT = 2
 _MAX_DEPTH = 6
 
 
-def text_chart(trace: Trace, found: Lanes, width: int, drawn: Symbols) -> Iterator[TextLine]:
-    """The lines of the chart, none wider than `width` (at least 40): the axis, the path, then a line per lane."""
-    longest = max([cells(_PATH), *(cells(_label(lane, drawn)) for lane in found.rows)])
-    name_width = min(longest, _MAX_NAME_WIDTH, width // 3)
+def text_chart(
+    trace: Trace, found: Lanes, width: int, drawn: Symbols, place: tuple[int, int] | None = None, least_name: int = 0
+) -> Iterator[TextLine]:
+    """The lines of the chart, none wider than `width` (at least 40): the axis, the path, then a line per lane.
+
+    `place` is where the window begins on an axis of several captures, and how long that is, in nanoseconds. The names
+    have at least `least_name` columns."""
+    name_width = max(names_width(found, width, drawn), least_name)
     plot = max(width - name_width - _AMOUNT - 2, 1)
     wall_ns = trace.window.wall_ns
-    step_ns = max(-(-wall_ns // plot), 1)
-    runs = path_runs(trace, found.lane_of, step_ns).runs
-    yield ((" " * (name_width + _AMOUNT + 2), ""), (_axis(wall_ns, plot), "dim"))
+    before_ns, span_ns = place or (0, wall_ns)
+    step_ns = max(-(-span_ns // plot), 1)
+    before = before_ns // step_ns
+    runs = [_moved(run, before, plot) for run in path_runs(trace, found.lane_of, step_ns).runs]
+    runs = [run for run in runs if run.begin < run.end]
+    yield ((" " * (name_width + _AMOUNT + 2), ""), (_axis(span_ns, plot), "dim"))
     total = units.duration(wall_ns, trace.tick_ns)
     yield (*_head(_PATH, total, name_width, drawn), *_row([False] * plot, runs, drawn))
     for number, lane in enumerate(found.rows):
         took = units.duration(lane.exclusive_ns, trace.tick_ns) if lane.exclusive_ns else ""
         mine = [run for run in runs if run.lane == number]
-        yield (*_head(_label(lane, drawn), took, name_width, drawn), *_row(_alive(lane, step_ns, plot), mine, drawn))
+        alive = [False] * before + _alive(lane, step_ns, plot - before)
+        yield (*_head(_label(lane, drawn), took, name_width, drawn), *_row(alive, mine, drawn))
+
+
+def names_width(found: Lanes, width: int, drawn: Symbols) -> int:
+    """The columns of the names in a chart of this width."""
+    longest = max([cells(_PATH), *(cells(_label(lane, drawn)) for lane in found.rows)])
+    return min(longest, _MAX_NAME_WIDTH, width // 3)
+
+
+def _moved(run: Run, columns: int, plot: int) -> Run:
+    return replace(run, begin=min(run.begin + columns, plot), end=min(run.end + columns, plot))
 
 
 def key(trace: Trace) -> str:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from tracealyze.bounded import within
 from tracealyze.picture.lanes import lanes
 from tracealyze.render.capture_notes import name_of_capture
+from tracealyze.shared_axis import axis_of, extents_of
 from tracealyze.time_names import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tracealyze.picture.lanes import Lane, LaneOf
     from tracealyze.trace import Trace
@@ -32,19 +33,28 @@ _MAX_SPANS = 50
 _MAX_STRETCHES = 4_000
 
 
-def document(traces: Sequence[Trace], limit: int) -> dict[str, Any]:
-    """The timelines of all captures, each with at most `limit` lanes. `counts` has the number shown, and of all."""
+def document(traces: Sequence[Trace], limit: int, aligned: Iterable[str] = ()) -> dict[str, Any]:
+    """The timelines of all captures, each with at most `limit` lanes. `counts` has the number shown, and of all.
+
+    `aligned` has moments that are the same in all captures. `before_ns` is where a capture begins on the axis of all
+    captures of one time, and `axis_ns` is its length; a capture that is not on it has neither."""
+    axis = axis_of(extents_of(traces, aligned))
+    places = [axis.on(number) if axis else None for number in range(len(traces))]
     room = max(_LISTED_BYTES // len(traces), _MIN_BYTES)
-    captures = within((_timeline(trace, limit, room // 2) for trace in traces), _MAX_BYTES)
+    captures = within(
+        (_timeline(trace, limit, room // 2, place) for trace, place in zip(traces, places, strict=True)), _MAX_BYTES
+    )
     return {"schema": SCHEMA, "captures": captures, "counts": {"captures": [len(captures), len(traces)]}}
 
 
-def _timeline(trace: Trace, limit: int, list_bytes: int) -> dict[str, Any]:
+def _timeline(trace: Trace, limit: int, list_bytes: int, place: tuple[int, int] | None) -> dict[str, Any]:
     """The lanes and the critical path of a trace, with times in nanoseconds since the start of its window.
 
     Without a wall clock there are none, and `reason` says why."""
     window = trace.window
     about = {"capture": name_of_capture(trace.captures[0]), "wall_ns": window.wall_ns, "reason": window.reason}
+    if place:
+        about |= {"before_ns": place[0], "axis_ns": place[1]}
     if not window.wall_ns:
         return about | {"lanes": [], "folded": 0, "path": [], "path_rest_ns": 0, "counts": {"lanes": [0, 0]}}
     found = lanes(trace, limit)

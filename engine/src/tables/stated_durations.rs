@@ -143,6 +143,16 @@ fn as_printed<'text>(message: &'text str, at: &Range<usize>) -> &'text str {
     }
 }
 
+/// The message; of a unit in the tree of systemd the words for its time, which the tree leaves out.
+fn as_told(message: &str, stated: &Stated) -> String {
+    match message.split_once(" @") {
+        Some((unit, _)) if stated.meaning == Meaning::Takes => {
+            format!("{unit} took {}", as_printed(message, &stated.at))
+        }
+        _ => message.to_owned(),
+    }
+}
+
 /// Each message of a log with its time. One without a time belongs to the one before it, or to the one after it if it states
 /// more than the log has had until then. In a few quoted lines without any time, all are at one moment.
 fn dated(context: &TableContext<'_>, capture: &Capture, rows: &[u32]) -> Vec<(u32, i64)> {
@@ -419,7 +429,7 @@ fn write(
         capture,
         kind: Some(kind.to_owned()),
         until: from.is_some().then(|| message.clone().into_owned()),
-        target: Some(from.unwrap_or_else(|| message.clone().into_owned())),
+        target: Some(from.unwrap_or_else(|| as_told(&message, &event.stated))),
         stated: Some(as_printed(&message, &event.stated.at).to_owned()),
         at_least: is_bound.then(|| "at least ".to_owned()),
         calls: count,
