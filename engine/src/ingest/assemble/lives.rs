@@ -435,9 +435,8 @@ impl Assembler<'_> {
         if known.is_none() && !thread {
             self.descriptors.forked(row, task - self.first_task);
         }
-        self.owners.spawned(&mut self.trace.tasks, key, birth);
-        let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row)
-        else {
+        let linked = self.owners.spawned(&mut self.trace.tasks, key, birth);
+        let Some(child) = linked else {
             return self.created(&birth, key);
         };
         self.ran_as_a_child(child);
