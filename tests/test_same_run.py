@@ -84,6 +84,23 @@ def test_a_child_that_ends_before_its_clone_returns_ran_the_program_of_its_creat
     assert programs(together) == programs(apart) == ["/usr/bin/make"]
 
 
+def test_a_child_of_a_child_has_the_descriptors_that_both_inherit_late() -> None:
+    text = """\
+2 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffc /* 4 vars */) = 0 <0.000100>
+2 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+2 1700000000.001200 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+3 1700000000.001300 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+4 1700000000.001400 clone(child_stack=NULL, flags=SIGCHLD) = 5 <0.000100>
+2 1700000000.001600 <... clone resumed>) = 4 <0.000400>
+3 1700000000.001700 <... clone resumed>) = 6 <0.000400>
+5 1700000000.001800 poll([{fd=0, events=POLLIN}], 1, 66) = 0 (Timeout) <0.066000>
+6 1700000000.001900 getpid() = 6 <0.000010>
+5 1700000000.068000 exit_group(0) = ?
+"""
+    rows = tracealyze.read(text.encode()).events.to_arrow().to_pylist()
+    assert [row["target"] for row in rows if row["syscall"] == "poll"] == ["stdin"]
+
+
 def test_without_durations_vfork_lasts_as_long_as_the_execve_of_its_child() -> None:
     text = """\
 100 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7ffc /* 4 vars */) = 0
