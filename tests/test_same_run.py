@@ -117,6 +117,25 @@ def test_without_durations_vfork_lasts_as_long_as_the_execve_of_its_child() -> N
     assert costs[100, "/usr/bin/make", "vfork"] == 100_000
 
 
+def test_without_durations_the_next_line_of_a_child_of_vfork_may_come_first() -> None:
+    text = """\
+100 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7ffc /* 4 vars */) = 0
+100 1700000000.010000 vfork( <unfinished ...>
+101 1700000000.010050 rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0
+101 1700000000.010100 execve("/bin/true", ["true"], 0x7ffc /* 9 vars */) = 0
+101 1700000000.510150 brk(NULL) = 0x55d0c1000
+100 1700000000.510200 <... vfork resumed>) = 101
+100 1700000000.510250 wait4(101, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL <unfinished ...>
+101 1700000000.510300 exit_group(0) = ?
+101 1700000000.510400 +++ exited with 0 +++
+100 1700000000.510500 <... wait4 resumed>) = 101
+100 1700000000.510600 exit_group(0) = ?
+"""
+    costs = _partition(tracealyze.read(text.encode()))
+    assert costs[101, "/usr/bin/make", "execve"] == 500_050_000
+    assert costs[100, "/usr/bin/make", "vfork"] < 1_000_000
+
+
 @pytest.mark.parametrize("first", [3, 45, 998, 4545], ids=["one digit", "two digits", "both lengths", "four digits"])
 def test_ids_of_children_make_one_target_whatever_their_length(first: int) -> None:
     lines = ['2 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffc /* 4 vars */) = 0 <0.000100>']
