@@ -88,6 +88,12 @@ _HEADS = {
     "kdump": ["  71 sh       CALL  close(0x3)", "  71 sh       RET   close 0"] * 3,
     "ltrace": ['71 1700000000.000000 strlen("abc") = 3 <0.000010>'] * 4,
     "perf": ["     0.014 ( 0.004 ms): sh/71 close(fd: 3</etc/passwd>) = 0"] * 4,
+    "FreeBSD truss": [
+        " 812 100123: 0.004017301 0.000017301 openat(AT_FDCWD,\"/x\",O_RDONLY,00)   ERR#2 'No such file or directory'",
+        " 812 100123: 0.004117301 0.000017301 close(3)   = 0 (0x0)",
+    ]
+    * 2,
+    "access log": ['10.0.0.1 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 23'] * 4,
     "sysdig": [
         "7 01:40:19.601661779 1 httpd (7513) > open",
         "8 01:40:19.601668329 1 httpd (7513) < open fd=15(<f>/srv/a.txt) name=/srv/a.txt flags=1(O_RDONLY) mode=0",
@@ -116,6 +122,10 @@ _PLACES = {
         '7 1700000001.000000 prctl(PR_SET_NAME, "$") = 0 <0.000322>',
         '7 1700000001.000000 stat("/x/$", 0x7ffd <unfinished ...>',
         '7 1700000001.000000 openat(AT_FDCWD, "/x/$',
+        " > /usr/lib/$/libc.so.6($+0x12) [0x1eac20]",
+        " > /opt/a b $.so(_ZN3foo$Ev+0x12a) [0x1eac20]",
+        '7 1700000001.000000 readlink("/x", "y", 9) = 1 /* $ */ <0.1>',
+        "7 1700000001.000000 +++ killed by $ +++",
     ],
     "truss": [
         '7:\t 0.0300\t0.0100 open("/srv/$", O_RDONLY)\t= 3',
@@ -125,20 +135,36 @@ _PLACES = {
     "dtruss": [
         '71/0x1f2:  1101 open("/srv/$\\0", 0x0, 0x0)\t\t = 3 0',
         '71/0x1f2:  1101 write(0x1, "$\\n\\0", 0x8)\t\t = 8 0',
+        "              libsystem_kernel.dylib`$+0xa",
     ],
-    "kdump": ['  71 sh       NAMI  "/srv/$"', '  71 sh       GIO   fd 1 wrote 20 bytes\n       "$"'],
+    "kdump": [
+        "  71 sh       RET   open -1 errno 2 $",
+        "  71 sh $     CALL  close(0x3)",
+        '  71 sh       NAMI  "/srv/$"',
+        '  71 sh       GIO   fd 1 wrote 20 bytes\n       "$"',
+    ],
     "ltrace": [
         '71 1700000001.000000 strcmp("$", "x") = 1 <0.000010>',
         '71 1700000001.000000 puts("key $" <unfinished ...>',
+        "71 1700000001.000000 toupper('$') = 'A' <0.000010>",
     ],
     "perf": [
         '     0.014 ( 0.004 ms): sh/71 openat(dfd: CWD, filename: "/srv/$") = 3',
         "     0.014 ( 0.004 ms): sh/71 openat(dfd: CWD, filename: $) = 3",
         "     0.014 ( 0.004 ms): $/71 close(fd: 3</x/$>) = 0",
+        "                                       $ (/usr/lib/a b $.so)",
+    ],
+    "FreeBSD truss": [
+        " 812 100123: 0.005017301 0.000017301 open(\"/x/$\",O_RDONLY,00)   ERR#2 '$'",
+        ' 812 100123: 0.005017301 0.000017301 open("/x",O_RDONLY,00)   ERR#2 \'cannot $',
+    ],
+    "access log": [
+        '10.0.0.9 - $ [10/Oct/2026:13:55:37 +0000] "GET /x/$?k=$ HTTP/1.1" 200 23 "http://$/" "Mozilla $"',
     ],
     "sysdig": [
         "8 01:40:19.601668329 1 httpd (7513) < open fd=15(<f>/srv/$) name=/srv/$ flags=1(O_RDONLY) mode=0",
         "8 01:40:19.601668329 1 $ (7513) < close res=0",
+        "8 01:40:19.601668329 1 httpd (7513) > connect fd=3(<u>) addr=$",
         "8 01:40:19.601668329 1 sh (7) < execve res=0 exe=x args=-p.$. tid=1(x) ptid=1($) cwd=/home/$ comm=$ env=A=$.",
         "8 01:40:19.601668329 1 sh (7) < connect res=0 tuple=0->ffff /run/$ fd=3(<u>/run/$)",
     ],
@@ -209,6 +235,23 @@ def test_no_eight_characters_of_a_secret_are_left(format_name: str, tmp_path: Pa
     ]
     assert not found, f"{len(found)} of {len(planted)}:\n" + "\n".join(found[:20])
     assert verify(str(tmp_path / "original"), str(tmp_path / "redacted"))[1] == 0
+
+
+def test_dates_of_access_logs_stay(tmp_path: Path) -> None:
+    form = '10.0.0.1 - bob [{}:{} +0000] "GET / HTTP/1.1" 200 23\n'
+    stamps = [("31/Dec/2026", "23:59:58"), ("01/Jan/2027", "00:00:03"), ("02/Jan/2027", "00:00:03")]
+    text = "".join(form.format(*stamp) for stamp in stamps)
+    redacted = "\n".join(_redacted(text, tmp_path))
+    assert all(f"[{day}:{time} +0000]" in redacted for day, time in stamps)
+    assert "bob" not in redacted
+
+
+def test_frames_of_stacks_keep_their_numbers(tmp_path: Path) -> None:
+    lines = [*_HEADS["strace"], " > /usr/lib/libc.so.6(__read+0x12) [0x1eac20]", " > /opt/x(main+0x9) [0x120] a.c:12"]
+    made = _redacted("\n".join([*lines, ""]), tmp_path)
+    assert made[3].endswith("+0x12) [0x1eac20]")
+    assert made[4].endswith(":12")
+    assert "+0x9) [0x120]" in made[4]
 
 
 _ENCODINGS: dict[str, Callable[[str], str]] = {

@@ -51,6 +51,56 @@ def test_a_child_of_vfork_owns_its_whole_execve(tmp_path: Path) -> None:
     assert _partition(together)[101, "/usr/bin/make", "execve"] == 500_000_000
 
 
+def test_a_child_that_ends_before_its_clone_returns_ran_the_program_of_its_creator(tmp_path: Path) -> None:
+    files = {
+        100: """\
+{0}1700000000.000000 execve("/usr/bin/make", ["make"], 0x7ffc /* 4 vars */) = 0 <0.001000>
+{0}1700000000.010000 clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.006000>
+{0}1700000000.020000 wait4(101, [{{WIFEXITED(s) && WEXITSTATUS(s) == 0}}], 0, NULL) = 101 <0.000010>
+{0}1700000000.020100 exit_group(0) = ?
+{0}1700000000.020200 +++ exited with 0 +++
+""",
+        101: """\
+{0}1700000000.010100 execve("/bin/true", ["true"], 0x7ffc /* 9 vars */) = 0 <0.000300>
+{0}1700000000.010500 exit_group(0) = ?
+{0}1700000000.010600 +++ exited with 0 +++
+""",
+    }
+    lines = "".join(text.format(f"{pid} ") for pid, text in files.items()).splitlines()
+    lines.sort(key=lambda line: line.split()[1])
+    text = "\n".join(lines) + "\n"
+    clone = "100 1700000000.010000 clone(child_stack=NULL, flags=SIGCHLD"
+    text = text.replace(f"{clone}) = 101 <0.006000>", f"{clone} <unfinished ...>")
+    text = text.replace("100 1700000000.020000", "100 1700000000.016000 <... clone resumed>) = 101 <0.006000>\n"
+                        "100 1700000000.020000")  # fmt: skip
+    for pid, own in files.items():
+        (tmp_path / f"run.{pid}").write_text(own.format(""), encoding="utf-8")
+
+    def programs(trace: Trace) -> list[str | None]:
+        rows = trace.events.to_arrow().to_pylist()
+        return [row["program"] for row in rows if row["pid"] == 101 and row["syscall"] == "execve"]
+
+    together, apart = tracealyze.read(text.encode()), tracealyze.read(tmp_path)
+    assert programs(together) == programs(apart) == ["/usr/bin/make"]
+
+
+def test_a_child_of_a_child_has_the_descriptors_that_both_inherit_late() -> None:
+    text = """\
+2 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffc /* 4 vars */) = 0 <0.000100>
+2 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+2 1700000000.001200 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+3 1700000000.001300 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+4 1700000000.001400 clone(child_stack=NULL, flags=SIGCHLD) = 5 <0.000100>
+2 1700000000.001600 <... clone resumed>) = 4 <0.000400>
+3 1700000000.001700 <... clone resumed>) = 6 <0.000400>
+5 1700000000.001800 poll([{fd=0, events=POLLIN}], 1, 66) = 0 (Timeout) <0.066000>
+6 1700000000.001900 getpid() = 6 <0.000010>
+5 1700000000.068000 exit_group(0) = ?
+"""
+    rows = tracealyze.read(text.encode()).events.to_arrow().to_pylist()
+    assert [row["target"] for row in rows if row["syscall"] == "poll"] == ["stdin"]
+
+
 def test_without_durations_vfork_lasts_as_long_as_the_execve_of_its_child() -> None:
     text = """\
 100 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7ffc /* 4 vars */) = 0
@@ -65,6 +115,25 @@ def test_without_durations_vfork_lasts_as_long_as_the_execve_of_its_child() -> N
     costs = _partition(tracealyze.read(text.encode()))
     assert costs[101, "/usr/bin/make", "execve"] == 500_100_000
     assert costs[100, "/usr/bin/make", "vfork"] == 100_000
+
+
+def test_without_durations_the_next_line_of_a_child_of_vfork_may_come_first() -> None:
+    text = """\
+100 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7ffc /* 4 vars */) = 0
+100 1700000000.010000 vfork( <unfinished ...>
+101 1700000000.010050 rt_sigprocmask(SIG_SETMASK, [], NULL, 8) = 0
+101 1700000000.010100 execve("/bin/true", ["true"], 0x7ffc /* 9 vars */) = 0
+101 1700000000.510150 brk(NULL) = 0x55d0c1000
+100 1700000000.510200 <... vfork resumed>) = 101
+100 1700000000.510250 wait4(101, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL <unfinished ...>
+101 1700000000.510300 exit_group(0) = ?
+101 1700000000.510400 +++ exited with 0 +++
+100 1700000000.510500 <... wait4 resumed>) = 101
+100 1700000000.510600 exit_group(0) = ?
+"""
+    costs = _partition(tracealyze.read(text.encode()))
+    assert costs[101, "/usr/bin/make", "execve"] == 500_050_000
+    assert costs[100, "/usr/bin/make", "vfork"] < 1_000_000
 
 
 @pytest.mark.parametrize("first", [3, 45, 998, 4545], ids=["one digit", "two digits", "both lengths", "four digits"])
@@ -131,6 +200,23 @@ _BLIND = {
 8 1700000000.010300 +++ exited with 0 +++
 7 1700000000.364000 wait4(8, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 8 <0.000100>
 7 1700000000.364200 exit_group(0) = ?
+""",
+    "three programs that are started, of which one works at once": """\
+7 1700000000.080000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000100>
+8 1700000000.080200 execve("/bin/y", ["y"], 0x7ffd /* 1 var */ <unfinished ...>
+7 1700000000.080300 wait4(8,  <unfinished ...>
+8 1700000000.200000 <... execve resumed>) = 0 <0.119800>
+8 1700000000.500000 exit_group(0) = ?
+8 1700000000.500100 +++ exited with 0 +++
+7 1700000000.500200 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 8 <0.419900>
+7 1700000000.500300 clone(child_stack=NULL, flags=SIGCHLD) = 9 <0.000100>
+9 1700000000.500500 execve("/bin/y", ["y"], 0x7ffd /* 1 var */ <unfinished ...>
+7 1700000000.500600 wait4(9,  <unfinished ...>
+9 1700000000.620000 <... execve resumed>) = 0 <0.119500>
+9 1700000001.300000 exit_group(0) = ?
+9 1700000001.300100 +++ exited with 0 +++
+7 1700000001.300200 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 9 <0.799600>
+7 1700000001.300300 exit_group(0) = ?
 """,
     "work after the last call of a thread": """\
 7 1700000000.010000 clone(child_stack=0x7f10, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD) = 8 <0.000100>

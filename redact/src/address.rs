@@ -101,6 +101,8 @@ pub(crate) fn v6(key: &Key, address: Ipv6Addr) -> Ipv6Addr {
             .collect();
         let mask = key.hash("address6", &before) as u16;
         to[at] = match at {
+            // What follows the two letters of fd12:… is the beginning of a site's own number.
+            0 if from[0] & 0xFE00 == 0xFC00 => from[0] ^ mask & 0xFF,
             0 if is_special => from[0],
             0 => from[0] ^ mask & 0x1FFF,
             _ => from[at] ^ mask,

@@ -59,6 +59,8 @@ pub(crate) struct Context {
     pub is_program: bool,
     /// The text is one of the traced program without quotes: its numbers are parts of names.
     pub is_name: bool,
+    /// The text is a frame of a stack: its offsets, addresses and lines are numbers.
+    pub is_frame: bool,
 }
 
 impl Context {
@@ -74,6 +76,7 @@ impl Context {
             is_payload: (starts(&MOVES_DATA) || is_vector) && !starts(&NAMES_DATA),
             is_program: EXECUTES.contains(&call),
             is_name: false,
+            is_frame: false,
         }
     }
 
@@ -82,6 +85,14 @@ impl Context {
         Context {
             is_name: true,
             ..self
+        }
+    }
+
+    /// Of a frame of a stack.
+    pub fn of_frame(self) -> Context {
+        Context {
+            is_frame: true,
+            ..self.of_name()
         }
     }
 }
@@ -101,6 +112,8 @@ pub(crate) fn text(names: &mut Names, text: &[u8], context: Context, out: &mut V
         }
         at += match byte {
             b'[' => bytes_of_address(names, text, at, out),
+            b'\'' => single_quoted(names, text, at, context, out),
+            b'/' if text[at..].starts_with(b"/*") => comment(names, text, at, context, out),
             b'"' => string(names, text, at, &mut context, out),
             b'<' => decoration(names, text, at, context, out),
             b'/' => path(names, text, at, out),
@@ -139,6 +152,77 @@ fn bytes_of_address(names: &Names, text: &[u8], at: usize, out: &mut Vec<u8>) ->
         .collect();
     out.extend_from_slice(format!("[{}]", made.join(", ")).as_bytes());
     used
+}
+
+/// Append a text in single quotes, such as a message of an error or a character, or the quote; returns its length.
+fn single_quoted(
+    names: &mut Names,
+    text: &[u8],
+    at: usize,
+    context: Context,
+    out: &mut Vec<u8>,
+) -> usize {
+    let is_apostrophe = at > 0 && is_word_byte(text[at - 1]);
+    out.push(b'\'');
+    if is_apostrophe {
+        return 1;
+    }
+    // The line may be cut within.
+    let rest = &text[at + 1..];
+    let length = memchr::memchr(b'\'', rest).map_or(rest.len(), |end| end + 1);
+    let inside = rest[..length].strip_suffix(b"'").unwrap_or(rest);
+    self::text(names, inside, context.of_name(), out);
+    out.extend_from_slice(&rest[inside.len()..length]);
+    length + 1
+}
+
+/// Append a comment of the tracer, or its beginning; returns its length. A count or a date stays, other numbers are of texts.
+fn comment(
+    names: &mut Names,
+    text: &[u8],
+    at: usize,
+    context: Context,
+    out: &mut Vec<u8>,
+) -> usize {
+    out.extend_from_slice(b"/*");
+    let inside = &text[at + 2..];
+    let length = memchr::memmem::find(inside, b"*/").unwrap_or(inside.len());
+    let inside = &inside[..length];
+    let context = match is_count(inside.trim_ascii()) || is_date(inside.trim_ascii()) {
+        true => context,
+        false => context.of_name(),
+    };
+    self::text(names, inside, context, out);
+    length + 2
+}
+
+/// `35 vars`, `3 entries, 1 more`: each number has a known word after it.
+fn is_count(text: &[u8]) -> bool {
+    let mut words = text.split(u8::is_ascii_whitespace).peekable();
+    while let Some(word) = words.next() {
+        let is_counted = words.peek().is_some_and(|next| {
+            let word = next.strip_suffix(b",").unwrap_or(next);
+            !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic) && known::is_word(word)
+        });
+        if word.iter().any(u8::is_ascii_digit) && !(is_number(word) && is_counted) {
+            return false;
+        }
+    }
+    true
+}
+
+/// `2026-11-28T19:43:34+0100`, which strace prints next to seconds.
+fn is_date(text: &[u8]) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00";
+    const MAX_BYTES: usize = 35;
+    let fits = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        form => byte == form,
+    };
+    let is_rest = |byte: &u8| byte.is_ascii_digit() || b".+-Z".contains(byte);
+    (FORM.len()..=MAX_BYTES).contains(&text.len())
+        && text.iter().zip(FORM).all(fits)
+        && text[FORM.len()..].iter().all(is_rest)
 }
 
 /// Append an escape outside of strings; returns its length. Only control characters are shortened to a letter; a backslash
@@ -342,12 +426,33 @@ fn word(names: &mut Names, text: &[u8], at: usize, context: Context, out: &mut V
             && matches!(end, 8 | 16)
             && token.iter().all(u8::is_ascii_hexdigit)
     };
-    if !context.is_name && (is_number(token) || is_pointer()) {
+    let is_kept = match context {
+        Context { is_frame: true, .. } => is_of_frame(text, at, end),
+        Context { is_name: true, .. } => false,
+        _ => is_number(token) || is_pointer(),
+    };
+    if is_kept {
         out.extend_from_slice(token);
     } else {
         identifier(names, token, out);
     }
     end
+}
+
+/// Whether the token of a frame at a place is an offset (`+0x12)`), an address (`[0x1eac20]`) or a line (`a.c:12`).
+fn is_of_frame(text: &[u8], at: usize, length: usize) -> bool {
+    const MAX_LINE_DIGITS: usize = 6;
+    let (token, after) = (&text[at..at + length], text.get(at + length));
+    let is_hex = token.starts_with(b"0x") && is_number(token);
+    match at.checked_sub(1).map(|before| text[before]) {
+        Some(b'+') => is_hex && after.is_none_or(|byte| b") \r".contains(byte)),
+        Some(b'[') => is_hex && after == Some(&b']'),
+        Some(b':') => {
+            let is_line = length <= MAX_LINE_DIGITS && token.iter().all(u8::is_ascii_digit);
+            is_line && after.is_none_or(|byte| b") \r".contains(byte))
+        }
+        _ => false,
+    }
 }
 
 /// Units that follow a number without a blank, and parts of dates.

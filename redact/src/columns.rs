@@ -155,20 +155,38 @@ pub(crate) fn kdump(names: &mut Names, line: &[u8], context: Context, out: &mut 
         .filter_map(|kind| memchr::memmem::find(line, kind))
         .min();
     let (head, rest) = line.split_at(kind.unwrap_or(0));
+    let mut context_of_name = context;
     for word in head.split_inclusive(|&byte| byte == b' ') {
         let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b' ');
-        let context = match word.iter().all(is_number) {
+        let is_stamp = word.iter().all(is_number) && word.contains(&b'.');
+        // A number after the first word of a name is a part of it.
+        if !word.iter().all(is_number) {
+            context_of_name = context.of_name();
+        }
+        let context = match is_stamp {
             true => context,
-            false => context.of_name(),
+            false => context_of_name,
         };
         bare::text(names, word, context, out);
     }
     // The path of a local socket has no quotes, and data of users has any form.
     let path = memchr::memmem::find(rest, b"AF_LOCAL, ");
     let is_data = rest.starts_with(b" USER ") || rest.starts_with(b" ARGS ");
-    let data = path.or(is_data.then_some(6)).unwrap_or(rest.len());
+    let data = path
+        .or(is_data.then_some(6))
+        .or(error_text(rest))
+        .unwrap_or(rest.len());
     bare::text(names, &rest[..data], context, out);
     bare::text(names, &rest[data..], context.of_name(), out);
+}
+
+/// Where the text of an error begins: ` RET   open -1 errno 2 No such file`.
+fn error_text(rest: &[u8]) -> Option<usize> {
+    let number = memchr::memmem::find(rest, b" errno ")? + 7;
+    let digits = rest[number..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit());
+    Some(number + digits.count()).filter(|_| rest.starts_with(b" RET "))
 }
 
 /// Append a line of perf trace: `0.014 ( 0.004 ms): worker 1/71 openat(filename: /srv/a b, …`.
@@ -191,7 +209,8 @@ pub(crate) fn perf_trace(names: &mut Names, line: &[u8], context: Context, out: 
                 .unwrap_or(value.len()),
         };
         bare::text(names, before, context, out);
-        let context = match value.starts_with(b"0x") {
+        let is_pointer = value.starts_with(b"0x") && bare::is_number(&value[..end]);
+        let context = match is_pointer {
             true => context,
             false => context.of_name(),
         };
@@ -258,7 +277,9 @@ pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut
                 let text = &inside[at + 1..];
                 // Blanks in the name of a file do not end it.
                 is_peer = matches!(&inside[..at], b"addr" | b"tuple");
-                context.is_name = is_file(text) || is_thread(text);
+                let is_path =
+                    &inside[..at] == b"addr" && names.address(text, 0, &mut Vec::new()).is_none();
+                context.is_name = is_file(text) || is_thread(text) || is_path;
                 value(names, text, is_text, context, out);
             }
             _ => {

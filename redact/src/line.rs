@@ -214,6 +214,7 @@ impl Lines {
             _ if self.format == "kernel-log" => self.message(line, out),
             LineKind::Elision => log::message(&mut self.names, line, out),
             LineKind::Continuation => self.continuation(line, out),
+            LineKind::SummaryTable => self.row(line, out),
             _ => self.event(line, out),
         }
     }
@@ -242,13 +243,34 @@ impl Lines {
             "procmon" => columns::procmon(&mut self.names, line, context, out),
             "strace-macos" => columns::strace_macos(&mut self.names, line, context, out),
             "sysdig" => columns::sysdig(&mut self.names, line, context, out),
-            _ => bare::text(&mut self.names, line, context, out),
+            _ => {
+                let name = name_at_end(line);
+                bare::text(&mut self.names, &line[..name], context, out);
+                bare::text(&mut self.names, &line[name..], context.of_name(), out);
+            }
+        }
+    }
+
+    /// A row of a table, which begins or ends with the name of a call.
+    fn row(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        let context = Context::of(self.quoting, b"");
+        for word in line.split_inclusive(u8::is_ascii_whitespace) {
+            let is_number = |byte: &u8| byte.is_ascii_digit() || b".,:%-+".contains(byte);
+            let context = match word.trim_ascii().iter().all(is_number) {
+                true => context,
+                false => context.of_name(),
+            };
+            bare::text(&mut self.names, word, context, out);
         }
     }
 
     /// What belongs to the line before.
     fn continuation(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let text = scan::skip_blanks(line);
+        if self.is_frame(text) {
+            let context = Context::of(self.quoting, b"").of_frame();
+            return bare::text(&mut self.names, line, context, out);
+        }
         if self.format == "kdump" && is_record(text) {
             return self.event(line, out);
         }
@@ -284,6 +306,15 @@ impl Lines {
             return bare::name(&mut self.names, text, false, self.quoting, out);
         }
         self.rest_of_call(line, out);
+    }
+
+    /// Whether a line is a frame of a stack: `> lib.so(f+0x1) [0x2]` (strace), ``lib`f+0x1`` (DTrace), `f (lib.so)` (perf).
+    fn is_frame(&self, text: &[u8]) -> bool {
+        match self.format {
+            "perf-trace" => text.trim_ascii_end().ends_with(b")"),
+            "dtruss" => text.contains(&b'`') && !text.contains(&b'"'),
+            _ => text.starts_with(b"> "),
+        }
     }
 
     /// The rest of a call that was cut anywhere, perhaps within a string.
@@ -448,6 +479,17 @@ fn duration_len(body: &[u8]) -> usize {
     } else {
         0
     }
+}
+
+/// Where the name of a signal or of a thread begins: `+++ killed by SIGKILL +++`, `strace: Process 9 (sh) attached`.
+fn name_at_end(line: &[u8]) -> usize {
+    const SIGNAL: &[u8] = b"+++ killed by ";
+    const PROCESS: &[u8] = b"strace: Process ";
+    if let Some(at) = memchr::memmem::find(line, SIGNAL) {
+        return at + SIGNAL.len();
+    }
+    let thread = memchr::memchr(b'(', line).filter(|_| line.starts_with(PROCESS));
+    thread.unwrap_or(line.len())
 }
 
 /// A record of kdump about a name, which begins with a process id.

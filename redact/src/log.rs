@@ -8,6 +8,7 @@
 
 use crate::names::{Names, is_word_byte};
 use crate::{bare, known};
+use std::ops::Range;
 
 /// Units of durations, and words after a number that counts messages.
 const UNITS: [&[u8]; 34] = [
@@ -77,6 +78,8 @@ const UNITS_OF_NAMES: [&[u8]; 12] = [
     b"s",
 ];
 const MAX_NUMBER_BYTES: usize = 19;
+/// ` +0000`, and a fraction of a second before it.
+const MAX_ZONE_BYTES: usize = 13;
 
 /// Append the part of a line before its message: stamps, host, sender. Numbers stay where only they stand between blanks.
 pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
@@ -84,6 +87,15 @@ pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
     if memchr::memchr(b'"', text).is_some() {
         return message(names, text, out);
     }
+    // Fields of an access log precede its date, and are of clients.
+    let text = match access_date(text) {
+        Some(date) => {
+            message(names, &text[..date.start], out);
+            out.extend_from_slice(&text[date.clone()]);
+            &text[date.end..]
+        }
+        None => text,
+    };
     for part in text.split_inclusive(|&byte| byte == b' ') {
         let is_stamp = part
             .iter()
@@ -105,6 +117,24 @@ pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
             message(names, part, out);
         }
     }
+}
+
+/// `[10/Oct/2026:13:55:36 +0000]`, as in access logs.
+fn access_date(text: &[u8]) -> Option<Range<usize>> {
+    const FORM: &[u8] = b"[00/Aaa/0000:00:00:00";
+    let fits = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'A' => byte.is_ascii_uppercase(),
+        b'a' => byte.is_ascii_lowercase(),
+        form => byte == form,
+    };
+    let is_date = |rest: &[u8]| rest.iter().zip(FORM).all(fits);
+    let at = text.windows(FORM.len()).position(is_date)?;
+    let after = &text[at + FORM.len()..];
+    let zone = memchr::memchr(b']', after).filter(|&zone| zone <= MAX_ZONE_BYTES);
+    let is_zone = |byte: &u8| byte.is_ascii_digit() || b" .+-".contains(byte);
+    let zone = zone.filter(|&zone| after[..zone].iter().all(is_zone));
+    Some(at..at + FORM.len() + zone.unwrap_or(0))
 }
 
 /// Whether digits may be a part of a stamp, and no telephone, account or place.
@@ -216,7 +246,9 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
         .rposition(u8::is_ascii_digit)
         .map_or(length, |last| last + 1);
     let after = &rest[length..];
-    let is_word_start = at == 0 || !is_word_byte(text[at - 1]) && text[at - 1] != b'_';
+    // After a point or comma it is the rest of a number that was replaced.
+    let goes_on = at > 1 && matches!(text[at - 1], b'.' | b',') && is_word_byte(text[at - 2]);
+    let is_word_start = at == 0 || !is_word_byte(text[at - 1]) && text[at - 1] != b'_' && !goes_on;
     if is_word_start
         && length <= MAX_NUMBER_BYTES
         && is_kept_number(&text[..at], &rest[..length], after)

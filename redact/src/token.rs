@@ -116,7 +116,11 @@ pub(crate) fn percent_encoded_len(text: &[u8]) -> Option<usize> {
 
 /// The length of an escape sequence at the beginning of a text that sets a colour or a weight, such as `ESC[1;31m`.
 pub(crate) fn color_len(text: &[u8]) -> usize {
-    let Some(rest) = text.strip_prefix(b"\x1b[") else {
+    color_after(text, b"\x1b[")
+}
+
+fn color_after(text: &[u8], escape: &[u8]) -> usize {
+    let Some(rest) = text.strip_prefix(escape) else {
         return 0;
     };
     let end = rest
@@ -124,18 +128,24 @@ pub(crate) fn color_len(text: &[u8]) -> usize {
         .position(|byte| !(byte.is_ascii_digit() || *byte == b';'))
         .unwrap_or(rest.len());
     if rest.get(end) == Some(&b'm') {
-        end + 3
+        escape.len() + end + 1
     } else {
         0
     }
 }
 
-/// The text without colours, if it has any.
+/// The text without colours, if it has any. In JSON, the escape is escaped.
 pub(crate) fn without_colors(text: &[u8]) -> Option<Vec<u8>> {
-    let mut at = memchr::memmem::find(text, b"\x1b[")?;
+    const IN_JSON: [&[u8]; 2] = [b"\\u001b[", b"\\u001B["];
+    let found = IN_JSON.map(|escape| memchr::memmem::find(text, escape));
+    let plain = memchr::memmem::find(text, b"\x1b[");
+    let mut at = found.into_iter().chain([plain]).flatten().min()?;
     let mut out = text[..at].to_vec();
     while let Some(&byte) = text.get(at) {
-        let color = color_len(&text[at..]);
+        let is_escaped = out.ends_with(b"\\");
+        let in_json = IN_JSON.map(|escape| color_after(&text[at..], escape));
+        let in_json = in_json.into_iter().filter(|_| !is_escaped).max();
+        let color = color_len(&text[at..]).max(in_json.unwrap_or(0));
         if color == 0 {
             out.push(byte);
         }

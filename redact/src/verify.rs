@@ -5,6 +5,7 @@
 //! 2  each word is in a list or proves itself     letters of pseudonyms contain a sum over the others
 //! 3  no six bytes of the line's own text         also unescaped, and within hexadecimal digits, base64, %xx
 //! 4  no address of hardware of the line          whatever its form
+//! 5  no made-up name of another line             the second rule lets such names stay
 //! ```
 //! It shares the lists with the code that rewrites, and nothing else: it knows no format, no call and no path. Digits
 //! have no list: those that stand outside of quotes in the original may stay, others fall under the third rule.
@@ -12,8 +13,9 @@
 use parsers::input::{self, Source};
 use parsers::syscalls;
 use regex::bytes::Regex;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::io;
 use std::path::Path;
 
@@ -21,6 +23,10 @@ use std::path::Path;
 const WINDOW: usize = 6;
 /// Of those, letters and digits.
 const MIN_WORD_BYTES: usize = 5;
+/// Shorter made-up names may be equal by chance.
+const MIN_NAME_BYTES: usize = 8;
+/// So many of them are compared with other lines.
+const MAX_NAMES: usize = 1 << 20;
 /// Findings that are reported one by one.
 const MAX_FINDINGS: usize = 100;
 
@@ -76,6 +82,10 @@ pub struct Verifier {
     words: FxHashSet<Vec<u8>>,
     keep: Option<Regex>,
     grams: FxHashSet<u64>,
+    /// Hashes of made-up names of the original so far.
+    original_names: FxHashSet<u64>,
+    /// The same of the redacted capture, each with the line and column where it is first.
+    redacted_names: FxHashMap<u64, (u64, usize)>,
 }
 
 impl Default for Verifier {
@@ -110,6 +120,8 @@ impl Verifier {
             words,
             keep,
             grams: FxHashSet::default(),
+            original_names: FxHashSet::default(),
+            redacted_names: FxHashMap::default(),
         }
     }
 
@@ -153,6 +165,13 @@ impl Verifier {
                 });
             }
         }
+        if let Some((line, column)) = self.moved_name(original, &shown, number) {
+            return verdict.add(Finding {
+                line,
+                column,
+                problem: Problem::Text,
+            });
+        }
         let kept = octet_lists(redacted);
         if octet_lists(original)
             .iter()
@@ -182,6 +201,49 @@ impl Verifier {
                 });
             }
         }
+    }
+
+    /// Line and column of a made-up name that another line of the original has, before or after.
+    fn moved_name(&mut self, original: &[u8], shown: &[u8], number: u64) -> Option<(u64, usize)> {
+        let mut found = None;
+        for range in runs(shown).filter(|range| range.len() >= MIN_NAME_BYTES) {
+            if !self.is_made_up(&shown[range.clone()]) || self.is_kept_around(shown, range.clone())
+            {
+                continue;
+            }
+            let (name, column) = (hash(&shown[range.clone()]), range.start + 1);
+            if self.original_names.contains(&name) {
+                found = found.or(Some((number, column)));
+            } else if self.redacted_names.len() < MAX_NAMES {
+                self.redacted_names.entry(name).or_insert((number, column));
+            }
+        }
+        let (text, _) = unescaped(original);
+        for range in runs(&text).filter(|range| range.len() >= MIN_NAME_BYTES) {
+            let name = hash(&text[range.clone()]);
+            if !self.is_made_up(&text[range]) {
+                continue;
+            }
+            // What this line still has itself, the next rule reports.
+            let place = self.redacted_names.remove(&name);
+            found = found.or(place.filter(|&(line, _)| line < number));
+            if self.original_names.len() < MAX_NAMES {
+                self.original_names.insert(name);
+            }
+        }
+        found
+    }
+
+    /// Whether a word may stay for no other reason than that it seems to be made up.
+    fn is_made_up(&self, word: &[u8]) -> bool {
+        is_random(word)
+            // Hexadecimal numbers are of one case.
+            && word.iter().any(u8::is_ascii_uppercase)
+            && word.iter().any(u8::is_ascii_lowercase)
+            && !word.starts_with(b"0x")
+            && !self.is_own(word)
+            && !self.has_known_parts(word)
+            && !word.iter().all(u8::is_ascii_hexdigit)
     }
 
     /// Remember what must not be found again of a line.
@@ -353,6 +415,10 @@ fn runs(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> + use<'_> {
         at = start + length;
         Some(start..at)
     })
+}
+
+fn hash(word: &[u8]) -> u64 {
+    FxBuildHasher.hash_one(word)
 }
 
 fn gram(window: &[u8]) -> u64 {

@@ -38,11 +38,14 @@ def has_upper_bounds(capture: Capture | None) -> bool:
     return capture is not None and capture.dur_kind == "upper-bound"
 
 
-def may_be_outside(capture: Capture | None, rule: Rule, row: Row, cost_ns: int) -> bool:
-    """Whether the cost may be mostly the program's own: nothing shows that its tasks were in these calls."""
+def may_be_outside(capture: Capture | None, rule: Rule, row: Row, cost_ns: int, min_ns: float = 0) -> bool:
+    """Whether the cost may be mostly the program's own, or what remains may be less than the minimum.
+
+    Nothing shows that the tasks were in these calls."""
     # Loops have the shape of their most expensive call instead.
     syscall = row.get("syscall") or str(row.get("dominant") or "").partition(" ")[0]
-    is_unproven = bool(row.get(_UNPROVEN, cost_ns) >= MIN_UNPROVEN_SHARE * cost_ns)
+    unproven_ns = row.get(_UNPROVEN, cost_ns)
+    is_unproven = bool(unproven_ns >= MIN_UNPROVEN_SHARE * cost_ns or unproven_ns > cost_ns - min_ns)
     # A call that usually waits did not, where it failed because it would have blocked.
     waits = syscall in rule.waiting and row.get(_REFUSED, 0) < MIN_UNPROVEN_SHARE * cost_ns
     return has_upper_bounds(capture) and is_unproven and not waits

@@ -196,7 +196,10 @@ def _is_ignored(trace: TraceTables, match: Match) -> bool:
 
 
 def _may_be_outside(trace: TraceTables, match: Match) -> bool:
-    return may_be_outside(trace.capture_of(match.capture), match.rule, match.row, match.cost_ns)
+    # The calls alone, without what the program may have computed, have to be enough for a finding.
+    least = match.rule.at_least
+    min_ns = max(least.total_ns, least.share * match.whole.ns)
+    return may_be_outside(trace.capture_of(match.capture), match.rule, match.row, match.cost_ns, min_ns)
 
 
 def _mixes_threads(trace: TraceTables, match: Match) -> bool:

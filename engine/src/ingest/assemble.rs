@@ -70,6 +70,8 @@ struct TaskState {
     goes_on: Text,
     /// The end of its execve, if its first line is one, as in a program that the tracer starts; otherwise 0.
     started_until_ns: i64,
+    /// Its last execve, if no duration was printed. The next line of the task shows when it ended at the latest.
+    ran_undated: Option<Row>,
     /// The call in which it ended.
     left_in: Option<Row>,
     /// The call that last read a clock of deadlines, and its time.

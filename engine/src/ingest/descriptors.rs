@@ -90,6 +90,17 @@ fn role(action: Action) -> Option<Role> {
 
 type Files = Arc<Vec<Text>>;
 
+/// A task's own descriptors, and those of its creator that it has not replaced.
+fn joined(of_creator: &Files, own: &Files) -> Files {
+    let mut joined = of_creator.as_ref().clone();
+    joined.resize(joined.len().max(own.len()), Text::NONE);
+    own.iter()
+        .enumerate()
+        .filter(|(_, text)| text.is_some())
+        .for_each(|(fd, &text)| joined[fd] = text);
+    Arc::new(joined)
+}
+
 /// The descriptors of all tasks of a capture.
 #[derive(Default)]
 pub(crate) struct Descriptors {
@@ -97,8 +108,9 @@ pub(crate) struct Descriptors {
     of_task: Vec<u32>,
     tables: Vec<Files>,
     pairs: u32,
-    /// Descriptors of children without lines so far, by the call that created them. Their creators may close theirs.
-    forked: FxHashMap<u32, Files>,
+    /// Creators and descriptors of children without lines so far, by the call that created them. Their creators may close
+    /// theirs.
+    forked: FxHashMap<u32, (u32, Files)>,
     /// Those on their way from one task to another.
     passed: passed::PassedDescriptors,
 }
@@ -130,20 +142,27 @@ impl Descriptors {
         let number = self.of_task[creator as usize];
         let known = self.of_task.get(task as usize).copied().unwrap_or(0);
         if known != 0 {
+            self.children_inherit(task, &of_creator);
             let own = Arc::clone(self.table(task));
-            let mut joined = of_creator.as_ref().clone();
-            joined.resize(joined.len().max(own.len()), Text::NONE);
-            own.iter()
-                .enumerate()
-                .filter(|(_, text)| text.is_some())
-                .for_each(|(fd, &text)| joined[fd] = text);
-            *self.table(task) = Arc::new(joined);
+            *self.table(task) = joined(&of_creator, &own);
         } else if shares {
             self.of_task
                 .resize(self.of_task.len().max(task as usize + 1), 0);
             self.of_task[task as usize] = number;
         } else {
             *self.table(task) = of_creator;
+        }
+    }
+
+    /// A task has descriptors of its creator, which it passed on to children without lines before this was known.
+    fn children_inherit(&mut self, task: u32, of_creator: &Files) {
+        // More are of a capture that leaves children out.
+        const MAX_CHILDREN: usize = 64;
+        if self.forked.len() <= MAX_CHILDREN {
+            let forked = self.forked.values_mut();
+            forked
+                .filter(|(creator, _)| *creator == task)
+                .for_each(|(_, files)| *files = joined(of_creator, files));
         }
     }
 
@@ -157,12 +176,12 @@ impl Descriptors {
     /// A call created a child that has not spoken yet: it has what its creator has now.
     pub(crate) fn forked(&mut self, call: u32, creator: u32) {
         let files = Arc::clone(self.table(creator));
-        self.forked.insert(call, files);
+        self.forked.insert(call, (creator, files));
     }
 
     /// Give the child that this call created the descriptors stored for it; `false` if there are none.
     pub(crate) fn take_forked(&mut self, call: u32, child: u32) -> bool {
-        let Some(files) = (!self.forked.is_empty())
+        let Some((_, files)) = (!self.forked.is_empty())
             .then(|| self.forked.remove(&call))
             .flatten()
         else {

@@ -394,7 +394,12 @@ impl TaskIds {
     }
 
     /// A call returned a child: link it if it spoke since the call began, else remember it.
-    pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: PrintedIds, birth: Birth) {
+    pub(crate) fn spawned(
+        &mut self,
+        tasks: &mut [Task],
+        child: PrintedIds,
+        birth: Birth,
+    ) -> Option<u32> {
         let known = self.child(child).filter(|&task| {
             let task = &tasks[task as usize];
             let is_reported = task.creator == birth.creator;
@@ -407,13 +412,15 @@ impl TaskIds {
             task.created_by == NONE && (is_reported || is_new || is_behind)
         });
         let known = known.or_else(|| self.ended_before(tasks, child, &birth));
+        let known = known.filter(|&task| task != birth.creator);
         match known {
-            Some(task) if task != birth.creator => self.link(tasks, task, birth),
-            _ => {
+            Some(task) => self.link(tasks, task, birth),
+            None => {
                 self.forget(child);
                 self.announced.insert(child, birth);
             }
         }
+        known
     }
 
     /// A child that was born and ended while the call that made it went on.

@@ -207,6 +207,46 @@ fn number_of(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// Inputs that broke a claim once, and what shows each format.
+fn corpus_of_the_repository() -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut corpus = Vec::new();
+    for folder in [
+        "engine/tests/kept_mutants",
+        "samples",
+        "tests/kept_excerpts",
+        "redact/tests/golden",
+        "parsers/tests",
+    ] {
+        files_below(&root.join(folder), &mut corpus);
+    }
+    corpus
+}
+
+fn mutant(corpus: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    let mut lines = lines_of(chance.of::<Vec<u8>>(corpus));
+    for _ in 0..=chance.below(5) {
+        mutate(&mut lines, corpus, chance);
+    }
+    let mut bytes = lines.concat();
+    bytes.truncate(2 * MAX_BYTES);
+    bytes
+}
+
+/// These decide: each run has the same inputs. `make fuzz` makes others, and what it finds is added to the folder.
+#[test]
+fn claims_hold_for_kept_inputs_and_the_same_mutants() {
+    const MUTANTS: usize = 300;
+    let corpus = corpus_of_the_repository();
+    for bytes in &corpus {
+        crate::whole::signature(bytes);
+    }
+    let mut chance = Chance(1);
+    for _ in 0..MUTANTS {
+        crate::whole::signature(&mutant(&corpus, &mut chance));
+    }
+}
+
 #[test]
 #[ignore = "runs for as long as TRACEALYZE_FUZZ_SECONDS says"]
 fn claims_hold_for_mutants() {
@@ -216,18 +256,10 @@ fn claims_hold_for_mutants() {
     let seed = number_of("TRACEALYZE_FUZZ_SEED").unwrap_or(now);
     let kept = std::env::var_os("TRACEALYZE_FUZZ_CORPUS").map(PathBuf::from);
     println!("TRACEALYZE_FUZZ_SEED={seed}");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut corpus = Vec::new();
     kept.iter()
         .for_each(|folder| files_below(folder, &mut corpus));
-    for folder in [
-        "samples",
-        "tests/kept_excerpts",
-        "redact/tests/golden",
-        "parsers/tests",
-    ] {
-        files_below(&root.join(folder), &mut corpus);
-    }
+    corpus.extend(corpus_of_the_repository());
     let mut known: HashSet<u64> = corpus
         .iter()
         .filter_map(|bytes| crate::whole::signature(bytes))
@@ -236,12 +268,7 @@ fn claims_hold_for_mutants() {
         Instant::now() + Duration::from_secs(number_of("TRACEALYZE_FUZZ_SECONDS").unwrap_or(5));
     let (mut chance, mut tried, before) = (Chance(seed), 0u64, corpus.len());
     while Instant::now() < until {
-        let mut lines = lines_of(chance.of::<Vec<u8>>(&corpus));
-        for _ in 0..=chance.below(5) {
-            mutate(&mut lines, &corpus, &mut chance);
-        }
-        let mut bytes = lines.concat();
-        bytes.truncate(2 * MAX_BYTES);
+        let bytes = mutant(&corpus, &mut chance);
         let checked = std::panic::catch_unwind(|| crate::whole::signature(&bytes));
         tried += 1;
         match checked {

@@ -331,6 +331,8 @@ impl Assembler<'_> {
         // Its first event is the start of its first program: the tracer started it.
         known.born |= started;
         self.state(task).started_until_ns = if started { end_ns } else { 0 };
+        let is_undated = self.trace.events.dur_ns(row) == NO_NS;
+        self.state(task).ran_undated = is_undated.then(|| Row::new(row));
         self.last_exec = task;
     }
 
@@ -352,19 +354,22 @@ impl Assembler<'_> {
         }
     }
 
-    /// A vfork returned: without printed durations, that is the latest end of the child's execve.
+    /// A vfork returned: without printed durations, that is the latest end of the child's execve. The child's next line
+    /// may precede it.
     fn ran_during_vfork(&mut self, child: u32, vfork: u32) {
-        let Some(last) = self.state(child).undated.map(Row::number) else {
+        let Some(exec) = self.state(child).ran_undated.take().map(Row::number) else {
             return;
         };
-        let end_ns = self.trace.events.end_ns(vfork);
-        let is_exec = self.trace.events.action(last) == Action::Execs;
-        if let Some(end_ns) = end_ns.filter(|_| is_exec) {
+        let is_last = self.state(child).undated.map(Row::number) == Some(exec);
+        if let Some(end_ns) = self.trace.events.end_ns(vfork).filter(|_| is_last) {
             self.date(child, end_ns);
-            let from_ns = self.program_start_ns(end_ns);
-            if let Some(program) = self.trace.tasks[child as usize].programs.last_mut() {
-                program.from_ns = from_ns;
-            }
+        }
+        let Some(end_ns) = self.trace.events.end_ns(exec) else {
+            return;
+        };
+        let from_ns = self.program_start_ns(end_ns);
+        if let Some(program) = self.trace.tasks[child as usize].programs.last_mut() {
+            program.from_ns = from_ns;
         }
     }
 
@@ -435,9 +440,8 @@ impl Assembler<'_> {
         if known.is_none() && !thread {
             self.descriptors.forked(row, task - self.first_task);
         }
-        self.owners.spawned(&mut self.trace.tasks, key, birth);
-        let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row)
-        else {
+        let linked = self.owners.spawned(&mut self.trace.tasks, key, birth);
+        let Some(child) = linked else {
             return self.created(&birth, key);
         };
         self.ran_as_a_child(child);
