@@ -182,6 +182,10 @@ def without_baseline(captures: Sequence[str], path: str, why: str) -> Verdict:
     return Verdict(Status.NO_BASELINE, tuple(captures), notes=(why,), baseline=path)
 
 
+# Times that are sums over programs.
+_OF_PROGRAMS = ("wall.median", "exclusive")
+
+
 def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -> Judgement:
     values = [run.value(budget.name) for run in runs]
     series = Series.of(str(budget.name), values)
@@ -207,7 +211,7 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
         return replace(judged, outcome=Outcome.UNSTABLE, why=why)
     before = baseline.places if baseline else None
     failed = replace(judged, outcome=Outcome.FAILED, explanation=explain.of_metric(budget.name, before, runs))
-    if metric.cls is Class.CLOCK:
+    if metric.name in _OF_PROGRAMS:
         then = _medians(baseline.metrics) if baseline else None
         return replace(failed, explanation=explain.of_programs(then, _medians(series_of(runs)), runs[-1]))
     if metric.name == "finding":
@@ -220,7 +224,7 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
 def _explained(judgement: Judgement, baseline: Baseline, runs: Sequence[Run]) -> Judgement:
     if judgement.outcome not in (Outcome.FAILED, Outcome.WARNED):
         return judgement
-    if judgement.cls is Class.CLOCK:
+    if Name.of(judgement.metric).family in _OF_PROGRAMS:
         now = _medians(series_of(runs))
         return replace(judgement, explanation=explain.of_programs(_medians(baseline.metrics), now, runs[-1]))
     name = Name.of(judgement.metric)
@@ -237,9 +241,17 @@ def _lost(run: Run) -> int:
     return sum(loss.lines for loss in run.trace.captures[0].losses)
 
 
+_NOTE_ON_TABLES = (
+    "A table of the tracer has calls, failed calls and their duration. Processes, files opened, requested waits, "
+    "failed lookups and bytes cannot be compared."
+)
+
+
 def notes_on(runs: Sequence[Run]) -> Iterator[str]:
     """Why counts of these captures are too low or differ from each other, one line each."""
     first = HowCaptured.of(runs[:1])
+    if any(run.is_table for run in runs):
+        yield _NOTE_ON_TABLES
     for run in runs:
         if why := HowCaptured.of([run]).counts_differ(first, runs[0].path):
             yield f"{run.path}: captured differently from the first run: {'; '.join(why)}."

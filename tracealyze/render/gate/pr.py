@@ -103,7 +103,7 @@ def _cell(verdict: Verdict, column: str) -> str:
     names, unit = _COLUMNS[column], _UNITS.get(column, "")
     before, after = _sum(verdict.before, names), _sum(verdict.after, names)
     if after is None:
-        return ""
+        return "–"
     is_failed = any(judgement.metric in names for judgement in verdict.of(Outcome.FAILED))
     now = f"**{amount(after, unit)}**" if is_failed else amount(after, unit)
     return now if before in (None, after) else f"{amount(before or 0, unit)} → {now}"
