@@ -24,6 +24,7 @@ from tracealyze.errors import ExitCode
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.budget import Budget
+    from tracealyze.compare.gate.hyperfine import Times
     from tracealyze.compare.run import Run
 
 
@@ -66,6 +67,10 @@ class Verdict:
     """The metrics of the baseline."""
     after: Mapping[str, Stats] = field(default_factory=dict)
     """The metrics of these runs."""
+    commands: tuple[str, str] = ("", "")
+    """The command lines of the baseline and of these runs, as far as the captures show them."""
+    times: Times | None = None
+    """Times that were measured without a tracer."""
 
     def __repr__(self) -> str:
         failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
@@ -156,6 +161,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         base=criteria.base,
         before=_stats(criteria.baseline.metrics) if criteria.baseline else {},
         after=_stats(series_of(runs)),
+        commands=(criteria.baseline.captured.argv if criteria.baseline else "", HowCaptured.of(runs[:1]).argv),
     )
 
 
