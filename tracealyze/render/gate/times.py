@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
 _COUNTS = {"syscalls": "calls", "processes": "processes", "files opened": "opens"}
-# hyperfine prints more digits than a run has that ends within some microseconds of another.
-_TICK_NS = 1_000
 
 
 def lines(verdict: Verdict) -> Iterator[str]:
@@ -42,8 +40,8 @@ def in_a_cell(verdict: Verdict) -> str:
 def _side(timing: Timing | None) -> str:
     if timing is None:
         return ""
-    deviation = f" ± {units.duration(timing.stddev_ns, _TICK_NS)}" if timing.stddev_ns else ""
-    return f"{units.duration(timing.mean_ns, _TICK_NS)}{deviation}"
+    deviation = f" ± {units.duration(timing.stddev_ns, units.US)}" if timing.stddev_ns else ""
+    return f"{units.duration(timing.mean_ns, units.US)}{deviation}"
 
 
 def _change(times: Times) -> str:
