@@ -11,13 +11,13 @@ order, and one result is that of the head.
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracealyze.compare.gate.timing import Times, Timing
 from tracealyze.errors import UnusableInput, WrongUsage
 from tracealyze.toml_file import content_of
 
@@ -29,40 +29,6 @@ _NUMBERS = ("mean", "stddev", "median", "min", "max", "user", "system")
 # A time that nobody measures, in seconds. It also excludes infinity, which JSON of Python may contain.
 _MAX_S = 1e9
 _MAX_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Timing:
-    """One result of hyperfine."""
-
-    command: str
-    runs: int
-    mean_ns: int
-    stddev_ns: int | None = None
-    """None for one run."""
-    median_ns: int | None = None
-    min_ns: int | None = None
-    max_ns: int | None = None
-    user_ns: int | None = None
-    system_ns: int | None = None
-
-
-@dataclass(frozen=True)
-class Times:
-    """The results that belong to the sides of a verdict."""
-
-    file: str
-    before: Timing | None
-    after: Timing | None
-
-    @property
-    def ratio(self) -> tuple[float, float] | None:
-        """How many times as long the second side takes, and the standard deviation of this ratio."""
-        if self.before is None or self.after is None or not self.before.mean_ns or not self.after.mean_ns:
-            return None
-        ratio = self.after.mean_ns / self.before.mean_ns
-        shares = [(each.stddev_ns or 0) / each.mean_ns for each in (self.before, self.after)]
-        return ratio, ratio * math.hypot(*shares)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tracealyze.errors import ExitCode
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.budget import Budget
-    from tracealyze.compare.gate.hyperfine import Times
+    from tracealyze.compare.gate.timing import Times
     from tracealyze.compare.run import Run
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.compare.gate.hyperfine import Times, Timing
+from tracealyze.compare.gate.timing import Times, Timing
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
