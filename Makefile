@@ -50,6 +50,8 @@ wheel-test: setup ## Build the wheel that users install and check what it contai
 
 test-consumers: setup ## Open exports in pprof, DuckDB, polars and others, which are installed as far as possible
 	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 duckdb ipykernel mcp nbclient perfetto polars viztracer
+	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 --upgrade --no-deps --target .cache/pytest-benchmark pytest-benchmark py-cpuinfo2
+	-$(PYTHON) -m pip install --quiet --timeout 15 --retries 1 --upgrade --no-deps --target .cache/pytest-codspeed pytest-codspeed
 	-$(NPM_INSTALL) .cache/consumers speedscope@1.25.0
 	-$(DRIVER)
 	$(PYTHON) -m pytest -m consumers -rs tests/consumers

@@ -81,7 +81,7 @@ def test_diff_of_equal_captures_is_empty(run: Run, tmp_path: Path) -> None:
     [
         [],
         ["a"],
-        ["a", "b", "c"],
+        ["a", "b", "c", "--only", "calls"],
         ["a", "b", "--before", "c"],
         ["--before", "a"],
         ["a", "--before", "b", "--after", "c"],

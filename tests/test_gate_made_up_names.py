@@ -38,6 +38,17 @@ from tracealyze.compare.name_patterns import differ_in_made_up_names
         ("ioctl(0x54011, /dev/tty)", "ioctl(0x5fa72, /dev/tty)", False),
         ("write(/tmp/a) E2BIG", "write(/tmp/a) ENXIO", False),
         ("SIGRT_3", "SIGALRM", False),
+        # The engine writes R for a name that is certainly random. Another run may have made one that is not.
+        ("write(/cache/tmpR)", "write(/cache/tmpnoxfsehm)", True),
+        ("/cache/tmpR.json", "/cache/tmpqwpzlmno.json", True),
+        ("/cache/.tmpR", "/cache/.tmpQwErTy", True),
+        ("/etc/app.conf.R", "/etc/app.conf.QwErTy", True),
+        ("/r/tmp_obj_R", "/r/tmp_obj_QwErTy", True),
+        ("/etc/tmpfiles.d/x", "/etc/tmpR.d/x", False),
+        ("/etc/app.R", "/etc/app.backup", False),
+        ("/srv/tmp.R", "/srv/tmp.backup", False),
+        ("/usr/sbin/tmpwatch12", "/usr/sbin/tmpR", False),
+        ("/srv/app.backup", "/srv/app.config", False),
     ],
 )
 def test_generated_names_differ_from_chosen_ones(one: str, other: str, same: bool) -> None:

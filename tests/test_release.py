@@ -82,6 +82,18 @@ def test_actionlint_finds_nothing() -> None:
 
 
 @pytest.mark.release
+@pytest.mark.parametrize("page", ["ci.md", "gate.md"])
+def test_actionlint_finds_nothing_in_workflows_of_documents(page: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    workflows = [each for each in re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL) if each.startswith("on:")]
+    assert workflows
+    for number, workflow in enumerate(workflows):
+        file = tmp_path / f"{number}.yml"
+        file.write_text(workflow, encoding="utf-8")
+        run("actionlint", str(file))
+
+
+@pytest.mark.release
 def test_zizmor_finds_nothing() -> None:
     run("zizmor", "--quiet", "--offline", "--pedantic", ".github", "action.yml")
 

@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache" / "pairs"
 _SIDES = ("old", "new")
+RUNS = 3
 _INSTALL_S = 900
 _RUN_S = 120
 

@@ -3,7 +3,7 @@
     python tests/pairs/run.py               all pairs and all neutral comparisons; writes the table into docs/gate.md
     python tests/pairs/run.py NAME...       these pairs only; the table is printed
     python tests/pairs/run.py --verdicts    also print what `check` says about each pair
-    python tests/pairs/run.py --again       compare the captures of the last time
+    python tests/pairs/run.py --again       compare the captures of the last time; only the neutral ones are recorded
 
 Installs from PyPI, npm and crates.io into .cache/pairs, records with strace, and needs about ten minutes.
 """
@@ -21,9 +21,8 @@ from datetime import date
 from typing import Any
 
 from neutral import neutral
-from pair import CACHE, ROOT, Pair, alive, install, pairs, record, run
+from pair import CACHE, ROOT, RUNS, Pair, alive, install, pairs, record, run
 
-_RUNS = 3
 _NEUTRAL = 20
 """Number of programs that are compared with themselves, three times each."""
 _DOCUMENT = ROOT / "docs" / "gate.md"
@@ -75,7 +74,7 @@ def _row(what: str, numbers: Any) -> str:
 
 def captures(pair: Pair, side: str, is_new: bool) -> list[str]:
     """The captures of a version: recorded now, or those of the last time."""
-    files = [CACHE / "captures" / pair.name / f"{side}-{number}.strace.zst" for number in range(1, _RUNS + 1)]
+    files = [CACHE / "captures" / pair.name / f"{side}-{number}.strace.zst" for number in range(1, RUNS + 1)]
     if is_new or not all(file.exists() for file in files):
         with alive(pair, side):
             run(pair)
@@ -114,7 +113,8 @@ def table(found: Sequence[Found]) -> str:
 
 
 def _short(text: str) -> str:
-    text = text.replace(f"{CACHE}/", "…/")
+    for place in (CACHE, sys.base_prefix):
+        text = text.replace(f"{place}/", "…/")
     return text if len(text) <= _LONG else f"{text[: _LONG // 2]}…{text[-_LONG // 2 :]}"
 
 

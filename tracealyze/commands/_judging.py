@@ -109,7 +109,9 @@ def judged(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) 
     with analyzing():
         found = verdict(runs, replace(criteria, budgets=budgets, ignored=requested.ignored))
     named = tuple(source.captures or ())
-    return replace(found, named=named, budgets_file=requested.budgets_file, notes=(*notes, *found.notes))
+    return replace(
+        found, named=named, budgets_file=requested.budgets_file, notes=tuple(dict.fromkeys((*notes, *found.notes)))
+    )
 
 
 def _criteria(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) -> tuple[Criteria, list[str]]:

@@ -94,6 +94,14 @@ def command(
             help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}, to a file or standard output (-); may be repeated.",
         ),
     ] = None,
+    hyperfine: Annotated[
+        str | None,
+        typer.Option(
+            "--hyperfine",
+            metavar="FILE",
+            help="Show the times of hyperfine --export-json next to the counts. They do not decide.",
+        ),
+    ] = None,
     metrics: Annotated[
         bool, typer.Option("--metrics", help="List the metrics that budgets can use, then exit.")
     ] = False,
@@ -111,6 +119,7 @@ def command(
     """
     from tracealyze.commands._judging import Against, Requested, captures_to_check, judged
     from tracealyze.commands._recording_pairs import Other, Pair, all_recorded, must_be_alone, recorded
+    from tracealyze.compare.gate import hyperfine as hyperfine_export
     from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
     from tracealyze.compare.gate.verdict import exit_code_of
     from tracealyze.render.gate import destinations, must_take_several, write
@@ -119,6 +128,7 @@ def command(
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
     settings = CheckSettings() if demo else check_settings()
     wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
+    timed = hyperfine_export.read(hyperfine) if hyperfine is not None else None
     against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
     records = all_scenarios or other.is_given
     if all_scenarios:
@@ -136,6 +146,8 @@ def command(
         requested = Requested.of(against, budgets, fail_on, settings)
         source = replace(source, captures=captures_to_check(source.captures, requested, settings))
         verdicts = [judged(source, rules.chosen(), requested)]
+    if timed is not None:
+        verdicts = timed.beside(verdicts)
     if not records and verdicts[0].is_open and ("text", "-") not in wanted:
         # The text form, which explains this to a person, is not written or goes to a file.
         output.note(f"tracealyze: {' '.join(verdicts[0].notes)}")

@@ -1,4 +1,4 @@
-"""diff: what changed between two captures, or two sets of runs."""
+"""diff: what changed between two captures, or two sets of runs, or how several states differ."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ EXAMPLES = (
     "tracealyze diff before.strace after.strace",
     "tracealyze diff --before a1 --before a2 --after b1 --after b2",
     "tracealyze diff before.strace after.strace --only processes",
+    "tracealyze diff healthy.txt degraded.txt stuck.txt",
 )
 
 
@@ -37,7 +38,9 @@ def command(
     captures: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[BEFORE AFTER]", help="Two captures; a glob stands for several runs.", show_default=False
+            metavar="[BEFORE AFTER]...",
+            help="Two captures; a glob stands for several runs. More captures are states, shown as columns.",
+            show_default=False,
         ),
     ] = None,
     before: Annotated[
@@ -53,6 +56,9 @@ def command(
     """Show what changed between two captures: critical-path time, calls and bytes, per class, process, call and target.
 
     Several runs per side: `tracealyze diff --before a1 --before a2 --after b1 --after b2`; their medians are compared.
+
+    Three or more captures are states of one system, such as healthy, degraded and stuck. Their calls and times are
+    columns, one row per syscall. Tables of strace -c, truss -c, dtruss -c and perf trace -s are captures, too.
     """
     from tracealyze.compare.diff import VIEWS, diff
     from tracealyze.compare.run import Run
@@ -61,6 +67,9 @@ def command(
     from tracealyze.render.listing import write_listing
 
     form = rows.form
+    if len(captures or []) > 2 and not (before or after or only):
+        _write_states(captures or [], source, rows)
+        return
     sides = _sides(captures or [], before or [], after or [])
     then, now = ([Run(trace) for trace in replace(source, captures=list(side)).traces()] for side in sides)
     with analyzing():
@@ -77,6 +86,18 @@ def command(
     source.close(*(run.trace for run in (*then, *now)))
 
 
+def _write_states(captures: Sequence[str], source: CaptureOptions, rows: RowOptions) -> None:
+    from tracealyze.compare.run import Run
+    from tracealyze.compare.states import states
+    from tracealyze.render import states as rendered
+
+    groups = [[Run(trace) for trace in replace(source, captures=[each]).traces()] for each in captures]
+    with analyzing():
+        found = states(groups)
+    rendered.write(found, rows.top, rows.form)
+    source.close(*(run.trace for group in groups for run in group))
+
+
 def _sides(captures: Sequence[str], before: Sequence[str], after: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """The captures of both sides; which is which is never guessed."""
     if before and after and not captures:
@@ -86,5 +107,6 @@ def _sides(captures: Sequence[str], before: Sequence[str], after: Sequence[str])
     if len(captures) == 1 and bool(before) != bool(after):
         return (before, captures) if before else (captures, after)
     raise WrongUsage(
-        "diff takes two captures, BEFORE and AFTER. For several runs per side, name each with --before or --after."
+        "diff takes two captures, BEFORE and AFTER. For several runs per side, name each with --before or --after. "
+        "For states as columns, name three or more captures without --before, --after and --only."
     )

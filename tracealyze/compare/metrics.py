@@ -60,6 +60,8 @@ METRICS = (
     Metric("bytes_read", "bytes", Class.LARGE, "Bytes returned by read, recv and related calls."),
     Metric("bytes_written", "bytes", Class.LARGE, "Bytes written by write, send, sendfile and related calls."),
     Metric("deliberate_wait", "ns", Class.LARGE, "Requested sleep time plus expired timeouts."),
+    Metric("call_duration", "ns", Class.CLOCK, "Duration of all calls, of a table that the tracer printed (-c)."),
+    Metric("call_duration", "ns", Class.CLOCK, "Duration of the calls of one syscall, of such a table.", ("SYSCALL",)),
     Metric("wall.median", "ns", Class.CLOCK, "Length of the window (median over the runs)."),
     Metric(
         "exclusive",
@@ -70,6 +72,12 @@ METRICS = (
     ),
 )
 """All metrics, in the order of listings and judgements."""
+METRICS_OF_TABLES = tuple(
+    metric
+    for metric in METRICS
+    if metric.name in ("calls", "failed", "call_duration") and metric.arguments in ((), ("SYSCALL",))
+)
+"""What a table that a tracer prints has. It counts failed calls, but not by error, and names no files and processes."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,20 @@ _MAX_CANDIDATES = 50
 _MADE_UP_PART = re.compile(r"\w+|[0-9a-f-]+")
 # Words that people choose have no inner digit or capital. Of six generated characters, one in two hundred has none.
 _GENERATED = re.compile(r"\d|[a-z][A-Z]|[A-Z][A-Z]+[a-z]")
+# Names of temporary files as libraries make them, in any folder: Python's `tmpk3j2_x9a`, Rust's `.tmpZ8jrmD`, mktemp's
+# `tmp.Xa81kQ0b2c`, Git's `tmp_obj_4fQz1B`, and six characters that GLib, Qt and rsync append. Where the engine is sure,
+# it has written R, so that two names of one form can differ in length.
+_TEMPORARY = tuple(
+    re.compile(form)
+    for form in (
+        r"tmp(?P<random>R|[a-z0-9_]{8}|[A-Za-z0-9]{6})(?:\.\w+)?",
+        r"\.tmp(?P<random>R|[A-Za-z0-9]{6})",
+        r"tmp(?:[-.]|_\w+_)(?P<random>R|[A-Za-z0-9]{6,10})",
+        r".+(?:\.|stream-)(?P<random>R|[A-Za-z0-9]{6})",
+    )
+)
+_PYTHON_RANDOM = re.compile(r"[a-z0-9_]{8}")
+_NOT_A_WORD = re.compile(r"[A-Z0-9]")
 # `ioctl(ZFS_IOC_OBJSET_STATS, /dev/zfs) ENOTSUP`: the call and its op, the target, and the outcome.
 _SHAPE = re.compile(r"(?P<before>\w+\((?:[^/]*, )?)(?P<target>.*)(?P<after>\).*)", re.DOTALL)
 # Ops, signals and errors: SIG_BLOCK, SIGRT_3, E2BIG.
@@ -70,12 +84,35 @@ def _parts(text: str) -> tuple[str, str, str]:
 def _outline(text: str) -> Key:
     """Equal for texts that differ in made-up names only."""
     before, target, after = _parts(text)
-    return before, after, *(str(len(part)) for part in target.split("/"))
+    return before, after, *(_temporary(part)[0] or str(len(part)) for part in target.split("/"))
+
+
+def _temporary(name: str) -> tuple[str, str]:
+    """The form of the name of a temporary file, and its random part; both are empty for other names."""
+    for form in _TEMPORARY:
+        if match := form.fullmatch(name):
+            start, end = match.span("random")
+            return f"{name[:start]}*{name[end:]}", match["random"]
+    return "", ""
+
+
+def _are_temporary(one: str, other: str) -> bool:
+    """Whether both are temporary names of one form. All of Python's letters can be lower case by chance, and the same
+    name in another run has a digit."""
+    (form, random), (its_form, its_random) = _temporary(one), _temporary(other)
+    if not form or form != its_form:
+        return False
+    both = random, its_random
+    if all(part == "R" or _PYTHON_RANDOM.fullmatch(part) for part in both):
+        return True
+    return "R" in both and all(map(_NOT_A_WORD.search, both))
 
 
 def _is_same_or_made_up(one: str, other: str) -> bool:
-    if one == other or len(one) != len(other):
-        return one == other
+    if one == other or _are_temporary(one, other):
+        return True
+    if len(one) != len(other):
+        return False
     differ = [at for at, (mine, theirs) in enumerate(zip(one, other, strict=True)) if mine != theirs]
     parts = [text[differ[0] : differ[-1] + 1] for text in (one, other)]
     is_whole = len(parts[0]) >= MIN_MADE_UP_LENGTH and all(map(_MADE_UP_PART.fullmatch, parts))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze._engine import SYSCALLS
 from tracealyze.compare import syscalls
-from tracealyze.compare.metrics import WEIGHTS, Class, Metric, Name, Value, executes, loosely
+from tracealyze.compare.metrics import METRICS_OF_TABLES, WEIGHTS, Class, Metric, Name, Value, executes, loosely
 from tracealyze.compare.work import Work, waits_of, work_of
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.program_names import short
@@ -72,23 +72,36 @@ class Run:
         if known is not None:
             return known
         if not self._provides(metric):
-            raise WrongUsage(f"{self.path}: {name} is not available from this capture: {_lacking(metric)}.")
+            raise WrongUsage(f"{self.path}: {name} is not available from this capture: {self._lacking(metric)}.")
         _must_be_spelt_right(name, self)
         if metric.name == "execs":
             return Value(sum(row.calls for row in self.work if executes(row, name.arguments[0])))
         return Value(0)
 
+    @property
+    def is_table(self) -> bool:
+        """Whether the capture has no single calls, but a table that the tracer printed: `strace -c`."""
+        return bool(self.work) and not self.trace.captures[0].has.get("events")
+
     def _provides(self, metric: Metric) -> bool:
+        if metric.name == "call_duration":
+            return self.is_table and "call_duration" in self.values
+        if self.is_table and metric.name != "finding":
+            return metric in METRICS_OF_TABLES
         if metric.cls is Class.CLOCK:
             return self.trace.window.reason is None
-        if metric.name == "finding":
-            return True
-        has = self.trace.captures[0].has
-        return bool(has.get("events") and self.work) or (bool(self.work) and metric.name in ("calls", "failed"))
+        return metric.name == "finding" or bool(self.work)
 
-
-def _lacking(metric: Metric) -> str:
-    return "it has no wall clock" if metric.cls is Class.CLOCK else "it has no calls that show this"
+    def _lacking(self, metric: Metric) -> str:
+        """Why the capture does not provide a metric."""
+        if self.is_table:
+            known = [each.shown for each in METRICS_OF_TABLES if self._provides(each)]
+            return f"it is a table of the tracer, which has only {', '.join(known)}"
+        if metric.name == "call_duration":
+            return (
+                "only tables that tracers print (-c) have it; wall.median and exclusive[PROGRAM] are times of captures"
+            )
+        return "it has no wall clock" if metric.cls is Class.CLOCK else "it has no calls that show this"
 
 
 def _must_be_spelt_right(name: Name, run: Run) -> None:
@@ -114,13 +127,15 @@ def _must_be_spelt_right(name: Name, run: Run) -> None:
 def _values(run: Run) -> Iterator[tuple[str, Value]]:
     trace = run.trace
     if run.work:
-        sums = WEIGHTS if trace.captures[0].has.get("events") else {key: WEIGHTS[key] for key in ("calls", "failed")}
+        sums = {key: WEIGHTS[key] for key in ("calls", "failed")} if run.is_table else WEIGHTS
         for name, each in sums.items():
             # Starts of programs do not depend on scheduling, whichever thread makes them.
             loose = 0 if name == "execs" else sum(map(loosely(each), run.work))
             yield name, Value(sum(map(each, run.work)), loose)
         yield from _per_syscall(run.work)
-    if run.work and trace.captures[0].has.get("events"):
+    if run.is_table:
+        yield from _durations_of_table(trace)
+    elif run.work:
         yield "processes", Value(trace.totals["processes"])
         yield "threads", Value(trace.totals["threads"], cls=Class.SCHEDULE if trace.threaded_processes else None)
         yield "hosts", Value(len(hosts(trace)))
@@ -146,6 +161,18 @@ def _per_syscall(work: Sequence[Work]) -> Iterator[tuple[str, Value]]:
             loose[name] += row.loose_calls
     for name in sorted(calls):
         yield name, Value(calls[name], loose[name])
+
+
+def _durations_of_table(trace: Trace) -> Iterator[tuple[str, Value]]:
+    """The durations of a table. Some tables have counts only."""
+    sums: Counter[str] = Counter()
+    for row in trace.summary_rows:
+        if row["total_ns"] is not None:
+            sums[row["syscall"]] += row["total_ns"]
+    if sums:
+        yield "call_duration", Value(sums.total())
+    for syscall in sorted(sums):
+        yield f"call_duration[{syscall}]", Value(sums[syscall])
 
 
 def _per_program(trace: Trace) -> Iterator[tuple[str, Value]]:

@@ -143,9 +143,10 @@ def _work(row: Row, *, are_loose_known: bool) -> Work:
 
 def _work_of_table(row: Row) -> Iterator[Work]:
     """A row of a tracer's summary table, which counts failed calls but not their errors."""
-    for outcome, calls in (("ok", row["calls"] - row["failed"]), ("failed", row["failed"])):
+    syscall, failed = row["syscall"], row["failed"]
+    for end, outcome, calls in (("", "ok", row["calls"] - failed), (" failed", "failed", failed)):
         if calls:
-            yield Work("", row["syscall"], None, f"{row['syscall']}()", None, outcome, calls, 0, 0, 0, None, None)
+            yield Work("", syscall, None, f"{syscall}(){end}", None, outcome, calls, 0, 0, 0, None, None)
 
 
 _Wait: TypeAlias = tuple["Row", int, int, str]

@@ -10,7 +10,7 @@ without the fixture, nothing is traced, and nothing of tracealyze but this file 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tracealyze.pytest_plugin.session import Block, Session
 
+# The fixtures of pytest-benchmark and pytest-codspeed.
+_BENCHMARKS = ("benchmark", "codspeed_benchmark")
 MODES = ("auto", "require", "off", "report")
 
 _MARKER = (
@@ -65,6 +67,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     mark = item.get_closest_marker("syscalls")
     if mark is None or item.config.getoption("--syscalls") == "off":
         return (yield)
+    if _benchmark_of(item):
+        return (yield from _with_counted_benchmark(item, mark.args))
     session = _session(item.config)
     with session.block(item.nodeid, mark.args) as block:
         item.stash[_BLOCK] = block
@@ -74,6 +78,48 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         finally:
             block.end()
     block.judge()
+    return result
+
+
+def _benchmark_of(item: pytest.Item) -> str:
+    """The name of the fixture of pytest-benchmark or pytest-codspeed that a test uses; empty without one."""
+    arguments = getattr(item, "funcargs", {})
+    return next((each for each in _BENCHMARKS if hasattr(arguments.get(each), "extra_info")), "")
+
+
+def _with_counted_benchmark(item: pytest.Item, budgets: Sequence[str]) -> Generator[None, Any, Any]:
+    """Trace one call of the function that a benchmark measures."""
+    from tracealyze.pytest_plugin.benchmarks import EXTRA, CountedBenchmark
+
+    arguments: dict[str, Any] = getattr(item, "funcargs", {})
+    name = _benchmark_of(item)
+    fixture = arguments[name]
+
+    def count(call: Callable[[], object]) -> None:
+        with _session(item.config).block(item.nodeid, budgets) as block:
+            item.stash[_BLOCK] = block
+            block.begin()
+            try:
+                call()
+            finally:
+                block.end()
+        try:
+            block.judge()
+        finally:
+            if block.found is not None:
+                fixture.extra_info[EXTRA] = block.found.shown
+
+    counted = CountedBenchmark(fixture, count)
+    arguments[name] = counted
+    try:
+        result = yield
+    finally:
+        arguments[name] = fixture
+    if not counted.was_called:
+        pytest.fail(
+            "syscalls: the benchmark was not called, so nothing was counted. Count a block with the fixture syscalls.",
+            pytrace=False,
+        )
     return result
 
 
@@ -152,7 +198,13 @@ def syscalls(request: pytest.FixtureRequest) -> Callable[..., AbstractContextMan
                 yield block
             finally:
                 block.end()
-        block.judge()
+        try:
+            block.judge()
+        finally:
+            if block.found is not None and (name := _benchmark_of(node)):
+                from tracealyze.pytest_plugin.benchmarks import EXTRA
+
+                node.funcargs[name].extra_info[EXTRA] = block.found.shown
 
     return traced
 

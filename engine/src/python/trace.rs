@@ -30,7 +30,7 @@ use crate::query::source_lines;
 use crate::query::time_bounds::TimeBoundError;
 use crate::replay::question::{Question, Variant};
 use crate::session::Session;
-use crate::store::normalise;
+use crate::store::random_names;
 use crate::store::table::{self, Table, ints, texts};
 use crate::store::trace::RecordedFacts;
 use crate::table_support::callers::{self, Caller};
@@ -126,7 +126,7 @@ pub fn format_of(py: Python<'_>, file: String) -> PyResult<Option<&'static str>>
 /// A path without the random part of the name of a temporary file or directory.
 #[pyfunction]
 pub fn without_random_name(path: Vec<u8>) -> Cow<'static, [u8]> {
-    Cow::Owned(normalise::without_random_name(&path).unwrap_or(path))
+    Cow::Owned(random_names::without_random_name(&path).unwrap_or(path))
 }
 
 #[pymethods]

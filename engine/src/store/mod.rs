@@ -19,6 +19,7 @@ pub(crate) mod paths;
 pub(crate) mod pid_index;
 pub(crate) mod program_names;
 pub mod programs;
+pub mod random_names;
 pub mod recent_lines;
 pub(crate) mod request_sources;
 pub(crate) mod resolution;

@@ -3,23 +3,9 @@
 //! `/proc/4711/stat` → `/proc/N/stat`, `pipe:[12345]` → `pipe:[N]`, `TCP:[127.0.0.1:42238->127.0.0.1:80]` →
 //! `TCP:[127.0.0.1:N->127.0.0.1:80]`, `/tmp/tmp.Xa81kQ` → `/tmp/tmp.R`, `0x7ffd8a10` → `0xN`.
 
-use crate::store::heuristics::{
-    FIRST_EPHEMERAL_PORT, MIN_HEX_ID_DIGITS, MIN_NUMBER_DIGITS, MIN_RANDOM_ALTERNATIONS,
-    RANDOM_LENGTHS,
-};
+use crate::store::heuristics::{FIRST_EPHEMERAL_PORT, MIN_HEX_ID_DIGITS, MIN_NUMBER_DIGITS};
+use crate::store::random_names::without_random_name;
 
-/// Directories of temporary files. Their names differ between runs.
-const TEMPORARY: [&[u8]; 5] = [
-    b"/tmp/",
-    b"/var/tmp/",
-    b"/dev/shm/",
-    b"/usr/tmp/",
-    b"/private/tmp/",
-];
-/// What precedes the random part of a temporary name without a separator: `tmpfile(3)` and Rust's tempfile, gcc.
-const BEFORE_RANDOM: [&[u8]; 2] = [b"tmp", b"cc"];
-/// Random part of a name of Python's tempfile, after `tmp`: lower case, digits, underscores.
-const PYTHON_RANDOM_LENGTH: usize = 8;
 /// The normalised form; `None` if it equals the text. Only words with a digit and names of temporary files can change.
 pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
@@ -46,59 +32,6 @@ pub fn normalise_into(target: &[u8], out: &mut Vec<u8>) -> bool {
         *out = changed;
     }
     true
-}
-
-/// `/tmp/tmp.Xa81kQ/log` → `/tmp/tmp.R/log`: a path without the random part of the name of a temporary file or directory;
-/// `None` if it has none.
-pub fn without_random_name(path: &[u8]) -> Option<Vec<u8>> {
-    let at = TEMPORARY
-        .iter()
-        .find(|directory| path.starts_with(directory))?
-        .len();
-    let name = path[at..]
-        .split(|&byte| byte == b'/')
-        .next()
-        .unwrap_or_default();
-    let random = random_part(name)?;
-    Some([&path[..at + random.start], b"R", &path[at + random.end..]].concat())
-}
-
-fn random_part(name: &[u8]) -> Option<std::ops::Range<usize>> {
-    let is_of_python = |rest: &[u8]| {
-        let is_used =
-            |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-        rest.len() == PYTHON_RANDOM_LENGTH && rest.iter().all(is_used)
-    };
-    if name
-        .strip_prefix(BEFORE_RANDOM[0])
-        .is_some_and(is_of_python)
-    {
-        return Some(BEFORE_RANDOM[0].len()..name.len());
-    }
-    let mut start = 0;
-    for word in name.split(|byte| !byte.is_ascii_alphanumeric()) {
-        let end = start + word.len();
-        let before = BEFORE_RANDOM
-            .iter()
-            .find(|before| word.starts_with(before))
-            .map_or(0, |before| before.len());
-        if is_random(&word[before..]) {
-            return Some(start + before..end);
-        }
-        start = end + 1;
-    }
-    None
-}
-
-fn is_random(word: &[u8]) -> bool {
-    let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
-    let alternations = word
-        .windows(2)
-        .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
-        .count();
-    RANDOM_LENGTHS.contains(&word.len())
-        && alternations >= MIN_RANDOM_ALTERNATIONS
-        && word.iter().any(u8::is_ascii_uppercase)
 }
 
 fn normalise_words(target: &[u8], out: &mut Vec<u8>) -> bool {
@@ -241,7 +174,8 @@ mod tests {
             ("/tmp/ssh-XXq9KmPlVt/agent.4711", "/tmp/ssh-R/agent.N"),
             ("/tmp/Server", "/tmp/Server"),
             ("/tmp/run1test", "/tmp/run1test"),
-            ("/home/u/tmp.Xa81kQ", "/home/u/tmp.Xa81kQ"),
+            ("/home/u/tmp.Xa81kQ", "/home/u/tmp.R"),
+            ("/home/u/tmp/Xa81kQ", "/home/u/tmp/Xa81kQ"),
         ];
         for (target, expected) in cases {
             let found = normalise(target.as_bytes()).unwrap_or_else(|| target.as_bytes().to_vec());

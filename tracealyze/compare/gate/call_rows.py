@@ -33,6 +33,11 @@ class CallRow:
     after: int
 
     @property
+    def text(self) -> str:
+        """The program, if it is known, and the shape."""
+        return " ".join(filter(None, self.name))
+
+    @property
     def growth(self) -> int:
         """The increase."""
         return self.after - self.before

@@ -179,6 +179,8 @@ def _words(name: Name) -> tuple[str, ...]:
         return ("critical-path",)
     if name.family == "finding":
         return ("summarize",)
+    if name.family == "call_duration":
+        return ("top-syscalls", "--sort", "total")
     if name.family == "calls" and name.arguments:
         return ("events", "--syscall", name.arguments[0])
     sorts = {"deliberate_wait": "total", "bytes_read": "bytes", "bytes_written": "bytes"}

@@ -244,7 +244,9 @@ def _starts(side: Places) -> Counter[str]:
     """How often each program was started."""
     found: Counter[str] = Counter()
     for (_, shape), number in _executions(side).items():
-        found[short(syscalls.target_of(shape.partition("(")[0], shape))] += number
+        # The table of a tracer counts starts, but does not name the programs.
+        if name := short(syscalls.target_of(shape.partition("(")[0], shape)):
+            found[name] += number
     return found
 
 
@@ -376,7 +378,7 @@ def _call_sites(cause: Cause, lead: Judgement, growth: Growth) -> list[_Row]:
 
 
 def _grown(row: CallRow, unit: str) -> _Row:
-    return Grown(" ".join(row.name), row.before, row.after, unit), row.example
+    return Grown(row.text, row.before, row.after, unit), row.example
 
 
 def _other_calls(cause: Cause, group: Sequence[Judgement], listed: Sequence[_Row], growth: Growth) -> list[_Row]:
@@ -427,7 +429,8 @@ def _inspect(cause: Cause, lead: Judgement, run: Run) -> str:
         options = ("--by", "program", "--by", "shape", "--sort", "total")
         return suggested.command("top-syscalls", files=[run.path], options=options)
     sort = {"ns": "total", "bytes": "bytes"}.get(lead.unit, "calls")
-    options = ("--program", cause[0], "--by", "shape", "--sort", sort)
+    program = ("--program", cause[0]) if cause[0] else ()
+    options = (*program, "--by", "shape", "--sort", sort)
     return suggested.command("top-syscalls", files=[run.path], options=options)
 
 

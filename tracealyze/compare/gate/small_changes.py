@@ -28,7 +28,7 @@ def small_changes(baseline: Baseline, runs: Sequence[Run], listed: Collection[st
     new = list(_new_in_all(then, each))
     before, after = ({place: side[place].calls if place in side else 0 for place in new} for side in (then, each[-1]))
     known = {syscall_of(place) for place in then}
-    rows = [row for row in call_rows(new, before, after) if " ".join(row.name) not in listed]
+    rows = [row for row in call_rows(new, before, after) if row.text not in listed]
     ranked = sorted(rows, key=lambda row: (_rank(row, known), -row.growth, row.name))
     first: dict[tuple[str, str], CallRow] = {}
     for row in ranked:

@@ -24,6 +24,7 @@ from tracealyze.errors import ExitCode
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.budget import Budget
+    from tracealyze.compare.gate.timing import Times
     from tracealyze.compare.run import Run
 
 
@@ -66,6 +67,10 @@ class Verdict:
     """The metrics of the baseline."""
     after: Mapping[str, Stats] = field(default_factory=dict)
     """The metrics of these runs."""
+    commands: tuple[str, str] = ("", "")
+    """The command lines of the baseline and of these runs, as far as the captures show them."""
+    times: Times | None = None
+    """Times that were measured without a tracer."""
 
     def __repr__(self) -> str:
         failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
@@ -156,6 +161,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         base=criteria.base,
         before=_stats(criteria.baseline.metrics) if criteria.baseline else {},
         after=_stats(series_of(runs)),
+        commands=(criteria.baseline.captured.argv if criteria.baseline else "", HowCaptured.of(runs[:1]).argv),
     )
 
 
@@ -180,6 +186,10 @@ def _status(judgements: Sequence[Judgement], trusted: Trust) -> Status:
 def without_baseline(captures: Sequence[str], path: str, why: str) -> Verdict:
     """The verdict if the baseline is missing."""
     return Verdict(Status.NO_BASELINE, tuple(captures), notes=(why,), baseline=path)
+
+
+# Times that are sums over programs.
+_OF_PROGRAMS = ("wall.median", "exclusive")
 
 
 def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -> Judgement:
@@ -207,7 +217,7 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
         return replace(judged, outcome=Outcome.UNSTABLE, why=why)
     before = baseline.places if baseline else None
     failed = replace(judged, outcome=Outcome.FAILED, explanation=explain.of_metric(budget.name, before, runs))
-    if metric.cls is Class.CLOCK:
+    if metric.name in _OF_PROGRAMS:
         then = _medians(baseline.metrics) if baseline else None
         return replace(failed, explanation=explain.of_programs(then, _medians(series_of(runs)), runs[-1]))
     if metric.name == "finding":
@@ -220,7 +230,7 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
 def _explained(judgement: Judgement, baseline: Baseline, runs: Sequence[Run]) -> Judgement:
     if judgement.outcome not in (Outcome.FAILED, Outcome.WARNED):
         return judgement
-    if judgement.cls is Class.CLOCK:
+    if Name.of(judgement.metric).family in _OF_PROGRAMS:
         now = _medians(series_of(runs))
         return replace(judgement, explanation=explain.of_programs(_medians(baseline.metrics), now, runs[-1]))
     name = Name.of(judgement.metric)
@@ -237,9 +247,17 @@ def _lost(run: Run) -> int:
     return sum(loss.lines for loss in run.trace.captures[0].losses)
 
 
+_NOTE_ON_TABLES = (
+    "A table of the tracer has calls, failed calls and their duration. Processes, files opened, requested waits, "
+    "failed lookups and bytes cannot be compared."
+)
+
+
 def notes_on(runs: Sequence[Run]) -> Iterator[str]:
     """Why counts of these captures are too low or differ from each other, one line each."""
     first = HowCaptured.of(runs[:1])
+    if any(run.is_table for run in runs):
+        yield _NOTE_ON_TABLES
     for run in runs:
         if why := HowCaptured.of([run]).counts_differ(first, runs[0].path):
             yield f"{run.path}: captured differently from the first run: {'; '.join(why)}."

@@ -51,11 +51,12 @@ def document(verdict: Verdict) -> dict[str, Any]:
             for each in verdict.first_runs
         ],
         "notes": list(verdict.notes),
+        "hyperfine": asdict(verdict.times) if verdict.times else None,
     }
 
 
 def _calls(rows: Sequence[CallRow]) -> list[dict[str, Any]]:
-    return [{"what": " ".join(row.name), "before": row.before, "after": row.after} for row in rows[:_MAX_CALLS]]
+    return [{"what": row.text, "before": row.before, "after": row.after} for row in rows[:_MAX_CALLS]]
 
 
 def _regression(regression: Regression) -> dict[str, Any]:

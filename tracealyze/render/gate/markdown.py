@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome, amount
+from tracealyze.render.gate import times
 from tracealyze.render.gate.words import DOUBTFUL, advice, body, details, headline
 from tracealyze.render.listing import markdown_cell
 from tracealyze.sanitize import shown
@@ -30,6 +31,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield _plain(headline(verdict))
     for note in verdict.notes:
         yield f"\n> {_plain(note)}"
+    if verdict.times:
+        yield from ("", "```", *times.lines(verdict), "```")
     for number, regression in enumerate(verdict.regressions[:_EXPLAINED], start=1):
         yield f"\n#### {number}\\. {_plain(shown(regression.title))}\n"
         yield from (f"{'  - ' if line[0] == ' ' else '- '}{_plain(line.strip())}" for line in body(regression))

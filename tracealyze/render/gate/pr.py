@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, amount
 from tracealyze.compare.gate.verdict import Status
+from tracealyze.render.gate import times
 from tracealyze.render.gate.measured import scenario_of
 from tracealyze.render.gate.words import cut, title
 from tracealyze.render.listing import markdown_cell
@@ -82,10 +83,12 @@ def _folded(unchanged: Sequence[Verdict]) -> str:
 
 
 def _table(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    yield f"| scenario | verdict | {' | '.join(_COLUMNS)} |"
-    yield f"|---|---|{'---:|' * len(_COLUMNS)}"
+    is_timed = any(verdict.times for verdict in verdicts)
+    columns = [*_COLUMNS, *(["time (hyperfine)"] if is_timed else [])]
+    yield f"| scenario | verdict | {' | '.join(columns)} |"
+    yield f"|---|---|{'---:|' * len(columns)}"
     for verdict in verdicts[:_MAX_ROWS]:
-        cells = (_cell(verdict, column) for column in _COLUMNS)
+        cells = [_cell(verdict, column) for column in _COLUMNS] + ([times.in_a_cell(verdict)] if is_timed else [])
         yield f"| {_code(scenario_of(verdict))} | {_word(verdict)} | {' | '.join(cells)} |"
     if len(verdicts) > _MAX_ROWS:
         yield f"\nand {len(verdicts) - _MAX_ROWS} more"
@@ -103,7 +106,7 @@ def _cell(verdict: Verdict, column: str) -> str:
     names, unit = _COLUMNS[column], _UNITS.get(column, "")
     before, after = _sum(verdict.before, names), _sum(verdict.after, names)
     if after is None:
-        return ""
+        return "–"
     is_failed = any(judgement.metric in names for judgement in verdict.of(Outcome.FAILED))
     now = f"**{amount(after, unit)}**" if is_failed else amount(after, unit)
     return now if before in (None, after) else f"{amount(before or 0, unit)} → {now}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome
+from tracealyze.render.gate import times
 from tracealyze.render.gate.words import DOUBTFUL, advice, body, by_reason, cut, headline, title
 from tracealyze.sanitize import shown
 
@@ -42,6 +43,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield headline(verdict)
     for note in verdict.notes:
         yield f"  {shown(note)}"
+    yield from times.lines(verdict)
     for number, regression in enumerate(verdict.regressions[:_EXPLAINED], start=1):
         yield f"\n{number}. {shown(regression.title)}"
         yield from (part for line in body(regression) for part in _wrapped(line))
@@ -73,7 +75,7 @@ def _small(changes: Sequence[CallRow]) -> Iterator[str]:
 
 def _calls(changes: Sequence[CallRow]) -> Iterator[str]:
     for row in changes[:_SMALL]:
-        yield f"  {cut(shown(' '.join(row.name)), _WIDTH)} {row.before} → {row.after}"
+        yield f"  {cut(shown(row.text), _WIDTH)} {row.before} → {row.after}"
     if len(changes) > _SMALL:
         yield f"  and {units.counted(len(changes) - _SMALL, 'other')}"
 
