@@ -10,6 +10,7 @@
 //! A name is treated alike wherever it stands, because a relative path is the end of an absolute one.
 
 use crate::pseudonym::Pseudonyms;
+use crate::random_name::{generated_part, is_of_python, is_random};
 use crate::recent::Recent;
 use crate::{address, known, token};
 use regex::bytes::Regex;
@@ -249,6 +250,13 @@ impl Names {
         if place.is_temporary && self.python_random(name, out) {
             return;
         }
+        if !place.is_temporary
+            && let Some(random) = generated_part(name)
+        {
+            self.around_random(&name[..random.start], place, out);
+            self.pseudonyms.random(&name[random.clone()], out);
+            return self.around_random(&name[random.end..], place, out);
+        }
         let has_percent = memchr::memchr(b'%', name).is_some();
         let mut start = 0;
         while start < name.len() {
@@ -293,13 +301,26 @@ impl Names {
         }
     }
 
+    /// What precedes or follows a generated part: words, and what separates them from it.
+    fn around_random(&mut self, text: &[u8], place: &Place, out: &mut Vec<u8>) {
+        let is_separator = |byte: &u8| matches!(byte, b'.' | b'_' | b'-');
+        let mut rest = text;
+        if let Some(after) = text.strip_prefix(b".tmp").or(text.strip_prefix(b"tmp")) {
+            out.extend_from_slice(&text[..text.len() - after.len()]);
+            rest = after;
+        }
+        for word in rest.split_inclusive(is_separator) {
+            let length = word.len() - usize::from(word.last().is_some_and(is_separator));
+            self.component(&word[..length], place, out);
+            out.extend_from_slice(&word[length..]);
+        }
+    }
+
     /// Names of Python's tempfile: after `tmp`, eight small letters, digits and underscores.
     fn python_random(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
-        let is_part =
-            |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
         let Some(rest) = name
             .strip_prefix(b"tmp")
-            .filter(|rest| rest.len() == 8 && rest.iter().all(is_part))
+            .filter(|rest| rest.len() == 8 && rest.iter().all(is_of_python))
         else {
             return false;
         };
@@ -322,19 +343,6 @@ impl Names {
         }
         is_made_up
     }
-}
-
-/// As the engine decides it.
-fn is_random(word: &[u8]) -> bool {
-    let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
-    let alternations = word
-        .windows(2)
-        .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
-        .count();
-    word.is_ascii()
-        && (6..=12).contains(&word.len())
-        && alternations >= 2
-        && word.iter().any(u8::is_ascii_uppercase)
 }
 
 /// Where a component stands.
