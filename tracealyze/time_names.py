@@ -23,8 +23,8 @@ CLASSES = {
 """Classes and tags of time, in words, for time that is not named by a call."""
 
 
-_UNIT = re.compile(r"(?P<unit>\S+) @(?:[\d.]+[a-z]+ ?)+(?P<took>\+.*)?")
-"""A unit in the tree of `systemd-analyze critical-chain`: the moment of its start, and how long it took."""
+_UNIT = re.compile(r"(?P<unit>\S+) (?:@(?:[\d.]+[a-z]+ ?)+(?P<took>\+.*)?|\((?P<time>(?:[\d.]+[a-z]+ ?)+)\))")
+"""A unit in the tree or picture of `systemd-analyze`: the moment of its start, and how long it took."""
 
 
 def name_of(row: Row) -> Shown:
@@ -52,4 +52,4 @@ def silence_after(message: str | None) -> str:
     unit = _UNIT.fullmatch(message)
     if unit is None:
         return f'silence after "{message}"'
-    return f"start of {unit['unit']}" if unit["took"] else f"after {unit['unit']}"
+    return f"start of {unit['unit']}" if unit["took"] or unit["time"] else f"after {unit['unit']}"

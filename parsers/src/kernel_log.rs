@@ -22,6 +22,7 @@ pub(crate) mod stamp;
 mod stamp_place;
 mod tool_times;
 mod unit_chain;
+mod unit_plot;
 
 use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
@@ -51,6 +52,9 @@ impl Format for KernelLog {
             return Recognition::Yes;
         }
         let grammar = StampGrammar::of(head);
+        if grammar.place == StampPlace::Plot {
+            return Recognition::Yes;
+        }
         let (mut lines, mut stamped, mut sure, mut calls, mut jobs) =
             (0usize, 0usize, 0usize, 0usize, 0usize);
         for line in head
@@ -117,7 +121,10 @@ impl Format for KernelLog {
 
 /// The message of a line: what follows its stamps. Host, sender and process id are part of it in some forms.
 pub fn message_of(line: &[u8]) -> Option<&[u8]> {
-    prefix::read(line, StampGrammar::default()).map(|prefix| prefix.text)
+    let prefix = prefix::read(line, StampGrammar::default());
+    prefix
+        .or_else(|| unit_plot::read(line))
+        .map(|prefix| prefix.text)
 }
 
 /// A call, a half of one, or a signal as tracers print it, with or without a thread id before it.
@@ -268,6 +275,8 @@ impl LineReader for KernelLogReader {
                 target: stored(&message, parsed),
                 ..Line::of(LineKind::Log)
             },
+            // Bars, and the legend.
+            None if self.grammar.place == StampPlace::Plot => Line::of(LineKind::Notice),
             None => without_stamp(line, self.is_newest_first, parsed),
         }
     }

@@ -83,6 +83,9 @@ const MAX_ZONE_BYTES: usize = 13;
 
 /// Append the part of a line before its message: stamps, host, sender. Numbers stay where only they stand between blanks.
 pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
+    if is_place_in_plot(text) {
+        return out.extend_from_slice(text);
+    }
     // Fields of JSON have names, and numbers between blanks may be a part of any text.
     if memchr::memchr(b'"', text).is_some() {
         return message(names, text, out);
@@ -117,6 +120,27 @@ pub(crate) fn head(names: &mut Names, text: &[u8], out: &mut Vec<u8>) {
             message(names, part, out);
         }
     }
+}
+
+/// `<text class="left" x="1035.034" y="34.000">` and `</text>`, around a unit in a picture of systemd: its place is its time.
+fn is_place_in_plot(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_coordinate = |value: &[u8]| {
+        value.len() <= 12
+            && value
+                .iter()
+                .all(|&byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    let is_known = |value: &[u8]| matches!(value, b"left" | b"right") || is_coordinate(value);
+    let between = |number: usize, part: &[u8]| match number {
+        0 => part == b"<text class=",
+        2 => part == b" x=",
+        4 => part == b" y=",
+        6 => part == b">",
+        _ => number < 6 && is_known(part),
+    };
+    let mut parts = text.split(|&byte| byte == b'"').enumerate();
+    text == b"</text>" || !text.is_empty() && parts.all(|(number, part)| between(number, part))
 }
 
 /// `[10/Oct/2026:13:55:36 +0000]`, as in access logs.

@@ -461,6 +461,7 @@ fn is_pseudonym(word: &[u8]) -> bool {
 /// line: in it, escaped quotes count.
 fn quoted(text: &[u8]) -> Vec<bool> {
     let mut marks = in_quotes(text);
+    marks[..place_in_plot(text)].fill(false);
     if text.trim_ascii_start().first() != Some(&b'{') {
         return marks;
     }
@@ -478,6 +479,20 @@ fn quoted(text: &[u8]) -> Vec<bool> {
         at = text.len().min(end + 1);
     }
     marks
+}
+
+/// The length of `<text class="left" x="1035.034" y="34.000">`: the place of a unit in a picture of systemd, not a text.
+fn place_in_plot(text: &[u8]) -> usize {
+    let start = text.trim_ascii_start();
+    let rest = [&b"<text class=\"left\" "[..], b"<text class=\"right\" "]
+        .iter()
+        .find_map(|tag| start.strip_prefix(*tag));
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"xy=. \"".contains(byte);
+    let end = rest.map(|rest| (rest, rest.iter().take_while(|byte| is_part(byte)).count()));
+    match end {
+        Some((rest, end)) if rest.get(end) == Some(&b'>') => text.len() - rest.len() + end + 1,
+        _ => 0,
+    }
 }
 
 /// The same for a line without such strings. A backslash escapes the next byte.

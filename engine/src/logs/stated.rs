@@ -119,7 +119,7 @@ pub(crate) fn stated(message: &str) -> Option<Stated> {
     if let Some(job) = running_job(message) {
         return Some(job);
     }
-    if let Some(unit) = unit_of_chain(message) {
+    if let Some(unit) = unit_of_chain(message).or_else(|| unit_of_plot(message)) {
         return Some(unit);
     }
     if is_spread(message) {
@@ -214,6 +214,28 @@ fn unit_of_chain(message: &str) -> Option<Stated> {
         dur_ns: amount.dur_ns,
         meaning: Meaning::Takes,
         at: start..message.len(),
+    })
+}
+
+/// `foo.service (17.176s)`, and nothing else: the text beside a bar in a picture of systemd.
+fn unit_of_plot(message: &str) -> Option<Stated> {
+    const KINDS: [&str; 7] = [
+        ".service",
+        ".mount",
+        ".automount",
+        ".device",
+        ".socket",
+        ".swap",
+        ".scope",
+    ];
+    let (unit, took) = message.strip_suffix(')')?.split_once(" (")?;
+    let amount = amounts(took).into_iter().next()?;
+    let is_unit = !unit.contains(' ') && KINDS.iter().any(|kind| unit.ends_with(kind));
+    let start = unit.len() + " (".len();
+    (is_unit && amount.at == (0..took.len())).then_some(Stated {
+        dur_ns: amount.dur_ns,
+        meaning: Meaning::Takes,
+        at: start..start + took.len(),
     })
 }
 
@@ -568,9 +590,14 @@ mod tests {
         let cases = [
             ("a.service @5.811s +17.176s", "Takes 17.176s"),
             ("a.service @5.811s +1min 7.1s", "Takes 1min 7.1s"),
+            ("a.service (1min 7.1s)", "Takes 1min 7.1s"),
         ];
         assert_states(&cases);
-        for message in ["a.target @24.709s", "mail to a @b +1s of it"] {
+        for message in [
+            "a.target @24.709s",
+            "mail to a @b +1s of it",
+            "bundle.js (233ms)",
+        ] {
             assert_eq!(shown(message), "", "{message}");
         }
     }

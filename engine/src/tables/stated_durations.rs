@@ -145,7 +145,7 @@ fn as_printed<'text>(message: &'text str, at: &Range<usize>) -> &'text str {
 
 /// The message; of a unit in the tree of systemd the words for its time, which the tree leaves out.
 fn as_told(message: &str, stated: &Stated) -> String {
-    match message.split_once(" @") {
+    match message.split_once(" @").or(message.split_once(" (")) {
         Some((unit, _)) if stated.meaning == Meaning::Takes => {
             format!("{unit} took {}", as_printed(message, &stated.at))
         }

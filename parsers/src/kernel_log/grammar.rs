@@ -14,7 +14,7 @@ use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
 use super::stamp_place::{StampGrammar, StampPlace};
-use super::unit_chain;
+use super::{unit_chain, unit_plot};
 use crate::elision::is_elision;
 use crate::format::{Head, blank};
 use crate::scan;
@@ -51,6 +51,9 @@ fn place(head: Head<'_>) -> StampPlace {
     }
     if unit_chain::is_chain(lines(head)) {
         return StampPlace::Chain;
+    }
+    if unit_plot::is_plot(lines(head)) {
+        return StampPlace::Plot;
     }
     let plain = StampGrammar::default();
     let all = lines(head).count();
@@ -142,6 +145,7 @@ impl StampPlace {
             StampPlace::Seconds => seconds(line),
             StampPlace::Age(word) => ages::read(line, word),
             StampPlace::Chain => unit_chain::read(line),
+            StampPlace::Plot => unit_plot::read(line),
         }
     }
 }

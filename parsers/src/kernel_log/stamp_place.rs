@@ -25,4 +25,6 @@ pub(super) enum StampPlace {
     Age(u8),
     /// In the tree of systemd's units, the latest first.
     Chain,
+    /// In a picture of systemd's units: where the text of each stands.
+    Plot,
 }
