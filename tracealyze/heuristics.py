@@ -345,3 +345,15 @@ MAX_WAIT_TO_SILENCE: Final = 1.5
 """Maximum ratio of a call to a silence within it, unless the messages name the process.
 
 Source: chosen. Calls of idle threads last as long as the capture."""
+DAY_NS: Final = 86_400_000_000_000
+"""By which clocks without a date differ from others.
+Source: a day, whatever leap seconds do."""
+ZONE_STEP_NS: Final = 900_000_000_000
+"""Of which time zones are multiples.
+Source: the time zone database; Nepal is at +05:45."""
+MAX_ZONES_NS: Final = 93_600_000_000_000
+"""Largest difference between two time zones.
+Source: from UTC-12 to UTC+14."""
+MAX_AXIS_RATIO: Final = 20
+"""Maximum ratio of the longest to the shortest capture on one axis.
+Source: chosen. At 80 columns, a twentieth of the plot is two of them."""

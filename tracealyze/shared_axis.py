@@ -20,18 +20,11 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.connections import Ends, connections_of, difference_ns
 from tracealyze.errors import WrongUsage
+from tracealyze.heuristics import DAY_NS, MAX_AXIS_RATIO, MAX_ZONES_NS, ZONE_STEP_NS
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
-
-_QUARTER_NS = 900 * units.S
-_DAY_NS = 86_400 * units.S
-_MAX_ZONES_NS = 26 * 3600 * units.S
-"""The largest difference between two time zones: from UTC-12 to UTC+14."""
-_MAX_FACTOR = 20
-"""One axis for captures of which one lasts much longer would show a dot for the others."""
-
 
 _TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d")
 _ZONED = re.compile(r"\d\d:\d\d:\d\d(?:[.,]\d+)? ?(?:Z\b|UTC|GMT|[+-]\d\d:?\d\d)")
@@ -189,14 +182,14 @@ def _of_midnights(extent: Extent, reference: Extent) -> Shift | None:
     """The shift by whole days, or by the difference of time zones, with which the captures overlap."""
     days_ns = 0
     if not (extent.is_dated and reference.is_dated):
-        days_ns = round(((reference.start_ns or 0) - (extent.start_ns or 0)) / _DAY_NS) * _DAY_NS
-        for ns in (days_ns, days_ns - _DAY_NS, days_ns + _DAY_NS):
+        days_ns = round(((reference.start_ns or 0) - (extent.start_ns or 0)) / DAY_NS) * DAY_NS
+        for ns in (days_ns, days_ns - DAY_NS, days_ns + DAY_NS):
             if _overlap(extent, reference, ns):
                 return Shift(ns, Basis.DAYS)
     # A tracer's clock since 1970 is of no zone. A log may print local time.
     if not (extent.is_local or reference.is_local) or extent.is_log == reference.is_log:
         return None
-    zones = range(-_MAX_ZONES_NS, _MAX_ZONES_NS + 1, _QUARTER_NS)
+    zones = range(-MAX_ZONES_NS, MAX_ZONES_NS + 1, ZONE_STEP_NS)
     fitting = [days_ns + ns for ns in zones if _overlap(extent, reference, days_ns + ns)]
     return Shift(fitting[0], Basis.ZONE) if len(fitting) == 1 else None
 
@@ -243,7 +236,7 @@ def axis_of(extents: Sequence[Extent]) -> Axis | None:
     longest_ns = max(end - start for start, end in placed.values())
     is_one_time = end_ns - start_ns <= sum(end - start for start, end in placed.values())
     shortest_ns = min(end - start for start, end in placed.values())
-    if not is_one_time or longest_ns > _MAX_FACTOR * shortest_ns:
+    if not is_one_time or longest_ns > MAX_AXIS_RATIO * shortest_ns:
         return None
     before = (placed[number][0] - start_ns if number in placed else None for number in range(len(extents)))
     return Axis(tuple(before), end_ns - start_ns)
@@ -253,7 +246,7 @@ def note(extent: Extent, shift: Shift | None) -> str | None:
     """What has to be said about a shift that was inferred; None about the others."""
     if shift is None or shift.basis not in (Basis.ZONE, Basis.CONNECTION):
         return None
-    of_day_ns = abs(shift.ns) if shift.basis is Basis.CONNECTION else abs(shift.ns) % _DAY_NS or _DAY_NS
+    of_day_ns = abs(shift.ns) if shift.basis is Basis.CONNECTION else abs(shift.ns) % DAY_NS or DAY_NS
     reason = ": another time zone" if shift.basis is Basis.ZONE else ", by what the hosts sent each other"
     side = "behind" if shift.ns > 0 else "ahead"
     return f"The clock of {shown(extent.name)} is {units.duration(of_day_ns)} {side}{reason}."
