@@ -70,7 +70,7 @@ pub(crate) fn is_random(word: &[u8]) -> bool {
         .windows(2)
         .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
         .count();
-    word.is_ascii()
+    word.iter().all(u8::is_ascii_alphanumeric)
         && (6..=12).contains(&word.len())
         && alternations >= 2
         && word.iter().any(u8::is_ascii_uppercase)
