@@ -3,7 +3,7 @@
 use crate::replay::polls;
 use crate::replay::steps::{EndedBy, Step, step};
 use crate::store::event::NONE;
-use crate::store::heuristics::{MAX_CALLS_SINCE_REQUEST, MIN_PAUSE_SHARE};
+use crate::store::heuristics::{MAX_CALLS_SINCE_REQUEST, MAX_INSTANT_CALL_NS, MIN_PAUSE_SHARE};
 use crate::store::spans::Span;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
@@ -151,7 +151,7 @@ fn ended_by(
             && wakers.wait(trace, span.row) == Some(Wait::Child);
         return Some(EndedBy::Task {
             task: edge.task,
-            at_ns: edge.at_ns.min(span.end_ns),
+            at_ns: woken_at(trace, &edge, span),
             is_child: waits_for_child,
         });
     }
@@ -161,9 +161,39 @@ fn ended_by(
     let asked_ns = last_request(trace, task, at, span);
     match wakers.ended_by(trace, task, at, span) {
         Ender::Timer | Ender::Outside => None,
+        // It had come at an unknown moment before.
+        Ender::Client if is_at_once(span) && asked_ns.is_none() => None,
         Ender::Client => Some(asked_ns.map_or(EndedBy::Moment, EndedBy::Answer)),
         Ender::Unknown => asked_ns.map(EndedBy::Answer),
     }
+}
+
+/// Whether a call found what it needed.
+fn is_at_once(span: Span) -> bool {
+    span.end_ns - span.start_ns < MAX_INSTANT_CALL_NS
+}
+
+/// When the other task did what ended a call. If it is in a call of its own then, that may be a wait, whose time is not work
+/// that this call waited for. So a write did it when it began, because it goes on until this call has made room. What ended
+/// a call at once had been done before.
+fn woken_at(trace: &Trace, edge: &Edge, span: Span) -> i64 {
+    let events = &trace.events;
+    let at_ns = edge.at_ns.min(span.end_ns);
+    let rows = trace.rows_of(edge.task);
+    let begun = rows.partition_point(|&row| events.start_ns(row) <= at_ns);
+    let last = begun.checked_sub(1).and_then(|place| rows.get(place));
+    let writes = |row: u32| {
+        matches!(
+            events.action(row),
+            Action::Writes | Action::Sends | Action::SendsMany | Action::Splices
+        )
+    };
+    let goes_on = |&&row: &&u32| {
+        let lasts = events.end_ns(row).is_some_and(|end_ns| end_ns > at_ns);
+        lasts && (writes(row) || is_at_once(span))
+    };
+    last.filter(goes_on)
+        .map_or(at_ns, |&row| events.start_ns(row))
 }
 
 /// When the task last sent something to where this call waited for input.
