@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from conftest import SAMPLES, Run
@@ -122,3 +124,36 @@ def test_json_has_wall_times_afterwards(run: Run) -> None:
     assert [list(fix) for fix in document["fixes"]] == [["finding", "alone_ns"]] * 2
     lows = [fix["alone_ns"][0] for fix in document["fixes"]]
     assert document["together_ns"][0] < min(lows) < document["observed_ns"]
+
+
+_PIPE = """1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7ffd /* 1 var */) = 0 <0.000100>
+1 1700000000.001000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+2 1700000000.001200 execve("/bin/fill", ["fill"], 0x7ffd /* 1 var */) = 0 <0.000100>
+{turns}1 1700000003.310000 wait4(2, [{{WIFEXITED(s) && WEXITSTATUS(s) == 0}}], 0, NULL) = 2 <0.000100>
+1 1700000003.320000 exit_group(0) = ?
+1 1700000003.320100 +++ exited with 0 +++
+"""
+
+
+def _turns() -> Iterator[str]:
+    """A reader that pauses after each read, and a writer that waits until a read has made room."""
+    for turn in range(3):
+        at = 1_700_000_000 + turn
+        yield f'2 {at}.010000 write(1<pipe:[7]>, "x"..., 65536 <unfinished ...>\n'
+        yield f'1 {at + 1}.000000 read(0<pipe:[7]>, "x"..., 65536) = 65536 <0.001000>\n'
+        yield f"2 {at + 1}.001200 <... write resumed>) = 65536 <0.991200>\n"
+        yield (
+            f"1 {at + 1}.002000 clock_nanosleep(CLOCK_REALTIME, 0, {{tv_sec=0, tv_nsec=990000000}}, NULL) = 0 <0.990100>\n"
+        )
+    yield "2 1700000003.300000 exit_group(0) = ?\n2 1700000003.300100 +++ exited with 0 +++\n"
+
+
+def test_a_writer_does_not_outlast_the_pauses_of_its_reader(tmp_path: Path) -> None:
+    (tmp_path / "pipe.strace").write_text(_PIPE.format(turns="".join(_turns())))
+    found = tracealyze.read(tmp_path / "pipe.strace").what_if(without='syscall == "clock_nanosleep"')
+    assert found.together_ns[1] < 2 * S
+
+
+def test_a_program_that_nobody_runs_is_a_mistake() -> None:
+    with pytest.raises(WrongUsage, match="no process runs nosuch"):
+        tracealyze.read(SHUTDOWN / "before.strace.xz").what_if(parallel="nosuch")

@@ -16,6 +16,7 @@ from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Finding
 from tracealyze.heuristics import MAX_DRIFT_SHARE, MAX_RESIDUE_SHARE, MIN_HIDDEN_SHARE
 from tracealyze.program_names import short
+from tracealyze.sanitize import shown
 from tracealyze.selection import Selection
 from tracealyze.trace_tables import LeftOut, Replayed, TraceTables, Variant
 
@@ -130,10 +131,19 @@ def what_if(
             raise WrongUsage(f"scale: a factor is 0 or more, not {factor:g}.")
         question.scale(f"{text} × {factor:g}", expression, factor)
     if parallel:
+        _must_run(trace, parallel)
         question.wishes.append(_Wish(f"parallel {', '.join(parallel)}", (), is_parallel=True))
     if not question.wishes:
         raise WrongUsage("nothing to change: name a finding, or events to remove or to scale.")
     return question.answer(observed_ns)
+
+
+def _must_run(trace: TraceTables, programs: Sequence[str]) -> None:
+    """Raises `WrongUsage` for a program that no process runs: it would seem to make no difference."""
+    for program in programs:
+        if not trace.select(program=program).totals["processes"]:
+            known = sorted({short(row["program"]) for row in trace.processes if row["program"]})
+            raise WrongUsage(f"parallel: no process runs {shown(program)}.{did_you_mean(program, known)}")
 
 
 def _window(trace: TraceTables) -> tuple[int, int]:
