@@ -87,3 +87,10 @@ def test_each_error_and_signal_has_a_text() -> None:
     assert all(signal.kind in ("crash", "killed", "asked") for signal in known.signals().values())
     assert known.usual_failures()
     assert all(usual.because for usual in known.usual_failures())
+
+
+def test_all_turns_of_a_long_loop_are_counted(tmp_path: Path) -> None:
+    turn = "read(4, 0x1ffb70f, 4096) = -1 EBADF (Bad file descriptor)\nclose(4) = -1 EBADF (Bad file descriptor)\n"
+    (tmp_path / "a.strace").write_text('execve("/bin/relay", ["relay"], 0x7ffd /* 1 var */) = 0\n' + 5_000 * turn)
+    text = tracealyze.read(tmp_path / "a.strace").summary().document()["outcome"]["text"]
+    assert "5,000 times without success" in text

@@ -88,7 +88,7 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
-        tuple(_last_failure(process)),
+        tuple(_last_words(process) or _last_failure(process)),
         unseen="how it goes on",
         next=whole_command(trace.captures[0].format, attaches=True),
     )
@@ -227,6 +227,36 @@ def _while_idle(process: EndedProcess) -> str:
         return Quoting(f"It asked: {asked.quoted()}.")
     refused = nearest_refusal(process)
     return f"It was refused before: {sentence(refused)}" if refused and not known.is_usual(refused) else ""
+
+
+def next_child(trace: TraceTables, pid: int | None) -> Outcome | None:
+    """That a process waits for another child when the capture ends, after earlier ones returned; None if it does not.
+
+    Whether this one returns too is not known. None if the child was traced: then its calls say so."""
+    row = next((each for each in trace.table("open_calls") if each["pid"] == pid and each["kind"] == "child"), None)
+    if row is None or any(each["parent_pid"] == pid for each in trace.processes if each["pid"] != pid):
+        return None
+    waits = trace.select(pid=() if pid is None else pid, syscall=row["syscall"], where="ret > 0")
+    if not (returned := waits.totals["calls"]):
+        return None
+    many = units.counted(returned, "earlier child returned", "earlier children returned")
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"the capture ends while {process_of(row)} waits for its next child"),
+        (f"{many} before; the child was not traced.",),
+        (row["last_line"],),
+        unseen="whether it returns",
+        next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _last_words(process: EndedProcess) -> list[str]:
+    """What the process said last, if that is about a failure, and what failed."""
+    message = last_message(process)
+    if message is None or not message.is_failure:
+        return []
+    row = unexplained(process)
+    return [f"Last message: {message.quoted()}.", *([f"Last failure: {sentence(row)}"] if row else [])]
 
 
 def _last_failure(process: EndedProcess) -> list[str]:

@@ -26,7 +26,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
         without_calls = fine_runs.without_calls(trace)
-        return without_calls or spins.in_table(trace) or _hang_of(findings) or _of_table(findings)
+        return without_calls or spins.in_table(trace) or _hang_of(trace, findings) or _of_table(findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
@@ -66,7 +66,7 @@ def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Seque
     if found := hangs.hang(trace, still):
         return found
     by_chance = bool(trace.captures[0].has.get("summary_table")) or hangs.ends_by_chance(processes, findings)
-    return None if by_chance else _hang_of(findings)
+    return None if by_chance else _hang_of(trace, findings)
 
 
 def _next(finding: Finding) -> str:
@@ -74,9 +74,11 @@ def _next(finding: Finding) -> str:
     return f"kill -CONT {pid}" if finding.name == _STOPPED else hangs.command(finding.pid)
 
 
-def _hang_of(findings: Sequence[Finding]) -> Outcome | None:
+def _hang_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome | None:
     """The hang that the first finding is about; None if it is about none."""
     for first in findings[:1]:
+        if first.name in that_mean("open call") and (found := fine_runs.next_child(trace, first.pid)):
+            return found
         if first.name in that_mean("open call") and first.severity is not Severity.INFO:
             return Outcome(Verdict.HUNG, "", lines=first.lines[:4], next=_next(first))
     return None

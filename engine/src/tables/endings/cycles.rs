@@ -42,7 +42,7 @@ table! {
     }
 }
 
-/// The last calls of a task that are looked at.
+/// The last calls of a task in which a cycle is looked for. Its turns before them are counted.
 const MAX_CALLS: usize = 4096;
 
 /// Builds the table, one row per process.
@@ -77,13 +77,12 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
     {
         rows.remove(0);
     }
-    let symbols: Vec<Symbol> = rows
-        .iter()
-        .map(|&row| (events.shape_number(row), events.ret(row) == 0))
-        .collect();
+    let symbols: Vec<Symbol> = rows.iter().map(|&row| symbol(context, row)).collect();
     let Some((period, turns)) = cycle(&symbols) else {
         return;
     };
+    let first_row = rows[period * turns - 1];
+    let (earlier, first_row) = earlier_turns(context, task, &symbols[..period], first_row);
     let turn: Vec<u32> = rows[..period].iter().rev().copied().collect();
     let is_shown = |&row: &u32| fails(context, row) || is_empty(context, row);
     let place = turn.iter().position(is_shown).unwrap_or(0);
@@ -95,7 +94,7 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
     let row = TableRow {
         of: TaskAt { task, row: turn[0] },
         body: turn.iter().map(|&row| named(context, row)).collect(),
-        turns: turns as i64,
+        turns: (turns + earlier) as i64,
         period: period as i64,
         calls: context.calls_of(task).count() as i64,
         failing: count(fails),
@@ -108,11 +107,39 @@ fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) 
         targets: different_targets(context, &rows[..period * turns], period, place),
         errno: failing.map_or(Text::NONE, |row| events.shape(row).errno),
         lines: LinesOf {
-            first_row: rows[period * turns - 1],
+            first_row,
             last_row: rows[0],
         },
     };
     builder.add(row, Provenance::Rows(turn));
+}
+
+fn symbol(context: &TableContext<'_>, row: u32) -> Symbol {
+    let events = &context.trace.events;
+    (events.shape_number(row), events.ret(row) == 0)
+}
+
+/// The whole turns of a task before a row, which is the first of the turns that are known, and the first row of them all. The
+/// symbols of a turn are in reverse order.
+fn earlier_turns(
+    context: &TableContext<'_>,
+    task: u32,
+    turn: &[Symbol],
+    first_row: u32,
+) -> (usize, u32) {
+    let before = context.calls_of(task).rev();
+    let before = before.skip_while(|&row| row >= first_row);
+    let same = before
+        .zip(turn.iter().cycle())
+        .take_while(|&(row, &known)| symbol(context, row) == known);
+    let (mut calls, mut earliest) = (0, first_row);
+    for (row, _) in same {
+        calls += 1;
+        if calls % turn.len() == 0 {
+            earliest = row;
+        }
+    }
+    (calls / turn.len(), earliest)
 }
 
 /// The period of the symbols from their start whose turns have the most calls, and its turns; among equals, the shortest

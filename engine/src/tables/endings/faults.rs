@@ -9,11 +9,13 @@ use crate::store::event::EventKind;
 use crate::table_support::context::TableContext;
 use parsers::facts::{FaultAddress, RefusedCall};
 use parsers::{Outcome, Text};
+use std::ops::Range;
 
 /// Events of a task, from its end, in which faults are looked for.
 const MAX_EVENTS: usize = 256;
 /// Calls that remove mappings before a fault, of each task, that are read again.
 const MAX_UNMAPPINGS: usize = 256;
+const PAGE_BYTES: u64 = 4096;
 
 /// Events of a task, before such a fault, in which the same one is looked for: handlers report it, and then raise it again.
 const MAX_EVENTS_OF_HANDLER: usize = 4096;
@@ -121,13 +123,59 @@ pub(super) fn unmapping(
     let pairs = rows.iter().zip(&lines).rev();
     pairs
         .filter_map(|(&row, line)| removed_range(line).map(|range| (row, range)))
-        .find(|(_, (start, length))| address.checked_sub(*start).is_some_and(|at| at < *length))
+        .find(|(_, range)| is_in(address, *range))
         .map(|(row, _)| row)
+        .filter(|&row| !is_mapped_again(context, process, address, row..fault))
+}
+
+fn is_in(address: u64, (start, length): (u64, u64)) -> bool {
+    address.checked_sub(start).is_some_and(|at| at < length)
+}
+
+/// Whether a call between these events maps an address.
+fn is_mapped_again(
+    context: &TableContext<'_>,
+    process: &EndedProcess,
+    address: u64,
+    between: Range<u32>,
+) -> bool {
+    let events = &context.trace.events;
+    let maps = |row: &u32| {
+        let name = events.texts.bytes(events.shape(*row).syscall);
+        // An address below that of the mapping is not in it.
+        let is_below = || u64::try_from(events.ret(*row)).is_ok_and(|start| start <= address);
+        between.contains(row)
+            && matches!(name, b"mmap" | b"mmap2" | b"mmap64")
+            && events.outcome(*row) == Outcome::Ok
+            && is_below()
+    };
+    let mut rows: Vec<u32> = Vec::new();
+    for &task in &process.tasks {
+        rows.extend(
+            context
+                .calls_of(task)
+                .rev()
+                .filter(maps)
+                .take(MAX_UNMAPPINGS),
+        );
+    }
+    let lines = lines_of(context, &rows);
+    rows.iter().zip(&lines).any(|(&row, line)| {
+        let start = u64::try_from(events.ret(row)).ok();
+        let range = start.zip(mapped_length(line));
+        range.is_some_and(|range| is_in(address, range))
+    })
+}
+
+/// The length in bytes of what an mmap maps.
+fn mapped_length(line: &str) -> Option<u64> {
+    let (_, call) = line.split_once("mmap")?;
+    let (_, args) = call.split_once('(')?;
+    number(args.split(',').nth(1)?.trim())?.checked_next_multiple_of(PAGE_BYTES)
 }
 
 /// The first address and the length in bytes of what a munmap or mremap removes.
 fn removed_range(line: &str) -> Option<(u64, u64)> {
-    const PAGE_BYTES: u64 = 4096;
     let (_, args) = line
         .split_once("munmap(")
         .or_else(|| line.split_once("mremap("))?;
@@ -146,7 +194,26 @@ fn number(word: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::removed_range;
+    use super::{mapped_length, removed_range};
+
+    #[test]
+    fn mappings_are_whole_pages() {
+        let cases = [
+            (
+                "mmap(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0) = 0x7f2000",
+                Some(4096),
+            ),
+            (
+                "9 mmap2(0x7f2000, 0x1001, PROT_READ, …) = 0x7f2000",
+                Some(8192),
+            ),
+            ("munmap(0x7f2000, 8192) = 0", None),
+            ("mmap(NULL", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(mapped_length(line), expected, "{line}");
+        }
+    }
 
     #[test]
     fn removed_ranges_are_whole_pages() {
