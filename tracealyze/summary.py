@@ -14,9 +14,9 @@ from tracealyze.capture_input.standstill import Standstill, standstill
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
-from tracealyze.meanwhile import meanwhile, moments
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
-from tracealyze.shared_axis import must_name_captures
+from tracealyze.together.meanwhile import meanwhile, moments
+from tracealyze.together.shared_axis import must_name_captures
 from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tracealyze.conversion import EventStream
     from tracealyze.expression import Expression
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.shared_axis import Extent
+    from tracealyze.together.shared_axis import Extent
     from tracealyze.trace import Trace
 
 
@@ -54,7 +54,7 @@ class AxisOptions:
 
     def must_name(self, extents: Sequence[Extent]) -> None:
         """Raises `WrongUsage` if an option names none of these captures."""
-        from tracealyze.shared_axis import must_name_captures
+        from tracealyze.together.shared_axis import must_name_captures
 
         must_name_captures(self.aligned or (), extents)
 

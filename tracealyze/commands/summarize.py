@@ -119,8 +119,8 @@ def _brief(traces: Iterable[Trace], max_tokens: int, evidence: bool) -> int:
 
 def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool, axis: AxisOptions | None = None) -> int:
     """A line per capture and the report of the slowest one, or only the report of a single one."""
-    from tracealyze.meanwhile import Moments, meanwhile, moments, remarks
     from tracealyze.render import overview
+    from tracealyze.together.meanwhile import Moments, meanwhile, moments, remarks
 
     axis = axis or AxisOptions()
     told: list[Moments] = []

@@ -49,7 +49,7 @@ def _charts(source: CaptureOptions, options: AxisOptions, limit: int) -> None:
     """The charts of all captures: those of one time on one axis."""
     from tracealyze.picture.text_chart import names_width
     from tracealyze.render.terminal import Terminal
-    from tracealyze.shared_axis import axis_of, extents_of, note, shifts
+    from tracealyze.together.shared_axis import axis_of, extents_of, note, shifts
 
     traces = list(source.traces())
     extents = extents_of(traces, options.aligned or ())

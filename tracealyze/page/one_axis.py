@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracealyze.meanwhile import meanwhile, moments, remarks
 from tracealyze.page.markup import element
 from tracealyze.page.sections import figure
 from tracealyze.picture.boot_chart import boot_chart
 from tracealyze.render.capture_notes import name_of_capture
-from tracealyze.shared_axis import axis_of, extents_of
+from tracealyze.together.meanwhile import meanwhile, moments, remarks
+from tracealyze.together.shared_axis import axis_of, extents_of
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace

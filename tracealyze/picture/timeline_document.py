@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tracealyze.bounded import within
 from tracealyze.picture.lanes import lanes
 from tracealyze.render.capture_notes import name_of_capture
-from tracealyze.shared_axis import axis_of, extents_of
 from tracealyze.time_names import name_of
+from tracealyze.together.shared_axis import axis_of, extents_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,10 +18,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.connections import Ends, connections_of, difference_ns
 from tracealyze.errors import WrongUsage
 from tracealyze.heuristics import DAY_NS, MAX_AXIS_RATIO, MAX_ZONES_NS, ZONE_STEP_NS
 from tracealyze.sanitize import shown
+from tracealyze.together.connections import Ends, connections_of, difference_ns
 
 if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables

@@ -16,7 +16,7 @@ from tracealyze import units
 from tracealyze.heuristics import MAX_WAIT_TO_SILENCE, MIN_SILENCE_IN_WAIT_NS, MIN_SILENCE_IN_WAIT_SHARE
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
-from tracealyze.shared_axis import Extent, extent_of, note, shifts
+from tracealyze.together.shared_axis import Extent, extent_of, note, shifts
 
 if TYPE_CHECKING:
     from tracealyze.table import Row

@@ -1,0 +1,1 @@
+"""Captures that belong together: on one axis, and what one says about the other."""
