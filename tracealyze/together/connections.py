@@ -38,7 +38,9 @@ def connections_of(trace: TraceTables) -> Mapping[tuple[str, str], Ends]:
     """The connections of a trace by address of this end and of the other. Only strace -yy prints both."""
     calls = trace.select(syscalls=sorted(_READS | _WRITES), where=_CONDITION)
     found: dict[tuple[str, str], Ends] = {}
-    for row in calls.events_of(("syscall", "target", "start_ns", "dur_ns"), limit=_MAX_CALLS):
+    rows = calls.events_of(("syscall", "target", "start_ns", "dur_ns"), limit=_MAX_CALLS)
+    # The head of a table needs no other package.
+    for row in rows.head(_MAX_CALLS):
         named = _NAMED.match(row["target"] or "")
         if named is None or row["start_ns"] is None:
             continue

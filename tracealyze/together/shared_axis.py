@@ -115,8 +115,9 @@ def extent_of(trace: TraceTables, aligned: Iterable[str] = ()) -> Extent:
 
 def _is_local(trace: TraceTables) -> bool:
     """Whether the first message has a time of day without its zone."""
-    row = next(iter(trace.events_of(("line",), limit=1)), None)
-    text = trace.quote([row["line"]])[0] if row else ""
+    # The head of a table needs no other package.
+    lines = [row["line"] for row in trace.events_of(("line",), limit=1).head(1)]
+    text = "".join(trace.quote(lines))
     return _TIME_OF_DAY.search(text) is not None and _ZONED.search(text) is None
 
 

@@ -6,7 +6,7 @@
 use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS, Shape};
 use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::facts::{Facts, PolledTargets, ReadyTarget, Sink};
-use crate::store::heuristics::{MIN_HIGH_FD, MIN_HIGH_FDS};
+use crate::store::heuristics::{MAX_MOVED_BYTES, MIN_HIGH_FD, MIN_HIGH_FDS};
 use crate::store::normalise;
 use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -473,12 +473,12 @@ impl EventTable {
         action_of(self.shape(row).syscall)
     }
 
-    /// Bytes that a row moved, if its syscall returns that.
+    /// Bytes that a row moved, if its syscall returns that. More than a call can move is a damaged line.
     pub fn bytes(&self, row: u32) -> Option<i64> {
         let ret = self.ret(row);
         let moves =
             ret >= 0 && self.outcome(row) == Outcome::Ok && self.action(row).returns_bytes();
-        moves.then_some(ret)
+        moves.then_some(ret.min(MAX_MOVED_BYTES))
     }
 
     /// The maximum duration that a call requested, if it is known: a sleep, or a wait with a timeout.

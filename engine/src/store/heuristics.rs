@@ -474,3 +474,6 @@ pub(crate) const MAX_CALLS_SINCE_REQUEST: usize = 64;
 /// Minimum share of the life of a child that is sleep, for the child to be a pause of its creator.
 /// Source: chosen. `sleep 0.1` is at least 60% sleep, however slow the tracer makes its start.
 pub(crate) const MIN_PAUSE_SHARE: f64 = 0.5;
+/// Maximum number of bytes that one call moves. Sums of more could overflow.
+/// Source: Linux moves less than 2 GiB in a call (MAX_RW_COUNT), other systems at most what memory holds.
+pub(crate) const MAX_MOVED_BYTES: i64 = 1 << 40;
