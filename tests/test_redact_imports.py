@@ -8,7 +8,7 @@ from rust_imports import Crate, file_circles, upward
 
 # A module may use those in layers below its own.
 LAYERS = [
-    ["key", "known", "quoted", "random_name", "recent", "wrapper", "verify"],
+    ["key", "known", "quoted", "recent", "wrapper", "verify"],
     ["token", "pseudonym", "address"],
     ["names"],
     ["bare"],

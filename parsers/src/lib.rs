@@ -33,6 +33,7 @@ pub mod perf_trace;
 pub mod procmon;
 mod prompt;
 mod quoting;
+pub mod random_name;
 pub mod scan;
 mod stack;
 pub mod strace;

@@ -34,7 +34,6 @@ mod log;
 mod names;
 mod pseudonym;
 mod quoted;
-mod random_name;
 mod recent;
 pub mod stream;
 mod token;

@@ -10,9 +10,11 @@
 //! A name is treated alike wherever it stands, because a relative path is the end of an absolute one.
 
 use crate::pseudonym::Pseudonyms;
-use crate::random_name::{generated_part, is_of_python, is_random};
 use crate::recent::Recent;
 use crate::{address, known, token};
+use parsers::random_name::{
+    BEFORE_RANDOM, TEMPORARY, TMP, generated_part, is_python_random, is_random,
+};
 use regex::bytes::Regex;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -37,14 +39,6 @@ impl Kept {
     }
 }
 
-/// Directories of temporary files, as the engine knows them.
-const TEMPORARY: [&[u8]; 5] = [
-    b"/tmp/",
-    b"/var/tmp/",
-    b"/dev/shm/",
-    b"/usr/tmp/",
-    b"/private/tmp/",
-];
 /// Directories of programs.
 const PROGRAMS: [&[u8]; 3] = [b"bin", b"sbin", b"libexec"];
 /// Repeated punctuation may be a secret too: more of it is left out.
@@ -318,20 +312,17 @@ impl Names {
 
     /// Names of Python's tempfile: after `tmp`, eight small letters, digits and underscores.
     fn python_random(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
-        let Some(rest) = name
-            .strip_prefix(b"tmp")
-            .filter(|rest| rest.len() == 8 && rest.iter().all(is_of_python))
-        else {
+        let Some(rest) = name.strip_prefix(TMP).filter(|rest| is_python_random(rest)) else {
             return false;
         };
-        out.extend_from_slice(b"tmp");
+        out.extend_from_slice(TMP);
         self.pseudonyms.random(rest, out);
         true
     }
 
     /// Random parts of the names of other temporary files.
     fn random(&mut self, run: &[u8], out: &mut Vec<u8>) -> bool {
-        let before = [&b"tmp"[..], b"cc"]
+        let before = BEFORE_RANDOM
             .into_iter()
             .find(|before| run.starts_with(before))
             .unwrap_or(b"");

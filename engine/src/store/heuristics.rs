@@ -4,7 +4,7 @@
 //! `chosen`, when samples and field captures are right with it but nothing was measured. Limits on work and memory, and
 //! numbers of formats, stay where they are used.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 const US: i64 = 1_000;
 const MS: i64 = 1_000 * US;
@@ -291,12 +291,6 @@ pub(crate) const MIN_NUMBER_DIGITS: usize = 3;
 /// Minimum length of a hexadecimal word with a decimal digit that is an id.
 /// Source: git abbreviates hashes to 7 digits; the first part of a UUID has 8.
 pub(crate) const MIN_HEX_ID_DIGITS: usize = 7;
-/// Lengths of the random part of a temporary name.
-/// Source: `mkstemp(3)` replaces six characters, `mktemp(1)` and OpenSSH ten.
-pub(crate) const RANDOM_LENGTHS: RangeInclusive<usize> = 6..=12;
-/// Minimum number of changes between capital letters, small letters and digits in a random part.
-/// Source: nine in ten random names of six letters and digits have at least two; a capitalised word has one.
-pub(crate) const MIN_RANDOM_ALTERNATIONS: usize = 2;
 /// First port that identifies a connection rather than a service.
 /// Source: the first ephemeral port of Linux (`ip_local_port_range`) and illumos (`tcp_smallest_anon_port`).
 pub(crate) const FIRST_EPHEMERAL_PORT: u32 = 32768;

@@ -1,7 +1,7 @@
 //! Names of temporary files and directories: libraries generate a part of them, which differs in each run.
 //!
 //! In a directory of temporary files, any part that looks generated is one. Elsewhere the name must have the form of a
-//! library that makes such names next to the file that it will replace:
+//! library (`parsers::random_name`):
 //!
 //! ```text
 //! tmpk3j2_x9a   .tmpZ8jrmD   tmp.Xa81kQ0b2c   tmp_obj_4fQz1B   settings.json.K7ZB41
@@ -10,25 +10,9 @@
 
 use std::ops::Range;
 
-use memchr::{memmem, memrchr};
-
-use crate::store::heuristics::{MIN_RANDOM_ALTERNATIONS, RANDOM_LENGTHS};
-
-/// Directories of temporary files. Their names differ between runs.
-const TEMPORARY: [&[u8]; 5] = [
-    b"/tmp/",
-    b"/var/tmp/",
-    b"/dev/shm/",
-    b"/usr/tmp/",
-    b"/private/tmp/",
-];
-const TMP: &[u8] = b"tmp";
-/// What precedes the random part of a temporary name without a separator: `tmpfile(3)` and Rust's tempfile, gcc.
-const BEFORE_RANDOM: [&[u8]; 2] = [TMP, b"cc"];
-/// Random part of a name of Python's tempfile, after `tmp`: lower case, digits, underscores.
-const PYTHON_RANDOM_LENGTH: usize = 8;
-/// Characters that `mkstemp(3)` replaces. GLib, Qt and rsync append them to the name of the file that they replace.
-const MKSTEMP_RANDOM_LENGTH: usize = 6;
+use parsers::random_name::{
+    BEFORE_RANDOM, TEMPORARY, TMP, appended, is_python_random, is_random, marked,
+};
 
 /// `/tmp/tmp.Xa81kQ/log` → `/tmp/tmp.R/log`: a path without the random parts of the names of temporary files and
 /// directories; `None` if it has none.
@@ -45,31 +29,35 @@ fn with_placeholder(path: &[u8]) -> Option<Vec<u8>> {
         .iter()
         .find(|directory| path.starts_with(directory))
         .and_then(|directory| in_temporary_directory(path, directory.len()))
-        .or_else(|| marked(path))
-        .or_else(|| appended(path))?;
+        .or_else(|| in_any_directory(path))?;
     Some([&path[..random.start], b"R", &path[random.end..]].concat())
 }
 
 /// The random part of the first name after a directory of temporary files.
 fn in_temporary_directory(path: &[u8], at: usize) -> Option<Range<usize>> {
-    let name = &path[at..component_end(path, at)];
-    let random = random_part(name)?;
-    Some(at + random.start..at + random.end)
+    let name = path[at..].split(|&byte| byte == b'/').next()?;
+    Some(moved(random_part(name)?, at))
 }
 
-fn component_end(path: &[u8], at: usize) -> usize {
-    let rest = &path[at..];
-    at + rest
-        .iter()
-        .position(|&byte| byte == b'/')
-        .unwrap_or(rest.len())
+/// The generated part of the first name that begins as one of a library, or the one at the end of the last name.
+fn in_any_directory(path: &[u8]) -> Option<Range<usize>> {
+    let (mut start, mut last) = (0, (0, path));
+    for name in path.split(|&byte| byte == b'/') {
+        if let Some(random) = marked(name) {
+            return Some(moved(random, start));
+        }
+        last = (start, name);
+        start += name.len() + 1;
+    }
+    Some(moved(appended(last.1)?, last.0))
+}
+
+fn moved(range: Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
 }
 
 fn random_part(name: &[u8]) -> Option<Range<usize>> {
-    if name
-        .strip_prefix(TMP)
-        .is_some_and(|rest| rest.len() == PYTHON_RANDOM_LENGTH && rest.iter().all(is_of_python))
-    {
+    if name.strip_prefix(TMP).is_some_and(is_python_random) {
         return Some(TMP.len()..name.len());
     }
     let mut start = 0;
@@ -85,87 +73,6 @@ fn random_part(name: &[u8]) -> Option<Range<usize>> {
         start = end + 1;
     }
     None
-}
-
-/// The random part of the first name that begins with `tmp` or `.tmp`, in any directory.
-///
-/// People also choose such names (`tmpfiles.d`, `tmpwatch12`, `tmpDataFile`), so words and words with a number stay.
-fn marked(path: &[u8]) -> Option<Range<usize>> {
-    memmem::find_iter(path, TMP).find_map(|at| {
-        let name_start = match path[..at] {
-            [.., b'.'] => at - 1,
-            _ => at,
-        };
-        if name_start > 0 && path[name_start - 1] != b'/' {
-            return None;
-        }
-        random_after_tmp(path, at + TMP.len())
-    })
-}
-
-fn random_after_tmp(path: &[u8], start: usize) -> Option<Range<usize>> {
-    let name = &path[start..component_end(path, start)];
-    let stem = name
-        .iter()
-        .position(|byte| !is_of_python(byte))
-        .unwrap_or(name.len());
-    if stem == PYTHON_RANDOM_LENGTH
-        && matches!(name.get(stem), None | Some(b'.'))
-        && has_inner_digit(&name[..stem])
-    {
-        return Some(start..start + stem);
-    }
-    let word_start = memrchr(b'.', name)
-        .max(memrchr(b'_', name))
-        .max(memrchr(b'-', name))
-        .map_or(0, |separator| separator + 1);
-    is_generated(&name[word_start..]).then_some(start + word_start..start + name.len())
-}
-
-/// The six characters that are appended to the last name of a path: `settings.json.K7ZB41`.
-fn appended(path: &[u8]) -> Option<Range<usize>> {
-    let start = path.len().checked_sub(MKSTEMP_RANDOM_LENGTH)?;
-    let is_suffix = start > 1 && matches!(path[start - 1], b'.' | b'-') && path[start - 2] != b'/';
-    // The dash is that of `.goutputstream-K7ZB41`. After others, people write versions and names of builds.
-    let is_known = path[start.saturating_sub(1)] == b'.' || path[..start].ends_with(b"stream-");
-    let word = &path[start..];
-    (is_suffix && is_known && word.iter().any(u8::is_ascii_digit) && is_generated(word))
-        .then_some(start..path.len())
-}
-
-fn is_of_python(byte: &u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_'
-}
-
-/// Whether a digit is followed by another character. A word with a number has its digits at the end.
-fn has_inner_digit(word: &[u8]) -> bool {
-    let number = word.iter().rev().take_while(|byte| byte.is_ascii_digit());
-    word[..word.len() - number.count()]
-        .iter()
-        .any(u8::is_ascii_digit)
-}
-
-/// Whether a word looks random, and not like a name in camel case.
-fn is_generated(word: &[u8]) -> bool {
-    let is_number = |byte: &u8| byte.is_ascii_digit();
-    let letters = word.len() - word.iter().rev().take_while(|byte| is_number(byte)).count();
-    let is_camel_case = word[..letters].iter().all(u8::is_ascii_alphabetic)
-        && word[..letters]
-            .windows(2)
-            .all(|pair| pair.iter().any(u8::is_ascii_lowercase));
-    is_random(word) && !is_camel_case
-}
-
-fn is_random(word: &[u8]) -> bool {
-    let kind = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
-    let alternations = word
-        .windows(2)
-        .filter(|pair| kind(&pair[0]) != kind(&pair[1]))
-        .count();
-    RANDOM_LENGTHS.contains(&word.len())
-        && alternations >= MIN_RANDOM_ALTERNATIONS
-        && word.iter().all(u8::is_ascii_alphanumeric)
-        && word.iter().any(u8::is_ascii_uppercase)
 }
 
 #[cfg(test)]
