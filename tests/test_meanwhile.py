@@ -6,6 +6,7 @@ from pathlib import Path
 
 import tracealyze
 from tracealyze.together.meanwhile import meanwhile, moments
+from tracealyze.together.shared_axis import extent_of
 
 _CALLS = """7 1764374400.100000 execve("/usr/bin/app", ["app"], 0x7ffd /* 1 var */) = 0 <0.001000>
 7 1764374400.200000 connect(3, {sa_family=AF_INET, sin_port=htons(5432), sin_addr=inet_addr("10.0.0.9")}) = 0 <9.800000>
@@ -21,7 +22,8 @@ _LOG = """2025-11-29T00:00:00.150000+00:00 host app[7]: starting
 def _told(folder: Path, log: str) -> list[str]:
     (folder / "a.strace").write_text(_CALLS)
     (folder / "a.log").write_text(log)
-    return [each.text for each in meanwhile(moments(tracealyze.read(folder / name)) for name in ("a.strace", "a.log"))]
+    traces = [tracealyze.read(folder / name) for name in ("a.strace", "a.log")]
+    return [each.text for each in meanwhile(moments(trace, extent_of(trace)) for trace in traces)]
 
 
 def test_silence_within_a_call_is_explained_by_it(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.together.meanwhile import meanwhile, moments
-from tracealyze.together.shared_axis import must_name_captures
+from tracealyze.together.shared_axis import extent_of, must_name_captures
 from tracealyze.trace_tables import errors_of
 
 if TYPE_CHECKING:
@@ -251,8 +251,10 @@ class Summary:
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if more else {})
         if len({each.dur_kind == "gap" for each in self.captures}) > 1:
-            every = [moments(self.trace.of_capture(number), aligned) for number in self.trace.capture_numbers]
-            must_name_captures(aligned, [each.extent for each in every])
+            traces = [self.trace.of_capture(number) for number in self.trace.capture_numbers]
+            extents = [extent_of(trace, aligned) for trace in traces]
+            must_name_captures(aligned, extents)
+            every = [moments(trace, extent) for trace, extent in zip(traces, extents, strict=True)]
             parts["meanwhile"] = [each.document() for each in meanwhile(every)]
         counts = {} if full else self._bound(parts)
         return parts | {"counts": counts}

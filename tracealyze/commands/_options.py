@@ -33,30 +33,7 @@ if TYPE_CHECKING:
     from tracealyze.conversion import EventStream
     from tracealyze.expression import Expression
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.together.shared_axis import Extent
     from tracealyze.trace import Trace
-
-
-@dataclass(frozen=True)
-class AxisOptions:
-    """How captures are put on one axis."""
-
-    aligned: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--align",
-            metavar="CAPTURE=TIME",
-            help="This moment of a capture (forms of --from) is the one that is named of the others. "
-            "Use it once per capture if their clocks have nothing in common.",
-            rich_help_panel=INPUT,
-        ),
-    ] = None
-
-    def must_name(self, extents: Sequence[Extent]) -> None:
-        """Raises `WrongUsage` if an option names none of these captures."""
-        from tracealyze.together.shared_axis import must_name_captures
-
-        must_name_captures(self.aligned or (), extents)
 
 
 _Result = TypeVar("_Result")
@@ -179,6 +156,22 @@ class CaptureOptions:
             root=self.root,
             where=self.condition,
         )
+
+
+@dataclass(frozen=True)
+class AxisOptions:
+    """How captures are put on one axis."""
+
+    aligned: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--align",
+            metavar="CAPTURE=TIME",
+            help="Name one moment in each capture (TIME as for --from): the captures are aligned there. For captures "
+            "whose clocks have nothing in common. Repeatable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -120,9 +120,10 @@ def _brief(traces: Iterable[Trace], max_tokens: int, evidence: bool) -> int:
 def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool, axis: AxisOptions | None = None) -> int:
     """A line per capture and the report of the slowest one, or only the report of a single one."""
     from tracealyze.render import overview
-    from tracealyze.together.meanwhile import Moments, meanwhile, moments, remarks
+    from tracealyze.together.meanwhile import Moments, meanwhile, moments
+    from tracealyze.together.shared_axis import extent_of, must_name_captures, notes
 
-    axis = axis or AxisOptions()
+    aligned = axis.aligned or () if axis else ()
     told: list[Moments] = []
     runs: list[overview.Run] = []
     slowest: tuple[Trace, Summary] | None = None
@@ -131,17 +132,18 @@ def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool, axi
         with analyzing():
             summary = trace.summary()
         runs.append(overview.run_of(trace, summary))
-        told.append(moments(trace, axis.aligned or ()))
+        told.append(moments(trace, extent_of(trace, aligned)))
         lost += losses.lost_lines(trace)
         if slowest is None or runs[-1].weight > runs[at].weight:
             slowest, at = (trace, summary), len(runs) - 1
     if slowest is None:
         return lost
-    axis.must_name([each.extent for each in told])
+    extents = [each.extent for each in told]
+    must_name_captures(aligned, extents)
     used = 0
     if len(runs) > 1:
         show = overview.show if form is Form.TABLE else overview.show_markdown
-        sentences = [*(each.text for each in meanwhile(told)), *remarks(told)]
+        sentences = [*(each.text for each in meanwhile(told)), *notes(extents)]
         used = show(runs, at, sentences)
     _report(*slowest, form, top, full, used)
     return lost

@@ -49,7 +49,7 @@ def _charts(source: CaptureOptions, options: AxisOptions, limit: int) -> None:
     """The charts of all captures: those of one time on one axis."""
     from tracealyze.picture.text_chart import names_width
     from tracealyze.render.terminal import Terminal
-    from tracealyze.together.shared_axis import axis_of, extents_of, note, shifts
+    from tracealyze.together.shared_axis import axis_of, extents_of, notes
 
     traces = list(source.traces())
     extents = extents_of(traces, options.aligned or ())
@@ -66,9 +66,8 @@ def _charts(source: CaptureOptions, options: AxisOptions, limit: int) -> None:
             _without_window(trace)
         else:
             _show(trace, each, place, name_width if place else 0)
-    for extent, shift in zip(extents, shifts(extents) if axis else (), strict=False):
-        if text := note(extent, shift):
-            terminal.paragraph(text, "dim")
+    for text in notes(extents) if axis else ():
+        terminal.paragraph(text, "dim")
     source.close(*traces)
 
 

@@ -243,7 +243,7 @@ def next_child(trace: TraceTables, pid: int | None) -> Outcome | None:
     return Outcome(
         Verdict.CANNOT_TELL,
         shown(f"the capture ends while {process_of(row)} waits for its next child"),
-        (f"{many} before; the child was not traced.",),
+        (f"{many}. This one was not traced.",),
         (row["last_line"],),
         unseen="whether it returns",
         next=whole_command(trace.captures[0].format, attaches=True),

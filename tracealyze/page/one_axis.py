@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracealyze.page.markup import element
 from tracealyze.page.sections import figure
 from tracealyze.picture.boot_chart import boot_chart
 from tracealyze.render.capture_notes import name_of_capture
-from tracealyze.together.meanwhile import meanwhile, moments, remarks
-from tracealyze.together.shared_axis import axis_of, extents_of
+from tracealyze.together.meanwhile import meanwhile, moments
+from tracealyze.together.shared_axis import axis_of, extents_of, notes
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
@@ -24,12 +23,12 @@ _MAX_ROWS = 12
 def section(traces: Sequence[Trace], aligned: Iterable[str] = ()) -> Iterator[str]:
     """The section; nothing for a single capture, or if no two were made at the same time."""
     extents = extents_of(traces, aligned)
-    told = [replace(moments(trace, aligned), extent=extent) for trace, extent in zip(traces, extents, strict=True)]
     axis = axis_of(extents)
     if axis is None:
         return
+    told = [moments(trace, extent) for trace, extent in zip(traces, extents, strict=True)]
     yield '<section id="one-axis">\n<h2>At the same time</h2>\n'
-    for text in (*(each.text for each in meanwhile(told)), *remarks(told)):
+    for text in (*(each.text for each in meanwhile(told)), *notes(extents)):
         yield element("p", text)
     places = [(trace, place) for number, trace in enumerate(traces) if (place := axis.on(number))]
     for number, (trace, (before_ns, axis_ns)) in enumerate(places[:_MAX_CAPTURES], start=1):

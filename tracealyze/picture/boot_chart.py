@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from tracealyze.picture import axis
 from tracealyze.picture.labels import fitted
 from tracealyze.picture.lanes import MAX_LANES, Lane, Lanes, lanes
 from tracealyze.picture.looks import LOOKS, dark, hatched
-from tracealyze.picture.path_runs import PathRuns, Run, Stay, path_runs
+from tracealyze.picture.path_runs import Run, Stay, path_runs
 from tracealyze.render.terminal import cells
 from tracealyze.sanitize import shown
 
@@ -78,7 +78,7 @@ def boot_chart(
     wall_ns = scale_ns or trace.window.wall_ns
     found = lanes(trace, limit)
     step_ns = max(wall_ns // _PLOT, 1)
-    path = _moved(path_runs(trace, found.lane_of, step_ns), before_ns // step_ns)
+    path = path_runs(trace, found.lane_of, step_ns, before_ns // step_ns)
     height = _TOP + _ROW * len(found.rows) + 4
     width = _NAMES + _PLOT + _AMOUNTS
     parts = [
@@ -107,12 +107,6 @@ def _axis(wall_ns: int, height: int) -> Iterator[str]:
         x = _NAMES + round(_PLOT * at_ns / wall_ns, 1)
         yield f'<path d="M{x} {_AXIS - 4}V{height}" stroke="currentColor" stroke-opacity=".15"/>'
         yield f'<text x="{x}" y="14" text-anchor="middle" fill="currentColor">{units.duration(at_ns)}</text>\n'
-
-
-def _moved(path: PathRuns, columns: int) -> PathRuns:
-    """The path that many columns further to the right."""
-    runs = [replace(run, begin=run.begin + columns, end=run.end + columns) for run in path.runs]
-    return PathRuns(runs, [replace(stay, begin=stay.begin + columns, end=stay.end + columns) for stay in path.stays])
 
 
 def _lane(lane: Lane, number: int, wall_ns: int, tick_ns: int, before_ns: int) -> str:

@@ -60,9 +60,9 @@ class PathRuns:
     stays: Sequence[Stay]
 
 
-def path_runs(trace: Trace, lane_of: LaneOf, step_ns: int) -> PathRuns:
-    """The critical path by columns of this length."""
-    columns = _columns(trace, lane_of, step_ns)
+def path_runs(trace: Trace, lane_of: LaneOf, step_ns: int, before: int = 0) -> PathRuns:
+    """The critical path by columns of this length. The picture has `before` columns before the window."""
+    columns = {before + number: column for number, column in _columns(trace, lane_of, step_ns).items()}
     runs = list(_runs(columns))
     return PathRuns(runs, list(_stays(columns, runs)))
 

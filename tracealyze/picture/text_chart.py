@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracealyze import units
@@ -40,8 +39,7 @@ def text_chart(
     before_ns, span_ns = place or (0, wall_ns)
     step_ns = max(-(-span_ns // plot), 1)
     before = before_ns // step_ns
-    runs = [_moved(run, before, plot) for run in path_runs(trace, found.lane_of, step_ns).runs]
-    runs = [run for run in runs if run.begin < run.end]
+    runs = path_runs(trace, found.lane_of, step_ns, before).runs
     yield ((" " * (name_width + _AMOUNT + 2), ""), (_axis(span_ns, plot), "dim"))
     total = units.duration(wall_ns, trace.tick_ns)
     yield (*_head(_PATH, total, name_width, drawn), *_row([False] * plot, runs, drawn))
@@ -56,10 +54,6 @@ def names_width(found: Lanes, width: int, drawn: Symbols) -> int:
     """The columns of the names in a chart of this width."""
     longest = max([cells(_PATH), *(cells(_label(lane, drawn)) for lane in found.rows)])
     return min(longest, _MAX_NAME_WIDTH, width // 3)
-
-
-def _moved(run: Run, columns: int, plot: int) -> Run:
-    return replace(run, begin=min(run.begin + columns, plot), end=min(run.end + columns, plot))
 
 
 def key(trace: Trace) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.heuristics import MAX_WAIT_TO_SILENCE, MIN_SILENCE_IN_WAIT_NS, MIN_SILENCE_IN_WAIT_SHARE
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
-from tracealyze.together.shared_axis import Extent, extent_of, note, shifts
+from tracealyze.together.shared_axis import Extent, shifts
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
@@ -84,19 +84,16 @@ class Meanwhile:
 class Moments:
     """The long silences or calls of one capture, when it was made, and the resolution of its clock."""
 
-    extent: Extent = field(default_factory=lambda: Extent(""))
+    extent: Extent
     silences: tuple[Silence, ...] = ()
     waits: tuple[Wait, ...] = ()
     tick_ns: int = units.US
 
 
-def moments(trace: TraceTables, aligned: Iterable[str] = ()) -> Moments:
-    """Those of a trace of one capture. `aligned` has the moments that the user names, as in `extent_of`."""
+def moments(trace: TraceTables, extent: Extent) -> Moments:
+    """Those of a trace of one capture, which has this extent."""
     capture = trace.captures[0] if trace.captures else None
-    if capture is None:
-        return Moments()
-    extent = extent_of(trace, aligned)
-    if extent.moment_ns is None and not extent.has_midnight:
+    if capture is None or (extent.moment_ns is None and not extent.has_midnight):
         return Moments(extent)
     rows = [row for row in trace.path_from(MIN_SILENCE_IN_WAIT_NS, _MAX_ROWS) if _is_long(row)]
     if capture.dur_kind == "gap":
@@ -137,13 +134,6 @@ def meanwhile(captures: Iterable[Moments]) -> list[Meanwhile]:
                 told.append(Meanwhile(silence, best.wait, max(best.tick_ns, each.tick_ns)))
     told.sort(key=lambda one: -one.silence.dur_ns)
     return told[:_MAX_TOLD]
-
-
-def remarks(captures: Iterable[Moments]) -> list[str]:
-    """What has to be said about clocks that were put on one axis."""
-    extents = [each.extent for each in captures]
-    notes = (note(extent, shift) for extent, shift in zip(extents, shifts(extents), strict=True))
-    return [text for text in notes if text is not None]
 
 
 @dataclass(frozen=True)

@@ -243,6 +243,12 @@ def axis_of(extents: Sequence[Extent]) -> Axis | None:
     return Axis(tuple(before), end_ns - start_ns)
 
 
+def notes(extents: Sequence[Extent]) -> list[str]:
+    """What has to be said about the shifts of captures."""
+    found = (note(extent, shift) for extent, shift in zip(extents, shifts(extents), strict=True))
+    return [text for text in found if text is not None]
+
+
 def note(extent: Extent, shift: Shift | None) -> str | None:
     """What has to be said about a shift that was inferred; None about the others."""
     if shift is None or shift.basis not in (Basis.ZONE, Basis.CONNECTION):
