@@ -29,8 +29,8 @@ _KNOWN_MISSES = {
     "make-in-parallel",
     "xargs-in-parallel",
 }
-"""Steady pairs whose measured time is outside the range. With them, 93% are right, after two faults that the pairs showed were mended; the goal is
-90%."""
+"""Steady pairs whose measured time is outside the range. With them, 93% are right, after two faults that the pairs
+showed were mended; the goal is 90%."""
 _MAX_WIDTH_SHARE = 0.25
 _NOISE_S = 0.02
 """Runs of one program differ by this much: the start of the program and of its shell on a machine that others use."""
