@@ -8,7 +8,7 @@ from rust_imports import Crate, file_circles, upward
 
 # A module may use those in layers below its own. Formats of one layer do not know each other.
 LAYERS = [
-    ["text", "scan", "capture_facts", "error_names", "input"],
+    ["text", "scan", "capture_facts", "error_names", "input", "random_name"],
     ["syscalls", "facts"],
     ["line"],
     ["interner", "json_text", "line_cache", "quoting"],
