@@ -8,8 +8,10 @@ from rust_imports import Crate, file_circles, upward
 
 # A module may use those in layers below its own. Formats of one layer do not know each other.
 LAYERS = [
-    ["text", "scan", "capture_facts", "error_names", "input", "random_name"],
+    ["text", "scan", "capture_facts", "error_names", "random_name"],
     ["syscalls", "facts"],
+    # Joins folded lines if they begin with the name of a call.
+    ["input"],
     ["line"],
     ["interner", "json_text", "line_cache", "quoting"],
     ["cached_lines", "elision"],

@@ -105,6 +105,9 @@ Source: chosen."""
 MIN_PROGRAM_CALLS: Final = 100
 """Minimum number of calls of a program that should have calls of all families.
 Source: chosen. It is the number of the rule `narrow-filter`."""
+MIN_NOTED_CALL_NS: Final = 100 * _MS
+"""Minimum duration that is told of a call that failed.
+Source: people notice it (Miller, Response time in man-computer conversational transactions, 1968)."""
 MIN_DIFF_SHARE: Final = 0.01
 """Minimum change of time alone that `diff` lists, relative to the longer window.
 Source: chosen. Any two runs differ by less."""

@@ -154,7 +154,8 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
         if row["class"] == "gap":
             return _of_silence(trace)
         share = row["exclusive_ns"] / trace.window.wall_ns
-        what = "outside system calls" if row["class"] == "user" else f"in {name_of(row)}{_or_after(trace)}"
+        outside = "between the traced calls" if trace.captures[0].filtered else "outside system calls"
+        what = outside if row["class"] == "user" else f"in {name_of(row)}{_or_after(trace)}"
         where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
         most = "Most" if share > _MAJORITY else "The largest part"
         return Sentence(f"No cause stands out. {most} of the wall time, {units.share(share)}, is {where}.", share)

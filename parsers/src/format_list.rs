@@ -36,16 +36,33 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
 /// The format of a text: the first that is certain, else the one with the largest share of matching lines. That share
 /// must be at least 30 %, and 1.5 times that of the next format. `None` if no format qualifies.
 pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
+    let shares = match shares(head) {
+        Ok(format) => return Some(format),
+        Err(shares) => shares,
+    };
+    let best = shares.first()?;
+    let next = shares.get(1).map_or(0, |&(share, _)| u32::from(share));
+    (best.0 >= MIN_SHARE && u32::from(best.0) * 2 >= next * 3).then_some(best.1)
+}
+
+/// The formats of which a text has any lines, those with most of them first.
+pub(crate) fn possible(head: Head<'_>) -> impl Iterator<Item = &'static dyn Format> {
+    let shares = shares(head).map_or_else(|shares| shares, |format| vec![(100, format)]);
+    shares.into_iter().map(|(_, format)| format)
+}
+
+type Shares = Result<&'static dyn Format, Vec<(u8, &'static dyn Format)>>;
+
+/// The format that is certain, or else the possible ones by their shares of the lines, the largest first.
+fn shares(head: Head<'_>) -> Shares {
     let mut shares: Vec<(u8, &'static dyn Format)> = Vec::new();
     for &format in FORMATS {
         match format.recognise(head) {
-            Recognition::Yes => return Some(format),
+            Recognition::Yes => return Ok(format),
             Recognition::Maybe(share) => shares.push((share, format)),
             Recognition::No | Recognition::NeedMore => {}
         }
     }
     shares.sort_by_key(|&(share, _)| Reverse(share));
-    let best = shares.first()?;
-    let next = shares.get(1).map_or(0, |&(share, _)| u32::from(share));
-    (best.0 >= MIN_SHARE && u32::from(best.0) * 2 >= next * 3).then_some(best.1)
+    Err(shares)
 }

@@ -8,6 +8,7 @@
 //! gz, bz2, xz, zst    Stream     own thread: decompress → chunks of whole lines, up to four ahead
 //! pipe, terminal      Stream     own thread: read       → the same
 //! UTF-16              Stream     own thread: decode     → the same
+//! folded lines        Stream     own thread: join       → the same
 //! ```
 //! The first bytes of a file decide what it is, never its name.
 
@@ -16,6 +17,7 @@ mod file;
 mod kept;
 mod magic;
 mod stream;
+mod unfold;
 mod utf16;
 
 pub use file::Seekable;
@@ -123,7 +125,7 @@ fn source_of(file: File) -> io::Result<Source> {
     let head = file.head()?;
     // Files whose content the kernel generates (/proc) report a length of zero.
     let is_to_decode = magic::Compression::of(&head).is_some() || utf16::mark(&head).is_some();
-    if is_to_decode || (file.is_empty() && !head.is_empty()) {
+    if is_to_decode || file.is_folded()? || (file.is_empty() && !head.is_empty()) {
         return Stream::new(file.into_file()?).map(Source::Stream);
     }
     file.after_mark(&head).map(Source::File)

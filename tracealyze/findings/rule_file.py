@@ -41,6 +41,7 @@ MEANINGS = {
     "open call": "a call has not returned when the capture ends",
     "peer": "the program waits for another machine or process that does not answer",
     "spin": "the program does the same again and again",
+    "ready": "a wait returns at once, because nobody takes what it reports",
     "pause": "healthy programs wait or repeat like this, too: only how long it takes matters",
     "counts": "a tracer's table has counts, and no delays",
 }

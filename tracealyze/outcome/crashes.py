@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.outcome import hangs, known
-from tracealyze.outcome.failures import just_before, sentence
+from tracealyze.outcome.failures import called, just_before, sentence
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -27,6 +27,17 @@ _MAX_EVENTS_OF_HANDLER = 24
 """Calls in which a handler reports a crash. A program that makes more has survived it."""
 _WITHOUT_ADDRESS = ("SEGV_CPERR",)
 """The kernel does not say which address was meant."""
+_SENDERS = (
+    "kill",
+    "lwp_kill",
+    "raise",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "tgkill",
+    "thr_kill",
+    "thrkill",
+    "tkill",
+)
 _LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
 
 
@@ -120,14 +131,12 @@ def gone(processes: Sequence[EndedProcess]) -> Outcome | None:
     process, row = vanished[0]
     if process.ending["threads"] > 1:
         return None
-    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    on = f" on {row['target']}" if row["target"] else ""
     waiting = [each for each in processes if each is not process and each.last_calls]
     names = ", ".join(each.name(processes) for each in waiting[:_MAX_TARGETS])
     others = (f"Those that wait at the end are the consequence: {names}.",) if waiting else ()
     return Outcome(
         Verdict.CRASHED,
-        shown(f"{process.name(processes)} never returned from {call}{on} (line {row['last_line']})"),
+        shown(f"{process.name(processes)} never returned from {called(row)} (line {row['last_line']})"),
         ("It was killed in that call: by a filter of system calls (seccomp), or by SIGKILL.", *others),
         (row["last_line"],),
         unseen="who killed it",
@@ -145,6 +154,8 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
         yield text
         if line := ending["unmapped_line"]:
             yield f"The process itself had unmapped this address (line {line}), and still used it."
+    elif row := _interrupted(process):
+        yield shown(f"It never returned from {called(row)} (line {row['last_line']}).")
     elif known_signal and known_signal.text:
         yield f"{known_signal.text[0].upper()}{known_signal.text[1:]}."
     if message := last_message(process):
@@ -157,6 +168,12 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
     if len(crashed) > 1:
         others = [f"{short(each.ending['program']) or 'pid'} {each.pid or ''}".strip() for each in crashed[1:]]
         yield shown(f"Then {units.counted(len(others), 'more process', 'more processes')}: {', '.join(others[:4])}.")
+
+
+def _interrupted(process: EndedProcess) -> Row | None:
+    """The call in which another process, or the kernel, killed it; None if it sent the signal itself."""
+    by_itself = any(row["syscall"] in _SENDERS for row in process.last_calls)
+    return None if by_itself or not process.signal else next(iter(process.last_calls), None)
 
 
 def _refused_call(process: EndedProcess) -> str:

@@ -9,7 +9,15 @@ from tracealyze import units
 from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import known
 from tracealyze.outcome.causes import Cause, cause_of, elsewhere
-from tracealyze.outcome.failures import command, failure_at_end, lost_output, nearest_refusal, sentence, unexplained
+from tracealyze.outcome.failures import (
+    called,
+    command,
+    failure_at_end,
+    lost_output,
+    nearest_refusal,
+    sentence,
+    unexplained,
+)
 from tracealyze.outcome.messages import (
     Message,
     certain_failure,
@@ -128,6 +136,7 @@ def _details(
         yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
     elif process.exit_code and process.failed_child:
         yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
+    yield from _killed_in(process)
     if message:
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
@@ -138,10 +147,21 @@ def _details(
         yield sentence(failed)
     elif other:
         yield shown(f"In pid {other['pid']} {other['program'] or ''}".rstrip() + f": {sentence(other)}")
-    if not process.has_ended or process.is_told:
+    if not process.has_ended or (process.is_told and process.signal_kind != "killed"):
         yield from _waits(process)
     if failed or not other:
         yield from _earlier(culprit, failed)
+
+
+def _killed_in(process: EndedProcess) -> Iterator[str]:
+    """What a process was doing that SIGKILL ended, and whether it had been asked to end."""
+    if process.signal_kind != "killed":
+        return
+    ending = process.ending
+    if ending["told_by"]:
+        yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
+    for row in process.last_calls[:1]:
+        yield shown(f"It never returned from {called(row)} (line {row['last_line']}).")
 
 
 def _waits(process: EndedProcess) -> Iterator[str]:
@@ -196,6 +216,8 @@ def _next(trace: TraceTables, process: EndedProcess, message: Message | None, fa
         return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
     if failed and (text := command(failed, process.pid)):
         return text
+    if process.signal == "SIGKILL" and process.ending["told_by"]:
+        return f"grep -E 'Sig(Ign|Cgt)' /proc/{process.pid or 'PID'}/status"
     if process.signal == "SIGKILL":
         return "dmesg | grep -iE 'killed process|out of memory'"
     if message is None:

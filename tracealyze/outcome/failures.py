@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.heuristics import MIN_NOTED_CALL_NS
 from tracealyze.outcome import known
 from tracealyze.sanitize import shown
 from tracealyze.suggested import quoted
@@ -134,14 +135,20 @@ def _states(message: Message | None, row: Row) -> bool:
     return message is not None and error is not None and error.text.lower() in message.text.lower() and bool(error.text)
 
 
+def called(row: Row) -> str:
+    """What a row calls: `futex FUTEX_WAIT on 0x10b8008`."""
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    return f"{call} on {row['target']}" if row["target"] else call
+
+
 def sentence(row: Row) -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
-    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    on = f" on {row['target']}" if row["target"] else ""
     meaning = known.meaning(row["errno"], row["syscall"])
     reason = f": {meaning}" if meaning else ""
     times = f" {units.counted(row['calls'], 'time')}" if row["calls"] > 1 else ""
-    return shown(f"{call}{on} failed{times} with {row['errno']} (line {row['last_line']}){reason}.")
+    last_ns = row.get("last_ns") or 0
+    after = f" after {units.duration(last_ns)}" if last_ns >= MIN_NOTED_CALL_NS else ""
+    return shown(f"{called(row)} failed{times} with {row['errno']}{after} (line {row['last_line']}){reason}.")
 
 
 def is_this_host(host: str) -> bool:

@@ -68,7 +68,7 @@ def _repeats(row: Row) -> bool:
 
 def _awaits_input(row: Row) -> bool:
     """Whether a call waits for more on standard input: of a person, or of the client of a server that inetd started."""
-    is_input = row["fd"] == 0 or (row["target"] or "").startswith(("socket:[fd 0 ", "stdin"))
+    is_input = row["standard_input"] or (row["target"] or "").startswith(("socket:[fd 0 ", "stdin"))
     return bool(is_input and row["kind"] in _SOURCES and row["same_before"])
 
 
@@ -76,15 +76,20 @@ def prompt(process: EndedProcess) -> Message | None:
     """The question that a process printed before it reads the answer: a text without a line end. None without one."""
     reads = [row for row in process.last_calls if row["kind"] in _SOURCES and _is_terminal(row)]
     printed = [row for row in process.last_texts if row["printed"]]
-    asked = last_progress(process)
-    if not reads or not printed or asked is None or printed[-1]["text"].endswith(("\n", "…")):
+    if not reads or not printed or printed[-1]["text"].endswith(("\n", "…")):
+        return None
+    text, line = printed[-1]["text"].strip(), printed[-1]["last_line"]
+    # The prompt of a shell is no message: "# ".
+    is_sign = not any(map(str.isalnum, text))
+    asked = Message(text, line, is_failure=False, is_certain=False) if is_sign else last_progress(process)
+    if asked is None:
         return None
     return asked if printed[-1]["last_line"] < reads[0]["last_line"] else None
 
 
 def _is_terminal(row: Row) -> bool:
     target: str = row["target"] or ""
-    return bool(row["fd"] == 0 or target.startswith(("stdin", "/dev/tty", "/dev/pts/", "/dev/console")))
+    return bool(row["standard_input"] or target.startswith(("stdin", "/dev/tty", "/dev/pts/", "/dev/console")))
 
 
 def _is_end_of_paste(row: Row) -> bool:

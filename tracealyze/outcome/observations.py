@@ -11,6 +11,7 @@ from tracealyze.findings.grouping import about_captures
 from tracealyze.findings.matching import file_of
 from tracealyze.heuristics import MAX_LOADED_FILES, MIN_OBSERVED_SHARE
 from tracealyze.outcome import known
+from tracealyze.outcome.failures import called
 from tracealyze.program_names import process_of
 from tracealyze.sanitize import shown
 from tracealyze.trace_tables import errors_of
@@ -25,6 +26,7 @@ _MIN_TURNS = 4
 _MIN_CALLS = 8
 _MAX_BODY = 3
 _MAX_OF_KIND = 4
+_MAX_TOLD_CALLS = 3
 _MAPS = ("mmap", "mmap2", "mprotect")
 
 
@@ -52,6 +54,8 @@ class Observation:
 def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
     """What a capture shows, the strongest first. What findings state is not repeated."""
     found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
+    if len(found) == 1 and not findings:
+        found += _all_calls(trace)
     return [each for each in found if each.kind == "ends" or not any(_states(finding, each) for finding in findings)]
 
 
@@ -103,6 +107,17 @@ def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
     if largest and largest["calls"] >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls):
         text = f"{_subject({'program': largest['program']})} calls {largest['shape']} "
         yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
+
+
+def _all_calls(trace: TraceTables) -> Iterator[Observation]:
+    """The calls of an excerpt of a few lines, if they have no other message."""
+    calls = trace.totals["calls"]
+    if not 0 < calls <= _MAX_TOLD_CALLS:
+        return
+    rows = trace.calls(by=["syscall", "op", "target"], quantiles=False)
+    told = [f"{called(row)}{' failed' if row['failed'] else ''}" for row in rows]
+    text = f"The only call: {told[0]}." if calls == 1 else f"All {calls} calls: {', '.join(told)}."
+    yield Observation("normal", shown(text), calls)
 
 
 def _subject(row: Row) -> str:

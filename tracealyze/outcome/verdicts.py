@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures, that_mean
-from tracealyze.heuristics import MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
+from tracealyze.heuristics import MIN_CYCLE_SHARE, MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
 from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs, spins
 from tracealyze.outcome.outcome import Outcome, Verdict
 from tracealyze.outcome.processes import ended_processes
@@ -42,9 +42,20 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
         return replace(judged, details=tuple(failed_runs.rejections(processes)))
     if judged.verdict is Verdict.BUSY:
         return judged
+    if _stays_ready(trace, findings):
+        return Outcome(Verdict.BUSY, "", lines=findings[0].lines[:4])
     if _waits_for_peers(trace, findings):
         return Outcome(Verdict.SLOW, "", lines=findings[0].lines[:4])
     return fine_runs.ending(trace, processes)
+
+
+def _stays_ready(trace: TraceTables, findings: Sequence[Finding]) -> bool:
+    """Whether there is little else than a wait that returns at once, because nobody takes what it reports."""
+    for first in findings[:1]:
+        lines = [line for line in first.lines if line]
+        spanned = max(lines) - min(lines) + 1 if lines else 0
+        return first.name in that_mean("ready") and spanned >= MIN_CYCLE_SHARE * trace.captures[0].lines
+    return False
 
 
 def _waits_for_peers(trace: TraceTables, findings: Sequence[Finding]) -> bool:

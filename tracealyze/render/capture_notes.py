@@ -276,6 +276,7 @@ _WRAPPERS = {
     "steps": "job, step and timestamp of a CI build",
     "prefix": "common prefix",
     "padding": "trailing blanks",
+    "folds": "line breaks of a mail client or a terminal",
 }
 
 _LOGGED_CLOCK = (

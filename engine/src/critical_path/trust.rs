@@ -68,11 +68,11 @@ pub struct Trust {
 impl Trust {
     /// Whether waits for time, events and other threads are in the capture. A filter leaves them out, or they do not happen.
     pub fn has_waits(&self) -> bool {
-        // A program that only sends, and does nothing else for seconds, was traced with `-e sendto`.
-        !self.filtered && self.families != ["network"]
-            || ["lock", "poll", "sleep"]
-                .iter()
-                .any(|family| self.families.contains(family))
+        let has = |family: &&str| self.families.contains(family);
+        // Nothing runs for long on calls of one kind, or on sockets alone: these were chosen, such as with `-e connect`.
+        let are_chosen = self.families.len() == 1
+            || has(&"network") && !["memory", "process", "file"].iter().any(has);
+        !self.filtered && !are_chosen || ["lock", "poll", "sleep"].iter().any(has)
     }
 }
 
@@ -438,7 +438,12 @@ fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
     let lacks_starts =
         capture.format == "strace" && seen.calls >= MIN_CAPTURE_CALLS && seen.starts == 0;
-    seen.calls > 0 && ((exited && seen.exits == 0) || ((lacks_basics || lacks_starts) && ran()))
+    // Old truss of FreeBSD prints calls when they return, which this one does not.
+    let prints_exits = capture.format != "truss-freebsd";
+    let lacks_exits = prints_exits && exited && seen.exits == 0;
+    // They print operations on files and connections, and no waits.
+    let never_waits = matches!(capture.format, "procmon" | "fs-usage");
+    seen.calls > 0 && (never_waits || lacks_exits || ((lacks_basics || lacks_starts) && ran()))
 }
 
 fn has_children(trace: &Trace, capture: &Capture) -> bool {

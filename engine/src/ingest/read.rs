@@ -232,7 +232,10 @@ fn from_stream(
         format,
         tracer_of(recorded.as_ref()),
     )?;
-    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref(), recorded);
+    let mut capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref(), recorded);
+    if first.as_ref().is_some_and(|chunk| chunk.was_folded) {
+        capture.envelopes.names.push("folds");
+    }
     let mut run = Run::new(Assembler::new(trace, capture));
     let claim = |cell: &mut ParsedChunk| match first
         .take()

@@ -86,6 +86,13 @@ impl ProcessEnds {
         let told = self.told.get(&(known.capture, known.pid))?;
         ended(context, task).map(|_| *told)
     }
+
+    /// The signal that told the process of a task to end, if SIGKILL had to end it.
+    pub(super) fn ignored(&self, context: &TableContext<'_>, task: u32) -> Option<u32> {
+        let texts = &context.trace.events.texts;
+        let is_kill = matches!(ended(context, task), Some(Ended::Killed(signal)) if texts.bytes(signal) == b"SIGKILL");
+        self.told(context, task).filter(|_| is_kill)
+    }
 }
 
 /// How the process of a task ended, if the capture shows it.

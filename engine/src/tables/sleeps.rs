@@ -273,7 +273,14 @@ fn of_task(
     let events = &context.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
     let mut broken_off: Option<(u32, Key)> = None;
-    for row in sleeps_of(context, kinds, task) {
+    let ignored = ends.ignored(context, task);
+    // Of a process that slept until SIGKILL came, nobody knows what it slept for.
+    let is_deaf = |&row: &u32| {
+        ignored.is_some_and(|asked| {
+            ends.cut(context, task, row) || context.trace.starts_before(asked, row)
+        })
+    };
+    for row in sleeps_of(context, kinds, task).filter(|row| !is_deaf(row)) {
         let before = broken_off
             .take()
             .filter(|&(before, _)| is_rest(events, before, row));

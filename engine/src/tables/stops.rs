@@ -3,6 +3,7 @@
 //! ```text
 //! task     |-- call --|SIGSTOP ~~~~~~~~ SIGCONT|-- call --|        stopped: 1 stop, the time up to SIGCONT
 //! killer   kill TERM ……… 5 s ……… kill KILL                         killed: the sender, 5 s after the SIGTERM
+//! victim   SIGTERM ……… 30 s ……… killed by SIGKILL                   killed: by somebody else, 30 s after the SIGTERM
 //! ```
 
 use crate::parallel;
@@ -13,6 +14,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
+use crate::tables::process_ends::ProcessEnds;
 use crate::waits::signal::sent_to;
 use crate::waits::stops::is_stop_name;
 use parsers::line::Ended;
@@ -35,6 +37,9 @@ table! {
         sender_pid: MaybeId "Process that sent the signal, if the capture shows it.",
         sender_program: Text "Program of that process.",
         after_term_ns: Ns "Time from a SIGTERM to the SIGKILL for the same process.",
+        asked: Text "Signal that had asked the process to end before SIGKILL did.",
+        asked_line: LastLineNumber "Line of its delivery.",
+        deaf_ns: Ns "Time from that delivery to the end, if the capture does not show who sent SIGKILL.",
         path: PathTime { exclusive_ns "Critical-path time in which it was stopped." },
         lines: Lines {
             first_line "Line of the first stop, or of the call that killed it.",
@@ -57,6 +62,8 @@ struct Stop {
     /// Latest possible time of sending.
     at_ns: i64,
     after_term_ns: i64,
+    /// The signal that asked the process to end, [`NONE`] if there is none.
+    asked: u32,
     first_row: u32,
     last_row: u32,
     /// Calls after which the task was stopped.
@@ -81,12 +88,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     if stopped.is_empty() && killed.is_empty() {
         return builder.finish();
     }
-    let sent = sent(context);
+    let (sent, ends) = (sent(context), ProcessEnds::new(context));
     stopped
         .into_iter()
         .for_each(|stop| write(context, &sent, "stopped", stop, &mut builder));
     for mut stop in killed {
         stop.after_term_ns = after_term_ns(context.trace, &sent, &stop);
+        stop.asked = ends.ignored(context, stop.task).unwrap_or(NONE);
         write(context, &sent, "killed", stop, &mut builder);
     }
     builder.finish()
@@ -157,6 +165,7 @@ impl Stop {
             exclusive_ns: 0,
             at_ns,
             after_term_ns: NO_NS,
+            asked: NONE,
             first_row: row,
             last_row: row,
             gaps: Vec::new(),
@@ -244,6 +253,11 @@ fn write(
     );
     let sender = by.map(|row| (events.task(row), row));
     let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
+    let asked = Some(stop.asked).filter(|&row| row != NONE);
+    let deaf_ns = |row: u32| match (events.start_ns(row), stop.at_ns) {
+        (NO_NS, _) | (_, NO_NS) => NO_NS,
+        (asked_ns, end_ns) => (end_ns - asked_ns).max(0),
+    };
     let row = TableRow {
         of: TaskAt {
             task: stop.task,
@@ -259,6 +273,9 @@ fn write(
         sender_pid: sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)),
         sender_program: sender.map_or(Text::NONE, |(task, row)| context.program(task, row)),
         after_term_ns: stop.after_term_ns,
+        asked: asked.map_or(Text::NONE, |row| events.shape(row).syscall),
+        asked_line: asked.map(|row| i64::from(events.line(row))),
+        deaf_ns: asked.filter(|_| by.is_none()).map_or(NO_NS, deaf_ns),
         path: stop.exclusive_ns,
         lines: LinesOf {
             first_row: first,

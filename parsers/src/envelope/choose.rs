@@ -14,7 +14,7 @@ use super::{
 };
 use crate::capture_facts::Clock;
 use crate::format::{Format, Head, LineReader, Parsed};
-use crate::format_list::recognise;
+use crate::format_list::{possible, recognise};
 use crate::line::{Line, LineKind, Outcome};
 use crate::syscalls;
 use rustc_hash::FxHashMap;
@@ -33,6 +33,8 @@ const FIRST_LINES: usize = 16;
 /// fewer.
 const MIN_CALLS: usize = 3;
 const MIN_SHARE: usize = 10;
+/// Texts around a few lines of a tracer are not longer.
+const MAX_PROSE_LINES: usize = 200;
 
 /// The name of the format of a capture with this head, or of the format that the user names, and a reader of its lines.
 pub fn choose_reader(
@@ -64,12 +66,26 @@ pub fn choose_reader(
         bytes: 0,
     };
     search.search(head, &[]);
-    let best = search.best?;
+    let best = search.best.or_else(|| among_prose(head, format))?;
     Some(if best.layers.is_empty() && !best.is_folded {
         best.named()
     } else {
         best.in_envelopes(head)
     })
+}
+
+/// A short text in which only a few lines are of a tracer, such as a question about one call.
+fn among_prose(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<Candidate> {
+    let is_short = head.complete && filled_lines(head.bytes).count() <= MAX_PROSE_LINES;
+    if !is_short || format.is_some() {
+        return None;
+    }
+    let read = |format: &'static dyn Format| Candidate::of(head, Some(format), Vec::new());
+    let has_call = |choice: &Candidate| choice.calls > 0 && !choice.is_log();
+    possible(head)
+        .filter_map(read)
+        .map(|choice| choice.counted(head))
+        .find(has_call)
 }
 
 /// One way to read a capture.

@@ -50,7 +50,10 @@ impl Envelope for Numbers {
 /// Whether the first lines have the numbers 1, 2, 3 …, or a sequence that begins at another number.
 pub(super) fn are_numbered(head: &[u8]) -> bool {
     let first: Vec<i64> = numbers(head).take(ENOUGH).collect();
-    first.len() >= MIN_LINES && first.windows(2).all(|pair| pair[1] == pair[0] + 1)
+    first.len() >= MIN_LINES
+        && first
+            .windows(2)
+            .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
 }
 
 /// Whether numbers never fall, as for lines that grep selected.

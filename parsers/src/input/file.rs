@@ -7,7 +7,8 @@
 //! ```
 //! A line belongs to the cell in which it starts, so each cell can be read without the others.
 
-use super::{CHUNK_BYTES, magic};
+use super::stream::FIRST_BYTES;
+use super::{CHUNK_BYTES, magic, unfold};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
@@ -74,6 +75,17 @@ impl Seekable {
         let have = self.read_at(&mut head, 0)?;
         head.truncate(have);
         Ok(head)
+    }
+
+    /// Whether it is short enough to have been pasted, and has folded lines at its beginning.
+    pub(super) fn is_folded(&self) -> io::Result<bool> {
+        if self.len > unfold::MAX_BYTES as u64 {
+            return Ok(false);
+        }
+        let mut head = vec![0; clamped(FIRST_BYTES, self.len)];
+        let have = self.read_at(&mut head, 0)?;
+        head.truncate(have);
+        Ok(unfold::is_folded(&head))
     }
 
     /// The file, positioned at the start of the text.

@@ -7,7 +7,7 @@
 
 use super::magic::{self, Compression};
 use super::utf16::{self, Utf16};
-use super::{CHUNK_BYTES, decode};
+use super::{CHUNK_BYTES, decode, unfold};
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use std::thread;
 const AHEAD: usize = 4;
 
 /// Size of the first chunk, small so that the format is recognised early. The others have [`CHUNK_BYTES`].
-const FIRST_BYTES: usize = 1 << 16;
+pub(super) const FIRST_BYTES: usize = 1 << 16;
 
 /// Longer lines do not occur in traces. Compressed zeros expand a thousandfold, so this limits memory.
 const MAX_LINE_BYTES: usize = 1 << 29;
@@ -42,6 +42,8 @@ pub struct Chunk {
     pub offset: u64,
     /// Whether the text is known to end after them.
     pub last: bool,
+    /// Whether lines were folded, and put together again.
+    pub was_folded: bool,
 }
 
 /// A source that can be read once, from start to end. If it is dropped early, its thread ends.
@@ -146,6 +148,7 @@ fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<S
         held,
         lines_bytes: 0,
         offset: 0,
+        was_folded: false,
         send,
     };
     feed.run().map(StreamMessage::End)
@@ -177,6 +180,7 @@ struct Feed<'source> {
     /// How many of the held bytes are whole lines.
     lines_bytes: usize,
     offset: u64,
+    was_folded: bool,
     send: &'source SyncSender<StreamMessage>,
 }
 
@@ -191,9 +195,10 @@ impl Feed<'_> {
     fn run(mut self) -> io::Result<StreamState> {
         let mut want_bytes = FIRST_BYTES;
         loop {
-            let filled = self.fill(want_bytes);
+            let mut filled = self.fill(want_bytes);
             if self.offset == 0 {
                 self.drop_mark()?;
+                filled = self.unfold(filled);
             }
             match filled {
                 Filled::Enough if self.give_lines() => want_bytes = CHUNK_BYTES,
@@ -250,6 +255,22 @@ impl Feed<'_> {
         Ok(())
     }
 
+    /// Put folded lines together, if this is a text that somebody pasted.
+    fn unfold(&mut self, filled: Filled) -> Filled {
+        if matches!(filled, Filled::Broken(_)) || !unfold::is_folded(&self.held[..self.lines_bytes])
+        {
+            return filled;
+        }
+        let filled = match filled {
+            Filled::Enough => self.fill(unfold::MAX_BYTES),
+            filled => filled,
+        };
+        if let (Filled::Ended, Some(text)) = (&filled, unfold::unfolded(&self.held)) {
+            (self.held, self.was_folded) = (text, true);
+        }
+        filled
+    }
+
     /// Send the whole lines, keep the rest; false if the receiver was dropped.
     fn give_lines(&mut self) -> bool {
         let rest = self.held.get(self.lines_bytes..).unwrap_or_default();
@@ -276,6 +297,7 @@ impl Feed<'_> {
                 bytes,
                 offset,
                 last,
+                was_folded: self.was_folded,
             }))
             .is_ok()
     }

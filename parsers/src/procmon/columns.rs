@@ -131,9 +131,18 @@ impl ProcmonColumns {
     }
 }
 
-/// The fields of a line, all of which are in quotes. Within one, a quote is doubled.
+/// The fields of a line, all of which are in quotes. Within one, a quote is doubled. Lines that were copied from the window
+/// have tabs between their fields.
 pub fn fields(line: &[u8]) -> Option<Vec<ProcmonField<'_>>> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if !line.starts_with(b"\"") && memchr::memchr_iter(b'\t', line).count() >= NEEDED.len() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        return Some(
+            line.split(|&byte| byte == b'\t')
+                .map(Cow::Borrowed)
+                .collect(),
+        );
+    }
     let mut rest = scan::trim_end(line);
     let mut fields = Vec::new();
     loop {
@@ -178,6 +187,13 @@ fn undoubled(text: &[u8]) -> ProcmonField<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_of_copied_lines_are_between_tabs() {
+        let line = b"7:59:52.67 AM\tapp.exe\t2124\tCloseFile\tC:\\a.ini\tSUCCESS\t\r";
+        let found = fields(line).map(|fields| fields.len());
+        assert_eq!(found, Some(7));
+    }
 
     #[test]
     fn quotes_within_a_field_are_doubled() {

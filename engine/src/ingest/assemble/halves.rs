@@ -126,9 +126,9 @@ impl Assembler<'_> {
         }
     }
 
-    /// A call that did not return works on a descriptor, which may have no name.
+    /// A call that did not return works on a descriptor, which may have no name, or be the standard input.
     pub(super) fn is_open_on(&mut self, row: u32, line: &Line) {
-        if line.fd != NO_ID && !line.target.is_some() {
+        if line.fd == 0 || line.fd != NO_ID && !line.target.is_some() {
             self.trace.events.facts.add::<OpenFd>(row, line.fd);
         }
     }

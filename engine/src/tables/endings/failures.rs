@@ -15,7 +15,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::kit::{LinesOf, TaskAt, table};
 use crate::table_support::provenance::Provenance;
 use parsers::syscalls::Action;
-use parsers::{Outcome, Text};
+use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
 table! {
@@ -29,6 +29,7 @@ table! {
         errno: Text "Name of the error.",
         calls: Count "Number of calls.",
         calls_after: Count "Number of calls of the thread after the last one.",
+        last_ns: Ns (Same) "Duration of the last one, if the tracer printed it.",
         recovered: Flag "Whether a later call of this name succeeded with the same target, a path of the same last part, or another address with the same port.",
         lines: Lines {
             first_line "Line of the first one.",
@@ -158,6 +159,18 @@ fn name_of(context: &TableContext<'_>, row: u32) -> Option<u64> {
     is_lookup.then(|| paths::hash(paths::split(target).1))
 }
 
+/// How long the last call took; [`NO_NS`] unless the tracer printed it.
+fn last_ns(context: &TableContext<'_>, failure: &Failure) -> i64 {
+    let has_durations = context
+        .capture_of(failure.task)
+        .is_some_and(|capture| capture.facts.has_durations);
+    if has_durations {
+        context.trace.events.dur_ns(failure.last_row)
+    } else {
+        NO_NS
+    }
+}
+
 fn write(context: &TableContext<'_>, failure: &Failure, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let shape = events.shape(failure.last_row);
@@ -172,6 +185,7 @@ fn write(context: &TableContext<'_>, failure: &Failure, builder: &mut TableBuild
         errno: failure.errno,
         calls: failure.calls,
         calls_after: failure.calls_after,
+        last_ns: last_ns(context, failure),
         recovered: failure.is_recovered,
         lines: LinesOf {
             first_row: failure.first_row,
