@@ -8,6 +8,7 @@ use crate::store::spans::Span;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Edge, Ender, WakeKind};
+use crate::waits::left_out::LeftOut;
 use crate::waits::wait_kinds::wait_of_row;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::{Action, Class, Wait};
@@ -61,10 +62,38 @@ impl Graph {
 
 /// Insert a step, unless the lane has one of the same call already.
 fn add(steps: &mut Vec<Step>, step: Step) {
-    let place = steps.partition_point(|known| known.at < step.at);
-    if steps.get(place).is_none_or(|known| known.at != step.at) {
+    let key = |step: &Step| (step.at, step.is_gap);
+    let place = steps.partition_point(|known| key(known) < key(&step));
+    if steps
+        .get(place)
+        .is_none_or(|known| key(known) != key(&step))
+    {
         steps.insert(place, step);
     }
+}
+
+/// The waits for children whose calls are not in the capture.
+fn left_out(trace: &Trace, wakers: &Wakers, task: u32) -> Vec<Step> {
+    let ranges = wakers.left_out();
+    if ranges.is_empty() {
+        return Vec::new();
+    }
+    let wait = |range: LeftOut| {
+        let place = (range.row != NONE).then(|| trace.place_of(task, range.row))??;
+        let (child, _) = ranges.awaited(trace, task, range, range.to_ns, false)?;
+        Some(Step {
+            at: place as u32,
+            is_gap: true,
+            start_ns: range.from_ns,
+            end_ns: range.to_ns,
+            ended_by: EndedBy::Task {
+                task: child,
+                at_ns: trace.tasks[child as usize].end_ns(),
+                is_child: false,
+            },
+        })
+    };
+    ranges.all_of(task).into_iter().filter_map(wait).collect()
 }
 
 /// The lane of a task, and the ends of poll loops that belong to other lanes.
@@ -91,6 +120,9 @@ fn lane(trace: &Trace, wakers: &Wakers, number: u32) -> (Lane, Vec<(u32, Step)>)
         if let Some(ended_by) = ended_by(trace, wakers, (number, at, span)) {
             steps.push(step(at, span, ended_by));
         }
+    }
+    for step in left_out(trace, wakers, number) {
+        add(&mut steps, step);
     }
     if waiter.is_some() && steps.len() <= MAX_STEPS_OF_PAUSE {
         paused_ns = sleeps_ns(trace, wakers, number);

@@ -90,10 +90,13 @@ impl Cursor {
     pub(super) fn item(&self, lane: &Lane, task: u32, kept: &Kept<'_>) -> Option<Item> {
         let step = lane.steps.get(self.next_step);
         let part = kept.next(task, self.from);
-        let part = part
-            .filter(|(part, _)| step.is_none_or(|step| (part.at, part.is_gap) <= (step.at, false)));
+        let part = part.filter(|(part, _)| {
+            step.is_none_or(|step| (part.at, part.is_gap) <= (step.at, step.is_gap))
+        });
         match (step, part) {
-            (Some(step), Some((part, share))) if part.at == step.at && !part.is_gap => {
+            (Some(step), Some((part, share)))
+                if (part.at, part.is_gap) == (step.at, step.is_gap) =>
+            {
                 Some(of_step(step, Some(share)))
             }
             (_, Some((part, share))) => Some(Item {
@@ -190,7 +193,7 @@ impl OwnWork<'_> {
 fn of_step(step: &Step, kept: Option<(i64, usize)>) -> Item {
     Item {
         at: step.at,
-        is_gap: false,
+        is_gap: step.is_gap,
         start_ns: step.start_ns,
         end_ns: step.end_ns,
         ended_by: Some(step.ended_by),

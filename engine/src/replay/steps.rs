@@ -33,11 +33,13 @@ pub(super) enum EndedBy {
     Check(Turns),
 }
 
-/// A call of a task that something else ended.
+/// A call of a task that something else ended, or a wait whose call a filter of the tracer left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step {
     /// Its place among the rows of the task.
     pub at: u32,
+    /// Whether it is the time after that row.
+    pub is_gap: bool,
     pub start_ns: i64,
     pub end_ns: i64,
     pub ended_by: EndedBy,
@@ -46,6 +48,7 @@ pub(super) struct Step {
 pub(super) fn step(at: usize, span: Span, ended_by: EndedBy) -> Step {
     Step {
         at: at as u32,
+        is_gap: false,
         start_ns: span.start_ns,
         end_ns: span.end_ns,
         ended_by,

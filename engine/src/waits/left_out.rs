@@ -130,6 +130,14 @@ impl LeftOuts {
         })
     }
 
+    /// All of a task, in order of time.
+    pub(crate) fn all_of(&self, task: u32) -> Vec<LeftOut> {
+        let of_each = [&self.of_task, &self.filtered].map(|each| each.get(&task));
+        let mut all: Vec<LeftOut> = of_each.into_iter().flatten().flatten().copied().collect();
+        all.sort_by_key(|range| (range.from_ns, range.to_ns));
+        all
+    }
+
     /// The last one of a task that begins before a moment.
     pub(crate) fn before(&self, task: u32, at_ns: i64) -> Option<LeftOut> {
         let last = |ranges: &Vec<LeftOut>| {

@@ -213,7 +213,10 @@ impl Wakers {
             start_ns: call.span.start_ns,
             ..part
         };
+        // A handler that writes to the task's own pipe passes the signal on.
+        let by_others = |edge: &Edge| edge.task != call.task;
         self.waker(call.trace, call.task, last, whole)
+            .filter(by_others)
             .or_else(|| ends_with_signal.then(sender).flatten())
     }
 
