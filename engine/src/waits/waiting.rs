@@ -48,9 +48,17 @@ impl Waiting<'_> {
     fn begun_until_ns(&self) -> i64 {
         // A clock under NTP adjustment drifts by up to 0.05 %; strace takes timestamps and durations from two clocks.
         let slewed_ns = (self.span.end_ns - self.span.start_ns) / 1_000;
-        self.span
+        let until_ns = self
+            .span
             .end_ns
-            .saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
+            .saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()));
+        // Nothing that began after the next call of the task has ended this one.
+        let next_ns = self
+            .rows_after()
+            .next()
+            .map(|row| self.trace.events.start_ns(row))
+            .filter(|&next_ns| next_ns != NO_NS && next_ns >= self.span.end_ns);
+        next_ns.map_or(until_ns, |next_ns| until_ns.min(next_ns))
     }
 
     /// Whether an event at this time coincides with the end of the wait, within the precision of timestamps.
