@@ -15,6 +15,7 @@ import pytest
 from conftest import ROOT, SAMPLES, Run, captures_of_samples
 
 import tracealyze
+from tracealyze import units
 from tracealyze.page import document, markup, sections
 from tracealyze.picture.boot_chart import boot_chart
 from tracealyze.picture.lanes import MAX_LANES, lanes
@@ -36,7 +37,7 @@ ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "article", "footer", "figure"),
     *("figcaption", "h1", "h2", "h3", "p", "ul", "li", "dl", "dt", "dd", "pre", "div", "span"),
     *("table", "thead", "tbody", "tr", "th", "td", "svg", "g", "defs", "pattern", "path", "rect"),
-    *("circle", "text", "a", "script", "strong"),
+    *("circle", "text", "a", "script", "strong", "input", "label"),
 }
 
 
@@ -253,3 +254,21 @@ def test_capture_is_not_overwritten(run: Run, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "is the capture" in done.stderr
     assert file.read_bytes() == SSH.read_bytes()
+
+
+def test_each_combination_of_fixes_has_its_time() -> None:
+    """The time after two fixes is that of a replay without both, and the style has a rule for each combination."""
+    trace = tracealyze.read(SHUTDOWN[0])
+    page = document.of_captures([(trace, trace.summary())], 20)
+    answers = dict(re.findall(r'<span class="set(\d+)">([^<]+)</span>', page))
+    boxes = page.count('<input type="checkbox"')
+    assert len(answers) == 2**boxes > 2
+    both = trace.what_if([1, 2]).together_ns
+    assert answers["3"].split(" without ")[0].endswith(" … ".join(units.duration(ns, trace.tick_ns) for ns in both))
+    style = page.split("</style>")[0]
+    assert all(f":has(.fix{place}:checked)" in style for place in range(boxes))
+    assert all(f".set{mask}" in style for mask in range(2**boxes))
+
+
+def test_a_log_has_no_fixes_to_replay() -> None:
+    assert '<input type="checkbox"' not in page_of(SAMPLES / "kernel-shutdown" / "shutdown.log")

@@ -7,6 +7,7 @@ docs/what-if.md has the method.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -138,6 +139,19 @@ def what_if(
     return question.answer(observed_ns)
 
 
+def combinations(
+    trace: TraceTables, diagnosis: Diagnosis, fixes: Sequence[Sequence[Finding]]
+) -> dict[tuple[int, ...], tuple[int, int]]:
+    """The wall time after each combination of fixes, as a lower and an upper bound. A fix removes some findings.
+
+    Keys are the places of the fixes, from 0. Empty if a replay differs too much from the capture."""
+    capture, observed_ns = _window(trace)
+    question = _Question(trace, capture, ())
+    for findings in fixes:
+        question.fix_all(diagnosis, findings[0].name, [diagnosis.findings.index(each) for each in findings])
+    return question.each(observed_ns)
+
+
 def _must_run(trace: TraceTables, programs: Sequence[str]) -> None:
     """Raises `WrongUsage` for a program that no process runs: it would seem to make no difference."""
     for program in programs:
@@ -168,7 +182,10 @@ class _Question:
 
     def fix(self, diagnosis: Diagnosis, fixed: Fixed) -> None:
         """Remove the cause of a finding, or of all findings of a rule."""
-        name, numbers = _named(diagnosis, fixed)
+        self.fix_all(diagnosis, *_named(diagnosis, fixed))
+
+    def fix_all(self, diagnosis: Diagnosis, name: str, numbers: Sequence[int]) -> None:
+        """Remove the causes of these findings, numbers from 0, with one fix."""
         first = len(self._changes)
         for number in numbers:
             finding, cause = diagnosis.findings[number], diagnosis.causes[number]
@@ -201,6 +218,18 @@ class _Question:
         together = walls[tuple(everything)]
         found = WhatIf(observed_ns, unchanged.wall_ns, fixes, together.range_ns)
         return found if found.is_replayed else self._bounds(found)
+
+    def each(self, observed_ns: int) -> dict[tuple[int, ...], tuple[int, int]]:
+        """Replay each combination of fixes. Empty if the replay without changes differs too much."""
+        everything = range(len(self.wishes))
+        sets = [
+            chosen for count in range(1, len(self.wishes) + 1) for chosen in itertools.combinations(everything, count)
+        ]
+        [unchanged] = self._replayed([Variant()])
+        if not WhatIf(observed_ns, unchanged.wall_ns, (), (0, 0)).is_replayed:
+            return {}
+        walls = self._walls([(), *sets])
+        return {chosen: walls[chosen].range_ns for chosen in sets}
 
     def _walls(self, sets: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], _Walls]:
         variants = [variant for each in sets for variant in self._variants(each)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.findings.grouping import FindingGroup, is_about_capture
 from tracealyze.page.causes import causes
+from tracealyze.page.fixes import fixes
 from tracealyze.page.markup import NUMBER, bar, element, escaped, only_printed, scrollable, table, verdict
 from tracealyze.page.part import Part
 from tracealyze.picture.boot_chart import Chart, Mark, boot_chart
@@ -255,6 +256,7 @@ def more(part: Part) -> Iterator[str]:
 SECTIONS: tuple[Callable[[Part], Iterator[str]], ...] = (
     heading,
     timeline,
+    fixes,
     findings,
     path,
     stages_of_log,
