@@ -12,6 +12,8 @@ LAYERS = [
     ["syscalls", "facts"],
     # Joins folded lines if they begin with the name of a call.
     ["input"],
+    # Of compressed text.
+    ["sched"],
     ["line"],
     ["interner", "json_text", "line_cache", "quoting"],
     ["cached_lines", "elision"],

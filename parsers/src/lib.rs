@@ -35,6 +35,7 @@ mod prompt;
 mod quoting;
 pub mod random_name;
 pub mod scan;
+pub mod sched;
 mod stack;
 pub mod strace;
 pub mod strace_macos;

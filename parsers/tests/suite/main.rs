@@ -13,6 +13,7 @@ mod other_formats;
 mod perf_trace;
 mod procmon;
 mod repeated;
+mod sched;
 mod strace;
 mod strace_macos;
 mod sysdig;
