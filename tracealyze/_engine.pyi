@@ -193,6 +193,14 @@ class Trace:
         partition: no_clock, per_thread_clock, empty, no_process), left_out_ns, cut_calls, outside_ns, outlived,
         root_ended."""
 
+    def witness(self, selection: Selection) -> dict[str, Any] | None:
+        """The critical path according to the kernel: outside {ns, cpu_ns, ready_ns, blocked_ns, tracing_ns, unknown_ns,
+        faults}, inside (the same), ran_instead [(name, ns)], processes [{pid, program, ns, ...}], recordings
+        [{capture, events, lost, offset_ns, clock, compared, fitting}]. None without scheduler events."""
+
+    def verdicts(self, selection: Selection, at_least_ns: int) -> Table:
+        """The inferred waker of each wait of this length, and what the kernel saw."""
+
     def partition(
         self,
         selection: Selection,
@@ -389,11 +397,16 @@ def read(
     input_format: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     recorded: Sequence[_Recorded] = (),
+    scheduling: Sequence[tuple[str, bytes | None]] = (),
 ) -> Trace:
-    """Read captures, each a list of files that belong together ("-" is standard input).
+    """Read captures, each a list of files that belong together ("-" is standard input). `scheduling` are sources of
+    scheduler events: the name of each file, and its content if it is no file.
 
     progress(bytes done, bytes in all or 0) is called now and then. `recorded` has for each capture what `record`
     stored about it, or None: when tracing ended, in ns since 1970, if processes still lived; whether durations were
     printed; the ids of the process and of the thread of those that ran when the tracer attached; and the id, path and
     command line of these processes. Such a capture may be empty.
     """
+
+def pack_scheduling(file: str) -> bytes:
+    """The scheduler events of a file that a capture needs, compressed."""

@@ -75,6 +75,8 @@ pub struct Waited {
     pub dur_ns: i64,
     /// How the waker was found, and with which confidence.
     pub known: (WakeKind, Confidence),
+    /// The call that waited.
+    pub row: u32,
 }
 
 /// A listener that needs only the stretches.
@@ -254,6 +256,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
             waker,
             dur_ns,
             known: (how, sure),
+            row: waiter.wait.row,
         });
         Some(waiter)
     }

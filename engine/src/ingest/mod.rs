@@ -9,4 +9,5 @@ pub(crate) mod descriptors;
 pub mod merge;
 pub(crate) mod pipeline;
 pub mod read;
+pub mod scheduling;
 pub(crate) mod task_ids;

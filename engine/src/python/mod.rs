@@ -17,6 +17,7 @@ mod syscalls;
 mod table;
 mod trace;
 mod tree;
+mod witness;
 
 use crate::session::own_workers::with_own_workers;
 use pyo3::marker::Ungil;
@@ -45,7 +46,7 @@ mod _engine {
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,
-        trace::{PyTrace, are_parts, format_of, read, without_random_name},
+        trace::{PyTrace, are_parts, format_of, pack_scheduling, read, without_random_name},
         tree::tree,
     };
 

@@ -12,6 +12,7 @@ use super::requests::{
 };
 use super::selection::PySelection;
 use super::table::{Finest, PyTable};
+use super::witness;
 use crate::critical_path::segment::Segment;
 use crate::critical_path::timeline::{self, Timeline};
 use crate::critical_path::walk::{Waited, WalkListener};
@@ -20,6 +21,7 @@ use crate::critical_path::{wait_graph, window};
 use crate::ingest::capture::{Progress, ReadError};
 use crate::ingest::merge;
 use crate::ingest::read::read_recorded;
+use crate::ingest::scheduling::add_scheduling;
 use crate::parallel;
 use crate::partition::group_by;
 use crate::partition::scope::GroupQuery;
@@ -41,11 +43,14 @@ use crate::tables::chart_rows::{ChartQuery, chart_rows};
 use crate::tables::work::{self, WorkQuery};
 use crate::tables::{self, calls, errors, gaps, loops, processes, totals};
 use crate::waits::edge::Edge;
+use parsers::sched::SchedSource;
+use parsers::sched::pack::pack;
 use parsers::{NO_NS, Text};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Captures in memory.
@@ -54,19 +59,42 @@ pub struct PyTrace(Session);
 
 /// Read captures.
 #[pyfunction]
-#[pyo3(signature = (captures, input_format = None, progress = None, recorded = Vec::new()))]
+#[pyo3(signature = (captures, input_format = None, progress = None, recorded = Vec::new(), scheduling = Vec::new()))]
 pub fn read(
     py: Python<'_>,
     captures: Vec<Vec<String>>,
     input_format: Option<String>,
     progress: Option<Py<PyAny>>,
     recorded: Vec<Option<Recorded>>,
+    scheduling: Vec<(String, Option<Vec<u8>>)>,
 ) -> PyResult<PyTrace> {
     let recorded = recorded_facts(recorded);
     let trace = told(py, progress, |tell| {
-        read_recorded(&captures, &recorded, input_format.as_deref(), tell)
+        let mut trace = read_recorded(&captures, &recorded, input_format.as_deref(), tell)?;
+        for (name, content) in &scheduling {
+            add_scheduling(&mut trace, &source_of(name, content.as_deref())).map_err(|source| {
+                ReadError::Unreadable {
+                    path: name.clone(),
+                    source,
+                }
+            })?;
+        }
+        Ok(trace)
     })?;
     Ok(PyTrace(Session::new(trace)))
+}
+
+/// The source of scheduler events: their content, or else the file with this name.
+fn source_of<'source>(name: &'source str, content: Option<&'source [u8]>) -> SchedSource<'source> {
+    content.map_or_else(|| SchedSource::File(Path::new(name)), SchedSource::Bytes)
+}
+
+/// Scheduler events of a file, as few as a capture needs, compressed.
+#[pyfunction]
+pub fn pack_scheduling(py: Python<'_>, file: String) -> PyResult<Cow<'static, [u8]>> {
+    let packed = py.detach(|| pack(&SchedSource::File(Path::new(&file))));
+    let unreadable = |source| ReadError::Unreadable { path: file, source };
+    Ok(Cow::Owned(packed.map_err(unreadable)?))
 }
 
 /// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
@@ -379,6 +407,28 @@ impl PyTrace {
             )
         };
         Ok(found.into_iter().map(|caller| caller.map(parts)).collect())
+    }
+
+    /// The critical path according to scheduler events of the kernel; None without them.
+    fn witness<'py>(
+        &self,
+        py: Python<'py>,
+        selection: &PySelection,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let found = detached(py, || self.0.witnessed_time(&selection.0))?;
+        found
+            .map(|found| witness::described(py, &self.0, &found))
+            .transpose()
+    }
+
+    /// Waits of at least this length: the waker that follows from the lines, and what the kernel saw.
+    fn verdicts(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        at_least_ns: i64,
+    ) -> PyResult<PyTable> {
+        Ok(detached(py, || self.0.verdicts(&selection.0, at_least_ns))?.into())
     }
 
     fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {

@@ -192,7 +192,7 @@ fn ended_by(
     }
     let asked_ns = last_request(trace, task, at, span);
     match wakers.ended_by(trace, task, at, span) {
-        Ender::Timer | Ender::Outside => None,
+        Ender::Timer | Ender::Outside | Ender::Itself => None,
         // It had come at an unknown moment before.
         Ender::Client if is_at_once(span) && asked_ns.is_none() => None,
         Ender::Client => Some(asked_ns.map_or(EndedBy::Moment, EndedBy::Answer)),

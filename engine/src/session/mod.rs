@@ -12,8 +12,10 @@ pub mod own_workers;
 
 use crate::critical_path::attribution::{Attribution, elapsed};
 use crate::critical_path::trust::{self, Trust};
+use crate::critical_path::verdicts;
 use crate::critical_path::walk::{self, WalkListener};
 use crate::critical_path::window::{self, Window};
+use crate::critical_path::witnessed_time::WitnessedTime;
 use crate::parallel;
 use crate::partition::pieces::Pieces;
 use crate::picture::{Picture, picture};
@@ -25,6 +27,7 @@ use crate::replay::question::{Question, Variant};
 use crate::replay::scenario::Replayed;
 use crate::session::memo::LastAnswer;
 use crate::session::own_workers::with_further_workers;
+use crate::store::table::Table;
 use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::context::{TableContext, TableMemo};
@@ -127,6 +130,32 @@ impl Session {
             walk::walk(&self.trace, self.wakers(), window, listener);
         }
         Ok(())
+    }
+
+    /// The path according to scheduler events of the kernel; `None` if no capture has any.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn witnessed_time(
+        &self,
+        choice: &Criteria,
+    ) -> Result<Option<WitnessedTime<'_>>, TimeBoundError> {
+        let mut captures = 0..self.trace.captures.len() as u32;
+        if !captures.any(|capture| self.trace.scheduling(capture).is_some()) {
+            return Ok(None);
+        }
+        let mut found = WitnessedTime::new(&self.trace);
+        self.walk(choice, &mut found)?;
+        Ok(Some(found))
+    }
+
+    /// The inferred wakers of waits of at least this length, compared with scheduler events of the kernel.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn verdicts(&self, choice: &Criteria, at_least_ns: i64) -> Result<Table, TimeBoundError> {
+        let windows = self.windows(choice)?;
+        Ok(verdicts::verdicts(&self.trace, &windows, at_least_ns))
     }
 
     /// The data of drawn timelines, one per window, each in about so many bytes; see [`crate::picture`].

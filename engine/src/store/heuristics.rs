@@ -86,6 +86,20 @@ pub(crate) const MIN_INPUT_WAIT_NS: i64 = MS;
 /// Source: chosen.
 pub(crate) const MIN_BLOCKED_OPEN_RATIO: i64 = 4;
 
+/// Minimum ratio of the last block in a call to its longest one, inverted, if its waker ended the call.
+/// Source: chosen. A task that was woken may have to wait for a lock of the kernel for some microseconds.
+pub(crate) const MIN_LAST_BLOCK_SHARE: i64 = 16;
+/// Maximum time by which a call may seem to end before the wake-up that ended it, on the clock of the kernel.
+/// Source: chosen. Both clocks are read by different processes.
+pub(crate) const MAX_LATE_CALL_NS: i64 = 100 * US;
+/// Maximum time by which a wake-up precedes the switch away of the thread that it wakes: another processor makes it at
+/// the same time.
+/// Source: chosen. Both happen within some microseconds, unless an interrupt delays one of them.
+pub(crate) const MAX_EARLY_WAKE_NS: i64 = 100 * US;
+/// Tolerance of the offset between the clocks of scheduler events and of a tracer.
+/// Source: chosen. strace reads its clock a little after the kernel did its work.
+pub(crate) const OFFSET_TOLERANCE_NS: i64 = 20 * US;
+
 // Parts of one wait
 
 /// Maximum number of calls between two parts of a wait. Each part ran into its timeout.

@@ -25,6 +25,7 @@ pub(crate) mod request_sources;
 pub(crate) mod resolution;
 pub(crate) mod row_map;
 pub(crate) mod runtime_frames;
+pub mod scheduling;
 pub mod schema;
 pub mod scratch;
 pub(crate) mod segment;

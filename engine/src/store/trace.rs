@@ -8,6 +8,7 @@ use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
 use crate::store::recent_lines::RecentLines;
+use crate::store::scheduling::Scheduling;
 use crate::store::schema::schema;
 use crate::store::shape_parts::ShapeParts;
 use crate::store::tasks::{Task, main_task};
@@ -297,6 +298,10 @@ pub struct Trace {
     program_names: OnceLock<ProgramNames>,
     /// What tables need of each of `task_rows`; see [`Trace::shapes_of`].
     contiguous: OnceLock<Contiguous>,
+    /// What the kernel saw, by capture.
+    scheduling: FxHashMap<u32, Scheduling>,
+    /// Capture, thread id, birth and number of each task, in order; computed on first use.
+    by_tid: OnceLock<Vec<(u32, i32, i64, u32)>>,
 }
 
 /// All rows of a shorter task are looked at, which takes less time than to look up the rare ones.
@@ -334,6 +339,33 @@ impl Contiguous {
 }
 
 impl Trace {
+    /// What the kernel saw of the tasks of a capture, if scheduler events were read with it.
+    #[inline]
+    pub fn scheduling(&self, capture: u32) -> Option<&Scheduling> {
+        self.scheduling.get(&capture)
+    }
+
+    /// The task of a capture that had this thread id at a moment.
+    pub(crate) fn task_with_tid(&self, capture: u32, tid: i32, at_ns: i64) -> Option<u32> {
+        let by_tid = self.by_tid.get_or_init(|| {
+            let of_task = |number: u32| {
+                let task = &self.tasks[number as usize];
+                (task.capture, task.tid, task.birth_ns, number)
+            };
+            let mut all: Vec<_> = (0..self.tasks.len() as u32).map(of_task).collect();
+            all.sort_unstable();
+            all
+        });
+        let after = by_tid
+            .partition_point(|&(of, id, birth_ns, _)| (of, id, birth_ns) <= (capture, tid, at_ns));
+        let &(of, id, _, number) = by_tid.get(after.checked_sub(1)?)?;
+        ((of, id) == (capture, tid)).then_some(number)
+    }
+
+    pub(crate) fn set_scheduling(&mut self, capture: u32, scheduling: Scheduling) {
+        self.scheduling.insert(capture, scheduling);
+    }
+
     /// The programs of each task over time. Valid after everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
         self.programs.get_or_init(|| ProgramIndex::new(&self.tasks))

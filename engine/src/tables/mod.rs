@@ -22,7 +22,7 @@ mod process_ends;
 mod sockets;
 mod traffic;
 
-use crate::critical_path::{timeline, wait_graph};
+use crate::critical_path::{timeline, verdicts, wait_graph};
 use crate::partition::{group_by, stack_times};
 use crate::query::event_rows;
 use crate::store::schema::TableSchema;
@@ -103,6 +103,7 @@ static OTHERS: &[&TableSchema] = &[
     &processes::PROCESSES,
     &gaps::GAPS,
     &wait_graph::CHAIN,
+    &verdicts::VERDICTS,
     &group_by::PARTITION,
     &timeline::PATH,
     &stack_times::STACK_TIMES,

@@ -31,11 +31,13 @@ pub enum WakeKind {
     Exit,
     /// A task changed a watched file.
     Watch,
+    /// The kernel saw the wake-up, and no line shows how.
+    Wake,
 }
 
 impl WakeKind {
     /// All kinds, by number.
-    pub const ALL: [WakeKind; 14] = [
+    pub const ALL: [WakeKind; 15] = [
         WakeKind::Child,
         WakeKind::Vfork,
         WakeKind::Signal,
@@ -50,13 +52,14 @@ impl WakeKind {
         WakeKind::Beside,
         WakeKind::Exit,
         WakeKind::Watch,
+        WakeKind::Wake,
     ];
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
         [
             "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain",
-            "poll", "message", "beside", "exit", "watch",
+            "poll", "message", "beside", "exit", "watch", "wake",
         ][self as usize]
     }
 }
@@ -64,6 +67,8 @@ impl WakeKind {
 /// The confidence in a waker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Confidence {
+    /// Scheduler events of the kernel show it.
+    Witnessed,
     /// The trace proves it.
     Measured,
     /// It is inferred from times and relations of tasks.
@@ -73,7 +78,7 @@ pub enum Confidence {
 impl Confidence {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        ["measured", "inferred"][self as usize]
+        ["witnessed", "measured", "inferred"][self as usize]
     }
 }
 
@@ -99,6 +104,8 @@ pub enum Ender {
     Outside,
     /// A client outside the trace, which a server waited for.
     Client,
+    /// Nothing: the kernel saw that the task never waited. It worked, or the tracer had stopped it.
+    Itself,
     /// Unknown.
     Unknown,
 }

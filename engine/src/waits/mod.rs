@@ -34,3 +34,4 @@ pub(crate) mod wait_kinds;
 pub(crate) mod waiting;
 pub mod wakers;
 pub(crate) mod watchdog;
+pub mod witness;

@@ -9,6 +9,7 @@ pub(crate) mod poll_loops;
 use crate::store::classes::class_of;
 use crate::store::heuristics::EXIT_TOLERANCE_NS;
 use crate::store::request_sources::takes_answers;
+use crate::store::scheduling::Scheduling;
 use crate::store::spans::Span;
 use crate::store::targets::PROCESS;
 use crate::store::task_relations;
@@ -20,9 +21,11 @@ use crate::waits::shape_facts::Effect;
 use crate::waits::stops::may_stop;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::poll_loops::{producers, search};
+use crate::waits::witness::Verdict;
 use crate::waits::{
     awaited_end, backlog, backpressure, child, clients, connection, effects, eventfd, file_watch,
     futex, interrupted, lock, message, serving, signal, stream, terminal, wait_kinds, watchdog,
+    witness,
 };
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
@@ -51,12 +54,21 @@ pub struct Wakers {
     pub(super) outline: WaitBitmap,
     pub(super) may_stop: bool,
     pub(super) left_out: LeftOuts,
+    pub(super) ignores_kernel: bool,
 }
 
 impl Wakers {
     /// No wakers: each wait is charged to the waiter.
     pub fn none(trace: &Trace) -> Wakers {
         Wakers::empty(trace).outlined(trace)
+    }
+
+    /// The same according to the lines of the trace only.
+    pub fn without_kernel(self) -> Wakers {
+        Wakers {
+            ignores_kernel: true,
+            ..self
+        }
     }
 
     fn outlined(self, trace: &Trace) -> Wakers {
@@ -85,6 +97,7 @@ impl Wakers {
             outline: WaitBitmap::default(),
             may_stop: may_stop(trace),
             left_out: LeftOuts::new(trace),
+            ignores_kernel: false,
         }
     }
 
@@ -154,8 +167,73 @@ impl Wakers {
         waits && !self.shapes.timed_out(trace, row) && !self.shapes.failed_at_once(trace, row)
     }
 
-    /// The waker of a call of a task. `at` is the index of the call among the task's rows.
+    /// The waker of a call of a task. `at` is the index of the call among the task's rows. Scheduler events decide, where
+    /// there are any.
     pub fn waker(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
+        let inferred = self.inferred(trace, task, at, span);
+        let Some(kernel) = self.kernel_of(trace, task) else {
+            return inferred;
+        };
+        if inferred.is_none() && !self.needs_waker(trace, span.row) {
+            return None;
+        }
+        let call = Waiting {
+            trace,
+            task,
+            at,
+            span,
+        };
+        witness::decided(kernel, &call, inferred, |waker, at_ns| {
+            self.is_sending(trace, waker, at_ns)
+        })
+    }
+
+    /// What the kernel saw of the end of a call; `None` without scheduler events.
+    pub fn verdict(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Verdict> {
+        let capture = trace.tasks.get(task as usize)?.capture;
+        let call = Waiting {
+            trace,
+            task,
+            at,
+            span,
+        };
+        let verdict = witness::verdict(trace.scheduling(capture)?, &call);
+        let is_doubtful = |(waker, at_ns)| !self.is_sending(trace, waker, at_ns);
+        match verdict {
+            Verdict::Task {
+                task,
+                at_ns,
+                is_perhaps: true,
+            } if is_doubtful((task, at_ns)) => Some(Verdict::Unknown),
+            verdict => Some(verdict),
+        }
+    }
+
+    fn kernel_of<'trace>(&self, trace: &'trace Trace, task: u32) -> Option<&'trace Scheduling> {
+        let capture = trace.tasks.get(task as usize)?.capture;
+        trace.scheduling(capture).filter(|_| !self.ignores_kernel)
+    }
+
+    /// Whether a task was in a call at this moment that may have sent something.
+    fn is_sending(&self, trace: &Trace, task: u32, at_ns: i64) -> bool {
+        let rows = trace.rows_of(task);
+        let after = rows.partition_point(|&row| trace.events.start_ns(row) <= at_ns);
+        let row = after.checked_sub(1).and_then(|at| rows.get(at));
+        row.is_some_and(|&row| {
+            let is_open = trace
+                .events
+                .end_ns(row)
+                .is_none_or(|end_ns| at_ns <= end_ns);
+            is_open
+                && matches!(
+                    self.shapes.of(trace, row).class,
+                    Class::Ipc | Class::Network | Class::Terminal
+                )
+        })
+    }
+
+    /// The waker according to the lines of the trace.
+    pub(crate) fn inferred(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
         let (call, known) = (
             Waiting {
                 trace,
@@ -215,7 +293,7 @@ impl Wakers {
         };
         // A handler that writes to the task's own pipe passes the signal on.
         let by_others = |edge: &Edge| edge.task != call.task;
-        self.waker(call.trace, call.task, last, whole)
+        self.inferred(call.trace, call.task, last, whole)
             .filter(by_others)
             .or_else(|| ends_with_signal.then(sender).flatten())
     }
@@ -230,8 +308,14 @@ impl Wakers {
         };
         let goes_on =
             self.shapes.of(trace, span.row).interrupted && interrupted::last_part(&call).is_some();
+        let seen = || {
+            self.kernel_of(trace, task)
+                .map(|kernel| witness::verdict(kernel, &call))
+        };
         match () {
             () if goes_on => Ender::Unknown,
+            () if matches!(seen(), Some(Verdict::Outside(_))) => Ender::Outside,
+            () if seen() == Some(Verdict::NotBlocked) => Ender::Itself,
             () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
             () if self.signals.came_from_outside(&call) => Ender::Outside,
             () if self.awaits_client(&call) => Ender::Client,

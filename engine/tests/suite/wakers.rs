@@ -48,6 +48,7 @@ fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) ->
         Ender::Timer => "timer",
         Ender::Outside => "outside",
         Ender::Client => "client",
+        Ender::Itself => "itself",
         Ender::Unknown => "unknown",
     };
     name.to_owned()

@@ -33,7 +33,7 @@ impl<L: WalkListener> Walk<'_, L> {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
                 let ended_by = || self.wakers.ended_by(self.trace, self.now.task, at, span);
                 let (class, resolved, tag) = match needs_waker.then(ended_by) {
-                    None => (self.class(span.row), true, self.tag()),
+                    None | Some(Ender::Itself) => (self.class(span.row), true, self.tag()),
                     Some(Ender::Timer) => (Class::Sleep, true, self.tag()),
                     Some(Ender::Outside) => (Class::External, false, self.tag()),
                     Some(Ender::Client) => (self.class(span.row), false, Tag::Idle),
