@@ -189,5 +189,5 @@ def test_public_names_are_documented() -> None:
     assert len(errors) == 7
     assert all(name in described for name in errors)
     # The methods that seven errors inherit took 700 of 1,144 lines. `Fleet`, `redact`, `convert` and some methods of
-    # traces, which came later, take 250.
-    assert len(described.splitlines()) < 550 + 260
+    # traces, which came later, take 280.
+    assert len(described.splitlines()) < 550 + 290

@@ -19,7 +19,7 @@ import pytest
 from conftest import ROOT, heed_ctrl_c
 
 import tracealyze
-from tracealyze.capture import processes
+from tracealyze.capture import processes, scheduler
 from tracealyze.capture_input.recorded import read_metadata
 
 pytestmark = [
@@ -55,6 +55,17 @@ def record(tmp_path: Path) -> Iterator[Record]:
     for each in started:
         each.kill()
         each.communicate()
+
+
+def test_scheduler_events_are_in_the_capture(record: Record, tmp_path: Path) -> None:
+    if scheduler.works() is not None:
+        pytest.skip("perf cannot record scheduler events here")
+    done = record("--sched", "--", "sh", "-c", "sleep 0.2 | cat; exit 4")
+    done.communicate(timeout=_PATIENCE_S)
+    assert done.returncode == 4
+    trace = tracealyze.read(tmp_path / "a.zst")
+    assert trace.witness is not None and trace.witness.recordings[0].clock == "printed"
+    assert {row["judgement"] for row in trace.verdicts(100_000_000)} == {"right"}
 
 
 def _until(condition: Callable[[], Any], what: str) -> Any:

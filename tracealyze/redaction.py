@@ -206,7 +206,8 @@ class Redaction:
 
     def facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Metadata of `record`, without what it tells about the command and the machine."""
-        return {name: self._fact(name, value) for name, value in facts.items()}
+        # Scheduler events are left out, because they have names of threads of the whole machine.
+        return {name: self._fact(name, value) for name, value in facts.items() if name != "sched_bytes"}
 
     def _fact(self, name: str, value: Any) -> Any:
         if name in _SNAPSHOTS:
@@ -277,7 +278,8 @@ class RedactedFile(CaptureFile):
         self._finish()
         self._inner.add_facts(self._redaction.facts(facts))
 
-    def close(self, facts: Mapping[str, Any]) -> None:
+    def close(self, facts: Mapping[str, Any], scheduling: bytes = b"") -> None:  # noqa: ARG002
+        """Scheduler events have names of threads of the whole machine, so they are left out."""
         self._finish()
         self._inner.close(self._redaction.facts(facts))
 

@@ -250,6 +250,8 @@ class Summary:
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if more else {})
+        if self.trace.witness is not None:
+            parts["witness"] = self.trace.witness.document()
         if len({each.dur_kind == "gap" for each in self.captures}) > 1:
             traces = [self.trace.of_capture(number) for number in self.trace.capture_numbers]
             extents = [extent_of(trace, aligned) for trace in traces]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
 from tracealyze.capture_input.contents import Source, names_of
-from tracealyze.capture_input.recorded import facts_for_engine
+from tracealyze.capture_input.recorded import Scheduling, facts_for_engine, recorded_scheduling
 from tracealyze.capture_input.temporary_files import TemporaryFiles
 from tracealyze.engine_errors import translated
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
@@ -43,6 +43,8 @@ class Origin:
     input_format: str | None
     temporary: TemporaryFiles = field(default_factory=TemporaryFiles)
     """Files that exist as long as the trace does."""
+    sched: Sequence[str] = ()
+    """Files of scheduler events."""
 
 
 class Trace(TraceTables):
@@ -178,7 +180,7 @@ class Trace(TraceTables):
         origin = self._origin
         if origin is None or any(capture_files.STDIN in files for files in origin.files):
             raise WrongUsage("a trace of standard input cannot be pickled, because loading it reads the capture again.")
-        stored = (origin.files, origin.input_format, origin.temporary.contents())
+        stored = (origin.files, origin.input_format, origin.temporary.contents(), origin.sched)
         return _read_again, (stored, self._extent, self.selection, self._rules)
 
     @property
@@ -207,6 +209,7 @@ def read(
     to: str | None = None,
     root: int | None = None,
     where: str | Expression | None = None,
+    sched: Iterable[str] | str = (),
 ) -> Trace:
     """Read one or more captures.
 
@@ -216,6 +219,8 @@ def read(
             or an open file.
         input_format: Use this format instead of detecting it.
         progress: Called now and then with the bytes read and the total, which is 0 if unknown.
+        sched: Files of scheduler events that were recorded at the same time: perf.data, or the text of `perf script`,
+            `trace-cmd report` or ftrace. The kernel's events then decide what ended a wait.
         pid, program, from_, to, root, where: Restrict the trace, as the options of the command line and
             `Trace.select` do.
 
@@ -235,7 +240,7 @@ def read(
     """
     temporary = TemporaryFiles()
     files = named_files(captures, input_format, temporary)
-    trace = read_files(files, input_format, progress, temporary)
+    trace = read_files(files, input_format, progress, temporary, (sched,) if isinstance(sched, str) else tuple(sched))
     if not (pid or program or from_ or to or root is not None or where):
         return trace
     return trace.select(pid=pid, program=program, from_=from_, to=to, root=root, where=where)
@@ -262,11 +267,14 @@ def read_files(
     input_format: str | None,
     progress: Progress | None,
     temporary: TemporaryFiles | None = None,
+    sched: Sequence[str] = (),
 ) -> Trace:
-    """Read captures, each given as the list of its files."""
+    """Read captures, each given as the list of its files, with files of scheduler events or those that they contain."""
     chosen = checked_format(input_format)
-    source = translated(lambda: _engine.read(files, chosen, progress, facts_for_engine(files)))
-    return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles()))
+    named: list[Scheduling] = [(name, None) for name in sched]
+    scheduling = named or recorded_scheduling(files)
+    source = translated(lambda: _engine.read(files, chosen, progress, facts_for_engine(files), scheduling))
+    return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles(), sched))
 
 
 def checked_format(input_format: str | None) -> str | None:
@@ -278,17 +286,17 @@ def checked_format(input_format: str | None) -> str | None:
 
 
 def _read_again(
-    stored: tuple[Sequence[Sequence[str]], str | None, dict[str, bytes]],
+    stored: tuple[Sequence[Sequence[str]], str | None, dict[str, bytes], Sequence[str]],
     extent: list[tuple[str, int, int]],
     selection: Selection,
     rules: Sequence[Rule] | None,
 ) -> Trace:
     """A trace that was pickled."""
-    files, input_format, contents = stored
+    files, input_format, contents, sched = stored
     temporary = TemporaryFiles()
     placed = {path: temporary.add(os.path.basename(path), [content]) for path, content in contents.items()}
     files = [[placed.get(file, file) for file in each] for each in files]
-    trace = read_files(files, input_format, None, temporary)
+    trace = read_files(files, input_format, None, temporary, sched)
     before = [(placed.get(path, path), lines, size) for path, lines, size in extent]
     if before != trace._extent:
         changed = sorted({path for path, *_ in set(before) ^ set(trace._extent)})

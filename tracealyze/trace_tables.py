@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from tracealyze import _engine, units
 from tracealyze.capture_input import capture_files
 from tracealyze.capture_input.capture_info import Accounting, Capture, Window
+from tracealyze.capture_input.witness import Witness
 from tracealyze.claims import Caller, Claim, ClaimShare, ClaimShares, TakenShare
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
@@ -325,6 +326,18 @@ class TraceTables:
         return self._table(lambda: self._source.chain(self._selected, True))
 
     @cached_property
+    def witness(self) -> Witness | None:
+        """The critical path according to scheduler events of the kernel; None if the trace was read without any."""
+        found = translated(lambda: self._source.witness(self._selected))
+        return Witness.of(found) if found else None
+
+    def verdicts(self, at_least_ns: int = 0) -> Table:
+        """Waits of at least this length: the waker that follows from the lines alone, and what the kernel saw.
+
+        Without scheduler events the table is empty."""
+        return self._table(lambda: self._source.verdicts(self._selected, at_least_ns))
+
+    @cached_property
     def processes(self) -> Table:
         """One row per process, its threads merged."""
         return self.largest_processes(None)[0]
@@ -602,6 +615,7 @@ _BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
     "events": lambda trace: trace.events,
     "gaps": lambda trace: trace.gaps,
     "chain": lambda trace: trace.chain,
+    "verdicts": lambda trace: trace.verdicts(),
     "partition": lambda trace: trace.partition,
     "path": lambda trace: trace.critical_path,
     "stack_times": lambda trace: trace.stack_times,

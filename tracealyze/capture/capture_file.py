@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from tracealyze.capture_input.recorded import metadata_frame
+from tracealyze.capture_input.recorded import metadata_frame, scheduling_frame
 
 FRAME_BYTES = 8 << 20
 """Text per compressed frame. A file that ends within a frame loses what that frame contains."""
@@ -122,8 +122,10 @@ class CaptureFile:
         write_metadata(self._file, facts)
         self._file.flush()
 
-    def close(self, facts: Mapping[str, Any]) -> None:
-        self.add_facts(facts)
+    def close(self, facts: Mapping[str, Any], scheduling: bytes = b"") -> None:
+        """Complete the file, with packed scheduler events if there are any."""
+        self.end_frame()
+        _write_end(self._file, facts, scheduling)
         self._file.close()
 
     def abandon(self, facts: Mapping[str, Any]) -> None:
@@ -190,9 +192,9 @@ class RingFile(CaptureFile):
             os.unlink(self._parts.popleft())
             self.dropped_parts += 1
 
-    def close(self, facts: Mapping[str, Any]) -> None:
+    def close(self, facts: Mapping[str, Any], scheduling: bytes = b"") -> None:
         super().close({})
-        self._join({**facts, "dropped_parts": self.dropped_parts})
+        self._join({**facts, "dropped_parts": self.dropped_parts}, scheduling)
 
     def abandon(self, facts: Mapping[str, Any]) -> None:
         """What comes first makes room for the other parts, and for the facts."""
@@ -202,7 +204,7 @@ class RingFile(CaptureFile):
             self.dropped_parts += 1
         self._join({**facts, "dropped_parts": self.dropped_parts})
 
-    def _join(self, facts: Mapping[str, Any]) -> None:
+    def _join(self, facts: Mapping[str, Any], scheduling: bytes = b"") -> None:
         # The first part has the name at once, so that this is never an empty file. If there is no room for a later
         # part, the file with those before it is the first of the parts that are left.
         os.replace(self._parts[0], self._name)
@@ -213,7 +215,7 @@ class RingFile(CaptureFile):
                     shutil.copyfileobj(file, joined)
                 os.unlink(self._parts[1])
                 del self._parts[1]
-            write_metadata(joined, facts)
+            _write_end(joined, facts, scheduling)
 
     def discard(self) -> None:
         self._file.close()
@@ -223,6 +225,15 @@ class RingFile(CaptureFile):
         for name in (self._name, *self._parts):
             with suppress(FileNotFoundError):
                 os.unlink(name)
+
+
+def _write_end(file: BinaryIO, facts: Mapping[str, Any], scheduling: bytes) -> None:
+    """The last metadata, which says how long the events before it are."""
+    if scheduling:
+        file.write(scheduling_frame(scheduling))
+        facts = {**facts, "sched_bytes": len(scheduling)}
+    write_metadata(file, facts)
+    file.flush()
 
 
 def write_metadata(file: BinaryIO, facts: Mapping[str, Any]) -> None:

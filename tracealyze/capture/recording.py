@@ -19,6 +19,7 @@ from tracealyze.capture import launch, overhead, processes, snapshot
 from tracealyze.capture.attaching import refusal_of, wait_for_tracer
 from tracealyze.capture.capture_file import CaptureFile, RingFile, new_frame
 from tracealyze.capture.guard import Guard
+from tracealyze.capture.scheduler import SchedulerRecording
 from tracealyze.capture.tracer import Profile, Tracer, has_filter
 from tracealyze.errors import UnusableInput
 
@@ -103,6 +104,9 @@ class Recording:
     """Metadata as it is stored."""
     kills: bool = False
     """Whether the command is ended when the capture ends before it."""
+    has_scheduling: bool = False
+    """Whether scheduler events of the kernel are recorded, too."""
+    _scheduler: SchedulerRecording | None = None
     _watch: _Watch | None = None
     _mask: set[Any] | None = None
 
@@ -181,6 +185,8 @@ class Recording:
             "started": round(time.time(), 3),
             "labels": dict(self.labels),
         }
+        if self.has_scheduling:
+            self._scheduler = SchedulerRecording.begin()
         # The library is loaded now, so that it does not take time from the command.
         new_frame()
         if pids:
@@ -195,7 +201,7 @@ class Recording:
         failure = watch.failure
         if not failure:
             try:
-                capture.close(watch.facts(ended))
+                capture.close(watch.facts(ended), self._scheduling())
                 return self._outcome(capture, ended, watch)
             except OSError as error:
                 failure = error
@@ -203,6 +209,22 @@ class Recording:
             capture.abandon(watch.facts(Ended.FULL))
         self.note(f"tracealyze: {self.path}: {failure.strerror}. The capture ends there; the command went on.")
         return self._outcome(capture, Ended.FULL, watch)
+
+    def _scheduling(self) -> bytes:
+        """The scheduler events; empty if there are none."""
+        if self._scheduler is None:
+            return b""
+        scheduler, self._scheduler = self._scheduler, None
+        packed = scheduler.end()
+        if not packed:
+            self.note("tracealyze: perf recorded no scheduler events, so the capture has none.")
+        return packed
+
+    def end_scheduler(self) -> None:
+        """End perf, if it still records because the recording failed."""
+        if self._scheduler is not None:
+            self._scheduler.discard()
+            self._scheduler = None
 
     def _outcome(self, capture: CaptureFile, ended: Ended, watch: _Watch) -> Outcome:
         dropped = capture.dropped_parts > 0

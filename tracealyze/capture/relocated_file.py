@@ -41,9 +41,9 @@ class RelocatedFile(CaptureFile):
         self._finish()
         self._inner.add_facts(facts)
 
-    def close(self, facts: Mapping[str, Any]) -> None:
+    def close(self, facts: Mapping[str, Any], scheduling: bytes = b"") -> None:
         self._finish()
-        self._inner.close(facts)
+        self._inner.close(facts, scheduling)
 
     def abandon(self, facts: Mapping[str, Any]) -> None:
         self._inner.abandon(facts)

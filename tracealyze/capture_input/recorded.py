@@ -111,6 +111,16 @@ def _for_engine(facts: Mapping[str, Any]) -> EngineFacts:
     return state.ended_ns if state else None, made.has_durations, threads, programs
 
 
+Scheduling: TypeAlias = "tuple[str, bytes | None]"
+"""A source of scheduler events: the name of a file, and the content if it is not the file itself."""
+
+
+def recorded_scheduling(captures: Iterable[Sequence[str]]) -> list[Scheduling]:
+    """The scheduler events that `record --sched` stored in captures."""
+    found = ((files[0], _scheduling(files[0])) for files in captures if facts_of(files).get("sched_bytes"))
+    return [(path, content) for path, content in found if content]
+
+
 def recording_without_events(path: str) -> str:
     """What a file is that has no more than the metadata of `record`; empty if it has none, or cannot be read."""
     if not facts_of([path]):
@@ -155,6 +165,25 @@ def _last_facts(file: BinaryIO) -> dict[str, Any]:
         return {}
     file.seek(end - _TAIL.size - size)
     return _facts(file.read(size))
+
+
+def scheduling_frame(packed: bytes) -> bytes:
+    """Scheduler events as a frame that readers of zstd step over. Metadata with their size has to follow."""
+    return _HEAD.pack(_MAGIC, len(packed)) + packed
+
+
+def _scheduling(path: str) -> bytes:
+    """The packed scheduler events: the frame before the last metadata."""
+    with open(path, "rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(end - _TAIL.size)
+        facts_bytes, _ = _TAIL.unpack(file.read(_TAIL.size))
+        size = _last_facts(file).get("sched_bytes")
+        before = end - _TAIL.size - facts_bytes - _HEAD.size
+        if not isinstance(size, int) or not 0 < size <= before - _HEAD.size:
+            return b""
+        file.seek(before - size - _HEAD.size)
+        return file.read(size) if _HEAD.unpack(file.read(_HEAD.size)) == (_MAGIC, size) else b""
 
 
 def _facts(text: bytes) -> dict[str, Any]:

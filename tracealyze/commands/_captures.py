@@ -20,23 +20,28 @@ from tracealyze.trace import Trace, checked_format, read_files
 _MAX_LISTED_PIDS = 12
 
 
-def traces(named: Sequence[str], selection: Selection, input_format: str | None) -> Iterator[Trace]:
+def traces(
+    named: Sequence[str], selection: Selection, input_format: str | None, sched: Sequence[str] = ()
+) -> Iterator[Trace]:
     """Each capture as a trace of its own, read one after the other; several runs in one file are several traces."""
     named = named or _unnamed()
     temporary = TemporaryFiles()
     files = _files_of(local_names(named, temporary), input_format)
+    if sched and len(files) > 1:
+        raise WrongUsage("--sched belongs to one capture: name only that one.")
     for number, each in enumerate(files, start=1):
-        trace = _read([each], selection, input_format, temporary, alone=len(files) == 1)
+        trace = _read([each], selection, input_format, temporary, sched, alone=len(files) == 1)
         if number == len(files):
             capture_files.remember(named)
         yield from runs_of(trace)
 
 
-def trace(named: Sequence[str], selection: Selection, input_format: str | None) -> Trace:
+def trace(named: Sequence[str], selection: Selection, input_format: str | None, sched: Sequence[str] = ()) -> Trace:
     """All captures as one trace."""
     named = named or _unnamed()
     temporary = TemporaryFiles()
-    found = _read(_files_of(local_names(named, temporary), input_format), selection, input_format, temporary)
+    files = _files_of(local_names(named, temporary), input_format)
+    found = _read(files, selection, input_format, temporary, sched)
     capture_files.remember(named)
     return found
 
@@ -73,9 +78,10 @@ def _read(
     selection: Selection,
     input_format: str | None,
     temporary: TemporaryFiles,
+    sched: Sequence[str] = (),
     alone: bool = True,
 ) -> Trace:
-    everything = read_files(files, input_format, progress(), temporary)
+    everything = read_files(files, input_format, progress(), temporary, sched)
     selected = everything.with_selection(selection)
     _must_match(selected)
     if selection.start or selection.end:

@@ -110,20 +110,31 @@ class CaptureOptions:
         ),
     ] = None
 
+    sched: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sched",
+            metavar="FILE",
+            help="Scheduler events of the kernel, recorded at the same time: perf.data, or text of perf script or "
+            "trace-cmd. They show what ended each wait, and what the time outside of calls is. Repeatable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+
     def traces(self, rules: Sequence[Rule] | None = None) -> Iterator[Trace]:
         """Each capture as a trace of its own, read one after the other; checked by these rules if given."""
-        for trace in captures_of.traces(self.captures or (), self.selection(), self.input_format):
+        for trace in captures_of.traces(self.captures or (), self.selection(), self.input_format, self.sched or ()):
             yield trace if rules is None else trace.with_rules(rules)
 
     def trace(self, syscalls: Sequence[str] = (), rules: Sequence[Rule] | None = None) -> Trace:
         """All captures as one trace, restricted to these syscalls and checked by these rules if given."""
         selection = replace(self.selection(), syscalls=tuple(syscalls))
-        trace = captures_of.trace(self.captures or (), selection, self.input_format)
+        trace = captures_of.trace(self.captures or (), selection, self.input_format, self.sched or ())
         return trace if rules is None else trace.with_rules(rules)
 
     def events(self) -> EventStream | None:
         """The events of all captures, to be written as they come; `None` if the user selects some of them."""
-        chosen = (self.pids, self.programs, self.start, self.end, self.root, self.where)
+        chosen = (self.pids, self.programs, self.start, self.end, self.root, self.where, self.sched)
         return None if any(chosen) else captures_of.events(self.captures or (), self.input_format)
 
     def close(self, *traces: WithCaptures) -> None:

@@ -73,8 +73,11 @@ def _machine(pid: int | None) -> dict[str, Any]:
         f"Tracing a program: works{_cost(overhead_ns)}.",
         *_abilities(tracer),
     ]
+    scheduling = _scheduling()
     refusal_of_pid = _attached(tracer, pid)
-    facts = {"tracer": tracer.version, "path": tracer.path, "overhead_ns": overhead_ns}
+    facts: dict[str, Any] = {"tracer": tracer.version, "path": tracer.path, "overhead_ns": overhead_ns}
+    facts["scheduler_events"] = scheduling["works"]
+    works += scheduling["lines"]
     if refusal_of_pid is None:
         target = f"process {pid}" if pid is not None else "a running process"
         works += [f"Attaching to {target}: works."]
@@ -92,6 +95,16 @@ def _traced() -> tuple[Tracer, int | None]:
 
     tracer = find()
     return tracer, overhead.measured_ns(tracer, tracer.flags(Profile.FULL, may_filter=False))
+
+
+def _scheduling() -> dict[str, Any]:
+    """Whether record --sched works. Without it everything else does."""
+    from tracealyze.capture import scheduler
+
+    refusal = scheduler.works()
+    if refusal is None:
+        return {"works": True, "lines": ["Scheduler events (record --sched): work."]}
+    return _refused("Scheduler events (record --sched) do not work", refusal)
 
 
 def _attached(tracer: Tracer, pid: int | None) -> CannotTrace | None:

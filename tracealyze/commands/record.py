@@ -30,6 +30,7 @@ EXAMPLES = (
     "tracealyze record --pid 4711 --for 30s",
     "tracealyze record --profile light -o login.strace.zst -- ssh host true",
     "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
+    "tracealyze record --sched -- make",
     "tracealyze record --redact -o shared.strace.zst -- ./slow-program",
 )
 HAS_OPTIONS_ANYWHERE = False
@@ -99,6 +100,14 @@ def command(
             help="End the program when a limit or the trigger ends the capture. The exit status is then 0.",
         ),
     ] = False,
+    sched: Annotated[
+        bool,
+        typer.Option(
+            "--sched",
+            help="Record scheduler events of the kernel with perf, too: they show what ended each wait, and what the "
+            "time outside of calls is. Needs CAP_PERFMON; doctor checks that.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
 ) -> int:
@@ -108,10 +117,7 @@ def command(
     report goes to standard error. Ctrl-C ends the program, or the capture of running processes."""
     if bool(program) == bool(pids):
         raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
-    if kills and pids:
-        raise WrongUsage("--kill ends the program that record started; processes of --pid go on.")
-    if path == "-":
-        raise WrongUsage("-o: the standard output is that of the command. Name a file.")
+    _must_agree(path, has_pids=bool(pids), kills=kills, sched=sched, redacts=redacts)
     tracer = find(attaches=bool(pids))
     # Needs modules that only Unix has.
     from tracealyze.capture.recording import Recording
@@ -137,6 +143,7 @@ def command(
         output.note,
     )
     recording.kills = kills
+    recording.has_scheduling = sched
     if redacts:
         _redact(recording)
     try:
@@ -147,11 +154,23 @@ def command(
         raise UnusableInput(
             f"{file}: {error.strerror or error}. Nothing was traced. Name a file elsewhere with -o."
         ) from error
+    finally:
+        recording.end_scheduler()
     try:
         _show(file, outcome, quiet=quiet)
     finally:
         status = recording.wait_for_command()
     return _exit_code(replace(outcome, status=status))
+
+
+def _must_agree(path: str | None, *, has_pids: bool, kills: bool, sched: bool, redacts: bool) -> None:
+    """Options that exclude each other are wrong usage."""
+    if kills and has_pids:
+        raise WrongUsage("--kill ends the program that record started; processes of --pid go on.")
+    if sched and redacts:
+        raise WrongUsage("--sched stores names of threads of the whole machine, so it excludes --redact.")
+    if path == "-":
+        raise WrongUsage("-o: the standard output is that of the command. Name a file.")
 
 
 def _show(file: str, outcome: Outcome, *, quiet: bool) -> None:

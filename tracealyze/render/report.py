@@ -10,7 +10,7 @@ from tracealyze import suggested, units
 from tracealyze.findings.grouping import FindingGroup, grouped
 from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEXPLAINED_SHARE
 from tracealyze.program_names import short
-from tracealyze.render import finding_block, lanes, path_rows, processes, stages, top_calls
+from tracealyze.render import finding_block, lanes, path_rows, processes, stages, top_calls, witness
 from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
 from tracealyze.render.listing import Listing, strips
 from tracealyze.render.partition import Piece, folded
@@ -275,7 +275,8 @@ class Report:
     def said(self) -> list[str]:
         """The remarks that no finding states."""
         stated = {finding.name for finding in self.summary.findings}
-        return list(remarks(self.summary.captures[0], self.summary.window, stated))
+        seen = witness.sentences(self.trace.witness, self.tick_ns) if self.trace.witness else ()
+        return [*seen, *remarks(self.summary.captures[0], self.summary.window, stated)]
 
     def partition(self) -> None:
         """Where the wall time went, by process, call and target."""
