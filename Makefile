@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test dresses live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field proofs pairs invariants fuzz lint check bench rules rule-cases same format clean setup tools
+.PHONY: help demo test dresses live wheel-test test-consumers test-browser test-fleet viewer pictures site man licenses release-check field proofs pairs witness invariants fuzz lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -99,6 +99,9 @@ proofs: setup ## Capture the pairs that prove what-if again, run each with and w
 
 pairs: setup ## Compare released versions whose changelogs name changed calls, and write the table of docs/gate.md (needs registries, half an hour)
 	$(PYTHON) tests/pairs/run.py
+
+witness: setup ## Compare inferred wakers with scheduler events of the kernel, program by program (needs perf, minutes)
+	$(PYTHON) tests/witness/record_waits.py .cache/witness
 
 invariants: setup ## Check the claims of tests/test_random_runs.py on 5,000 random runs, with the seed that is printed
 	@seed=$${SEED:-$$(date +%s)}; echo "make invariants SEED=$$seed"; \
