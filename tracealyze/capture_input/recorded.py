@@ -92,13 +92,15 @@ def facts_of(files: Sequence[str]) -> dict[str, Any]:
         return {}
 
 
-EngineFacts: TypeAlias = "tuple[int | None, bool, list[tuple[int, int]], list[tuple[int, bytes, bytes]]] | None"
+EngineFacts: TypeAlias = (
+    "tuple[int | None, bool, list[tuple[int, int]], list[tuple[int, bytes, bytes]], list[tuple[int, int]]] | None"
+)
 
 
 def facts_for_engine(captures: Iterable[Sequence[str]]) -> list[EngineFacts]:
     """What the engine is to know of each capture besides its lines: the end of tracing, whether there are durations,
-    the processes of threads, and what these ran. None for captures that `record` did not
-    make, or whose recording was killed."""
+    the processes of threads, what these ran, and their parents. None for captures that `record` did not make, or whose
+    recording was killed."""
     return [_for_engine(facts_of(files)) for files in captures]
 
 
@@ -107,8 +109,8 @@ def _for_engine(facts: Mapping[str, Any]) -> EngineFacts:
     if not made.ended:
         return None
     state = AttachedState.of(facts)
-    threads, programs = (state.threads(), state.programs()) if state else ([], [])
-    return state.ended_ns if state else None, made.has_durations, threads, programs
+    threads, programs, parents = (state.threads(), state.programs(), state.parents()) if state else ([], [], [])
+    return state.ended_ns if state else None, made.has_durations, threads, programs, parents
 
 
 def recording_without_events(path: str) -> str:

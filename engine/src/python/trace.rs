@@ -70,21 +70,23 @@ pub fn read(
 }
 
 /// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
-/// and the path and command line of processes.
+/// the path and command line of processes, and the ids (process, parent) of their parents.
 #[derive(FromPyObject)]
 pub struct Recorded(
     Option<i64>,
     bool,
     Vec<(i32, i32)>,
     Vec<(i32, Vec<u8>, Vec<u8>)>,
+    Vec<(i32, i32)>,
 );
 
 pub(super) fn recorded_facts(recorded: Vec<Option<Recorded>>) -> Vec<Option<RecordedFacts>> {
-    let facts = |Recorded(ended_ns, has_durations, threads, programs)| RecordedFacts {
+    let facts = |Recorded(ended_ns, has_durations, threads, programs, parents)| RecordedFacts {
         ended_ns: ended_ns.unwrap_or(NO_NS),
         has_durations,
         threads,
         programs,
+        parents,
     };
     recorded.into_iter().map(|known| known.map(facts)).collect()
 }

@@ -41,6 +41,8 @@ pub struct RecordedFacts {
     pub threads: Vec<(i32, i32)>,
     /// What these processes ran then: id, path and command line.
     pub programs: Vec<(i32, Vec<u8>, Vec<u8>)>,
+    /// Their parents: the ids of the process and of its parent.
+    pub parents: Vec<(i32, i32)>,
 }
 
 /// One capture: a file, or several that belong together.
