@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "tracealyze record -- ./slow-program --its-options",
     "tracealyze record --pid 4711 --for 30s",
+    "tracealyze record --untraced -- make",
     "tracealyze record --profile light -o login.strace.zst -- ssh host true",
     "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
     "tracealyze record --redact -o shared.strace.zst -- ./slow-program",
@@ -99,6 +100,14 @@ def command(
             help="End the program when a limit or the trigger ends the capture. The exit status is then 0.",
         ),
     ] = False,
+    untraced: Annotated[
+        bool,
+        typer.Option(
+            "--untraced",
+            help="Then run the command again without the tracer, without input and output, to measure what tracing "
+            "costs.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
 ) -> int:
@@ -108,8 +117,8 @@ def command(
     report goes to standard error. Ctrl-C ends the program, or the capture of running processes."""
     if bool(program) == bool(pids):
         raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
-    if kills and pids:
-        raise WrongUsage("--kill ends the program that record started; processes of --pid go on.")
+    if pids:
+        _must_need_no_command(kills, untraced)
     if path == "-":
         raise WrongUsage("-o: the standard output is that of the command. Name a file.")
     tracer = find(attaches=bool(pids))
@@ -136,7 +145,7 @@ def command(
         force,
         output.note,
     )
-    recording.kills = kills
+    recording.kills, recording.runs_untraced = kills, untraced
     if redacts:
         _redact(recording)
     try:
@@ -152,6 +161,13 @@ def command(
     finally:
         status = recording.wait_for_command()
     return _exit_code(replace(outcome, status=status))
+
+
+def _must_need_no_command(kills: bool, untraced: bool) -> None:
+    if kills:
+        raise WrongUsage("--kill ends the program that record started; processes of --pid go on.")
+    if untraced:
+        raise WrongUsage("--untraced runs a command again. Processes of --pid cannot be started again.")
 
 
 def _show(file: str, outcome: Outcome, *, quiet: bool) -> None:

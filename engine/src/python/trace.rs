@@ -70,7 +70,8 @@ pub fn read(
 }
 
 /// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
-/// the path and command line of processes, and the ids (process, parent) of their parents.
+/// the path and command line of processes, the ids (process, parent) of their parents,
+/// and how long the command took without the tracer.
 #[derive(FromPyObject)]
 pub struct Recorded(
     Option<i64>,
@@ -78,15 +79,19 @@ pub struct Recorded(
     Vec<(i32, i32)>,
     Vec<(i32, Vec<u8>, Vec<u8>)>,
     Vec<(i32, i32)>,
+    Option<i64>,
 );
 
 pub(super) fn recorded_facts(recorded: Vec<Option<Recorded>>) -> Vec<Option<RecordedFacts>> {
-    let facts = |Recorded(ended_ns, has_durations, threads, programs, parents)| RecordedFacts {
-        ended_ns: ended_ns.unwrap_or(NO_NS),
-        has_durations,
-        threads,
-        programs,
-        parents,
+    let facts = |Recorded(ended_ns, has_durations, threads, programs, parents, untraced_ns)| {
+        RecordedFacts {
+            ended_ns: ended_ns.unwrap_or(NO_NS),
+            has_durations,
+            threads,
+            programs,
+            parents,
+            untraced_ns: untraced_ns.unwrap_or(NO_NS),
+        }
     };
     recorded.into_iter().map(|known| known.map(facts)).collect()
 }
