@@ -88,4 +88,4 @@ def test_advice_does_not_name_what_the_capture_has(tmp_path: Path) -> None:
     trace = tracealyze.read(file)
     assert [each.name for each in trace.findings] == ["outside-wait"]
     (reason,) = window_lines(trace.window, trace.captures[0])
-    assert reason.endswith("Capture with strace -f -ttt.")
+    assert reason.endswith("Capture with strace -f -ttt -yy.")

@@ -70,6 +70,36 @@ def test_where_returns_the_rows_that_match(trace: tracealyze.Trace) -> None:
     assert [row["pid"] for row in trace.processes.where("failed > 100")] == [12200]
 
 
+@pytest.mark.parametrize("name", ["events", "processes", "partition", "tasks"])
+def test_rows_have_numbers(name: str, trace: tracealyze.Trace) -> None:
+    """`events[0]` raised "'int' object is not iterable", and `events[:3]` named no way that works."""
+    table = getattr(trace, name)
+    rows = table.head(len(table))
+    assert (table[0], table[-1]) == (rows[0], rows[-1])
+    for part in (slice(2, 4), slice(-2, None), slice(None, None, -1), slice(9, 3)):
+        assert table[part] == rows[part]
+    assert table[["pid", "program"]][1] == {name: rows[1][name] for name in ("pid", "program")}
+    with pytest.raises(IndexError, match=f"has {len(rows)} rows"):
+        table[len(rows)]
+    with pytest.raises(tracealyze.WrongUsage, match='no column "pidd"'):
+        table[["pidd"]]
+
+
+def test_where_of_events_is_that_of_other_tables(trace: tracealyze.Trace) -> None:
+    condition = "dur_ns >= 30ms and syscall == 'ioctl'"
+    found = trace.events.where(condition)
+    assert found == trace.select(where=condition).events.head(10_000)
+    assert found and all(row["syscall"] == "ioctl" for row in found)
+
+
+def test_completion_offers_the_documented_names_of_a_trace(trace: tracealyze.Trace) -> None:
+    """It offered 60 names that only reports use."""
+    described = inspect.getdoc(tracealyze.Trace) or ""
+    names = dir(trace)
+    assert len(names) <= 21
+    assert all(name in described and hasattr(trace, name) for name in names)
+
+
 def test_events_are_available_as_dictionaries(trace: tracealyze.Trace) -> None:
     """They raised a RuntimeError."""
     rows = list(trace.events.dicts(["line", "syscall"]))
@@ -189,5 +219,5 @@ def test_public_names_are_documented() -> None:
     assert len(errors) == 7
     assert all(name in described for name in errors)
     # The methods that seven errors inherit took 700 of 1,144 lines. `Fleet`, `redact`, `convert` and some methods of
-    # traces, which came later, take 280.
-    assert len(described.splitlines()) < 550 + 290
+    # traces, which came later, take 290, and rows by number 10.
+    assert len(described.splitlines()) < 550 + 310

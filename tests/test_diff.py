@@ -155,3 +155,38 @@ def test_diff_reports_the_change_of_a_real_program(run: Run, tmp_path: Path) -> 
         if each["program"] == "cat" and each["shape"].startswith("openat(") and "data" in each["shape"]
     ]
     assert (opened["before_calls"], opened["after_calls"]) == (1, 3)
+
+
+def sleeper(file: Path, sleep_s: int) -> Path:
+    """Write the capture of a program that sleeps once."""
+    sleep = f"clock_nanosleep(CLOCK_REALTIME, 0, {{tv_sec={sleep_s}, tv_nsec=0}}, NULL) = 0 <{sleep_s}.000000>"
+    lines = [
+        '100 1700000010.000000 execve("/bin/app", ["app"], 0x7f /* 1 var */) = 0 <0.000100>',
+        *([f"100 1700000010.001000 {sleep}"] if sleep_s else []),
+        f"100 17000000{10 + sleep_s}.002000 exit_group(0) = ?",
+        f"100 17000000{10 + sleep_s}.002100 +++ exited with 0 +++",
+    ]
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return file
+
+
+def test_diff_begins_with_causes(run: Run, tmp_path: Path) -> None:
+    """The terminal printed 69 lines of numbers, and the reader had to find the cause in them."""
+    slow, fast = sleeper(tmp_path / "a", 3), sleeper(tmp_path / "b", 0)
+    [cause] = document(run, slow, fast)["causes"]
+    assert (cause["status"], cause["rule"], cause["after_ns"]) == ("gone", "fixed-sleep", 0)
+    assert cause["before_ns"] == pytest.approx(3_000_000_000, rel=0.01)
+    text = run("diff", slow, fast).stdout
+    assert text.index("Gone\n  3.00 s  app (pid 100) sleeps") < text.index("Time by class")
+    assert "New\n  3.00 s" in run("diff", fast, slow).stdout
+    both = run("diff", slow, sleeper(tmp_path / "c", 1)).stdout
+    assert "In both\n  3.00 s → 1.00 s" in both
+    assert "In both" not in run("diff", slow, fast, "--only", "calls").stdout
+    assert "| gone |" in run("diff", slow, fast, "--format", "markdown").stdout
+
+
+def test_time_without_calls_has_the_name_that_reports_use(run: Run) -> None:
+    text = run("diff", *SHUTDOWN, COLUMNS="160").stdout
+    assert "outside syscalls" in text and "(user)" not in text
+    names = {row["class"]: row["class_name"] for row in document(run, *SHUTDOWN)["classes"]}
+    assert names["user"] == "outside syscalls" and names["sleep"] == "sleep"

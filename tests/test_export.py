@@ -177,7 +177,7 @@ def test_selected_events_only(name: str, tmp_path: Path, run: Run) -> None:
 
 
 def test_jsonl_has_selected_events_only(run: Run) -> None:
-    lines = run("export", SSH, "--to", "jsonl", "--pid", "12200", "--to", "+5").stdout.splitlines()
+    lines = run("export", SSH, "--to", "jsonl", "--pid", "12200", "--until", "+5").stdout.splitlines()
     selected = tracealyze.read(SSH).select(pid=12200, to="+5").events
     assert [json.loads(line) for line in lines] == list(selected)
     assert 0 < len(lines) < len(tracealyze.read(SSH).select(pid=12200).events)

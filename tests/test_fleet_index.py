@@ -187,6 +187,16 @@ def test_failures_are_rows(tmp_path: Path) -> None:
     assert all(row["status"] in ("failed", "skipped") and row["error_kind"] and row["error"] for row in others.values())
 
 
+def test_hidden_folders_have_no_captures(tmp_path: Path) -> None:
+    """The files of `.git` were failures: unknown formats. The indexed folder itself may be in a hidden one."""
+    folder = tmp_path / ".ci" / "captures"
+    for name in (".git/HEAD", ".git/refs/heads/main", ".hidden", "a.strace", "b/c.strace"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(capture_text(1), encoding="utf-8")
+    found = items([str(folder)], Labels())
+    assert sorted(Path(each.files[0]).name for each in found) == ["a.strace", "c.strace"]
+
+
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 def test_archives_contain_captures(tmp_path: Path, kind: str) -> None:
     write_captures(tmp_path / "in", 4)

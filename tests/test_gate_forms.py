@@ -104,6 +104,25 @@ def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
         assert without["invocations"][0]["executionSuccessful"] is False
 
 
+def test_one_regression_is_one_annotation_and_one_result(report: Path) -> None:
+    """One regression was an error, four warnings and three notices, and eight results of SARIF."""
+    verdict = document(report / "failed.json")
+    lines = (report / "failed.github").read_text(encoding="utf-8").splitlines()
+    errors = [line for line in lines if line.startswith("::error ")]
+    assert lines == errors and len(errors) == len(verdict["regressions"]) > 0
+    [run] = document(report / "failed.sarif")["runs"]
+    assert len(run["results"]) == len(errors)
+    assert {result["level"] for result in run["results"]} == {"error"}
+    notes = [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]]
+    assert any("calls[futex]" in note for note in notes)
+    assert "calls[futex]" in errors[0] and all("calls[futex]" not in line for line in errors[1:])
+
+
+def test_format_of_check_names_output(run: Run) -> None:
+    done = run("check", "--format", "sarif")
+    assert done.returncode == 2 and "Write --output sarif." in done.stderr
+
+
 def test_sarif_leads_to_the_page_of_each_rule(run: Run) -> None:
     """Viewers show the link next to the result: this is how users find what a finding means."""
     capture = SAMPLES / "ssh-login" / "ssh-login.truss"

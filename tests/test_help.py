@@ -12,15 +12,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from conftest import SAMPLES, Run, heed_ctrl_c
+from conftest import ROOT, SAMPLES, Run, heed_ctrl_c
 
-from tracealyze.cli import COMMANDS, app
+from tracealyze.cli import COMMANDS, SECTIONS, app
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 
@@ -53,11 +54,62 @@ def test_examples_in_help_are_valid(command: str, run: Run) -> None:
         member.make_context(name, rest)
 
 
-def test_each_command_has_one_line_at_80_columns(run: Run) -> None:
-    lines = run("--help").stdout.splitlines()
-    for command in COMMANDS:
+def test_first_page_has_few_commands_with_one_line_each(run: Run) -> None:
+    """One flat list of 26 commands did not show where to begin."""
+    text = run("--help").stdout
+    lines = text.splitlines()
+    first = [command for names in SECTIONS.values() for command in names]
+    assert len(first) <= 16
+    for command in first:
         at = next(number for number, line in enumerate(lines) if line.startswith(f"  {command} "))
         assert not lines[at + 1].startswith("     ")
+    headings = re.findall(r"^(\w[\w ]*):$", text, flags=re.MULTILINE)
+    assert headings == [*SECTIONS, "Options"]
+    further = text.partition("More commands: ")[2].replace("\n", " ")
+    assert all(command in first or re.search(rf"\b{command}\b", further) for command in COMMANDS)
+
+
+_FORMS = {"--json", "--format"}
+_NO_ROWS = {
+    *("summarize", "record", "redact", "reply", "report", "export", "mcp", "skill", "comment", "baseline create"),
+    *("baseline update", "baseline prune", "fleet index", "fleet compact"),
+}
+"""Commands that write a file, a text or a document."""
+_DOCUMENTS = {"doctor", "timeline", "check"}
+"""Commands with one answer, which programs read as JSON; `check --output` has forms of its own."""
+
+
+def test_each_command_that_prints_rows_has_all_forms() -> None:
+    """`what-if` had JSON only, although the README promises CSV and markdown."""
+    root = typer.main.get_command(app)
+    for name, command in _leaves(root, typer.Context(root, info_name="tracealyze")):
+        options = {option for param in command.params for option in param.opts}
+        if name not in _NO_ROWS:
+            assert "--json" in options, name
+        if name not in _NO_ROWS | _DOCUMENTS:
+            assert options >= _FORMS, name
+
+
+def _leaves(group: Any, context: Any) -> Iterator[tuple[str, Any]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if hasattr(command, "list_commands"):
+            yield from ((f"{name} {under}", each) for under, each in _leaves(command, context))
+        else:
+            yield name, command
+
+
+def test_table_of_contributing_lists_the_options_that_commands_share() -> None:
+    """Each option of several commands means the same in all of them; the table says what, and who has it."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Options")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"--[a-z][a-z-]*", "".join(re.findall(r"(?m)^\| (`[^|]*) \|", text))))
+    root = typer.main.get_command(app)
+    counts: dict[str, int] = {}
+    for _, command in _leaves(root, typer.Context(root, info_name="tracealyze")):
+        shown = (param for param in command.params if not getattr(param, "hidden", False))
+        for option in {each for param in shown for each in param.opts if each.startswith("--")}:
+            counts[option] = counts.get(option, 0) + 1
+    assert {option for option, number in counts.items() if number > 2} == listed
 
 
 def test_help_of_a_command_has_two_forms(run: Run) -> None:

@@ -442,3 +442,22 @@ def test_redacted_recording_contains_no_secret(record: Record, tmp_path: Path) -
     trace = tracealyze.read(tmp_path / "a.zst")
     assert not [event for event in trace.events_of(limit=100_000) if "s3cretword" in str(event)]
     assert trace.accounting.get("foreign", 0) == 0
+
+
+def test_second_run_without_the_tracer_is_measured(record: Record, tmp_path: Path) -> None:
+    """It has no input and no output, and its time is the figure of the report instead of an estimate."""
+    done = record("--untraced", "--", "sh", "-c", "cat; echo run >>runs; getconf PAGESIZE")
+    out, _ = done.communicate("typed")
+    assert out.startswith("typed") and out.count("\n") == 1
+    assert (tmp_path / "runs").read_text() == "run\nrun\n"
+    measured_ns = _facts(tmp_path)["untraced_ns"]
+    document = tracealyze.read(tmp_path / "a.zst").summary().document()
+    wall_ns = document["window"]["wall_ns"]
+    shown_ns = min(measured_ns, wall_ns)
+    assert document["untraced"] == {"wall_ns": shown_ns, "tracing_ns": wall_ns - shown_ns, "confidence": "measured"}
+
+
+def test_second_run_that_ends_otherwise_is_not_used(record: Record, tmp_path: Path) -> None:
+    _, problems = record("--untraced", "--", "sh", "-c", "mkdir once").communicate()
+    assert "ended otherwise" in problems
+    assert "untraced_ns" not in _facts(tmp_path)

@@ -95,3 +95,12 @@ def test_end_of_tracing_is_the_same_in_a_redacted_recording(tmp_path: Path) -> N
     file = recordings.write(tmp_path / "a.strace.zst", *ENDINGS["detached"])
     tracealyze.redact(file, tmp_path / "b.strace.zst")
     assert tracealyze.read(tmp_path / "b.strace.zst").window.wall_ns == 2 * S
+
+
+def test_attached_processes_have_their_parents(tmp_path: Path) -> None:
+    lines = (f"{pid} 1700000000.{pid}000000 accept(3<TCP:[0.0.0.0:80]>, <detached ...>\n" for pid in (100, 101, 102))
+    known = (("master", 100, 1), ("worker", 101, 100), ("worker", 102, 101))
+    begin = recordings.snapshot(*(recordings.process(pid, name, parent=parent) for name, pid, parent in known))
+    trace = tracealyze.read(recordings.write(tmp_path / "a.zst", "".join(lines), recordings.attached(begin)))
+    tasks = trace.tasks.to_pandas()
+    assert dict(zip(tasks.pid, tasks.creator_pid.fillna(0), strict=True)) == {100: 0, 101: 100, 102: 101}

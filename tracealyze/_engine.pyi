@@ -172,7 +172,17 @@ _Scope: TypeAlias = tuple[_Conditions, _Conditions]
 _Claimant: TypeAlias = tuple[Table, Sequence[int]] | _Scope
 """Rows of a table that knows their events, or pieces of the partition."""
 
-_Recorded: TypeAlias = tuple[int | None, bool, Sequence[tuple[int, int]], Sequence[tuple[int, bytes, bytes]]] | None
+_Recorded: TypeAlias = (
+    tuple[
+        int | None,
+        bool,
+        Sequence[tuple[int, int]],
+        Sequence[tuple[int, bytes, bytes]],
+        Sequence[tuple[int, int]],
+        int | None,
+    ]
+    | None
+)
 
 class Trace:
     """One or more captures in memory."""
@@ -404,8 +414,9 @@ def read(
 
     progress(bytes done, bytes in all or 0) is called now and then. `recorded` has for each capture what `record`
     stored about it, or None: when tracing ended, in ns since 1970, if processes still lived; whether durations were
-    printed; the ids of the process and of the thread of those that ran when the tracer attached; and the id, path and
-    command line of these processes. Such a capture may be empty.
+    printed; the ids of the process and of the thread of those that ran when the tracer attached; the id, path and
+    command line of these processes; the ids of each of them and of its parent; and how long the command took without
+    the tracer. Such a capture may be empty.
     """
 
 def pack_scheduling(file: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -17,39 +17,23 @@ from tracealyze.commands._help import Command, Group
 from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.render import output
 
-COMMANDS = (
-    "record",
-    "doctor",
-    "redact",
-    "summarize",
-    "reply",
-    "what-if",
-    "timeline",
-    "report",
-    "top-syscalls",
-    "tree",
-    "critical-path",
-    "loops",
-    "gaps",
-    "stages",
-    "events",
-    "check",
-    "comment",
-    "baseline",
-    "diff",
-    "export",
-    "scaling",
-    "fleet",
-    "rules",
-    "explain",
-    "mcp",
-    "skill",
-)
-"""The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "Capture": ("record", "doctor"),
+    "Understand": ("summarize", "report", "timeline", "top-syscalls", "critical-path", "explain"),
+    "Compare": ("diff", "check", "what-if"),
+    "Many captures": ("fleet",),
+    "Share": ("reply", "redact", "export"),
+}
+"""The subcommands that the first page of help lists, by what people want."""
+_FURTHER = ("tree", "loops", "gaps", "stages", "events", "rules", "baseline", "comment", "scaling", "mcp", "skill")
+COMMANDS = (*(name for names in SECTIONS.values() for name in names), *_FURTHER)
+"""All subcommands. Each is a module of tracealyze.commands."""
 
 
 class _Commands(Group):
     """Loads the module of a subcommand when it is run or described, so that others do not slow down the start."""
+
+    sections, further = SECTIONS, _FURTHER
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

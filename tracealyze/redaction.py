@@ -32,6 +32,7 @@ _HARMLESS_FACTS = frozenset(
         "profile",
         "flags",
         "overhead_ns",
+        "untraced_ns",
         "machine",
         "cores",
         "started",

@@ -15,6 +15,7 @@ from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
+from tracealyze.outcome.untraced import Untraced, untraced_of
 from tracealyze.together.meanwhile import meanwhile, moments
 from tracealyze.together.shared_axis import extent_of, must_name_captures
 from tracealyze.trace_tables import errors_of
@@ -194,10 +195,17 @@ class Summary:
         completed = self.totals["calls"] - open_calls
         return standstill(state, rows if completed else _with_descriptors(self.trace, rows), completed)
 
+    @cached_property
+    def untraced(self) -> Untraced | None:
+        """The window without the tracer; None if the cost of tracing is unknown."""
+        return untraced_of(self.trace)
+
     @property
     def saving_ns(self) -> tuple[int, int]:
-        """Bounds of the time that could be saved."""
-        return verdict.saving_ns(self.trace, self.findings)
+        """Bounds of the time that could be saved. What tracing added is gone without the tracer."""
+        low_ns, high_ns = verdict.saving_ns(self.trace, self.findings)
+        max_ns = self.untraced.max_without_ns if self.untraced else high_ns
+        return min(low_ns, max_ns), min(high_ns, max_ns)
 
     def partition(self, *, full: bool = False) -> list[dict[str, Any]]:
         """The pieces of the window, the largest first; unless it is `full`, small ones of many are in folded rows."""
@@ -239,6 +247,7 @@ class Summary:
             "schema": SCHEMA,
             "captures": [_capture(each) for each in self.captures],
             "window": asdict(self.window),
+            "untraced": self.untraced.document() if self.untraced else None,
             "totals": self.totals,
             "impact_ns": list(self.saving_ns),
             "outcome": self.outcome.document(),

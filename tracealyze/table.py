@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tracealyze import _engine, arrow_export
 from tracealyze.engine_errors import translated
@@ -59,6 +59,7 @@ class Table:
 
     name, columns, units                              what the table contains
     len(table), table["pid"], for row in table        number of rows, a column, rows as dictionaries
+    table[0], table[-3:], table[["pid", "calls"]]     a row, some rows, some columns
     where(condition), head(n)                         some rows
     to_pandas(), to_arrow(), to_polars(), to_parquet  all rows for other libraries
 
@@ -73,9 +74,12 @@ class Table:
         ['/usr/sbin/quota']
     """
 
-    def __init__(self, source: _engine.Table, zero_ns: int | None = None) -> None:
+    def __init__(
+        self, source: _engine.Table, zero_ns: int | None = None, select: Callable[[str], Table] | None = None
+    ) -> None:
         self._source = source
         self._zero_ns = zero_ns
+        self._select = select
 
     @property
     def name(self) -> str:
@@ -113,7 +117,32 @@ class Table:
         self._must_have([name])
         return self._source.column(name)
 
-    __getitem__ = column
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice | list[str]) -> RowList: ...
+    def __getitem__(self, key: str | int | slice | list[str]) -> list[Any] | Row | RowList:
+        """A column by its name, a row by its number, or some rows or columns."""
+        if isinstance(key, str):
+            return self.column(key)
+        if isinstance(key, list):
+            return RowList(self.dicts(key), self.units)
+        if isinstance(key, slice):
+            return RowList(self._rows_of(key), self.units)
+        at = key + len(self) if key < 0 else key
+        if not 0 <= at < len(self):
+            raise IndexError(f"table {self.name} has {len(self)} rows, and none with the number {key}")
+        return next(iter(self._rows_of(slice(at, at + 1))))
+
+    def _rows_of(self, part: slice) -> Iterable[Row]:
+        numbers = range(len(self))[part]
+        if self.name != "events":
+            return self.pick(numbers)
+        # Events are not kept as rows: they are made up to the last one that is wanted.
+        rows = self.head(max(numbers, default=-1) + 1)
+        return [rows[number] for number in numbers]
 
     def _must_have(self, columns: Iterable[str]) -> None:
         known = self._source.columns
@@ -135,8 +164,10 @@ class Table:
     def where(self, condition: str) -> RowList:
         """The rows that meet a condition such as `"calls > 100 and failed > 0"`.
 
-        Conditions are those of `--where`, on the columns of this table. Raises `WrongUsage` for a mistake in one, and
-        for the table of events: `trace.select(where=…)` restricts those."""
+        Conditions are those of `--where`, on the columns of this table. Raises `WrongUsage` for a mistake in one."""
+        if self._select is not None:
+            events = self._select(condition)
+            return events.head(len(events))
         return RowList((row for _, row in self.matching(condition)), self.units)
 
     def matching(self, condition: str | Form = "", *, min_cost: MinCost | None = None) -> Iterator[tuple[int, Row]]:

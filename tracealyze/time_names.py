@@ -23,6 +23,11 @@ CLASSES = {
 """Classes and tags of time, in words, for time that is not named by a call."""
 
 
+def class_name(name: str) -> str:
+    """A class of time in words. Calls are of a class, too: only time without calls has another name than its class."""
+    return CLASSES[name] if name == "user" else name
+
+
 _UNIT = re.compile(r"(?P<unit>\S+) (?:@(?:[\d.]+[a-z]+ ?)+(?P<took>\+.*)?|\((?P<time>(?:[\d.]+[a-z]+ ?)+)\))")
 """A unit in the tree or picture of `systemd-analyze`: the moment of its start, and how long it took."""
 

@@ -47,6 +47,13 @@ class Origin:
     """Files of scheduler events."""
 
 
+_DOCUMENTED = """
+    findings summary window captures totals accounting select of_capture events calls processes tasks partition
+    critical_path gaps loops stages items table quote what_if
+"""
+"""What completion offers of a trace."""
+
+
 class Trace(TraceTables):
     """One or more captures in memory, or a selection of their events, with what rules find in them.
 
@@ -57,7 +64,7 @@ class Trace(TraceTables):
     partition, critical_path, gaps, loops where the time went
     stages, items                         stages of a log
     table(name)                           all other tables: `tracealyze rules --columns` lists them
-    quote(lines)                          lines of a capture, unchanged
+    quote(lines), what_if([...])          lines of a capture, unchanged; the wall time after fixes
 
     `read` returns it. Tables are computed when they are first used. A pickled trace names its captures; loading it
     reads them again, and raises `UnusableInput` if they have changed.
@@ -84,6 +91,10 @@ class Trace(TraceTables):
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """The same trace, checked by these rules instead of the packaged ones."""
         return self._with_captures(type(self)(self._source, self.selection, rules, self._origin))
+
+    def __dir__(self) -> list[str]:
+        """The names that the description of the class has: others serve reports, and may change."""
+        return sorted(_DOCUMENTED.split())
 
     @property
     def rules(self) -> Sequence[Rule]:

@@ -254,7 +254,8 @@ class TraceTables:
     @property
     def events(self) -> Table:
         """One row per event."""
-        return self.events_of()
+        events = translated(lambda: self._source.events(self._selected, None, None))
+        return Table(events, self._zero_ns, lambda condition: self.select(where=condition).events)
 
     def events_of(self, columns: Sequence[str] | None = None, limit: int | None = None) -> Table:
         """The first `limit` events with these columns; all columns but `args`, which is read from the file, if None."""

@@ -52,7 +52,7 @@ def is_from_terminal(received: signal.struct_siginfo) -> bool:
 def start_command(tracer: Tracer, flags: Sequence[str], command: Sequence[str], pipe: Pipe, mask: set[Any]) -> int:
     """Returns the process id of the command, whose parent, streams, descriptors and environment are its own."""
     arguments = [tracer.path, *tracer.daemonized(), *flags, "-o", pipe.name, "--", *command]
-    return os.posix_spawn(tracer.path, arguments, _environment(), setsigmask=mask, setsigdef=_ignored_by_python())
+    return os.posix_spawn(tracer.path, arguments, environment(), setsigmask=mask, setsigdef=ignored_by_python())
 
 
 def attach(tracer: Tracer, flags: Sequence[str], pids: Sequence[int], pipe: Pipe, messages: int) -> int:
@@ -61,7 +61,7 @@ def attach(tracer: Tracer, flags: Sequence[str], pids: Sequence[int], pipe: Pipe
     return os.posix_spawn(
         tracer.path,
         [tracer.path, "-q", *flags, "-o", pipe.name, *targets],
-        _environment(),
+        environment(),
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_DUP2, messages, 2),
@@ -69,15 +69,16 @@ def attach(tracer: Tracer, flags: Sequence[str], pids: Sequence[int], pipe: Pipe
         ],
         setsid=True,
         setsigmask=[],
-        setsigdef=[*_ignored_by_python(), *_HANDLED],
+        setsigdef=[*ignored_by_python(), *_HANDLED],
     )
 
 
-def _ignored_by_python() -> list[signal.Signals]:
+def ignored_by_python() -> list[signal.Signals]:
+    """Signals that a command must not ignore because this process does."""
     return [signal.SIGPIPE, signal.SIGXFSZ]
 
 
-def _environment() -> Mapping[bytes, bytes]:
+def environment() -> Mapping[bytes, bytes]:
     """The environment that this process was started with: Python may have set LC_CTYPE since."""
     try:
         with open("/proc/self/environ", "rb") as file:

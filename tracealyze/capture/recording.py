@@ -15,7 +15,7 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.capture import launch, overhead, processes, snapshot
+from tracealyze.capture import launch, overhead, processes, snapshot, untraced_run
 from tracealyze.capture.attaching import refusal_of, wait_for_tracer
 from tracealyze.capture.capture_file import CaptureFile, RingFile, new_frame
 from tracealyze.capture.guard import Guard
@@ -107,6 +107,8 @@ class Recording:
     has_scheduling: bool = False
     """Whether scheduler events of the kernel are recorded, too."""
     _scheduler: SchedulerRecording | None = None
+    runs_untraced: bool = False
+    """Whether the command runs once more without the tracer, to measure what tracing costs."""
     _watch: _Watch | None = None
     _mask: set[Any] | None = None
 
@@ -132,7 +134,15 @@ class Recording:
             raise UnusableInput(f"the tracer wrote nothing, and the command ended with {_shown(watch.status)}.")
         if self.kills:
             watch.end_command()
+        if self.runs_untraced and ended is Ended.EXIT:
+            self._run_untraced(command, watch, mask)
         return self._end(capture, ended, watch)
+
+    def _run_untraced(self, command: Sequence[str], watch: _Watch, mask: set[Any]) -> None:
+        """The same command after the capture, when files are in the cache as they were for it."""
+        watch.untraced_ns = untraced_run.wall_ns(command, watch.status, mask)
+        if watch.untraced_ns is None:
+            self.note("--untraced: without the tracer, the command ended otherwise. Its time is not used.")
 
     def wait_for_command(self) -> int | None:
         """The exit status of the command, if there is one. Until it exits, signals to this process are for it."""
@@ -258,6 +268,7 @@ class _Watch:
         self._last_facts: dict[str, Any] = {}
         self.status: int | None = None
         self.was_killed = False
+        self.untraced_ns: int | None = None
         self.has_text = False
         self.failure: OSError | None = None
 
@@ -303,7 +314,7 @@ class _Watch:
         """Metadata that is known when nothing is traced any more."""
         trigger = self._limits.trigger
         fired = trigger.fired if trigger is not None else None
-        known = {"trigger": fired, "exit": self.command_status}
+        known = {"trigger": fired, "exit": self.command_status, "untraced_ns": self.untraced_ns}
         found = {name: value for name, value in known.items() if value is not None}
         # On a full disk, there may be no room for more than the reason.
         last = {

@@ -201,6 +201,10 @@ class AttachedState:
         """The ids of the process and of the thread of each thread that ran when the tracer attached."""
         return [(process.pid, each.tid) for process in self.begin.processes.values() for each in process.threads]
 
+    def parents(self) -> list[tuple[int, int]]:
+        """The ids of the process and of its parent for each process that ran when the tracer attached."""
+        return [(process.pid, process.parent) for process in self.begin.processes.values()]
+
     def programs(self) -> list[tuple[int, bytes, bytes]]:
         """Id, path and command line of each process that ran when the tracer attached."""
         known = ((each.pid, each.path or each.name, each.command_line) for each in self.begin.processes.values())

@@ -49,4 +49,4 @@ _SIGNS = (
         "Durations without times or names of calls show no order. Print a time on each line, or capture the calls.",
     ),
 )
-_NO_SIGN = "Capture the calls (strace -f -ttt -T -o trace.out COMMAND), or a log with a time on each line."
+_NO_SIGN = "Capture the calls (strace -f -ttt -T -yy -o trace.out COMMAND), or a log with a time on each line."

@@ -26,8 +26,8 @@ _SAME_FILE = "on the same ktrace file, without capturing again"
 
 _ADVICE: Mapping[str, Mapping[str, str]] = {
     "strace": {
-        TIMES: "strace -f -ttt -T",
-        STAMPS: "strace -f -ttt",
+        TIMES: "strace -f -ttt -T -yy",
+        STAMPS: "strace -f -ttt -yy",
         DURATIONS: "strace -T",
         CHILDREN: "strace -f",
         THREADS: "strace -f",

@@ -22,6 +22,7 @@ _TAIL = struct.Struct("<I8s")
 _MARK = b"tlzemeta"
 _MAX_BYTES = 1 << 20
 _MAX_LABELS = 8
+_LARGEST_TIME = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Recorded:
     cores: int = 0
     overhead_ns: int = 0
     """Median time that a traced call took, measured before the capture; 0 if unknown."""
+    untraced_ns: int = 0
+    """How long the command took without the tracer (`record --untraced`); 0 if it was not run."""
     ended: str = ""
     """Why the capture ended; empty if `record` was killed."""
     dropped_parts: int = 0
@@ -92,13 +95,16 @@ def facts_of(files: Sequence[str]) -> dict[str, Any]:
         return {}
 
 
-EngineFacts: TypeAlias = "tuple[int | None, bool, list[tuple[int, int]], list[tuple[int, bytes, bytes]]] | None"
+EngineFacts: TypeAlias = (
+    "tuple[int | None, bool, list[tuple[int, int]], list[tuple[int, bytes, bytes]], list[tuple[int, int]], "
+    "int | None] | None"
+)
 
 
 def facts_for_engine(captures: Iterable[Sequence[str]]) -> list[EngineFacts]:
     """What the engine is to know of each capture besides its lines: the end of tracing, whether there are durations,
-    the processes of threads, and what these ran. None for captures that `record` did not
-    make, or whose recording was killed."""
+    the processes of threads, what these ran, their parents, and how long the command took without the tracer. None for
+    captures that `record` did not make, or whose recording was killed."""
     return [_for_engine(facts_of(files)) for files in captures]
 
 
@@ -107,8 +113,9 @@ def _for_engine(facts: Mapping[str, Any]) -> EngineFacts:
     if not made.ended:
         return None
     state = AttachedState.of(facts)
-    threads, programs = (state.threads(), state.programs()) if state else ([], [])
-    return state.ended_ns if state else None, made.has_durations, threads, programs
+    threads, programs, parents = (state.threads(), state.programs(), state.parents()) if state else ([], [], [])
+    untraced_ns = made.untraced_ns if 0 < made.untraced_ns < _LARGEST_TIME else None
+    return state.ended_ns if state else None, made.has_durations, threads, programs, parents, untraced_ns
 
 
 Scheduling: TypeAlias = "tuple[str, bytes | None]"

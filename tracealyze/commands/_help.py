@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -48,6 +48,9 @@ def _lines(command: Any, context: Any, width: int) -> Iterator[str]:
     for heading, rows in groups(command, context).items():
         yield from ("", _bold(f"{heading}:"))
         yield from _table(rows, width)
+    if further := getattr(command, "further", ()):
+        text = f"More commands: {', '.join(further)}. tracealyze COMMAND --help describes each."
+        yield from ("", *wrap(text, width, break_on_hyphens=False, break_long_words=False))
 
 
 def groups(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
@@ -59,9 +62,14 @@ def groups(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
             own = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or _OWN
             groups.setdefault(own, []).append((_named(param, context, is_argument), _described(param)))
     if isinstance(command, TyperGroup):
-        members = (command.get_command(context, name) for name in command.list_commands(context))
-        groups = {"Commands": [(str(each.name), _first_sentence(each.help)) for each in members if each]} | groups
+        sections = getattr(command, "sections", None) or {"Commands": command.list_commands(context)}
+        groups = {heading: _members(command, context, names) for heading, names in sections.items()} | groups
     return {heading: rows for heading, rows in groups.items() if rows}
+
+
+def _members(group: TyperGroup, context: Any, names: Iterable[str]) -> list[tuple[str, str]]:
+    members = (group.get_command(context, name) for name in names)
+    return [(str(each.name), _first_sentence(each.help)) for each in members if each]
 
 
 def usage(command: Any, context: Any) -> str:

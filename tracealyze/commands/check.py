@@ -10,6 +10,7 @@ import typer
 
 from tracealyze.commands import _complete
 from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
+from tracealyze.errors import WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.gate import FORMS
@@ -28,6 +29,14 @@ EXAMPLES = (
     "tracealyze check --demo",
 )
 TAKES_SEVERAL = ("--base",)
+
+
+def _must_be_output(form: str | None) -> str | None:
+    """Other commands have `--format`, so people try it here."""
+    if form is not None:
+        hint = f"--output {form}" if form in FORMS else f"--output FORM ({', '.join(FORMS)})"
+        raise WrongUsage(f"check has no --format: a verdict may have several forms and files. Write {hint}.")
+    return form
 
 
 @with_options()
@@ -93,6 +102,9 @@ def command(
             autocompletion=_complete.of(*FORMS),
             help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}, to a file or standard output (-); may be repeated.",
         ),
+    ] = None,
+    form: Annotated[  # noqa: ARG001
+        str | None, typer.Option("--format", hidden=True, callback=_must_be_output)
     ] = None,
     hyperfine: Annotated[
         str | None,

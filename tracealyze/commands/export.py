@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze.commands import _complete
+from tracealyze.commands._help import SELECT
 from tracealyze.commands._options import CaptureOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "tracealyze export trace.out --to speedscope -o trace.speedscope.json",
     "tracealyze export trace.out --to folded | flamegraph.pl > trace.svg",
-    "tracealyze export trace.out --to parquet -o tables --from +1 --to +5",
+    "tracealyze export trace.out --to parquet -o tables --from +1 --until +5",
     "tracealyze export trace.out --to parquet -o events.parquet",
 )
 
@@ -38,10 +39,15 @@ def command(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help=f"The format: {', '.join(FORMATS)}. Given once more, with a time: the end of the time range, as "
-            "for other commands.",
+            help=f"The format: {', '.join(FORMATS)}.",
             autocompletion=_complete.of(*FORMATS),
             show_default=False,
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until", metavar="TIME", help="End of the time range (as --to of other commands).", rich_help_panel=SELECT
         ),
     ] = None,
     file: Annotated[
@@ -51,7 +57,9 @@ def command(
 ) -> None:
     """Write a file for flame graphs, speedscope, pprof or DuckDB."""
     name, end = _format_and_end(to or ())
-    source = replace(source, end=end)
+    if end and until:
+        raise WrongUsage("--until and --to TIME are the same. Use one of them.")
+    source = replace(source, end=until or end)
     if name == "jsonl" or (name == "parquet" and _is_file_of_events(file)):
         _events(source, name, file)
         return
@@ -92,7 +100,7 @@ def _tell(name: str, notes: Sequence[str], target: str) -> None:
 
 
 def _format_and_end(values: Sequence[str]) -> tuple[str, str | None]:
-    """The format and the end of the time range: no time bound is the name of a format."""
+    """The format, and the end of the time range in the older form `--to TIME`: no time is the name of a format."""
     names = [each for each in values if each in FORMATS]
     times = [each for each in values if each not in FORMATS]
     known = ", ".join(FORMATS)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "tracealyze record -- ./slow-program --its-options",
     "tracealyze record --pid 4711 --for 30s",
+    "tracealyze record --untraced -- make",
     "tracealyze record --profile light -o login.strace.zst -- ssh host true",
     "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
     "tracealyze record --sched -- make",
@@ -108,6 +109,14 @@ def command(
             "time outside of calls is. Needs CAP_PERFMON; doctor checks that.",
         ),
     ] = False,
+    untraced: Annotated[
+        bool,
+        typer.Option(
+            "--untraced",
+            help="Then run the command again without the tracer, without input and output, to measure what tracing "
+            "costs.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
 ) -> int:
@@ -118,6 +127,8 @@ def command(
     if bool(program) == bool(pids):
         raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
     _must_agree(path, has_pids=bool(pids), kills=kills, sched=sched, redacts=redacts)
+    if pids and untraced:
+        raise WrongUsage("--untraced runs a command again. Processes of --pid cannot be started again.")
     tracer = find(attaches=bool(pids))
     # Needs modules that only Unix has.
     from tracealyze.capture.recording import Recording
@@ -142,7 +153,7 @@ def command(
         force,
         output.note,
     )
-    recording.kills = kills
+    recording.kills, recording.runs_untraced = kills, untraced
     recording.has_scheduling = sched
     if redacts:
         _redact(recording)

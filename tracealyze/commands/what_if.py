@@ -6,12 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tracealyze.commands._help import OUTPUT
-from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
 from tracealyze.errors import WrongUsage
-from tracealyze.render import output
-from tracealyze.render.output import Color
+from tracealyze.render.forms import Form
 
 EXAMPLES = (
     "tracealyze what-if trace.out --fix hot-loop --fix 2",
@@ -20,10 +18,11 @@ EXAMPLES = (
 _TIMES = "="
 
 
-@with_options()
+@with_options(omit=["top"])
 def command(
     source: CaptureOptions,
     rules: RuleOptions,
+    rows: RowOptions,
     fix: Annotated[
         list[str] | None,
         typer.Option(
@@ -60,17 +59,6 @@ def command(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)] = False,
-    color: Annotated[  # noqa: ARG001
-        Color,
-        typer.Option(
-            "--color",
-            metavar="WHEN",
-            help="Use colors and bold text.",
-            rich_help_panel=OUTPUT,
-            callback=output.use_color,
-        ),
-    ] = Color.AUTO,
 ) -> None:
     """Predict the wall time after causes are removed.
 
@@ -79,15 +67,19 @@ def command(
     """
     from tracealyze.render import json
     from tracealyze.render import what_if as rendered
+    from tracealyze.render.listing import write_listing
 
+    form = rows.form
     factors = dict(scaled(text) for text in scale or ())
     trace = source.trace(rules=rules.chosen())
     with analyzing():
         found = trace.what_if(fix or (), without=without or (), scale=factors, parallel=parallel or ())
-    if as_json:
+    if form is Form.JSON:
         json.write(found.document())
-    else:
+    elif form is Form.TABLE:
         rendered.show(found, trace.tick_ns)
+    else:
+        write_listing(rendered.listing(found, trace.tick_ns), form)
     source.close(trace)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
 from tracealyze.compare import syscalls
+from tracealyze.compare.causes import Cause, causes
 from tracealyze.compare.name_patterns import Key, families, without_numbers
 from tracealyze.compare.run import Run
 from tracealyze.compare.work import Work
@@ -23,7 +25,7 @@ from tracealyze.html_tables import ROWS_SHOWN, element, in_notebook, table_eleme
 from tracealyze.program_names import short
 from tracealyze.sanitize import shown
 from tracealyze.selection import Scope
-from tracealyze.time_names import silence_after
+from tracealyze.time_names import class_name, silence_after
 
 if TYPE_CHECKING:
     import pandas
@@ -136,6 +138,11 @@ class Diff:
         [found] = [each for each in VIEWS if each.name == view]
         return [row(found, change) for change in self.views[view]]
 
+    @cached_property
+    def causes(self) -> list[Cause]:
+        """What explains the difference."""
+        return causes(self.before, self.after)
+
     def document(self) -> dict[str, Any]:
         """The difference as it appears in JSON."""
         wall = dict(zip(("before", "after"), self.wall_ns, strict=True)) if self.wall_ns else None
@@ -144,12 +151,15 @@ class Diff:
             "before": [run.path for run in self.before],
             "after": [run.path for run in self.after],
             "wall_ns": wall,
+            "causes": [each.document() for each in self.causes],
         } | {view.name: [row(view, change) for change in self.views[view.name]] for view in VIEWS}
 
 
 def row(view: View, change: Change) -> dict[str, Any]:
     """A change as a row, by the names of its columns."""
     numbers: dict[str, Any] = {"status": str(change.status)} | dict(zip(view.keys, change.key, strict=True))
+    if view.name == "classes":
+        numbers["class_name"] = class_name(change.key[0])
     for side, amounts in (("before", change.before), ("after", change.after)):
         if view.name == "processes":
             numbers[f"{side}_processes"] = amounts.number

@@ -14,6 +14,7 @@ from tracealyze.export.stacks import Functions, Stack, profile
 from tracealyze.findings.basis import Basis
 from tracealyze.program_names import file_and_line
 from tracealyze.sanitize import shown
+from tracealyze.time_names import class_name
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
@@ -105,6 +106,8 @@ def _labels(stack: Stack, texts: _Numbers) -> Iterator[bytes]:
                 yield integer(_KEY, texts.of(key)) + integer(_NUM, value)
         elif value:
             yield integer(_KEY, texts.of(key)) + integer(_STR, texts.of(value))
+        if key == "class" and value:
+            yield integer(_KEY, texts.of("class_name")) + integer(_STR, texts.of(class_name(str(value))))
 
 
 def _times(trace: Trace) -> bytes:

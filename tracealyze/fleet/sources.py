@@ -93,7 +93,9 @@ def _listed(system: FileSystem, path: str) -> list[FileInfo] | None:
     info = system.get_file_info(path)
     if info.type == fs.FileType.Directory:
         infos = system.get_file_info(fs.FileSelector(path, recursive=True))
-        return [each for each in infos if each.type == fs.FileType.File and not each.base_name.startswith(".")]
+        # What is hidden, such as the folder .git, is not a capture. The folder itself may be in a hidden one.
+        inside = len(path.rstrip("/"))
+        return [each for each in infos if each.type == fs.FileType.File and "/." not in each.path[inside:]]
     return None if info.type == fs.FileType.NotFound else [info]
 
 

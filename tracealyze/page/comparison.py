@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.compare.causes import key_of
 from tracealyze.compare.diff import VIEWS
 from tracealyze.page import sections
 from tracealyze.page.markup import NUMBER, element, escaped, table, verdict
 from tracealyze.picture.class_bar import class_bar, legend
-from tracealyze.program_names import short
 from tracealyze.render import diff as changes
 from tracealyze.render import finding_block
 from tracealyze.render.capture_notes import name_of_capture
@@ -82,7 +82,7 @@ def _charts(steps: Sequence[Part]) -> Iterator[str]:
 def _findings(before: Part, after: Part) -> Iterator[str]:
     yield '<section id="findings">\n'
     yield element("h2", "Findings")
-    counts = [Counter(map(_key, part.groups)) for part in (before, after)]
+    counts = [Counter(map(key_of, part.groups)) for part in (before, after)]
     for title, keys in (
         ("No longer there", counts[0] - counts[1]),
         ("New", counts[1] - counts[0]),
@@ -92,7 +92,7 @@ def _findings(before: Part, after: Part) -> Iterator[str]:
             continue
         yield element("h3", title)
         source = before if title == "No longer there" else after
-        listed = [group for group in source.groups if _key(group) in keys][:_MAX_FINDINGS]
+        listed = [group for group in source.groups if key_of(group) in keys][:_MAX_FINDINGS]
         yield f'<ul class="changes">{"".join(_finding(source, group) for group in listed)}</ul>\n'
     if not any(counts):
         yield element("p", "No findings on either side.")
@@ -104,10 +104,6 @@ def _finding(part: Part, group: FindingGroup) -> str:
     text, severity = f"{finding.code}: {finding.diagnosis or finding.message}", escaped(finding.severity)
     saved = f' <span class="worth">{escaped(worth)}</span>' if worth else ""
     return f'<li><span><span class="{severity}">{severity}</span> {escaped(text)}</span>{saved}</li>\n'
-
-
-def _key(group: FindingGroup) -> tuple[str, str]:
-    return group.first.name, short(group.first.program) or ""
 
 
 def _views(found: Diff, top: int) -> Iterator[str]:

@@ -129,8 +129,7 @@ def _overhead(capture: Capture) -> str:
     if capture.overhead_floor_ns is None:
         return "tracing overhead unknown"
     floor = units.duration(capture.overhead_floor_ns, units.US if capture.overhead_floor_ns >= units.US else 1)
-    share = f", {units.share(capture.overhead_share)} of the window" if capture.overhead_share is not None else ""
-    return f"tracing overhead at least {floor} per call{share}"
+    return f"tracing overhead at least {floor} per call"
 
 
 def losses_line(capture: Capture) -> str:

@@ -1,4 +1,4 @@
-"""Differences for people: the wall time, then each view with its largest changes first."""
+"""Differences for people: the wall time and the causes, then each view with its largest changes first."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.compare.causes import Cause, Fate
 from tracealyze.compare.diff import VIEWS, Change, Diff, Status, View, row
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import Column, Listing, strips, write_listing
 from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
+from tracealyze.time_names import class_name
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run
@@ -21,7 +23,9 @@ TITLES = {
     "calls": "Calls",
     "targets": "Targets",
 }
+_FATES: dict[Fate, str] = {"gone": "Gone", "new": "New", "both": "In both"}
 _MIN_NAME_WIDTH = 24
+_USER = f"({class_name('user')})"
 
 
 def show(found: Diff, top: int, only: str | None) -> None:
@@ -35,9 +39,29 @@ def show(found: Diff, top: int, only: str | None) -> None:
         terminal.line(("Counts and times are those of the tracers' tables.", ""))
     else:
         terminal.line(("Only counts are compared: at least one side has no wall clock.", ""))
+    if only is None:
+        _causes(terminal, found, top)
     for view in VIEWS:
         if only in (None, view.name):
             _section(terminal, view, found, top)
+
+
+def _causes(terminal: Terminal, found: Diff, top: int) -> None:
+    """The answer before the numbers: what went away, what came, and what stayed."""
+    for fate, title in _FATES.items():
+        causes = [each for each in found.causes if each.fate == fate]
+        if causes:
+            terminal.line(("", ""))
+            terminal.line((title, "bold"))
+        for cause in causes[:top]:
+            terminal.paragraph(f"{_took(cause)}  {shown(cause.finding.diagnosis or cause.finding.message)}", indent=2)
+        if len(causes) > top:
+            terminal.line((f"  {units.counted(len(causes) - top, 'more cause')}: --top {len(causes)}", "dim"))
+
+
+def _took(cause: Cause) -> str:
+    sides = (cause.before_ns, cause.after_ns)
+    return " → ".join(units.duration(ns) for ns in (sides if cause.fate == "both" else (max(sides),)))
 
 
 def _heading(side: str, runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
@@ -120,7 +144,9 @@ def _what(view: View, change: Change) -> str:
     if view.name == "processes":
         program, argv = change.key
         return argv or program
-    return " ".join(part for part in change.key if part)
+    if view.name == "classes":
+        return class_name(change.key[0])
+    return " ".join(_USER if part == "(user)" else part for part in change.key if part)
 
 
 def listing(view: View, found: Diff, top: int | None) -> Listing:
@@ -130,12 +156,25 @@ def listing(view: View, found: Diff, top: int | None) -> Listing:
     return Listing(view.name, [Column(name, name) for name in names], rows)
 
 
+def _listed_causes(causes: Sequence[Cause]) -> Listing:
+    columns = [
+        Column("status", ""),
+        Column("before_ns", "before"),
+        Column("after_ns", "after"),
+        Column("text", "cause"),
+    ]
+    return Listing("causes", columns, [each.document() for each in causes])
+
+
 def as_markdown(found: Diff, top: int, only: str | None) -> None:
     """Each view as a table."""
     from tracealyze.render import output
 
     if found.wall_ns:
         output.write(f"Wall time: {wall_change(*found.wall_ns)}\n")
+    if only is None and found.causes:
+        output.write("\n### Causes\n\n")
+        write_listing(_listed_causes(found.causes[:top]), Form.MARKDOWN)
     for view in VIEWS:
         changes = found.views[view.name]
         if changes and only in (None, view.name):

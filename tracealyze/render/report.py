@@ -356,7 +356,10 @@ def headline(trace: Trace, summary: Summary) -> str:
         saving = saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
         idle_ns = summary.window.left_out_ns
         after = f" after {units.duration(idle_ns, trace.tick_ns)} of waiting" if idle_ns > wall_ns else ""
-        size = f"{units.duration(wall_ns, trace.tick_ns)} wall time{after}{f'; {saving}' if saving else ''}"
+        wall = f"{units.duration(wall_ns, trace.tick_ns)} wall time"
+        if summary.untraced and summary.untraced.is_large:
+            wall = summary.untraced.shown(trace.tick_ns)
+        size = f"{wall}{after}{f'; {saving}' if saving else ''}"
     if summary.standstill:
         return size if calls or wall_ns else "no system call"
     if not outcome.text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tracealyze import units
 from tracealyze.heuristics import MIN_HIDDEN_SHARE
+from tracealyze.render.listing import Column, Listing
 from tracealyze.render.terminal import Terminal
 from tracealyze.what_if import Fix, WhatIf
 
@@ -18,6 +19,27 @@ def show(found: WhatIf, tick_ns: int) -> None:
     terminal.paragraph(_drift(found, tick_ns), "dim", indent=2)
     for fix in found.fixes:
         terminal.paragraph(_saving(fix, found, tick_ns), indent=2)
+
+
+def listing(found: WhatIf, tick_ns: int) -> Listing:
+    """The fixes as rows; of several, the last row has all of them together."""
+    columns = [
+        Column("fix", "fix"),
+        *(Column(f"{name}_ns", name.replace("_", " ")) for name in ("min_wall", "max_wall", "min_saved", "max_saved")),
+        Column("hidden_behind", "hidden behind"),
+    ]
+    rows = [_row(fix.name, fix.alone_ns, fix.saves_ns, fix.hidden_behind) for fix in found.fixes]
+    if len(rows) > 1:
+        low_ns, high_ns = found.together_ns
+        saved_ns = (max(found.replayed_ns - high_ns, 0), max(found.replayed_ns - low_ns, 0))
+        rows.append(_row("all together", found.together_ns, saved_ns, ""))
+    return Listing("fixes", columns, rows, tick_ns)
+
+
+def _row(name: str, wall_ns: tuple[int, int], saved_ns: tuple[int, int], hidden_behind: str) -> dict[str, object]:
+    names = ("min_wall_ns", "max_wall_ns", "min_saved_ns", "max_saved_ns")
+    bounds = dict(zip(names, (*wall_ns, *saved_ns), strict=True))
+    return {"fix": name, **bounds, "hidden_behind": hidden_behind}
 
 
 def _range(bounds_ns: tuple[int, int], between: str, tick_ns: int) -> str:

@@ -18,7 +18,7 @@ use crate::store::tasks::Task;
 use crate::store::time_limits::reached_limit;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::{task_ends, wait_kinds};
-use parsers::syscalls::{Action, Class, Wait};
+use parsers::syscalls::{self, Action, Class, Syscall, Wait};
 use parsers::{Clock, NO_NS, Outcome, Text};
 use rustc_hash::FxHashSet;
 
@@ -436,12 +436,17 @@ fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
             Some(_) if wait_kinds::timed_out(events, row) => beats += usize::from(lasts),
             // It may wake others, and find that it need not wait.
             None if matches!(events.action(row), Action::Stats | Action::Accesses) => {}
+            None if is_trivial(events, row) => {}
             Some(Wait::Lock) | None
                 if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
             _ => return false,
         }
     }
     beats >= min_beats
+}
+
+fn is_trivial(events: &EventTable, row: u32) -> bool {
+    syscalls::by_text(events.shape(row).syscall).is_some_and(Syscall::is_trivial)
 }
 
 fn class(events: &EventTable, row: u32) -> Class {

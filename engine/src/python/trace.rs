@@ -98,21 +98,28 @@ pub fn pack_scheduling(py: Python<'_>, file: String) -> PyResult<Cow<'static, [u
 }
 
 /// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
-/// and the path and command line of processes.
+/// the path and command line of processes, the ids (process, parent) of their parents,
+/// and how long the command took without the tracer.
 #[derive(FromPyObject)]
 pub struct Recorded(
     Option<i64>,
     bool,
     Vec<(i32, i32)>,
     Vec<(i32, Vec<u8>, Vec<u8>)>,
+    Vec<(i32, i32)>,
+    Option<i64>,
 );
 
 pub(super) fn recorded_facts(recorded: Vec<Option<Recorded>>) -> Vec<Option<RecordedFacts>> {
-    let facts = |Recorded(ended_ns, has_durations, threads, programs)| RecordedFacts {
-        ended_ns: ended_ns.unwrap_or(NO_NS),
-        has_durations,
-        threads,
-        programs,
+    let facts = |Recorded(ended_ns, has_durations, threads, programs, parents, untraced_ns)| {
+        RecordedFacts {
+            ended_ns: ended_ns.unwrap_or(NO_NS),
+            has_durations,
+            threads,
+            programs,
+            parents,
+            untraced_ns: untraced_ns.unwrap_or(NO_NS),
+        }
     };
     recorded.into_iter().map(|known| known.map(facts)).collect()
 }

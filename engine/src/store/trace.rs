@@ -42,6 +42,10 @@ pub struct RecordedFacts {
     pub threads: Vec<(i32, i32)>,
     /// What these processes ran then: id, path and command line.
     pub programs: Vec<(i32, Vec<u8>, Vec<u8>)>,
+    /// Their parents: the ids of the process and of its parent.
+    pub parents: Vec<(i32, i32)>,
+    /// How long the command took without the tracer; [`NO_NS`] if it was not run so.
+    pub untraced_ns: i64,
 }
 
 /// One capture: a file, or several that belong together.

@@ -4,7 +4,7 @@
 //! strace -o a.log sh x.sh          no durations, children not followed: 3 children, none of them traced
 //! ```
 
-use crate::critical_path::window::Window;
+use crate::critical_path::window::{Window, WindowChoice, window_of};
 use crate::store::trace::{Capture, LossCause};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -46,7 +46,8 @@ table! {
         backward_steps: Count "Lines with a timestamp earlier than that of a previous line.",
         overhead_floor_ns: Ns "Minimum time that tracing adds to each call.",
         overhead_share: Share "Minimum tracing overhead of all calls as a share of the window.",
-        tracing_ns: Ns "Estimate of what tracing added to the critical path: the calls on it times the mean cost of calls that return at once.",
+        tracing_ns: Ns "What tracing added to the critical path: measured by a run without the tracer, or estimated as the calls on it times the mean cost of calls that return at once.",
+        tracing_measured: Flag "Whether tracing_ns was measured (record --untraced).",
         tracing_share: Share "tracing_ns as a share of the window.",
         filtered: Flag "Whether some families of calls are certainly missing.",
         families: List "Families of calls in the capture.",
@@ -87,8 +88,9 @@ fn write(
         .windows
         .get(number as usize)
         .map_or(0, Window::wall_ns);
-    let tracing_ns =
-        (wall_ns > 0 && capture.has_wall_clock()).then(|| tracing_ns(context, capture));
+    let measured_ns = measured_tracing_ns(context, number, capture);
+    let tracing_ns = (wall_ns > 0 && capture.has_wall_clock())
+        .then(|| measured_ns.unwrap_or_else(|| tracing_ns(context, capture)));
     let (first_line, last_line) = lines_of(context, capture);
     let row = TableRow {
         of: TaskAt {
@@ -120,6 +122,7 @@ fn write(
             .unwrap_or(NO_NS),
         overhead_share: trusted.and_then(|trust| trust.overhead_share),
         tracing_ns: tracing_ns.unwrap_or(NO_NS),
+        tracing_measured: measured_ns.is_some(),
         tracing_share: tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64),
         filtered: trusted.is_some_and(|trust| trust.filtered),
         families: trusted.map_or_else(Vec::new, |trust| {
@@ -154,6 +157,14 @@ fn lines_of(context: &TableContext<'_>, capture: &Capture) -> (i64, i64) {
             line(capture.rows.end.saturating_sub(1)),
         ),
     }
+}
+
+/// How much longer the whole run took than the same command without the tracer, if that was run.
+fn measured_tracing_ns(context: &TableContext<'_>, number: u32, capture: &Capture) -> Option<i64> {
+    let untraced_ns = capture.recorded.as_ref()?.untraced_ns;
+    let whole = window_of(context.trace, number, &WindowChoice::default())?;
+    let is_whole = context.windows.get(number as usize) == Some(&whole);
+    (is_whole && untraced_ns != NO_NS).then(|| (whole.wall_ns() - untraced_ns).max(0))
 }
 
 /// What tracing is estimated to have added to the path.

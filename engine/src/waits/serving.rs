@@ -7,6 +7,13 @@
 //!
 //! The client is not in the capture, so no line shows that anybody waits for the worker. But it does work that was asked
 //! for, and the master does none: the walk continues in the worker. It is inferred.
+//!
+//! A worker that accepted a connection and read from it owes an answer until it writes to it, whatever it waits for
+//! meanwhile:
+//!
+//! ```text
+//! worker   |accept 4|read 4|sendto 5|---- poll 5: timeout ----|sendto 5|---- poll 5: timeout ----|write 4|accept …
+//! ```
 
 use super::child::Children;
 use super::effects::ShapeEffects;
@@ -15,9 +22,11 @@ use crate::store::event::EventKind;
 use crate::store::heuristics::{MAX_CALLS_OF_REQUEST, MIN_SERVING_SHARE};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::Effect;
 use crate::waits::times::end_ns;
-use parsers::Outcome;
 use parsers::syscalls::{Class, Wait};
+use parsers::{NO_NS, Outcome, Text};
+use rustc_hash::FxHashMap;
 
 /// Maximum number of workers that are examined.
 const MAX_WORKERS: usize = 64;
@@ -58,10 +67,11 @@ fn idles(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
     let (trace, events) = (call.trace, &call.trace.events);
     let rows = trace.rows_of(call.task);
     let asked_ns = events.requested_ns(call.span.row);
+    // The limit of a timer is what is left of its interval.
     let is_equal = |&&row: &&u32| {
         events.kind(row) == EventKind::Call
             && shapes.of(trace, row).wait == Some(Wait::Poll)
-            && events.requested_ns(row) == asked_ns
+            && (events.requested_ns(row) == asked_ns || is_timer(shapes, call, row))
     };
     let works = |row: u32| events.bytes(row).is_some_and(|bytes| bytes > 0);
     let until_work = |rows: &mut dyn Iterator<Item = &u32>| {
@@ -72,6 +82,16 @@ fn idles(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
     };
     let next = rows.get(call.at + 1..).unwrap_or(&[]);
     until_work(&mut next.iter()) || until_work(&mut rows[..call.at].iter().rev())
+}
+
+/// Whether this wait, too, came to its limit, and both are for the same set of descriptors.
+fn is_timer(shapes: &ShapeEffects, call: &Waiting<'_>, row: u32) -> bool {
+    let events = &call.trace.events;
+    let target = events.target(row);
+    target.is_some()
+        && target == events.target(call.span.row)
+        && shapes.timed_out(call.trace, call.span.row)
+        && shapes.timed_out(call.trace, row)
 }
 
 /// For how long a worker serves a request.
@@ -92,19 +112,61 @@ fn serves(shapes: &ShapeEffects, call: &Waiting<'_>, task: u32) -> Option<Stretc
     let rows = trace.rows_of(task);
     let begun = rows.partition_point(|&row| events.start_ns(row) <= span.end_ns);
     let last = *rows.get(begun.checked_sub(1)?)?;
+    if let Some(stretch) = owes(shapes, call, &rows[..begun]) {
+        return is_long_enough(call, stretch.until_ns).then_some(stretch);
+    }
     let idles = waits_for_request(shapes, trace, last) && end_ns(trace, last) >= span.end_ns;
     let until_ns = if idles {
         events.start_ns(last)
     } else {
         span.end_ns.min(trace.tasks[task as usize].end_ns())
     };
-    let served_ns = until_ns.saturating_sub(span.start_ns);
-    if (served_ns as f64) < MIN_SERVING_SHARE * (span.end_ns - span.start_ns) as f64 {
+    if !is_long_enough(call, until_ns) {
         return None;
     }
     let before = &rows[..begun - usize::from(idles)];
     let since_ns = requested_ns(shapes, trace, before)?;
     Some(Stretch { since_ns, until_ns })
+}
+
+fn is_long_enough(call: &Waiting<'_>, until_ns: i64) -> bool {
+    let (start_ns, end_ns) = (call.span.start_ns, call.span.end_ns);
+    let served_ns = until_ns.saturating_sub(start_ns);
+    served_ns as f64 >= MIN_SERVING_SHARE * (end_ns - start_ns) as f64
+}
+
+/// From the request on a connection that a task accepted to its answer, as far as that is in these events.
+fn owes(shapes: &ShapeEffects, call: &Waiting<'_>, rows: &[u32]) -> Option<Stretch> {
+    let (trace, events) = (call.trace, &call.trace.events);
+    // By connection, the last one first: when it was answered, and when the request came.
+    let mut stretches: FxHashMap<Text, (i64, i64)> = FxHashMap::default();
+    let calls = rows.iter().rev().copied().filter(|&row| {
+        let has_succeeded = events.outcome(row) == Outcome::Ok;
+        events.kind(row) == EventKind::Call && has_succeeded && events.target(row).is_some()
+    });
+    for row in calls.take(MAX_CALLS_OF_REQUEST) {
+        let known = shapes.of(trace, row);
+        let of_target = || (call.span.end_ns, NO_NS);
+        match known.deed {
+            Effect::Writes | Effect::Moves | Effect::Closes => {
+                let answered_ns = end_ns(trace, row).min(call.span.end_ns);
+                let stretch = stretches.entry(events.target(row));
+                stretch.or_insert((answered_ns, NO_NS));
+            }
+            Effect::Accepts => {
+                let (until_ns, since_ns) = stretches.get(&events.target(row)).copied()?;
+                return (since_ns != NO_NS).then_some(Stretch { since_ns, until_ns });
+            }
+            _ if known.wait == Some(Wait::Read) && events.ret(row) > 0 => {
+                let stretch = stretches
+                    .entry(events.target(row))
+                    .or_insert_with(of_target);
+                stretch.1 = events.start_ns(row);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// When the request came that a task serves after these events: it received data after its last idle wait.
@@ -136,7 +198,7 @@ fn waits_for_request(shapes: &ShapeEffects, trace: &Trace, row: u32) -> bool {
     let known = shapes.of(trace, row);
     trace.events.kind(row) == EventKind::Call
         && matches!(known.wait, Some(Wait::Poll | Wait::Message))
-        || known.deed == super::shape_facts::Effect::Accepts
+        || known.deed == Effect::Accepts
 }
 
 #[cfg(test)]
@@ -173,6 +235,65 @@ mod tests {
         });
         let times = on_path(&trace);
         assert!(times[1] > 380 * MS && times[0] < 30 * MS, "{times:?}");
+    }
+
+    #[test]
+    fn a_worker_that_waits_for_a_timeout_still_owes_its_answer() {
+        let client = "UNIX-STREAM:[7->8,\"/run/php.sock\"]";
+        let server = "UDP:[127.0.0.1:9->127.0.0.53:53]";
+        let trace = served(|plan| {
+            let asks = |plan: TaskPlan, at: i64| {
+                plan.call("sendto", at * MS, (at + 1) * MS)
+                    .on(server)
+                    .returns(33)
+                    .call("poll", (at + 2) * MS, (at + 180) * MS)
+                    .on(server)
+                    .asks(178 * MS)
+                    .returns(0)
+            };
+            let plan = plan
+                .call("accept", 6, 12 * MS)
+                .on(client)
+                .returns(4)
+                .call("read", 12 * MS, 13 * MS)
+                .on(client)
+                .returns(80);
+            asks(asks(plan, 20), 205)
+                .call("write", 390 * MS, 391 * MS)
+                .on(client)
+                .returns(80)
+                .open("accept", 392 * MS)
+        });
+        let times = on_path(&trace);
+        assert!(times[1] > 350 * MS && times[0] < 60 * MS, "{times:?}");
+    }
+
+    #[test]
+    fn the_limits_of_a_timer_differ() {
+        let client = "TCP:[1.2.3.4:80->5.6.7.8:9]";
+        let limits = [22, 100, 99, 100, 78];
+        let master = task(1).exec(0, 1, "/bin/x").fork(2, 3, 2);
+        let (master, end) = limits.iter().fold((master, 10), |(plan, at), &limit| {
+            let waits = plan
+                .call("epoll_wait", at * MS, (at + limit) * MS)
+                .on("anon_inode:[eventpoll]")
+                .asks(limit * MS)
+                .returns(0)
+                .call("getpid", (at + limit) * MS + 1, (at + limit) * MS + 2);
+            (waits, at + limit + 1)
+        });
+        let worker = task(2)
+            .call("getpid", 4, 5)
+            .call("recvfrom", 12 * MS, 13 * MS)
+            .on(client)
+            .returns(80)
+            .call("nanosleep", 14 * MS, 400 * MS)
+            .asks(386 * MS)
+            .call("sendto", 401 * MS, 402 * MS)
+            .on(client)
+            .returns(80);
+        let times = on_path(&build(vec![master.exit(end * MS), worker]));
+        assert!(times[1] > 370 * MS && times[0] < 40 * MS, "{times:?}");
     }
 
     #[test]

@@ -241,6 +241,8 @@ fn recorded(lines: &str, threads: &[(i32, i32)]) -> (Window, Trace) {
         has_durations: true,
         threads: threads.to_vec(),
         programs: vec![(500, b"/usr/bin/app".to_vec(), b"app --fast".to_vec())],
+        parents: Vec::new(),
+        untraced_ns: parsers::NO_NS,
     };
     let trace = read_recorded(&[capture], &[Some(known)], None, &mut |_, _| {}).expect("a trace");
     (windows(&trace, &WindowChoice::default())[0], trace)

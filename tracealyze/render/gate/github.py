@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.gate.verdict import Status
-from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, place_of, title
+from tracealyze.render.gate.words import (
+    DOUBTFUL,
+    body,
+    cut,
+    details,
+    fallback,
+    headline,
+    place,
+    place_of,
+    remarks_of,
+    title,
+)
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -30,9 +41,11 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         # A baseline that is missing is not a file to point at.
         where = None if verdict.status is Status.NO_BASELINE else fallback(verdict)
         yield _command("error", headline(verdict), "\n".join(verdict.notes), where)
-    elif verdict.notes:
+    elif verdict.notes and not verdict.regressions:
         yield _command("notice", headline(verdict), "\n".join(verdict.notes), fallback(verdict))
-    yield from _regressions(verdict)
+    if verdict.regressions:
+        yield from _regressions(verdict)
+        return
     yield from _annotations("warning", verdict.of(Outcome.WARNED), verdict)
     notices = [each for each in verdict.of(*DOUBTFUL) if each.outcome is not Outcome.WARNED]
     yield from _annotations("notice", notices, verdict)
@@ -41,8 +54,12 @@ def _lines(verdict: Verdict) -> Iterator[str]:
 def _regressions(verdict: Verdict) -> Iterator[str]:
     regressions = verdict.regressions
     explained = regressions if len(regressions) <= _MAX_ANNOTATIONS else regressions[: _MAX_ANNOTATIONS - 1]
+    # One annotation for each regression. The first one has what else there is to know.
+    also = [*verdict.notes, *remarks_of(verdict)]
     for regression in explained:
-        yield _command("error", regression.title, "\n".join(body(regression)), place(regression, verdict))
+        text = "\n".join([*body(regression), *also])
+        yield _command("error", regression.title, text, place(regression, verdict))
+        also = []
     rest = regressions[len(explained) :]
     if rest:
         yield _command("error", f"{len(rest)} more", "\n".join(each.title for each in rest), fallback(verdict))

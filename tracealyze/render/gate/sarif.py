@@ -10,7 +10,18 @@ from tracealyze.addresses import SITE, rule_page
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
 from tracealyze.findings.rule_set import rules
-from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, headline, place, place_of, title, traced
+from tracealyze.render.gate.words import (
+    DOUBTFUL,
+    body,
+    cut,
+    details,
+    headline,
+    place,
+    place_of,
+    remarks_of,
+    title,
+    traced,
+)
 from tracealyze.render.json import text
 from tracealyze.sanitize import shown
 
@@ -28,7 +39,8 @@ _LEVELS = {Outcome.FAILED: "error", Outcome.WARNED: "warning"}
 
 def rendered(verdict: Verdict) -> str:
     """As SARIF."""
-    remarks = verdict.of(*DOUBTFUL)
+    # Where something failed, each result is a regression: what is doubtful next to it would be further alerts about it.
+    remarks = [] if verdict.regressions else verdict.of(*DOUBTFUL)
     judgements = [*(regression.lead for regression in verdict.regressions), *remarks]
     ids = list(dict.fromkeys(_id(judgement.metric) for judgement in judgements))
     driver = {
@@ -85,7 +97,7 @@ def _invocation(verdict: Verdict) -> dict[str, Any]:
     facts: dict[str, Any] = {"executionSuccessful": not verdict.is_open}
     facts["exitCode"] = int(verdict.exit_code)
     level = "note" if facts["executionSuccessful"] else "error"
-    notes = [headline(verdict), *verdict.notes]
+    notes = [headline(verdict), *verdict.notes, *remarks_of(verdict)]
     facts["toolExecutionNotifications"] = [{"level": level, "message": {"text": note}} for note in notes]
     return facts
 

@@ -24,6 +24,11 @@ _PLACES = 3
 _MAX_FOLLOWING = 5
 
 
+def remarks_of(verdict: Verdict) -> list[str]:
+    """Titles of what is doubtful next to regressions: a reader has one message for each of these, and no more."""
+    return [title(each) for each in verdict.of(*DOUBTFUL)] if verdict.regressions else []
+
+
 def headline(verdict: Verdict) -> str:
     """The verdict in a sentence, after the name of the scenario."""
     name = f"{shown(verdict.scenario)}: " if verdict.scenario else ""

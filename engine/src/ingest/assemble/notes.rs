@@ -138,7 +138,10 @@ impl Assembler<'_> {
     /// Processes that the tracer attached to ran these programs until their first execve.
     pub(super) fn name_attached(&mut self) {
         let Some(RecordedFacts {
-            threads, programs, ..
+            threads,
+            programs,
+            parents,
+            ..
         }) = self.capture.recorded.clone()
         else {
             return;
@@ -162,6 +165,24 @@ impl Assembler<'_> {
             let pid = pids.get(&task.tid).filter(|_| is_old);
             if let Some(program) = pid.and_then(|pid| programs.get(pid)) {
                 task.programs.insert(0, *program);
+            }
+        }
+        self.adopt_attached(&parents);
+    }
+
+    /// Processes that the tracer attached to are children of their parents among these.
+    fn adopt_attached(&mut self, parents: &[(i32, i32)]) {
+        let first = self.first_task;
+        let old = (first..).zip(self.trace.tasks.iter().skip(first as usize));
+        let old = old.filter(|(_, task)| !task.born && !task.is_thread);
+        let mut by_pid: FxHashMap<i32, u32> = FxHashMap::default();
+        for (number, task) in old {
+            // A reused id is a later task.
+            by_pid.entry(task.pid).or_insert(number);
+        }
+        for (pid, parent) in parents {
+            if let (Some(&task), Some(&creator)) = (by_pid.get(pid), by_pid.get(parent)) {
+                self.adopt(task, creator, false);
             }
         }
     }
