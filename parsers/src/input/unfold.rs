@@ -112,7 +112,7 @@ impl Group<'_> {
 
     /// Whether output of the program cut it, so that what follows is the end of the call alone, or a message of the tracer.
     fn is_cut_by_output(&self) -> bool {
-        let is_message = |part: &&[u8]| memmem::find(part, b"strace: ").is_some();
+        let is_message = |part: &&[u8]| memmem::find(part, b": Process ").is_some();
         self.parts.last().is_some_and(|last| last.starts_with(b")"))
             || self.cut().iter().any(is_message)
     }
