@@ -34,7 +34,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if judged.verdict is not Verdict.SLOW and (found := spins.in_cycle(processes)):
         return found
     failure = failed_runs.failure(trace, processes)
-    if failure and _costs_most(findings):
+    if failure and (_costs_most(findings) or (judged.verdict is Verdict.SLOW and _goes_on(processes, findings))):
         return replace(judged, details=(failure.sentence, *failure.details[:1]))
     if failure:
         return failure
@@ -43,7 +43,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if judged.verdict is Verdict.BUSY:
         return judged
     if _stays_ready(trace, findings):
-        return Outcome(Verdict.BUSY, "", lines=findings[0].lines[:4])
+        return Outcome(Verdict.BUSY, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
     if _waits_for_peers(trace, findings):
         return Outcome(Verdict.SLOW, "", lines=findings[0].lines[:4])
     return fine_runs.ending(trace, processes)
@@ -114,6 +114,14 @@ def _of_table(findings: Sequence[Finding]) -> Outcome:
     judged = _of_findings(findings)
     counts = any(each.name in that_mean("counts") and each.severity is not Severity.INFO for each in findings[:1])
     return replace(judged, verdict=Verdict.BUSY) if counts else judged
+
+
+def _goes_on(processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> bool:
+    """Whether the process that retries a failing call does not end: then its last failure is one of many."""
+    for first in findings[:1]:
+        retries = first.name in that_mean("peer") & that_mean("spin")
+        return retries and not any(each.has_ended for each in processes if each.pid == first.pid)
+    return False
 
 
 def _costs_most(findings: Sequence[Finding]) -> bool:

@@ -13,6 +13,7 @@ use crate::picture::strings::StringIndex;
 use crate::picture::wakes::Wake;
 use crate::store::event::NONE;
 use crate::store::tasks::Task;
+use crate::waits::edge::Confidence;
 use parsers::line::Ended;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, Text};
@@ -329,7 +330,13 @@ impl ColumnContext<'_, '_> {
             .with("waiter", wakes.iter().map(|wake| self.lane(wake.waiter)))
             .with("dur", wakes.iter().map(|wake| wake.dur_ns.max(0) as u64))
             .with("how", wakes.iter().map(|wake| wake.edge.how as u64))
-            .with("sure", wakes.iter().map(|wake| wake.edge.sure as u64))
+            // 0: the trace or the kernel shows it; 1: it is inferred.
+            .with(
+                "sure",
+                wakes
+                    .iter()
+                    .map(|wake| u64::from(wake.edge.sure == Confidence::Inferred)),
+            )
     }
 }
 

@@ -155,7 +155,8 @@ impl Locks {
         };
         // Children inherit the open file: the lock ends with the last of them, whose end may be printed after this call's.
         let last_of_all = |edge: Edge| {
-            let closing = |task| had_it(task) && call.saw_end_of(task);
+            let closing =
+                |task| had_it(task) && descends(trace, task, edge.task) && call.saw_end_of(task);
             let is_end = Some(edge) == ended;
             let last = is_end.then(|| self.last_ended(call, call.exits_until_ns(), closing));
             last.flatten().unwrap_or(edge)
