@@ -133,6 +133,21 @@ def test_output_between_the_lines_is_no_fold(tmp_path: Path) -> None:
     assert (trace.totals["calls"], trace.captures[0].wrappers) == (4, ())
 
 
+def test_calls_that_were_joined_are_apart(tmp_path: Path) -> None:
+    lines = [
+        'openat(AT_FDCWD, "/etc/hosts", O_RDONLY) = 3',
+        'read(3, "127.0.0.1 localhost\\n", 4096) = 20',
+        'openat(AT_FDCWD, "/etc/nope", O_RDONLY) = -1 ENOENT (No such file or directory)',
+        "close(3) = 0",
+    ]
+    page = "<pre>" + "<br />".join(f"<span>{line}</span>" for line in lines) + "</pre>\n"
+    for name, text in (("line", " ".join(lines) + "\n"), ("mail", "> " + " ".join(lines) + "\n"), ("page", page)):
+        path = tmp_path / name
+        path.write_text(text)
+        trace = tracealyze.read(path)
+        assert (trace.totals["calls"], trace.totals["failed"]) == (4, 1), name
+
+
 def test_a_call_in_a_question_is_read(tmp_path: Path) -> None:
     path = tmp_path / "question"
     path.write_text(

@@ -14,6 +14,7 @@
 
 mod decode;
 mod file;
+mod joined;
 mod kept;
 mod magic;
 mod stream;

@@ -77,7 +77,9 @@ def _is_in_vain(row: Row) -> bool:
     over = _OF_LIMITS if call == "futex" else (*_OF_LIMITS, "EAGAIN")
     is_over = known.has_limit(call) and row["errno"] in over
     is_idle = row["idle"] and (fails_as_usual or not row["failing"])
-    return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over))
+    # Daemons close all descriptors that they may have inherited.
+    closes_all = call == "close" and row["errno"] == "EBADF"
+    return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))
 
 
 def _spins(process: EndedProcess, row: Row) -> bool:

@@ -26,7 +26,8 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
         without_calls = fine_runs.without_calls(trace)
-        return without_calls or spins.in_table(trace) or _hang_of(trace, findings) or _of_table(findings)
+        crashed = crashes.crash(trace, ended_processes(trace))
+        return crashed or without_calls or spins.in_table(trace) or _hang_of(trace, findings) or _of_table(findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found

@@ -36,8 +36,8 @@ pub(super) fn is_folded(head: &[u8]) -> bool {
 /// The text with its whole lines; `None` if it was not folded.
 pub(super) fn unfolded(text: &[u8]) -> Option<Vec<u8>> {
     let plain = quoted_printable(text);
-    let joined = joined(plain.as_deref().unwrap_or(text));
-    joined.or(plain)
+    let apart = super::joined::split(plain.as_deref().unwrap_or(text)).or(plain);
+    joined(apart.as_deref().unwrap_or(text)).or(apart)
 }
 
 /// Quoted-printable text (RFC 2045, 6.7) decoded. Each `=` in it begins an escape or ends a line.
@@ -265,7 +265,7 @@ fn is_other(line: &[u8]) -> bool {
 
 /// How the text of a call ends.
 #[derive(PartialEq, Eq, Debug)]
-enum End {
+pub(super) enum End {
     /// In its arguments, or before its result.
     Open,
     /// With a result.
@@ -274,7 +274,7 @@ enum End {
     Failed,
 }
 
-fn end_of(line: &[u8]) -> End {
+pub(super) fn end_of(line: &[u8]) -> End {
     let text = scan::trim_end(line);
     if text.ends_with(b"...>") || text.ends_with(b"(sleeping...)") {
         return End::Whole;
@@ -310,7 +310,7 @@ fn may_name_error(result: &[u8]) -> bool {
 }
 
 /// What follows the bracket that closes these arguments, of which so many are open; `None` if it is missing.
-fn after_arguments(args: &[u8], mut depth: usize) -> Option<&[u8]> {
+pub(super) fn after_arguments(args: &[u8], mut depth: usize) -> Option<&[u8]> {
     let mut at = 0;
     while let Some(&byte) = args.get(at) {
         at += 1;
@@ -327,7 +327,7 @@ fn after_arguments(args: &[u8], mut depth: usize) -> Option<&[u8]> {
 
 /// The arguments of a call from their bracket on, or those of its second half without one: `[pid 7] 12:00:01 read(`,
 /// `<... read resumed>`. With the number of brackets that are open before. `None` if the line is neither.
-fn arguments_of(line: &[u8]) -> Option<(&[u8], usize)> {
+pub(super) fn arguments_of(line: &[u8]) -> Option<(&[u8], usize)> {
     let within = line.get(..MAX_PREFIX_BYTES).unwrap_or(line);
     if let Some(at) = memmem::find(within, b"<... ") {
         let (name, rest) = scan::name(&line[at + 5..])?;
@@ -383,7 +383,7 @@ fn is_error(text: &[u8]) -> bool {
 }
 
 /// Length of the marks before a quoted line: `> `, `> > `.
-fn mark_len(line: &[u8]) -> usize {
+pub(super) fn mark_len(line: &[u8]) -> usize {
     let marks = line
         .iter()
         .take_while(|&&byte| byte == b'>' || byte == b' ')

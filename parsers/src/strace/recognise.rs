@@ -274,7 +274,7 @@ fn result_sign(result: &[u8]) -> StraceSign {
     if printed.starts_with(b"0x") && printed.iter().any(u8::is_ascii_uppercase) {
         return StraceSign::Unlike;
     }
-    if value == -1 && rest.starts_with(b" E") && rest.contains(&b'(') && rest.ends_with(b")") {
+    if value < 0 && rest.starts_with(b" E") && rest.contains(&b'(') && rest.ends_with(b")") {
         return StraceSign::Own;
     }
     let fits = rest.is_empty()

@@ -88,7 +88,8 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> ReadResult {
         }
         return ReadResult::Whole(None);
     }
-    if value == -1 {
+    // Some tracers print the number of the error: `= -111 ECONNREFUSED (…)`.
+    if value == -1 || value < 0 && rest.starts_with(b" E") {
         failure(rest, line, parsed);
     }
     ReadResult::Whole(if rest.ends_with(b" */") {
