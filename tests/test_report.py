@@ -238,5 +238,5 @@ def test_trace_without_findings_names_the_largest_part(strace: Callable[[str], P
     summary = tracealyze.read(strace(text)).summary()
     assert [each.text for each in summary.diagnosis] == [
         "tool exited with status 0.",
-        "No cause stands out. Most of the wall time, 98%, is outside system calls, in tool.",
+        "No cause stands out. Most of the wall time, 98%, is between the traced calls, in tool.",
     ]

@@ -191,5 +191,7 @@ def test_where_without_a_match_hides_the_table_of_the_tracer(run: Run, strace: C
 
 def test_events_table_stays_whole_when_events_are_selected(strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(TWO))
-    with pytest.raises(WrongUsage, match=r"select\(where="):
-        trace.events.where("pid == 1")
+    whole = len(trace.events)
+    pid = trace.events[0]["pid"]
+    assert {row["pid"] for row in trace.events.where(f"pid == {pid}")} == {pid}
+    assert len(trace.events) == whole

@@ -114,7 +114,7 @@ def _outcome(
     return Outcome(
         Verdict.FAILED,
         f"{process.name(processes)} {shown(how)}",
-        tuple(_details(process, processes, cause, elsewhere(trace, cause))),
+        (*_killed_in(trace, process, processes), *_details(process, processes, cause, elsewhere(trace, cause))),
         tuple(line for line in lines if line),
         unseen=_unseen(trace, message),
         next=_next(trace, culprit, message, failed),
@@ -136,7 +136,6 @@ def _details(
         yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
     elif process.exit_code and process.failed_child:
         yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
-    yield from _killed_in(process)
     if message:
         yield Quoting(f"Last message: {message.quoted()}.")
     elif answer := rejection(culprit):
@@ -153,13 +152,20 @@ def _details(
         yield from _earlier(culprit, failed)
 
 
-def _killed_in(process: EndedProcess) -> Iterator[str]:
-    """What a process was doing that SIGKILL ended, and whether it had been asked to end."""
+def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
+    """What a process was doing that SIGKILL ended, and for how long it had ignored what asked it to end."""
     if process.signal_kind != "killed":
         return
     ending = process.ending
-    if ending["told_by"]:
-        yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
+    for row in [each for each in trace.table("stops") if each["pid"] == process.pid and each["deaf_ns"]][:1]:
+        later = f"SIGKILL ends it {units.duration(row['deaf_ns'], trace.tick_ns)} later"
+        yield shown(
+            f"{process.name(processes)} does not end after {row['asked']}: {later} (line {ending['told_line']})."
+        )
+        break
+    else:
+        if ending["told_by"]:
+            yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
     for row in process.last_calls[:1]:
         yield shown(f"It never returned from {called(row)} (line {row['last_line']}).")
 

@@ -54,7 +54,7 @@ class Observation:
 def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
     """What a capture shows, the strongest first. What findings state is not repeated."""
     found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
-    if len(found) == 1 and not findings:
+    if len(found) == 1 and not findings and not trace.window.wall_ns:
         found += _all_calls(trace)
     return [each for each in found if each.kind == "ends" or not any(_states(finding, each) for finding in findings)]
 

@@ -155,8 +155,14 @@ impl Locks {
         };
         // Children inherit the open file: the lock ends with the last of them, whose end may be printed after this call's.
         let last_of_all = |edge: Edge| {
-            let closing =
-                |task| had_it(task) && descends(trace, task, edge.task) && call.saw_end_of(task);
+            // Those that only opened the file for its holder may live on.
+            let inherited = |task, holder: &Holder| {
+                descends(trace, task, holder.task) && descends(trace, edge.task, holder.task)
+            };
+            let closing = |task| {
+                let is_heir = holders.iter().any(|holder| inherited(task, holder));
+                is_heir && had_it(task) && call.saw_end_of(task)
+            };
             let is_end = Some(edge) == ended;
             let last = is_end.then(|| self.last_ended(call, call.exits_until_ns(), closing));
             last.flatten().unwrap_or(edge)
