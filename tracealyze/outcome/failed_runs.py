@@ -157,15 +157,13 @@ def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[En
     if process.signal_kind != "killed":
         return
     ending = process.ending
-    for row in [each for each in trace.table("stops") if each["pid"] == process.pid and each["deaf_ns"]][:1]:
-        later = f"SIGKILL ends it {units.duration(row['deaf_ns'], trace.tick_ns)} later"
-        yield shown(
-            f"{process.name(processes)} does not end after {row['asked']}: {later} (line {ending['told_line']})."
-        )
-        break
-    else:
-        if ending["told_by"]:
-            yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
+    deaf_ns = next((row["deaf_ns"] for row in trace.table("stops") if row["pid"] == process.pid and row["deaf_ns"]), 0)
+    if deaf_ns:
+        later = f"SIGKILL ends it {units.duration(deaf_ns, trace.tick_ns)} later"
+        told = f"does not end after {ending['told_by']}: {later} (line {ending['told_line']})."
+        yield shown(f"{process.name(processes)} {told}")
+    elif ending["told_by"]:
+        yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
     for row in process.last_calls[:1]:
         yield shown(f"It never returned from {called(row)} (line {row['last_line']}).")
 
