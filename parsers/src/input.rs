@@ -12,6 +12,7 @@
 //! ```
 //! The first bytes of a file decide what it is, never its name.
 
+mod call_text;
 mod decode;
 mod file;
 mod joined;

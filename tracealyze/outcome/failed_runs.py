@@ -160,8 +160,7 @@ def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[En
     deaf_ns = next((row["deaf_ns"] for row in trace.table("stops") if row["pid"] == process.pid and row["deaf_ns"]), 0)
     if deaf_ns:
         later = f"SIGKILL ends it {units.duration(deaf_ns, trace.tick_ns)} later"
-        told = f"does not end after {ending['told_by']}: {later} (line {ending['told_line']})."
-        yield shown(f"{process.name(processes)} {told}")
+        yield shown(f"{process.name(processes)} does not end after {ending['told_by']}: {later}.")
     elif ending["told_by"]:
         yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
     for row in process.last_calls[:1]:

@@ -7,7 +7,7 @@
 //! ```
 //! Lines get the numbers that they have after that.
 
-use super::unfold::{End, arguments_of, end_of, mark_len};
+use super::call_text::{End, after_arguments, arguments_of, end_of, mark_len};
 use crate::scan;
 use memchr::memmem;
 
@@ -89,7 +89,7 @@ fn calls(text: &[u8]) -> Option<Vec<u8>> {
 /// Where the next call begins in a line that begins with a whole one.
 fn next_call(line: &[u8]) -> Option<usize> {
     let (args, depth) = arguments_of(line)?;
-    let result = super::unfold::after_arguments(args, depth)?;
+    let result = after_arguments(args, depth)?;
     if !scan::skip_blanks(result).starts_with(b"= ") {
         return None;
     }
