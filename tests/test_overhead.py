@@ -11,6 +11,9 @@ from conftest import Run
 import tracealyze
 from tracealyze import units
 from tracealyze.findings.finding import Finding, Severity
+from tracealyze.outcome import untraced
+from tracealyze.render.brief import brief
+from tracealyze.verdict import saving_ns, saving_of
 
 _CALLS = 900
 
@@ -106,3 +109,16 @@ def test_saving_is_less_than_the_run_without_tracer(tmp_path: Path) -> None:
     _loop(tmp_path, read_us=600, quick_us=60, after_us=90)
     document = tracealyze.read(tmp_path / "own.strace").summary().document()
     assert document["impact_ns"][1] <= document["untraced"]["wall_ns"]
+
+
+def test_all_reports_promise_the_same_saving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a program that takes a tenth without the tracer, no report promises more than that."""
+    _loop(tmp_path, read_us=600, quick_us=60, after_us=90)
+    trace = tracealyze.read(tmp_path / "own.strace")
+    wall_ns = trace.window.wall_ns
+    monkeypatch.setattr(untraced, "untraced_of", lambda _: untraced.Untraced(wall_ns, wall_ns - wall_ns // 10, True))
+    assert saving_ns(trace, trace.findings)[1] > wall_ns // 10
+    low_ns, high_ns = trace.summary().saving_ns
+    assert high_ns == wall_ns // 10
+    assert saving_of(low_ns, high_ns, wall_ns, trace.tick_ns) in brief(trace, 2000)
+    assert saving_of(low_ns, high_ns, 0, trace.tick_ns) in repr(trace)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.findings.finding import findings_element
 from tracealyze.html_tables import element, in_notebook, table_element
+from tracealyze.outcome.untraced import saving_ns
 from tracealyze.trace_overview import overview
-from tracealyze.verdict import saving_ns, saving_of, sentences
+from tracealyze.verdict import saving_of, sentences
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding

@@ -15,7 +15,7 @@ from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
-from tracealyze.outcome.untraced import Untraced, untraced_of
+from tracealyze.outcome.untraced import Untraced, saving_ns, untraced_of
 from tracealyze.together.meanwhile import meanwhile, moments
 from tracealyze.together.shared_axis import extent_of, must_name_captures
 from tracealyze.trace_tables import errors_of
@@ -202,10 +202,8 @@ class Summary:
 
     @property
     def saving_ns(self) -> tuple[int, int]:
-        """Bounds of the time that could be saved. What tracing added is gone without the tracer."""
-        low_ns, high_ns = verdict.saving_ns(self.trace, self.findings)
-        max_ns = self.untraced.max_without_ns if self.untraced else high_ns
-        return min(low_ns, max_ns), min(high_ns, max_ns)
+        """Bounds of the time that could be saved."""
+        return saving_ns(self.trace, self.findings)
 
     def partition(self, *, full: bool = False) -> list[dict[str, Any]]:
         """The pieces of the window, the largest first; unless it is `full`, small ones of many are in folded rows."""

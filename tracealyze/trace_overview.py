@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.outcome.untraced import saving_ns
 from tracealyze.sanitize import shown
 from tracealyze.selection import Selection
-from tracealyze.verdict import saving_ns, saving_of
+from tracealyze.verdict import saving_of
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding

@@ -96,6 +96,10 @@ pub struct CaptureFacts {
     pub is_newest_first: bool,
     /// Whether the ids are those of processes, however many threads a process has.
     pub names_processes: bool,
+    /// Whether calls are printed that do not return, so that each exit has one.
+    pub prints_exits: bool,
+    /// Whether calls are printed that wait for time, events and locks. Some tools print operations on files only.
+    pub prints_waits: bool,
     /// The moment that stamps count from, in ns since 1970, if the capture contains it.
     pub base_ns: i64,
 }

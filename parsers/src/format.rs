@@ -70,6 +70,8 @@ impl CaptureFacts {
         one_process: false,
         is_newest_first: false,
         names_processes: false,
+        prints_exits: true,
+        prints_waits: true,
         base_ns: NO_NS,
     };
 }

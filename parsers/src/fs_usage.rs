@@ -74,6 +74,7 @@ impl LineReader for FsUsageReader {
             dur_kind: DurKind::Exact,
             has_durations: true,
             has_ids: true,
+            prints_waits: false,
             ..CaptureFacts::PLAIN
         }
     }

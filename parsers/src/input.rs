@@ -41,7 +41,7 @@ pub enum Source {
     Stream(Stream),
 }
 
-/// Open a file, or standard input if the path is `-`.
+/// Open a file, or standard input if the path is `-`. Folded lines are put together.
 ///
 /// Errors of opening; a directory; text with the byte order mark of UTF-32. The content of a stream is not known yet,
 /// so its errors come with its first chunk.
@@ -49,7 +49,18 @@ pub fn open(path: &Path) -> io::Result<Source> {
     if path.as_os_str() == "-" {
         standard_input()
     } else {
-        source_of(File::open(path)?)
+        source_of(File::open(path)?, Seekable::is_folded)
+    }
+}
+
+/// Open a file of many that a tracer wrote for its threads: its lines are as they were written.
+///
+/// Errors as for [`open`].
+pub fn open_written(path: &Path) -> io::Result<Source> {
+    if path.as_os_str() == "-" {
+        standard_input()
+    } else {
+        source_of(File::open(path)?, |_| Ok(false))
     }
 }
 
@@ -68,7 +79,7 @@ fn standard_input() -> io::Result<Source> {
     };
     *INPUT_START.lock().unwrap_or_else(PoisonError::into_inner) = start;
     if is_file {
-        return source_of(file);
+        return source_of(file, Seekable::is_folded);
     }
     Stream::new(kept::Kept::new(file)).map(Source::Stream)
 }
@@ -101,7 +112,7 @@ pub fn open_again(path: &Path) -> io::Result<Source> {
     if let Some(start) = start {
         let mut file = redirected()?;
         file.seek(SeekFrom::Start(start))?;
-        return source_of(file);
+        return source_of(file, Seekable::is_folded);
     }
     let bytes = kept::bytes().ok_or_else(|| {
         io::Error::new(
@@ -112,7 +123,8 @@ pub fn open_again(path: &Path) -> io::Result<Source> {
     Stream::new(io::Cursor::new(bytes)).map(Source::Stream)
 }
 
-fn source_of(file: File) -> io::Result<Source> {
+/// A file, read as it is unless it is compressed, in another encoding, or folded.
+fn source_of(file: File, is_folded: impl Fn(&Seekable) -> io::Result<bool>) -> io::Result<Source> {
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::new(
@@ -127,7 +139,7 @@ fn source_of(file: File) -> io::Result<Source> {
     let head = file.head()?;
     // Files whose content the kernel generates (/proc) report a length of zero.
     let is_to_decode = magic::Compression::of(&head).is_some() || utf16::mark(&head).is_some();
-    if is_to_decode || file.is_folded()? || (file.is_empty() && !head.is_empty()) {
+    if is_to_decode || is_folded(&file)? || (file.is_empty() && !head.is_empty()) {
         return Stream::new(file.into_file()?).map(Source::Stream);
     }
     file.after_mark(&head).map(Source::File)

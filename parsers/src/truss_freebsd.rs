@@ -76,6 +76,8 @@ impl LineReader for TrussFreebsdReader {
             // Signal lines of old versions have no id.
             ids_optional: self.layout.is_old && self.layout.ids != FreebsdIds::None,
             names_processes: matches!(self.layout.ids, FreebsdIds::None | FreebsdIds::Process),
+            // Old versions print calls when they return, which this one does not.
+            prints_exits: false,
             base_ns: 0,
             ..CaptureFacts::PLAIN
         }

@@ -27,17 +27,6 @@ _MAX_EVENTS_OF_HANDLER = 24
 """Calls in which a handler reports a crash. A program that makes more has survived it."""
 _WITHOUT_ADDRESS = ("SEGV_CPERR",)
 """The kernel does not say which address was meant."""
-_SENDERS = (
-    "kill",
-    "lwp_kill",
-    "raise",
-    "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo",
-    "tgkill",
-    "thr_kill",
-    "thrkill",
-    "tkill",
-)
 _LIBRARY = re.compile(r"/lib[^/]*\.so(\.[\d.]+)?$")
 
 
@@ -172,7 +161,7 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
 
 def _interrupted(process: EndedProcess) -> Row | None:
     """The call in which another process, or the kernel, killed it; None if it sent the signal itself."""
-    by_itself = any(row["syscall"] in _SENDERS for row in process.last_calls)
+    by_itself = any(row["signals"] for row in process.last_calls)
     return None if by_itself or not process.signal else next(iter(process.last_calls), None)
 
 

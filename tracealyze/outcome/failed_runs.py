@@ -153,18 +153,22 @@ def _details(
 
 
 def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
-    """What a process was doing that SIGKILL ended, and for how long it had ignored what asked it to end."""
+    """What a process was doing that SIGKILL ended, and for how long it had gone on after it was asked to end."""
     if process.signal_kind != "killed":
         return
-    ending = process.ending
-    deaf_ns = next((row["deaf_ns"] for row in trace.table("stops") if row["pid"] == process.pid and row["deaf_ns"]), 0)
-    if deaf_ns:
-        later = f"SIGKILL ends it {units.duration(deaf_ns, trace.tick_ns)} later"
-        yield shown(f"{process.name(processes)} does not end after {ending['told_by']}: {later}.")
-    elif ending["told_by"]:
-        yield shown(f"{ending['told_by']} had asked it to end (line {ending['told_line']}); it went on.")
-    for row in process.last_calls[:1]:
-        yield shown(f"It never returned from {called(row)} (line {row['last_line']}).")
+    row = _stop_of(trace, process)
+    if row and row["asked"] and row["deaf_ns"]:
+        later = f"SIGKILL ends it {units.duration(row['deaf_ns'], trace.tick_ns)} later"
+        yield shown(f"{process.name(processes)} does not end after {row['asked']}: {later}.")
+    elif row and row["asked"]:
+        yield shown(f"{row['asked']} had asked it to end (line {row['asked_line']}); it went on.")
+    for call in process.last_calls[:1]:
+        yield shown(f"It never returned from {called(call)} (line {call['last_line']}).")
+
+
+def _stop_of(trace: TraceTables, process: EndedProcess) -> Row | None:
+    """How a process was killed, as the table of stops has it."""
+    return next((row for row in trace.table("stops") if row["kind"] == "killed" and row["pid"] == process.pid), None)
 
 
 def _waits(process: EndedProcess) -> Iterator[str]:
@@ -219,7 +223,7 @@ def _next(trace: TraceTables, process: EndedProcess, message: Message | None, fa
         return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
     if failed and (text := command(failed, process.pid)):
         return text
-    if process.signal == "SIGKILL" and process.ending["told_by"]:
+    if process.signal == "SIGKILL" and (row := _stop_of(trace, process)) and row["asked"]:
         return f"grep -E 'Sig(Ign|Cgt)' /proc/{process.pid or 'PID'}/status"
     if process.signal == "SIGKILL":
         return "dmesg | grep -iE 'killed process|out of memory'"

@@ -8,13 +8,15 @@ The report, JSON, findings and the page have this one figure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze import units, verdict
 from tracealyze.heuristics import MIN_TRACING_SHARE, MIN_UNTRACED_SHARE
 
 if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
     from tracealyze.trace_tables import TraceTables
 
 _DIGITS = 2
@@ -81,3 +83,11 @@ def untraced_of(trace: TraceTables) -> Untraced | None:
         return None
     tracing_ns = rows[0]["tracing_ns"]
     return Untraced(wall_ns, min(tracing_ns, wall_ns), rows[0]["tracing_measured"]) if tracing_ns else None
+
+
+def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int]:
+    """Bounds of the time that these findings together could save. What tracing added is gone without the tracer."""
+    low_ns, high_ns = verdict.saving_ns(trace, findings)
+    untraced = untraced_of(trace)
+    max_ns = untraced.max_without_ns if untraced else high_ns
+    return min(low_ns, max_ns), min(high_ns, max_ns)

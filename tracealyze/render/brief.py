@@ -15,12 +15,13 @@ from tracealyze.findings.grouping import FindingGroup, grouped
 from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE
 from tracealyze.inert import InertNames
 from tracealyze.outcome import outcome_of
+from tracealyze.outcome.untraced import saving_ns
 from tracealyze.render.capture_notes import lacks_of
 from tracealyze.render.forms import BRIEF_TOKENS
 from tracealyze.sanitize import shown
 from tracealyze.summary import syscalls
 from tracealyze.time_names import name_of
-from tracealyze.verdict import saving_ns, saving_of
+from tracealyze.verdict import saving_of
 
 if TYPE_CHECKING:
     from tracealyze.findings.diagnosis import Diagnosis

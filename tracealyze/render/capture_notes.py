@@ -275,7 +275,7 @@ _WRAPPERS = {
     "steps": "job, step and timestamp of a CI build",
     "prefix": "common prefix",
     "padding": "trailing blanks",
-    "folds": "line breaks of a mail client or a terminal",
+    "folds": "line breaks of a mail client, a terminal or a page",
 }
 
 _LOGGED_CLOCK = (

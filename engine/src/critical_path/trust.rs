@@ -438,12 +438,9 @@ fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
     let lacks_starts =
         capture.format == "strace" && seen.calls >= MIN_CAPTURE_CALLS && seen.starts == 0;
-    // Old truss of FreeBSD prints calls when they return, which this one does not.
-    let prints_exits = capture.format != "truss-freebsd";
-    let lacks_exits = prints_exits && exited && seen.exits == 0;
-    // They print operations on files and connections, and no waits.
-    let never_waits = matches!(capture.format, "procmon" | "fs-usage");
-    seen.calls > 0 && (never_waits || lacks_exits || ((lacks_basics || lacks_starts) && ran()))
+    let lacks_exits = capture.facts.prints_exits && exited && seen.exits == 0;
+    seen.calls > 0
+        && (!capture.facts.prints_waits || lacks_exits || ((lacks_basics || lacks_starts) && ran()))
 }
 
 fn has_children(trace: &Trace, capture: &Capture) -> bool {

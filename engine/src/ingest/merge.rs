@@ -256,7 +256,7 @@ fn open(path: &str, expected: Expected) -> Result<(&'static str, OpenFile), Read
 
 /// What a file is read from, its first lines, and whether these are all.
 fn source(path: &str) -> io::Result<(MergeSource, Vec<u8>, bool)> {
-    let mut stream = match input::open(Path::new(path))? {
+    let mut stream = match input::open_written(Path::new(path))? {
         Source::File(file) if path != "-" => {
             let (mut text, file) = (Vec::new(), file.with_cell_bytes(HEAD_BYTES as u64));
             file.read_cell(0, &mut text)?;

@@ -87,11 +87,14 @@ impl ProcessEnds {
         ended(context, task).map(|_| *told)
     }
 
-    /// The signal that told the process of a task to end, if SIGKILL had to end it.
+    /// The SIGTERM that told the process of a task to end, if SIGKILL had to end it. Of the other signals, programs survive
+    /// many: a person interrupts a command, and a server reads its files again.
     pub(super) fn ignored(&self, context: &TableContext<'_>, task: u32) -> Option<u32> {
-        let texts = &context.trace.events.texts;
+        let (events, texts) = (&context.trace.events, &context.trace.events.texts);
         let is_kill = matches!(ended(context, task), Some(Ended::Killed(signal)) if texts.bytes(signal) == b"SIGKILL");
-        self.told(context, task).filter(|_| is_kill)
+        let is_term = |&row: &u32| texts.bytes(events.shape(row).syscall) == b"SIGTERM";
+        self.told(context, task)
+            .filter(|row| is_kill && is_term(row))
     }
 }
 

@@ -34,6 +34,7 @@ table! {
         before: Count "Number of calls of the thread before it.",
         same_before: Count "Number of those with the same name and target.",
         killed_by: Text "Signal that killed the process in this call.",
+        signals: Flag "Whether it sends a signal.",
         gone: Flag "Whether the tracer printed that the process was gone from this call, and the rest of the system went on.",
         rows_after: Count "Number of events of the capture after it.",
         lines: Lines {
@@ -108,6 +109,7 @@ fn write(
         before: calls_before(context, task, row),
         same_before: same_before(context, task, row),
         killed_by: call.killed_by.unwrap_or(Text::NONE),
+        signals: matches!(events.action(row), Action::Signals | Action::SignalsThread),
         gone: is_gone(context, task, row),
         rows_after: i64::from(last_row_of(context, task).saturating_sub(row)),
         lines: LinesOf {
