@@ -298,6 +298,16 @@ MIN_CYCLE_SHARE: Final = 0.8
 
 Source: chosen. The rest is the beginning of the copied text."""
 
+MIN_ONLY_CALL_SHARE: Final = 0.99
+"""Minimum share of a call in a tracer's table with so many calls that a program does nothing else.
+
+Source: chosen. A copy in small pieces has two calls of about 50 % each."""
+
+MIN_SPINS_OF_PROGRAM: Final = 20
+"""Number of turns of clock reads and yields from which a program spins that the tracer started.
+
+Source: chosen. Programs that measure their clock at the start read it some ten times."""
+
 MIN_FINAL_TURNS: Final = 32
 """Number of turns from which a sequence counts that a process repeats until the capture ends, whatever it did before.
 
@@ -307,6 +317,21 @@ MIN_PEER_SHARE: Final = 0.5
 """Minimum share of the window that a wait for a peer has, before a run is slow although nothing measured the wait.
 
 Source: chosen. With less, the rest explains the run."""
+
+MAX_EXCERPT_MESSAGES: Final = 200
+"""Maximum number of lines of a log in which a failed unit or job is what the log is about, wherever it stands.
+
+Source: chosen from logs that people paste: 4 to 200 lines around what failed."""
+
+MIN_FINAL_MESSAGES_SHARE: Final = 0.1
+"""Share of the lines at the end of a longer log in which a failure is how it ended.
+
+Source: chosen. Boots have failed units in the middle, and go on."""
+
+MAX_CALLS_BETWEEN_LOOKS: Final = 8
+"""Maximum number of calls, on average, per poll with a limit of zero, in an excerpt that does nothing else than poll.
+
+Source: chosen. Loops of terminals read clocks and modes in between, five or six calls a turn."""
 
 MIN_UNIFORM_CALLS: Final = 3
 """Minimum number of calls of a capture that all fail in the same way, before that is a repetition.

@@ -12,7 +12,7 @@ from tracealyze import bounded, verdict
 from tracealyze.capture_input.recorded import attached_state, recorded
 from tracealyze.capture_input.standstill import Standstill, standstill
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.grouping import that_mean
+from tracealyze.findings.grouping import about_captures, that_mean
 from tracealyze.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.outcome import Observation, Outcome, Verdict, observations, outcome_of
 from tracealyze.outcome.untraced import Untraced, saving_ns, untraced_of
@@ -133,10 +133,10 @@ class Summary:
         if not self._has_times and self.outcome.verdict is Verdict.FINE:
             # Without times, what would need seconds to matter is not the answer for a run that ended well.
             said = [each for each in said if each.finding is None or self._matters(each)]
-        if any(each.finding is not None for each in said):
+        if any(self._is_of_run(each) for each in said):
             remark = [verdict.Sentence(self.outcome.remark)] if self.outcome.remark else []
             return [*said[:1], *remark, *said[1:]][:_MAX_SENTENCES]
-        lead = [self.lead] if self.outcome.text else []
+        lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.
         is_told = self.outcome.verdict is Verdict.BUSY and self.outcome.text
@@ -148,6 +148,10 @@ class Summary:
         leads = self.outcome.verdict is not Verdict.CANNOT_TELL or self.outcome.details
         first = [*lead, *most] if leads else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
+
+    def _is_of_run(self, sentence: Sentence) -> bool:
+        """Whether a sentence is about a finding, and that about the run instead of the capture."""
+        return sentence.finding is not None and self.findings[sentence.finding].name not in about_captures()
 
     @property
     def _has_times(self) -> bool:

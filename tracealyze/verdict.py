@@ -10,7 +10,7 @@ from tracealyze import units
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.bounds import has_upper_bounds
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
+from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns
 from tracealyze.heuristics import (
     MAX_EQUAL_COUNTS_SHARE,
     MIN_CAUSE_SHARE,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_SENTENCES = 3
+_MAX_KINDS = 3
+_MAX_LISTED = 6
 _MAJORITY = 0.5
 
 
@@ -53,7 +55,7 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     """One to three sentences: the causes by weight; without a cause, where the time went."""
     groups = grouped(findings)
     causes = [group for group in groups if _is_cause(trace, group)]
-    said = list(_computed(trace, causes)) if causes else [_without_cause(trace, is_alone=not groups)]
+    said = list(_computed(trace, causes)) if _of_run(causes) else [_without_cause(trace, is_alone=not _of_run(groups))]
     if not causes:
         said += _open_at_end(trace)
     said = [each for each in said if each.text]
@@ -63,6 +65,11 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
             said.extend(_blocked(trace, group.first, said[0]))
     said.extend(_of_group(group, findings) for group in groups if causes and group not in causes)
     return [each for each in said if each.text][:_MAX_SENTENCES]
+
+
+def _of_run(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
+    """Those about the run instead of the capture."""
+    return [group for group in groups if group.first.name not in about_captures()]
 
 
 def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int]:
@@ -111,6 +118,8 @@ def _has_durations(trace: TraceTables, number: int) -> bool:
 def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
     first = group.first
     text = shown(first.diagnosis) + group.rest
+    # Names of programs keep their case.
+    text = f"T{text[1:]}" if text.startswith("the ") else text
     shares = [finding.share for finding in group.members if finding.share is not None]
     return Sentence(text, min(sum(shares), 1.0) if shares else None, findings.index(first))
 
@@ -200,9 +209,26 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
         all_calls = f"All {units.count(calls)} calls are {shown(largest['syscall'])} in {program}."
         return Sentence(all_calls if calls > 1 else "")
     if largest["calls"] <= _MAJORITY * calls:
-        return Sentence("No loop and no failing call stands out.")
+        return Sentence(f"{_of_kinds(trace, calls)}; no loop and no failing call stands out.")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
-    return Sentence(f"{number} are {shown(largest['syscall'])} in {program}; no loop and no failing call stands out.")
+    others = sorted({shown(row["syscall"]) for row in rows} - {shown(largest["syscall"])})
+    rest = f", the others {_listed(others)}" if 0 < len(others) <= _MAX_KINDS else ""
+    most = f"{number} are {shown(largest['syscall'])} in {program}{rest}"
+    return Sentence(f"{most}; no loop and no failing call stands out.")
+
+
+def _of_kinds(trace: TraceTables, calls: int) -> str:
+    """The most frequent calls: `Of 14 calls, most are read (5), openat (3) and close (3)`."""
+    rows = sorted(trace.calls(by=["syscall"], quantiles=False), key=lambda row: -row["calls"])
+    if len(rows) == calls <= _MAX_LISTED:
+        return f"The {units.counted(calls, 'call')} are {_listed([shown(row['syscall']) for row in rows], _MAX_LISTED)}"
+    kinds = [f"{shown(row['syscall'])} ({units.count(row['calls'])})" for row in rows[:_MAX_KINDS]]
+    whole = (
+        f"The {units.counted(calls, 'call')} are"
+        if len(kinds) == len(rows)
+        else f"Of {units.counted(calls, 'call')}, most are"
+    )
+    return f"{whole} {_listed(kinds)}"
 
 
 def _of_only_call(trace: TraceTables) -> Sentence | None:

@@ -96,6 +96,9 @@ pub struct CaptureFacts {
     pub is_newest_first: bool,
     /// Whether the ids are those of processes, however many threads a process has.
     pub names_processes: bool,
+    /// Whether the system is Windows: a new process runs its own program from its start, and calls that close what it left
+    /// open follow the line of its exit.
+    pub is_of_windows: bool,
     /// Whether calls are printed that do not return, so that each exit has one.
     pub prints_exits: bool,
     /// Whether calls are printed that wait for time, events and locks. Some tools print operations on files only.

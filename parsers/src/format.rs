@@ -22,6 +22,9 @@ pub enum Recognition {
     NeedMore,
 }
 
+/// Without a certain format, the best one must explain this share of the lines, in percent.
+pub(crate) const MIN_SHARE: u8 = 30;
+
 impl Recognition {
     /// By the share of lines that have the form of a tracer and of nothing else.
     pub(crate) fn by_lines(head: Head<'_>, has_form: fn(&[u8]) -> bool) -> Recognition {
@@ -70,6 +73,7 @@ impl CaptureFacts {
         one_process: false,
         is_newest_first: false,
         names_processes: false,
+        is_of_windows: false,
         prints_exits: true,
         prints_waits: true,
         base_ns: NO_NS,

@@ -1,6 +1,6 @@
 //! The list of formats, and the choice among them.
 
-use crate::format::{Format, Head, Recognition};
+use crate::format::{Format, Head, MIN_SHARE, Recognition, blank};
 use crate::{
     dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, procmon, strace, strace_macos,
     sysdig, truss_aix, truss_freebsd, truss_solaris,
@@ -25,9 +25,6 @@ pub const FORMATS: &[&dyn Format] = &[
     &kernel_log::KernelLog,
 ];
 
-/// Without a certain format, the best one must explain this share of the lines, in percent.
-const MIN_SHARE: u8 = 30;
-
 /// The format with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
@@ -40,9 +37,30 @@ pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
         Ok(format) => return Some(format),
         Err(shares) => shares,
     };
-    let best = shares.first()?;
     let next = shares.get(1).map_or(0, |&(share, _)| u32::from(share));
-    (best.0 >= MIN_SHARE && u32::from(best.0) * 2 >= next * 3).then_some(best.1)
+    let best = shares
+        .first()
+        .filter(|best| best.0 >= MIN_SHARE && u32::from(best.0) * 2 >= next * 3);
+    best.map(|&(_, format)| format).or_else(|| quoted(head))
+}
+
+/// Lines that only one format has, so many that a person who quotes them did so on purpose.
+const MIN_QUOTED: usize = 2;
+/// Lines of a text per line that it quotes.
+const MAX_PROSE: usize = 12;
+
+/// The format that a short text in prose quotes, by lines that only this format has.
+fn quoted(head: Head<'_>) -> Option<&'static dyn Format> {
+    if !head.complete {
+        return None;
+    }
+    let lines = head.lines().filter(|line| blank(line).is_none()).count();
+    let own = |format: &dyn Format| head.lines().filter(|line| format.is_own_line(line)).count();
+    let (most, format) = FORMATS
+        .iter()
+        .map(|&format| (own(format), format))
+        .max_by_key(|&(lines, _)| lines)?;
+    (most >= MIN_QUOTED && most * MAX_PROSE >= lines).then_some(format)
 }
 
 /// The formats of which a text has any lines, those with most of them first.

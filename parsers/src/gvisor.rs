@@ -62,9 +62,10 @@ impl Format for Gvisor {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let is_call = |line: &GvisorLine<'_>| !matches!(line.event, GvisorEvent::Other);
-        let mut calls = head.lines().filter_map(head::read).filter(is_call);
+        let calls = || head.lines().filter_map(head::read).filter(is_call);
         Box::new(GvisorReader {
-            has_stamps: calls.any(|line| line.stamp_ns != NO_NS),
+            has_stamps: calls().any(|line| line.stamp_ns != NO_NS),
+            has_only_returns: calls().all(|line| matches!(line.event, GvisorEvent::Returns(..))),
         })
     }
 }
@@ -77,15 +78,17 @@ fn is_line(line: &[u8]) -> bool {
 struct GvisorReader {
     /// Records of JSON have their time in a field of their own.
     has_stamps: bool,
+    /// Somebody kept the lines of calls that return: each of them is a whole call.
+    has_only_returns: bool,
 }
 
 impl LineReader for GvisorReader {
     fn facts(&self) -> CaptureFacts {
         CaptureFacts {
-            stamp: if self.has_stamps {
-                StampMoment::Start
-            } else {
-                StampMoment::None
+            stamp: match (self.has_stamps, self.has_only_returns) {
+                (false, _) => StampMoment::None,
+                (true, false) => StampMoment::Start,
+                (true, true) => StampMoment::End,
             },
             clock: if self.has_stamps {
                 Clock::SinceNewYear
@@ -120,6 +123,9 @@ impl LineReader for GvisorReader {
         match found.event {
             GvisorEvent::Other => {}
             GvisorEvent::Enters(name, text) => entered(name, text, &mut line, parsed),
+            GvisorEvent::Returns(name, text) if self.has_only_returns => {
+                whole(name, text, &mut line, parsed);
+            }
             GvisorEvent::Returns(name, text) => returned(name, text, &mut line, parsed),
         }
         if matches!(
@@ -197,6 +203,24 @@ fn returned(name: &[u8], text: &[u8], line: &mut Line, parsed: &mut Parsed) {
         }
         _ => call::describe_rest(call, &[], line, parsed),
     }
+}
+
+/// A call of which only the line of its return was kept.
+fn whole(name: &[u8], text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    (line.kind, line.part) = (LineKind::Call, CallPart::Whole);
+    line.name = parsed.texts.add(name);
+    let mut args = ArgumentList::default();
+    match list::split(text, &mut args) {
+        Some(result) => outcome(result, line, parsed),
+        None => line.outcome = Outcome::Unavailable,
+    }
+    let call = syscalls::by_text(line.name);
+    let texts = described(call, &args);
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    if let Some(call) = call {
+        call::describe(call, &texts, line, parsed);
+    }
+    leaves(name, &texts, line, parsed);
 }
 
 /// `12 (0xc) (5µs)`, `0x0 errno=2 (no such file or directory) (11.709µs)`.

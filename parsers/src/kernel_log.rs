@@ -10,6 +10,7 @@
 
 mod ages;
 mod attributes;
+mod console;
 pub(crate) mod date;
 mod duration_lines;
 mod grammar;
@@ -26,7 +27,7 @@ mod unit_plot;
 
 use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
-use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
+use crate::format::{Format, Head, LineReader, MIN_SHARE, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
 use crate::text::Text;
@@ -42,6 +43,11 @@ pub struct KernelLog;
 /// Longest stored message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 400;
 
+/// So many lines that are certainly those of a log are one, in a short text with few of other kinds.
+const MIN_QUOTED: usize = 2;
+/// Lines of a text per line of the log that it quotes.
+const MAX_PROSE: usize = 8;
+
 impl Format for KernelLog {
     fn name(&self) -> &'static str {
         "kernel-log"
@@ -55,25 +61,27 @@ impl Format for KernelLog {
         if grammar.place == StampPlace::Plot {
             return Recognition::Yes;
         }
-        let (mut lines, mut stamped, mut sure, mut calls, mut jobs) =
-            (0usize, 0usize, 0usize, 0usize, 0usize);
+        let (mut lines, mut stamped, mut sure) = (0usize, 0usize, 0usize);
+        let (mut calls, mut jobs, mut states) = (0usize, 0usize, 0usize);
         for line in head
             .lines()
             .filter(|line| blank(line).is_none() && !is_elision(line))
         {
             lines += 1;
-            let joined = joined::messages(line).len();
+            let joined = several_messages(line).len();
             if joined > 0 {
                 (lines, stamped, sure) = (lines + joined - 1, stamped + joined, sure + joined);
                 continue;
             }
             let Some(prefix) = prefix::read(line, grammar) else {
-                jobs += usize::from(running_job(line).is_some());
+                jobs += usize::from(console::running_job(line).is_some());
+                states += usize::from(console::status(line).is_some());
                 continue;
             };
             stamped += 1;
             sure += usize::from(prefix.is_sure);
-            calls += usize::from(is_call(prefix.text));
+            // A number among the arguments of a call may look like a time.
+            calls += usize::from(is_call(prefix.text) || is_call(line));
         }
         match lines {
             0 if head.complete => Recognition::No,
@@ -87,7 +95,11 @@ impl Format for KernelLog {
             _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => {
                 Recognition::No
             }
-            _ if sure * 2 >= lines => Recognition::Yes,
+            _ if (sure + states) * 2 >= lines => Recognition::Yes,
+            // A person who quotes a log writes about it.
+            _ if head.complete && sure >= MIN_QUOTED && sure * MAX_PROSE >= lines => {
+                Recognition::Maybe(MIN_SHARE)
+            }
             _ => Recognition::Maybe((stamped * 100 / lines) as u8),
         }
     }
@@ -259,7 +271,7 @@ impl LineReader for KernelLogReader {
             return line;
         }
         let joined = if self.base == StampBase::Boot {
-            joined::messages(line)
+            several_messages(line)
         } else {
             Vec::new()
         };
@@ -372,10 +384,20 @@ fn second_line(line: &[u8]) -> Option<&[u8]> {
     LEVELS.contains(&&line[..at]).then_some(line)
 }
 
+/// The messages of a line that has more than one, with a stamp of the kernel. Otherwise none.
+fn several_messages(line: &[u8]) -> Vec<JoinedMessage<'_>> {
+    let found = joined::messages(line);
+    if found.is_empty() {
+        console::messages(line)
+    } else {
+        found
+    }
+}
+
 /// A line without a stamp, in a capture whose lines have one.
 fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Line {
-    if let Some(job) = running_job(line) {
-        let target = stored(job, parsed);
+    if let Some(text) = console::status(line) {
+        let target = stored(text, parsed);
         return Line {
             target,
             ..Line::of(LineKind::Log)
@@ -389,17 +411,6 @@ fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Lin
         read.extra = parsed.keep(BOOT);
     }
     read
-}
-
-/// `[ ***  ] A stop job is running for Foo (1min 29s / 1min 30s)`: systemd's console, which prints no time, but for how long.
-fn running_job(line: &[u8]) -> Option<&[u8]> {
-    const JOBS: [&[u8]; 2] = [b"A stop job is running", b"A start job is running"];
-    let line = scan::trim_end(line);
-    let at = JOBS
-        .iter()
-        .find_map(|job| memchr::memmem::find(line, job))
-        .filter(|_| line.starts_with(b"["))?;
-    line.get(at..)
 }
 
 fn kind_without_stamp(line: &[u8]) -> LineKind {

@@ -60,6 +60,10 @@ impl Format for PerfTrace {
         }
     }
 
+    fn is_own_line(&self, line: &[u8]) -> bool {
+        prefix::read(&without_colours(line)).is_some_and(|found| found.tid != NO_ID)
+    }
+
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let has_ids = head.lines().any(|line| {
             prefix::read(&without_colours(line)).is_some_and(|prefix| prefix.tid != NO_ID)

@@ -113,6 +113,7 @@ impl LineReader for ProcmonReader {
             has_durations,
             has_ids: true,
             names_processes: true,
+            is_of_windows: true,
             prints_waits: false,
             ..CaptureFacts::PLAIN
         }

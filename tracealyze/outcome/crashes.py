@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.outcome import hangs, known
-from tracealyze.outcome.failures import called, just_before, sentence
+from tracealyze.outcome.failures import called, just_before, sentence, step
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import short
@@ -149,7 +149,7 @@ def _details(process: EndedProcess, crashed: Sequence[EndedProcess]) -> Iterator
         yield f"{known_signal.text[0].upper()}{known_signal.text[1:]}."
     if message := last_message(process):
         yield Quoting(f"Last message: {message.quoted()}.")
-    steps = [_step(row) for row in process.last_targets if _tells(row["target"])][-_MAX_TARGETS:]
+    steps = [step(row) for row in process.last_targets if _tells(row["target"])][-_MAX_TARGETS:]
     if steps:
         yield f"Just before: {'; '.join(steps)}."
     if row := just_before(process):
@@ -206,12 +206,6 @@ def _place(address: int) -> str:
 def _tells(target: str) -> bool:
     """Whether a target says what the program was about to do: a file or a peer, but not a library or an id."""
     return ("/" in target or ":" in target) and not _LIBRARY.search(target)
-
-
-def _step(row: Row) -> str:
-    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    times = f" ×{row['calls']}" if row["calls"] > 1 else ""
-    return shown(f"{call} {row['target']}{times} (line {row['last_line']})")
 
 
 def _command(process: EndedProcess) -> str:

@@ -43,10 +43,17 @@ _NEAR_EVENTS = 16
 def failure(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """How the command failed, or a process that the tracer attached to; None if it did not."""
     mains = [each for each in processes if each.is_command] or _roots(trace, processes)
-    for process in mains:
+    for process in [*mains, *_begun(mains, processes)]:
         if found := _of(trace, process, processes):
             return found
     return None
+
+
+def _begun(mains: Sequence[EndedProcess], processes: Sequence[EndedProcess]) -> list[EndedProcess]:
+    """In a capture of a whole system, the processes that began and ended in it: what it was taken for."""
+    if len(mains) == 1 or any(each.has_ended for each in mains):
+        return []
+    return [each for each in processes if each.ending["born"] and each.has_ended][::-1]
 
 
 def _roots(trace: TraceTables, processes: Sequence[EndedProcess]) -> list[EndedProcess]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tracealyze.outcome.processes import EndedProcess
     from tracealyze.table import Row
 
+_UNNAMED = "socket:[]"
+"""A socket of which the capture shows neither number nor peer."""
 _JUST_BEFORE = 3
 """Calls between a failure and a crash that may be its consequence."""
 _NEAR_LINES = 40
@@ -138,17 +140,34 @@ def _states(message: Message | None, row: Row) -> bool:
 def called(row: Row) -> str:
     """What a row calls: `futex FUTEX_WAIT on 0x10b8008`."""
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    return f"{call} on {row['target']}" if row["target"] else call
+    return f"{call} on {row['target']}" if row["target"] and row["target"] != _UNNAMED else call
 
 
 def sentence(row: Row) -> str:
     """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
     meaning = known.meaning(row["errno"], row["syscall"])
     reason = f": {meaning}" if meaning else ""
+    return shown(f"{_failed(row)}{reason}.")
+
+
+def step(row: Row) -> str:
+    """A call that succeeded, as a step of what a process did: `openat /etc/hosts ×2 (line 14)`."""
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    times = f" ×{row['calls']}" if row["calls"] > 1 else ""
+    return shown(f"{call} {row['target']}{times} (line {row['last_line']})")
+
+
+def as_usual(row: Row) -> str:
+    """`close failed 3 times with EBADF (line 9), as usual: programs close descriptors that they may have inherited.`"""
+    because = known.why_usual(row)
+    return shown(f"{_failed(row)}, as usual{': ' if because else ''}{because}.")
+
+
+def _failed(row: Row) -> str:
     times = f" {units.counted(row['calls'], 'time')}" if row["calls"] > 1 else ""
     last_ns = row.get("last_ns") or 0
     after = f" after {units.duration(last_ns)}" if last_ns >= MIN_NOTED_CALL_NS else ""
-    return shown(f"{called(row)} failed{times} with {row['errno']}{after} (line {row['last_line']}){reason}.")
+    return f"{called(row)} failed{times} with {row['errno']}{after} (line {row['last_line']})"
 
 
 def is_this_host(host: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.capture_input.recapture import whole_command
 from tracealyze.outcome import hangs, known
-from tracealyze.outcome.failures import nearest_refusal, sentence, unexplained
+from tracealyze.outcome.failures import as_usual, nearest_refusal, sentence, step, unexplained
 from tracealyze.outcome.messages import last_message
 from tracealyze.outcome.outcome import Outcome, Quoting, Verdict
 from tracealyze.program_names import process_of, short
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
 _MAX_CHILDREN = 2
+_MAX_USUAL = 2
+_MAX_STEPS = 3
 _ATTACHING = frozenset(("process", "exit", "blank"))
 """Kinds of lines of a tracer that attaches and detaches."""
 _LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
@@ -69,6 +71,9 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return _exited(trace, process, processes)
     if process.is_told:
         return _told(process, name)
+    if asked := next((each for each in processes if each.signal_kind == "asked"), None):
+        # The tracer may leave out the end of the process, and print those of its threads.
+        return _told(asked, name)
     if outcome := _awaits_child(trace, process, processes):
         return outcome
     if row := _idle(processes):
@@ -88,7 +93,7 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
-        tuple(_last_words(process) or _last_failure(process)),
+        (*(_last_words(process) or _last_failure(process)), *_last_steps(process)),
         unseen="how it goes on",
         next=whole_command(trace.captures[0].format, attaches=True),
     )
@@ -266,5 +271,22 @@ def _last_failure(process: EndedProcess) -> list[str]:
 
 
 def _usual(process: EndedProcess) -> list[str]:
-    failed = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
-    return [] if failed or not process.last_failures else ["Its last failures are usual for healthy programs."]
+    """The failures of a process that has only such that healthy programs have, too: one sentence for each error."""
+    if any(not row["recovered"] and not known.is_usual(row) for row in process.last_failures):
+        return []
+    last: dict[tuple[str, str], Row] = {}
+    for row in filter(known.is_usual, process.last_failures):
+        key = row["syscall"], row["errno"]
+        calls = row["calls"] + (last[key]["calls"] if key in last else 0)
+        last[key] = {**row, "calls": calls}
+    rows = sorted(last.values(), key=lambda row: row["last_line"])[-_MAX_USUAL:]
+    if process.last_failures and not rows:
+        return ["It went on after each failure."]
+    return [as_usual(row) for row in rows]
+
+
+def _last_steps(process: EndedProcess) -> list[str]:
+    """What the process worked on last, with success: files, devices, peers, and libraries if there is nothing else."""
+    rows = [row for row in process.last_targets if "/" in row["target"] or ":" in row["target"]]
+    rows = [row for row in rows if not _LIBRARY.search(row["target"])] or rows
+    return [f"Its last steps: {'; '.join(map(step, rows[-_MAX_STEPS:]))}."] if rows else []

@@ -69,7 +69,8 @@ def _repeats(row: Row) -> bool:
 def _awaits_input(row: Row) -> bool:
     """Whether a call waits for more on standard input: of a person, or of the client of a server that inetd started."""
     is_input = row["standard_input"] or (row["target"] or "").startswith(("socket:[fd 0 ", "stdin"))
-    return bool(is_input and row["kind"] in _SOURCES and row["same_before"])
+    # Other threads go on meanwhile: this one reads commands.
+    return bool(is_input and row["kind"] in _SOURCES and (row["same_before"] or row["rows_after"]))
 
 
 def prompt(process: EndedProcess) -> Message | None:
@@ -102,6 +103,11 @@ def _is_end_of_paste(row: Row) -> bool:
 def command(pid: int | None) -> str:
     """Where each thread of a process is."""
     return f"gdb -p {'PID' if pid is None else pid} -batch -ex 'thread apply all bt'"
+
+
+def children_of(pid: int | None) -> str:
+    """The children that a process waits for, and in which function of the kernel each of them is."""
+    return f"ps -o pid,stat,wchan:20,args --ppid {'PID' if pid is None else pid}"
 
 
 def _waits_for_itself(process: EndedProcess) -> bool:

@@ -66,6 +66,8 @@ class MessageWords:
 
     failure: re.Pattern[str]
     certain: re.Pattern[str]
+    harmless: re.Pattern[str]
+    exception: re.Pattern[str]
     rejected: re.Pattern[str]
     set_uid: re.Pattern[str]
 
@@ -94,6 +96,11 @@ def meaning(errno: str | None, syscall: str) -> str:
 def is_wait(syscall: str) -> bool:
     """Whether a call waits for events of several descriptors."""
     return re.fullmatch(known_table("calls")["waits"], syscall) is not None
+
+
+def awaits_child(syscall: str | None) -> bool:
+    """Whether a call waits for a child."""
+    return syscall is not None and re.fullmatch(known_table("calls")["children"], syscall) is not None
 
 
 def is_lock(syscall: str) -> bool:
@@ -168,6 +175,11 @@ def is_usual(row: Mapping[str, Any]) -> bool:
     """Whether healthy programs have this failure, too."""
     known = error(row["errno"])
     return known is None or not known.weight or any(usual.fits(row) for usual in usual_failures())
+
+
+def why_usual(row: Mapping[str, Any]) -> str:
+    """Why healthy programs have this failure; empty if no reason is known."""
+    return next((usual.because for usual in usual_failures() if usual.fits(row)), "")
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ class Message:
     is_certain: bool
     """Whether it says so in words that programs use for nothing else."""
     is_error_stream: bool = False
+    is_exception: bool = False
+    """Whether it is the last line of the report of an exception."""
 
     def quoted(self) -> str:
         """In quotation marks, with its line."""
@@ -46,9 +48,9 @@ def last_message(process: EndedProcess) -> Message | None:
     printed = list(_printed(process))
     errors = [each for each in printed if each.is_error_stream]
     for candidates in (errors, printed):
-        for message in reversed(candidates[-_LATEST:]):
-            if message.is_failure:
-                return message
+        failures = [message for message in candidates[-_LATEST:] if message.is_failure]
+        if failures:
+            return next((each for each in reversed(failures) if each.is_exception), failures[-1])
     return errors[-1] if errors else None
 
 
@@ -95,8 +97,9 @@ def _between(process: EndedProcess) -> Iterator[Message]:
     words = known.message_words()
     for row in process.foreign_lines:
         text = row["text"].strip()
-        if words.failure.search(text):
-            yield Message(text, row["line"], is_failure=True, is_certain=bool(words.certain.search(text)))
+        if _is_failure(text):
+            is_certain, is_exception = (bool(each.search(text)) for each in (words.certain, words.exception))
+            yield Message(text, row["line"], is_failure=True, is_certain=is_certain, is_exception=is_exception)
 
 
 def _written(process: EndedProcess) -> Iterator[Message]:
@@ -108,14 +111,22 @@ def _written(process: EndedProcess) -> Iterator[Message]:
         text = row["text"][priority.end() :] if priority else row["text"]
         lines = [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))]
         if lines:
-            failures = [line for line in lines if words.failure.search(line) or words.rejected.search(line)]
+            failures = [line for line in lines if _is_failure(line) or words.rejected.search(line)]
+            raised = [line for line in failures if words.exception.search(line)]
             yield Message(
-                failures[-1] if failures else lines[-1],
+                (raised or failures or lines)[-1],
                 row["last_line"],
                 is_failure=bool(failures),
-                is_certain=any(map(words.certain.search, lines)),
+                is_certain=any(words.certain.search(line) for line in lines if not words.harmless.search(line)),
                 is_error_stream=_is_error_stream(row, priority),
+                is_exception=bool(raised),
             )
+
+
+def _is_failure(text: str) -> bool:
+    """Whether a line says that something failed, and not that this was handled."""
+    words = known.message_words()
+    return bool(words.failure.search(text)) and not words.harmless.search(text)
 
 
 def _is_error_stream(row: Row, priority: re.Match[str] | None) -> bool:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.heuristics import MIN_CYCLE_SHARE, MIN_FINAL_TURNS, MIN_SPIN_CALLS, MIN_SPIN_SHARE, MIN_UNIFORM_CALLS
+from tracealyze.heuristics import (
+    MAX_CALLS_BETWEEN_LOOKS,
+    MIN_CYCLE_SHARE,
+    MIN_FINAL_TURNS,
+    MIN_ONLY_CALL_SHARE,
+    MIN_SPIN_CALLS,
+    MIN_SPIN_SHARE,
+    MIN_SPINS_OF_PROGRAM,
+    MIN_UNIFORM_CALLS,
+)
 from tracealyze.outcome import hangs, known
 from tracealyze.outcome.failures import command
 from tracealyze.outcome.outcome import Outcome, Verdict
@@ -30,10 +39,13 @@ def in_table(trace: TraceTables) -> Outcome | None:
         return None
     is_failing = largest["failed"] >= MIN_SPIN_SHARE * largest["calls"]
     is_lock = known.is_lock(largest["syscall"])
-    if not is_failing and not is_lock and not known.is_wait(largest["syscall"]):
+    is_alone = largest["calls"] >= MIN_ONLY_CALL_SHARE * calls
+    if not is_failing and not is_lock and not is_alone and not known.is_wait(largest["syscall"]):
         return None
     name = shown(largest["syscall"])
     returns = "A wait that is called so often returns at once: nobody takes what it reports."
+    if is_alone and not known.is_wait(largest["syscall"]):
+        returns = "There is next to no other call: it works in tiny pieces, or again and again for nothing."
     if is_lock:
         returns = "Threads take and release the same locks again and again."
     return Outcome(
@@ -46,12 +58,36 @@ def in_table(trace: TraceTables) -> Outcome | None:
     )
 
 
+def looking(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That an excerpt looks for events again and again without waiting, and does nothing with what it finds."""
+    if any(process.has_ended or process.is_command for process in processes) or not processes:
+        return None
+    rows = trace.select(where='requested_ns == 0 and ret == 0 and outcome == "ok"').calls(by=["syscall"])
+    looks = {row["syscall"]: row["calls"] for row in rows if known.is_wait(row["syscall"])}
+    others = trace.select(where='requested_ns > 0 or bytes > 0 or outcome == "open"').totals["calls"]
+    is_most = sum(looks.values()) * MAX_CALLS_BETWEEN_LOOKS >= trace.totals["calls"]
+    if sum(looks.values()) < MIN_UNIFORM_CALLS or others or not is_most:
+        return None
+    syscall, times = max(looks.items(), key=lambda each: each[1])
+    process = processes[0]
+    return Outcome(
+        Verdict.BUSY,
+        f"{process.name(processes)} asks {shown(syscall)} for events {units.counted(times, 'time')} with a limit of 0",
+        ("It returns at once each time and reports nothing: the process spins instead of waiting.",),
+        unseen="for how long",
+        next=hangs.command(process.pid),
+        inert=f"{shown(syscall)} with a limit of 0, {units.counted(times, 'time')}",
+    )
+
+
 def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
     """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
     for process in processes:
         for row in process.last_cycles:
             goes_on = process.exit_code is None and process.signal_kind != "crash"
-            if goes_on and _is_most(row) and (_is_in_vain(row) or _spins(process, row)):
+            is_spin = spins(process, row)
+            is_much = _is_most(row) or (is_spin and row["turns"] >= MIN_SPINS_OF_PROGRAM)
+            if goes_on and is_much and (is_spin or _is_in_vain(row)):
                 return _busy(process, processes, row)
     return None
 
@@ -82,10 +118,10 @@ def _is_in_vain(row: Row) -> bool:
     return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))
 
 
-def _spins(process: EndedProcess, row: Row) -> bool:
-    """Whether an excerpt shows nothing but clock reads and yields. A program that just starts may measure its clock."""
-    is_excerpt = not process.ending["born"]
-    return bool(is_excerpt and row["quick"] == row["period"] and row["turns"] > MIN_UNIFORM_CALLS)
+def spins(process: EndedProcess, row: Row) -> bool:
+    """Whether a process does nothing but read clocks and yield. A program that just starts may measure its clock."""
+    least = MIN_SPINS_OF_PROGRAM if process.ending["born"] else MIN_UNIFORM_CALLS
+    return bool(row["quick"] == row["period"] and row["turns"] > least)
 
 
 def _failing_call(row: Row) -> str:

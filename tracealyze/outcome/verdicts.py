@@ -10,7 +10,7 @@ from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures, that_mean
 from tracealyze.heuristics import MIN_CYCLE_SHARE, MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
-from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs, spins
+from tracealyze.outcome import crashes, failed_runs, fine_runs, hangs, known, logs, spins
 from tracealyze.outcome.outcome import Outcome, Verdict
 from tracealyze.outcome.processes import ended_processes
 
@@ -25,14 +25,15 @@ _STOPPED = "stopped-at-end"
 def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     """How the run of a trace went."""
     if not trace.totals["calls"]:
-        without_calls = fine_runs.without_calls(trace)
-        crashed = crashes.crash(trace, ended_processes(trace))
-        return crashed or without_calls or spins.in_table(trace) or _hang_of(trace, findings) or _of_table(findings)
+        processes = ended_processes(trace)
+        ended = crashes.crash(trace, processes) or failed_runs.failure(trace, processes)
+        found = ended or fine_runs.without_calls(trace) or spins.in_table(trace) or _hang_of(trace, findings)
+        return found or _of_log(trace, _of_table(findings))
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
     judged = _of_findings(findings)
-    if judged.verdict is not Verdict.SLOW and (found := spins.in_cycle(processes)):
+    if judged.verdict is not Verdict.SLOW and (found := spins.in_cycle(processes) or spins.looking(trace, processes)):
         return found
     failure = failed_runs.failure(trace, processes)
     if failure and (_costs_most(findings) or (judged.verdict is Verdict.SLOW and _goes_on(processes, findings))):
@@ -74,6 +75,8 @@ def _crash(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | N
 
 def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
     spinning = {each.pid for each in findings if each.name in that_mean("spin") and each.severity is not Severity.INFO}
+    # Where one thread spins, the others wait for what it does not do.
+    spinning |= {each.pid for each in processes if spins.in_cycle([each])}
     still = [each for each in processes if each.pid not in spinning]
     if found := hangs.hang(trace, still):
         return found
@@ -83,7 +86,9 @@ def _hang(trace: TraceTables, processes: Sequence[EndedProcess], findings: Seque
 
 def _next(finding: Finding) -> str:
     pid = "PID" if finding.pid is None else str(finding.pid)
-    return f"kill -CONT {pid}" if finding.name == _STOPPED else hangs.command(finding.pid)
+    if finding.name == _STOPPED:
+        return f"kill -CONT {pid}"
+    return hangs.children_of(finding.pid) if known.awaits_child(finding.syscall) else hangs.command(finding.pid)
 
 
 def _hang_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome | None:
@@ -115,6 +120,17 @@ def _of_table(findings: Sequence[Finding]) -> Outcome:
     judged = _of_findings(findings)
     counts = any(each.name in that_mean("counts") and each.severity is not Severity.INFO for each in findings[:1])
     return replace(judged, verdict=Verdict.BUSY) if counts else judged
+
+
+def _of_log(trace: TraceTables, judged: Outcome) -> Outcome:
+    """What the findings say, unless a message reports a crash or a hang, or a failure where nothing is slow."""
+    reported = logs.failure(trace)
+    if judged.verdict is Verdict.SLOW and (reported is None or reported.verdict is Verdict.FAILED):
+        return judged
+    if reported is not None:
+        return reported
+    remark = logs.remark(trace) if judged.verdict is Verdict.CANNOT_TELL else ""
+    return replace(judged, details=(remark,)) if remark else judged
 
 
 def _goes_on(processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> bool:

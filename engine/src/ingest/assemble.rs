@@ -385,7 +385,8 @@ impl<'trace> Assembler<'trace> {
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
         // A task that reports its own birth is new.
         let is_birth = line.kind == LineKind::Process && action_of(line.name).creates_task();
-        let begins = matches!(line.kind, LineKind::Call | LineKind::CallStart) || is_birth;
+        let is_call = matches!(line.kind, LineKind::Call | LineKind::CallStart);
+        let begins = is_birth || (is_call && !self.facts.is_of_windows);
         if begins && self.state(task).is_over(stamp_ns) {
             self.close_open(task);
             self.owners.ended(task, (line.pid, line.tid));

@@ -8,7 +8,7 @@
 //! The program that logged before the silence has nothing to do with the first two.
 
 use crate::store::heuristics::{
-    BACKGROUND_PHRASES, FAILURE_PHRASES, FOREIGN_FAILURES, IDLE_PHRASES, OUTAGE_PHRASES,
+    BACKGROUND_PHRASES, FAILURE_PHRASES, FOREIGN_FAILURES, IDLE_PHRASES, LISTENING, OUTAGE_PHRASES,
     REST_PHRASES, SPREAD_PHRASES, WAIT_PHRASES,
 };
 
@@ -51,6 +51,11 @@ fn contains(text: &str, phrase: &str) -> bool {
 /// Whether a message says that its program has nothing to do until something arrives from outside.
 pub(crate) fn is_idle(message: &str) -> bool {
     says(message, IDLE_PHRASES)
+}
+
+/// Whether a message says that its program has started, and has nothing to do until something arrives.
+pub(crate) fn is_ready(message: &str) -> bool {
+    is_idle(message) && !says(message, &[LISTENING])
 }
 
 /// Whether a message is about work that is spread over a time on purpose.

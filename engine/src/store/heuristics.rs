@@ -413,8 +413,11 @@ pub(crate) const REST_PHRASES: &[&str] = &[
 pub(crate) const IDLE_PHRASES: &[&str] = &[
     "waiting for connections", "waiting for a connection", "waiting for incoming", "waiting for requests",
     "waiting for clients", "waiting for events", "waiting for jobs", "waiting for work", "ready for connections",
-    "ready to accept", "ready to handle", "listening",
+    "ready to accept", "ready to handle", LISTENING,
 ];
+/// A program says so before it has started, too: systemd listens for the services of a boot.
+/// Source: `Listening on %s` of systemd.socket(5).
+pub(crate) const LISTENING: &str = "listening";
 /// Phrases of work that is spread over minutes on purpose.
 /// Source: PostgreSQL spreads the writes of a checkpoint that nobody requested: `checkpoint_completion_target`, 0.9 since version 14.
 #[rustfmt::skip]

@@ -8,7 +8,7 @@
 
 use super::messages::{WAITS, free, is_cut, messages, part};
 use super::stated_durations::is_part_of_stated;
-use crate::logs::endings::{Ending, ending, is_background, is_idle, is_spread};
+use crate::logs::endings::{Ending, ending, is_background, is_idle, is_ready, is_spread};
 use crate::logs::pairs::{begins, is_end, is_last, pairs, without_level, without_tag};
 use crate::logs::stages::Stage;
 use crate::logs::stated::{Meaning, Stated, stated};
@@ -401,7 +401,7 @@ fn write(
         total_ns: group.total_ns,
         max_ns,
         is_rhythm: group.is_rhythm(context, log, &target),
-        is_usual: is_usual(&group, log, &target, usual_ns, spans_days)
+        is_usual: is_usual(context, &group, log, usual_ns, spans_days)
             || is_between_jobs(context, log, &group),
         could_free_ns: if is_free { 0 } else { group.exclusive_ns },
         path: group.exclusive_ns,
@@ -426,15 +426,25 @@ fn is_free(group: &Group, target: &str) -> bool {
 }
 
 /// Whether silences are usual for their log, or after messages that nothing waits for.
-fn is_usual(group: &Group, log: &Log<'_>, target: &str, usual_ns: i64, spans_days: bool) -> bool {
+fn is_usual(
+    context: &TableContext<'_>,
+    group: &Group,
+    log: &Log<'_>,
+    usual_ns: i64,
+    spans_days: bool,
+) -> bool {
+    let events = &context.trace.events;
+    let target = &*events.texts.string(events.target(group.owner));
     let ratio = if spans_days {
         MIN_UNUSUAL_OF_DAYS_RATIO
     } else {
         MIN_UNUSUAL_SILENCE_RATIO
     };
     let is_harmless = !group.longest.is_ended && (is_idle(target) || is_spread(target));
+    let is_ready = || is_ready_before(context, log, group.longest.after);
     log.is_part
         || is_harmless
+        || !group.longest.is_ended && is_ready()
         || log.is_running && group.longest.dur_ns < usual_ns.saturating_mul(ratio)
 }
 
@@ -448,6 +458,25 @@ fn is_between_jobs(context: &TableContext<'_>, log: &Log<'_>, group: &Group) -> 
     let begins_again =
         || begins_work(context, group.longest.after) || begins("", without_level(&after));
     log.is_running && matches!(group.key, Key::After(_)) && begins_again() && has_ended()
+}
+
+/// Whether one of the last messages before this one said that its program has nothing to do until something arrives: others
+/// that start at the same time may still tell so after it.
+fn is_ready_before(context: &TableContext<'_>, log: &Log<'_>, row: u32) -> bool {
+    const MAX_MESSAGES: usize = 4;
+    let events = &context.trace.events;
+    let start_ns = events.start_ns(row);
+    let at = log
+        .rows
+        .partition_point(|&other| events.start_ns(other) < start_ns);
+    let before = &log.rows[at.saturating_sub(MAX_MESSAGES)..at];
+    let Some(&last) = before.last() else {
+        return false;
+    };
+    before.iter().any(|&other| {
+        events.start_ns(last) - events.start_ns(other) <= MAX_RESUME_NS
+            && is_ready(&events.texts.string(events.target(other)))
+    })
 }
 
 /// The message that names what another one announces: `still waiting for:`, and the next of the same sender.

@@ -95,6 +95,16 @@ pub(super) fn is_count_header(line: &[u8]) -> bool {
     rest.map(scan::skip_blanks) == Some(b"COUNT")
 }
 
+/// The name and the number of an indented row of a table of counts.
+pub(super) fn counted(line: &[u8]) -> Option<(&[u8], i64)> {
+    let text = scan::trim_end(line);
+    let (name, rest) = scan::name(scan::skip_blanks(text))?;
+    let number = scan::skip_blanks(rest);
+    let (calls, end) = scan::number(number)?;
+    let is_row = text.starts_with(b" ") && number.len() < rest.len() && end.is_empty();
+    is_row.then_some((name, calls))
+}
+
 /// A row of the table of counts, or its header. It counts entries, so it includes calls that never return.
 fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let (name, rest) = scan::name(text)?;

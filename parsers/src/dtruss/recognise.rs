@@ -4,6 +4,7 @@ use super::call::{self, split};
 use super::notes;
 use crate::format::{Head, Recognition};
 use crate::scan;
+use crate::syscalls;
 use crate::truss_common::CallText;
 
 /// Lines looked at.
@@ -11,6 +12,9 @@ const MAX_LINES: usize = 2000;
 
 /// Decide from the head: by a header or a lost event, else by results of two fields, which only dtruss prints.
 pub(super) fn answer(head: Head<'_>) -> Recognition {
+    if counts_calls(head) {
+        return Recognition::Yes;
+    }
     let (mut lines, mut signs, mut fits, mut others) = (0usize, 0usize, 0usize, 0usize);
     for line in head
         .lines()
@@ -44,6 +48,25 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
         _ if signs + fits > 0 => answer(signs + fits),
         _ => Recognition::No,
     }
+}
+
+/// Rows of a table of counts that are enough.
+const MIN_ROWS: usize = 4;
+
+/// Whether a text has a table of counts by call and little else, as dtrace prints it at the end: in ascending order.
+fn counts_calls(head: Head<'_>) -> bool {
+    if !head.complete {
+        return false;
+    }
+    let rows: Vec<(&[u8], i64)> = head.lines().filter_map(notes::counted).collect();
+    let lines = head.lines().filter(|line| !scan::trim(line).is_empty());
+    let known = rows
+        .iter()
+        .filter(|(name, _)| syscalls::by_name(name).is_some());
+    rows.len() >= MIN_ROWS
+        && rows.len() * 2 >= lines.count()
+        && known.count() * 4 >= rows.len() * 3
+        && rows.windows(2).all(|pair| pair[0].1 <= pair[1].1)
 }
 
 /// A call with a result of another form: that of another tracer.

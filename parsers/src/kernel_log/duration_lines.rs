@@ -86,6 +86,7 @@ impl BuildSteps {
             return Some(self.of_section(text, name, end));
         }
         chain(text)
+            .or_else(|| image_step(text))
             .or_else(|| tool_times::read(text).map(tool_time))
             .or_else(|| blame(text))
             .or_else(|| slow_test(text))
@@ -132,6 +133,7 @@ pub(super) fn share_percent(head: Head<'_>) -> u8 {
     // Any output may be between the marks of sections, and before the three lines of a shell's time.
     let has_mark = |first: &[u8]| filled().any(|line| scan::trim(line).starts_with(first));
     let is_certain = !steps.sections.is_empty()
+        || filled().any(|line| image_step(scan::trim(line)).is_some())
         || has_mark(b"real\t") && has_mark(b"user\t") && has_mark(b"sys\t");
     let least = if is_certain { MIN_CERTAIN_SHARE } else { 0 };
     share.min(100).max(least) as u8
@@ -187,6 +189,16 @@ fn blame(text: &[u8]) -> Option<DurationLine<'_>> {
     let at = memchr::memrchr(b' ', text)?;
     let (duration, unit) = (scan::trim_end(&text[..at]), &text[at + 1..]);
     (is_unit(unit) && is_duration(duration)).then(|| DurationLine::took(unit, duration))
+}
+
+/// ` => => exporting layers        30.6s`: BuildKit on a terminal. The time stands at the right edge.
+fn image_step(text: &[u8]) -> Option<DurationLine<'_>> {
+    let title = text.strip_prefix(b"=> ")?;
+    let title = title.strip_prefix(b"=> ").unwrap_or(title);
+    let at = memchr::memrchr(b' ', title)?;
+    let (name, duration) = (scan::trim_end(&title[..at]), &title[at + 1..]);
+    let is_step = at - name.len() >= 1 && duration.ends_with(b"s") && is_duration(duration);
+    is_step.then(|| DurationLine::took(name, duration))
 }
 
 /// `12.34s call     tests/test_sync.py::test_all`

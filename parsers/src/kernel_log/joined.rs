@@ -46,6 +46,13 @@ pub(super) fn messages(line: &[u8]) -> Vec<JoinedMessage<'_>> {
     }
 }
 
+/// The last stamp of a kernel behind other text of a line: what stands before it, its time, and its message.
+pub(super) fn last_stamp(line: &[u8]) -> Option<(&[u8], i64, &[u8])> {
+    let at = memchr::memrchr_iter(b'[', line).find(|&at| at > 0 && stamp(line, at).is_some())?;
+    let (_, from, stamp_ns) = stamp(line, at)?;
+    Some((line.get(..at)?, stamp_ns, scan::trim(line.get(from..)?)))
+}
+
 /// A stamp at a place in a line: where it begins and ends, and its time.
 fn stamp(line: &[u8], at: usize) -> Option<(usize, usize, i64)> {
     let inside = scan::skip_blanks(line.get(at + 1..)?);

@@ -81,18 +81,21 @@ pub fn end(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     else {
         return false;
     };
-    let extra =
-        if let Some((status, _)) = inner.strip_prefix(b"exited with ").and_then(scan::signed) {
-            Extra::End(Ended::Exited(status as i32))
-        } else if let Some(name) = inner.strip_prefix(b"killed by ") {
-            Extra::End(Ended::Killed(parsed.texts.add(word(name))))
-        } else if let Some(by) = inner.strip_prefix(b"superseded by execve in pid ") {
-            Extra::Superseded {
-                by: crate::call::tracer_id(by).unwrap_or_else(|| id(by)),
-            }
-        } else {
-            return false;
-        };
+    // ltrace prints the second form.
+    let exited = inner
+        .strip_prefix(b"exited with ")
+        .or_else(|| inner.strip_prefix(b"exited (status "));
+    let extra = if let Some((status, _)) = exited.and_then(scan::signed) {
+        Extra::End(Ended::Exited(status as i32))
+    } else if let Some(name) = inner.strip_prefix(b"killed by ") {
+        Extra::End(Ended::Killed(parsed.texts.add(word(name))))
+    } else if let Some(by) = inner.strip_prefix(b"superseded by execve in pid ") {
+        Extra::Superseded {
+            by: crate::call::tracer_id(by).unwrap_or_else(|| id(by)),
+        }
+    } else {
+        return false;
+    };
     line.kind = if matches!(extra, Extra::End(_)) {
         LineKind::Exit
     } else {

@@ -633,7 +633,9 @@ impl Assembler<'_> {
         if stamp_ns != NO_NS {
             known.death_ns = stamp_ns.max(known.last_ns);
         }
-        self.owners.ended(task, (line.pid, line.tid));
+        if !self.facts.is_of_windows {
+            self.owners.ended(task, (line.pid, line.tid));
+        }
         if let Some(Extra::GroupEnd(ended)) = extra {
             self.siblings_end(task, ended, stamp_ns);
         }

@@ -126,7 +126,8 @@ impl Assembler<'_> {
     pub(super) fn name_program(&mut self, task: u32) {
         let path = self.state(task).program;
         let known = &mut self.trace.tasks[task as usize];
-        if path.is_some() && known.programs.is_empty() && known.creator == NONE {
+        let is_own = known.creator == NONE || self.facts.is_of_windows;
+        if path.is_some() && known.programs.is_empty() && is_own {
             known.run(Program {
                 from_ns: NO_NS,
                 path,

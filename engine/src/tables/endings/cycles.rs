@@ -49,19 +49,25 @@ const MAX_CALLS: usize = 4096;
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     for process in processes(context) {
-        if let [task] = busy(context, &process)[..] {
+        if let Some(task) = busy(context, &process) {
             write(context, task, &mut builder);
         }
     }
     builder.finish()
 }
 
-/// The tasks of a process that have calls.
-fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Vec<u32> {
-    let tasks = process.tasks.iter().copied();
-    tasks
-        .filter(|&task| context.calls_of(task).next().is_some())
-        .collect()
+/// The only task of a process that is still at work when the capture ends: all others are in calls that did not return.
+fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
+    let events = &context.trace.events;
+    let last_row = |task: u32| context.calls_of(task).next_back();
+    let last = process
+        .tasks
+        .iter()
+        .filter_map(|&task| Some((last_row(task)?, task)));
+    let (_, busy) = last.clone().max()?;
+    last.filter(|&(_, task)| task != busy)
+        .all(|(row, _)| matches!(events.outcome(row), Outcome::Open | Outcome::NoReturn))
+        .then_some(busy)
 }
 
 /// What is the same in each turn: the call with its error and the form of its target, and whether it returned anything.
@@ -199,7 +205,9 @@ fn is_quick(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let call = syscalls::by_text(events.shape(row).syscall);
     let found_nothing = only_looks(context, row) && events.ret(row) == 0;
-    events.action(row) == Action::Yields || call.is_some_and(Syscall::is_trivial) || found_nothing
+    matches!(events.action(row), Action::Yields | Action::ReadsClock)
+        || call.is_some_and(Syscall::is_trivial)
+        || found_nothing
 }
 
 fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
