@@ -7,9 +7,9 @@ SHELL := /bin/sh
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
 STAMPS := .venv/stamps
-RUST := $(shell find parsers redact engine -name '*.rs' -not -path '*/target/*') $(wildcard redact/known/*.txt) parsers/Cargo.toml redact/Cargo.toml engine/Cargo.toml Cargo.toml Cargo.lock
+RUST := $(shell find parsers redact engine -name '*.rs' -not -path '*/target/*') $(wildcard redact/known/*.txt) $(wildcard parsers/Cargo.toml redact/Cargo.toml engine/*/Cargo.toml) Cargo.toml Cargo.lock
 # A macro declares these modules, so that `cargo fmt` does not find them.
-TABLES := $(wildcard engine/src/tables/*.rs engine/src/tables/*/*.rs)
+TABLES := $(wildcard engine/detect/src/tables/*.rs engine/detect/src/tables/*/*.rs)
 SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
 FUZZ_SECONDS := 120
@@ -110,7 +110,7 @@ invariants: setup ## Check the claims of tests/test_random_runs.py on 5,000 rand
 fuzz: | tools ## Read mutated captures for FUZZ_SECONDS (120), and run the fuzz targets if cargo-fuzz is installed
 	mkdir -p $(FUZZ_CORPUS)/mutants
 	TRACEALYZE_FUZZ_SECONDS=$(FUZZ_SECONDS) TRACEALYZE_FUZZ_CORPUS=$(FUZZ_CORPUS)/mutants \
-		cargo test --package tracealyze-engine --test suite mutants -- --ignored --nocapture
+		cargo test --package tracealyze-binding --test suite mutants -- --ignored --nocapture
 	@cargo fuzz --version >/dev/null 2>&1 || { echo 'cargo-fuzz is not installed, so the fuzz targets are skipped'; exit 0; }; \
 	cd fuzz; for target in $$(cargo fuzz list); do \
 		mkdir -p $(FUZZ_CORPUS)/$$target; \
@@ -123,7 +123,7 @@ lint: setup ## Check style, types and common mistakes in both languages
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(TABLES)
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy --package tracealyze-engine --features python -- -D warnings
+	cargo clippy --package tracealyze-binding --features python -- -D warnings
 
 check: test lint ## Run what continuous integration runs
 

@@ -18,7 +18,7 @@ _NOTICES = re.compile(r"(?i)^(?:un)?licen[sc]e|^copying|^notice")
 
 def linked() -> dict[str, str]:
     """Name and version of the crates that are linked on any platform, with their declared licences."""
-    arguments = ["--package", "tracealyze-engine", "--features", "python", "--edges", "normal,no-proc-macro"]
+    arguments = ["--package", "tracealyze-binding", "--features", "python", "--edges", "normal,no-proc-macro"]
     arguments += ["--target", "all", "--prefix", "none", "--format", "{p}|{l}", "--locked"]
     done = subprocess.run(["cargo", "tree", *arguments], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     rows = [line.removesuffix(" (*)").partition("|") for line in done.stdout.splitlines() if line]

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,8 +129,11 @@ def captures() -> list[Path]:
 def build(revision: str, folder: Path) -> Checkout:
     """Check a revision out into a folder and build its engine there."""
     subprocess.run(["git", "worktree", "add", "--detach", "--force", folder, revision], cwd=ROOT, check=True)
+    package = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    manifest = folder / package["tool"]["maturin"]["manifest-path"]
+    name = tomllib.loads(manifest.read_text(encoding="utf-8"))["lib"]["name"]
     subprocess.run(
-        ["cargo", "build", "--release", "--package", "tracealyze-engine", "--features", "python"],
+        ["cargo", "build", "--release", "--manifest-path", manifest, "--features", "python"],
         cwd=folder,
         env=os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "same-answers")},
         check=True,
@@ -139,7 +143,7 @@ def build(revision: str, folder: Path) -> Checkout:
         / "target"
         / "same-answers"
         / "release"
-        / ("libengine.dylib" if sys.platform == "darwin" else "libengine.so")
+        / (f"lib{name}.dylib" if sys.platform == "darwin" else f"lib{name}.so")
     )
     shutil.copy(library, folder / "tracealyze" / "_engine.abi3.so")
     return Checkout(folder)

@@ -1,4 +1,6 @@
-"""Uses in the engine point one way: down the folders, and in no circle of files. The twin of `test_imports.py`."""
+"""Uses in the crates of the engine point one way: down the folders, and in no circle of files. The twin of
+`test_imports.py`. That crates use only those above them in this list is in their manifests, and the compiler checks it.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +10,44 @@ import pytest
 from conftest import ROOT
 from rust_imports import Crate, file_circles, upward
 
-SOURCE = ROOT / "engine" / "src"
+ENGINE = ROOT / "engine"
 
 # A folder may use those in layers below its own. Folders of one layer do not know each other.
-LAYERS = [
-    ["parallel"],
-    ["store"],
-    ["ingest", "query", "waits"],
-    ["critical_path", "logs"],
-    ["partition", "picture"],
-    ["table_support"],
-    ["tables"],
-    ["replay"],
-    ["session"],
-    ["python", "testing"],
-]
+CRATES = {
+    "trace": [["parallel"], ["store"], ["ingest", "query"], ["testing"]],
+    "path": [["waits"], ["critical_path", "logs"], ["partition"], ["testing"]],
+    "kit": [["table_support"], ["testing"]],
+    "report": [["picture", "replay", "tables"]],
+    "detect": [["tables"]],
+    "binding": [["session"], ["python"]],
+}
+
+
+@pytest.fixture(params=CRATES, scope="module")
+def name(request: pytest.FixtureRequest) -> str:
+    assert isinstance(request.param, str)
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def engine() -> Crate:
-    return Crate(SOURCE)
+def crate(name: str) -> Crate:
+    return Crate(ENGINE / name / "src")
 
 
-def test_each_folder_of_the_engine_has_a_layer(engine: Crate) -> None:
-    assert {module[0] for module in engine.code if module} == {folder for folders in LAYERS for folder in folders}
+def test_each_crate_has_layers() -> None:
+    assert {manifest.parent.name for manifest in ENGINE.glob("*/Cargo.toml")} == set(CRATES)
 
 
-def test_uses_point_downward(engine: Crate) -> None:
-    assert upward(engine, LAYERS) == []
+def test_each_folder_has_a_layer(name: str, crate: Crate) -> None:
+    assert {module[0] for module in crate.code if module} == {folder for layer in CRATES[name] for folder in layer}
 
 
-def test_no_files_use_each_other(engine: Crate) -> None:
-    assert file_circles(engine) == []
+def test_uses_point_downward(name: str, crate: Crate) -> None:
+    assert upward(crate, CRATES[name]) == []
+
+
+def test_no_files_use_each_other(crate: Crate) -> None:
+    assert file_circles(crate) == []
 
 
 def made_up(folder: Path, files: dict[str, str]) -> Crate:

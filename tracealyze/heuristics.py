@@ -1,8 +1,8 @@
 """Numbers of judgement: what counts as a change, as round, as growth, as worth a line. Those of rules are in `rules/`.
 
 Each has one line about what it decides and one about its source; `chosen` means that samples and field captures are
-right with it, but nothing was measured. The engine has its own in `engine/src/store/heuristics.rs`. Widths and numbers
-of lines stay where they are used.
+right with it, but nothing was measured. The engine has its own in `engine/trace/src/store/heuristics.rs`. Widths and
+numbers of lines stay where they are used.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 #![no_main]
 
 // Reads a capture of any format with the whole engine. The tests of the engine check the same for fewer captures.
-#[path = "../../engine/tests/suite/whole.rs"]
+#[path = "../../engine/binding/tests/suite/whole.rs"]
 mod whole;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -18,9 +18,10 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
-SOURCES = ("parsers/src", "engine/src/logs", "engine/src/waits", "engine/src/tables", "engine/src/store",
-           "engine/src/ingest", "engine/src/critical_path")  # fmt: skip
-PROSE = frozenset(("schema.rs",))
+SOURCES = ("parsers/src", "engine/trace/src/store", "engine/trace/src/ingest", "engine/path/src/waits",
+           "engine/path/src/critical_path", "engine/path/src/logs", "engine/kit/src/table_support",
+           "engine/report/src/tables", "engine/detect/src")  # fmt: skip
+PROSE = frozenset(("builder.rs", "schema.rs"))
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
 _BEFORE_TESTS = re.compile(r"(?:(?!#\[cfg\(test\)\]\s*(?:pub )?mod tests).)*", re.DOTALL)

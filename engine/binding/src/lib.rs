@@ -1,0 +1,8 @@
+//! A trace with its computed answers, and the binding to Python.
+//!
+//! A [`Session`](crate::session::Session) computes the tables of a trace.
+#![deny(missing_docs)]
+
+#[cfg(feature = "python")]
+mod python;
+pub mod session;

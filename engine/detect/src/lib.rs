@@ -1,0 +1,4 @@
+//! The tables that rules read.
+#![deny(missing_docs)]
+
+pub mod tables;

@@ -1,0 +1,216 @@
+//! Last cycles: the sequence of calls that each process repeats until the capture ends.
+//!
+//! ```text
+//! stat("/run/ready") ENOENT | nanosleep | stat("/run/ready") ENOENT | nanosleep | stat(…     2 calls, 2 turns
+//! read(5) = 0 | read(5) = 0 | read(5) = 0                                                    1 call, 3 turns
+//! ```
+//! People copy few lines of a loop, too few for statistics. What shows it is that nothing else follows.
+
+use super::{EndedProcess, processes};
+use kit::table_support::builder::{BuiltTable, TableBuilder};
+use kit::table_support::context::TableContext;
+use kit::table_support::kit::{LinesOf, TaskAt, table};
+use kit::table_support::provenance::Provenance;
+use parsers::syscalls::{self, Action, Syscall, Wait};
+use parsers::{Outcome, Text};
+use path::waits::wait_kinds::{ends_file, wait_of_row};
+use rustc_hash::FxHashSet;
+use trace::store::heuristics::{MAX_CYCLE_CALLS, MIN_CYCLE_TURNS};
+
+table! {
+    last_cycles "The sequence of calls that these processes repeat until the capture ends.";
+    times: Calls;
+    row {
+        of: OfTask { program "Program." },
+        body: List "Names of the calls of one turn, with their errors.",
+        turns: Count "Number of turns.",
+        period: Count "Number of calls of one turn.",
+        calls: Count "Number of all calls of the thread.",
+        failing: Count "Calls of one turn that fail.",
+        empty: Count "Calls of one turn that read the end of their input.",
+        idle: Count "Calls of one turn that sleep, or wait until their limits.",
+        quick: Count "Calls of one turn that only read a clock or an id, or yield.",
+        ready: Count "Waits of one turn that report something.",
+        bytes: MaybeBytes "Bytes that one turn moves.",
+        target: Text "What the first failing or empty call works on; otherwise the first call.",
+        targets: Count "Number of different targets of that call in all turns.",
+        errno: Text "Error of the first failing call.",
+        lines: Lines {
+            first_line "Line of the first one.",
+            last_line "Line of the last one.",
+        },
+    }
+}
+
+/// The last calls of a task in which a cycle is looked for. Its turns before them are counted.
+const MAX_CALLS: usize = 4096;
+
+/// Builds the table, one row per process.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut builder = TableBuilder::new(context, &TABLE.schema);
+    for process in processes(context) {
+        if let Some(task) = busy(context, &process) {
+            write(context, task, &mut builder);
+        }
+    }
+    builder.finish()
+}
+
+/// The only task of a process that is still at work when the capture ends: all others are in calls that did not return.
+fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
+    let events = &context.trace.events;
+    let last_row = |task: u32| context.calls_of(task).next_back();
+    let last = process
+        .tasks
+        .iter()
+        .filter_map(|&task| Some((last_row(task)?, task)));
+    let (_, busy) = last.clone().max()?;
+    last.filter(|&(_, task)| task != busy)
+        .all(|(row, _)| matches!(events.outcome(row), Outcome::Open | Outcome::NoReturn))
+        .then_some(busy)
+}
+
+/// What is the same in each turn: the call with its error and the form of its target, and whether it returned anything.
+type Symbol = (u32, bool);
+
+fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
+    let mut rows: Vec<u32> = context.calls_of(task).rev().take(MAX_CALLS).collect();
+    // The last call may be open, because the capture ends in it.
+    if rows
+        .first()
+        .is_some_and(|&row| events.outcome(row) == Outcome::Open)
+    {
+        rows.remove(0);
+    }
+    let symbols: Vec<Symbol> = rows.iter().map(|&row| symbol(context, row)).collect();
+    let Some((period, turns)) = cycle(&symbols) else {
+        return;
+    };
+    let first_row = rows[period * turns - 1];
+    let (earlier, first_row) = earlier_turns(context, task, &symbols[..period], first_row);
+    let turn: Vec<u32> = rows[..period].iter().rev().copied().collect();
+    let is_shown = |&row: &u32| fails(context, row) || is_empty(context, row);
+    let place = turn.iter().position(is_shown).unwrap_or(0);
+    let shown = turn[place];
+    let count = |is: fn(&TableContext<'_>, u32) -> bool| {
+        turn.iter().filter(|&&row| is(context, row)).count() as i64
+    };
+    let failing = turn.iter().copied().find(|&row| fails(context, row));
+    let row = TableRow {
+        of: TaskAt { task, row: turn[0] },
+        body: turn.iter().map(|&row| named(context, row)).collect(),
+        turns: (turns + earlier) as i64,
+        period: period as i64,
+        calls: context.calls_of(task).count() as i64,
+        failing: count(fails),
+        empty: count(is_empty),
+        idle: count(idles),
+        quick: count(is_quick),
+        ready: count(is_ready),
+        bytes: Some(turn.iter().filter_map(|&row| events.bytes(row)).sum()),
+        target: events.target(shown),
+        targets: different_targets(context, &rows[..period * turns], period, place),
+        errno: failing.map_or(Text::NONE, |row| events.shape(row).errno),
+        lines: LinesOf {
+            first_row,
+            last_row: rows[0],
+        },
+    };
+    builder.add(row, Provenance::Rows(turn));
+}
+
+fn symbol(context: &TableContext<'_>, row: u32) -> Symbol {
+    let events = &context.trace.events;
+    (events.shape_number(row), events.ret(row) == 0)
+}
+
+/// The whole turns of a task before a row, which is the first of the turns that are known, and the first row of them all. The
+/// symbols of a turn are in reverse order.
+fn earlier_turns(
+    context: &TableContext<'_>,
+    task: u32,
+    turn: &[Symbol],
+    first_row: u32,
+) -> (usize, u32) {
+    let before = context.calls_of(task).rev();
+    let before = before.skip_while(|&row| row >= first_row);
+    let same = before
+        .zip(turn.iter().cycle())
+        .take_while(|&(row, &known)| symbol(context, row) == known);
+    let (mut calls, mut earliest) = (0, first_row);
+    for (row, _) in same {
+        calls += 1;
+        if calls % turn.len() == 0 {
+            earliest = row;
+        }
+    }
+    (calls / turn.len(), earliest)
+}
+
+/// The period of the symbols from their start whose turns have the most calls, and its turns; among equals, the shortest
+/// one. `None` if nothing repeats.
+fn cycle(symbols: &[Symbol]) -> Option<(usize, usize)> {
+    let turns_of = |period: usize| {
+        let body = symbols.get(..period)?;
+        let turns = symbols
+            .chunks(period)
+            .take_while(|&turn| turn == body)
+            .count();
+        (turns >= MIN_CYCLE_TURNS).then_some((period, turns))
+    };
+    let longest_first = (1..=MAX_CYCLE_CALLS).rev().filter_map(turns_of);
+    longest_first.max_by_key(|&(period, turns)| period * turns)
+}
+
+/// The number of different targets of the call at this place of the turns. The rows are in reverse order.
+fn different_targets(context: &TableContext<'_>, rows: &[u32], period: usize, place: usize) -> i64 {
+    let shown = rows.iter().skip(period - 1 - place).step_by(period);
+    let targets: FxHashSet<Text> = shown.map(|&row| context.trace.events.target(row)).collect();
+    targets.len() as i64
+}
+
+fn named(context: &TableContext<'_>, row: u32) -> String {
+    let (events, shape) = (&context.trace.events, context.trace.events.shape(row));
+    let texts = [shape.syscall, shape.errno].map(|text| events.texts.string(text));
+    texts.join(" ").trim_end().to_owned()
+}
+
+fn fails(context: &TableContext<'_>, row: u32) -> bool {
+    context.trace.events.outcome(row) == Outcome::Failed
+}
+
+fn is_empty(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    ends_file(events, row) && events.outcome(row) == Outcome::Ok
+}
+
+fn idles(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let is_over = events.ret(row) == 0 && events.outcome(row) == Outcome::Ok;
+    match wait_of_row(events, row) {
+        Some(Wait::Sleep) => true,
+        Some(Wait::Poll) => is_over && !only_looks(context, row),
+        _ => false,
+    }
+}
+
+/// Whether a poll asks without waiting.
+fn only_looks(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    wait_of_row(events, row) == Some(Wait::Poll) && events.requested_ns(row) == Some(0)
+}
+
+fn is_quick(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let call = syscalls::by_text(events.shape(row).syscall);
+    let found_nothing = only_looks(context, row) && events.ret(row) == 0;
+    matches!(events.action(row), Action::Yields | Action::ReadsClock)
+        || call.is_some_and(Syscall::is_trivial)
+        || found_nothing
+}
+
+fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) > 0
+}

@@ -1,0 +1,138 @@
+//! The tables that rules query. Each is one file, which declares it (see [`kit::table_support::kit`]), and one name in
+//! the list below.
+
+mod probe_series;
+
+use kit::table_support::builder::{BuiltTable, TableBuilder};
+use kit::table_support::context::TableContext;
+use kit::table_support::kit::TableSpec;
+use kit::table_support::pruning::{Pruning, prune};
+use kit::table_support::threshold::Threshold;
+use path::critical_path::{timeline, verdicts, wait_graph};
+use path::partition::{group_by, stack_times};
+use report::tables::{calls, gaps, loops, processes};
+use trace::query::event_rows;
+use trace::store::schema::TableSchema;
+use trace::store::trace::SUMMARY_ROWS;
+
+/// Declares the modules of tables, and lists what they declare, then what modules within them declare.
+macro_rules! tables {
+    ($($visibility:vis $name:ident,)*; $($outer:ident::$inner:ident,)*) => {
+        $($visibility mod $name;)*
+
+        /// All tables that rules can request by name.
+        pub static TABLES: &[&TableSpec] = &[&loops::TABLE, $(&$name::TABLE,)* $(&$outer::$inner::TABLE),*];
+    };
+}
+
+tables! {
+    ancestor_walks,
+    blocked_writers,
+    call_bounds,
+    captures,
+    children,
+    commands,
+    connects,
+    copies,
+    cpu,
+    endings,
+    entropy_waits,
+    error_counts,
+    excerpts,
+    fd_sweeps,
+    forks,
+    gap_lengths,
+    handovers,
+    io,
+    items,
+    kills,
+    locks,
+    lookups,
+    metadata,
+    open_calls,
+    outliers,
+    polls,
+    ready_spins,
+    requests,
+    rereads,
+    rescans,
+    retries,
+    siblings,
+    signals,
+    silences,
+    sleeps,
+    slow_targets,
+    stages,
+    stated_durations,
+    stops,
+    syncs,
+    timeouts,
+    ;
+    endings::calls,
+    endings::cycles,
+    endings::failures,
+    endings::foreign_lines,
+    endings::targets,
+    endings::texts,
+}
+
+/// Tables that need more than a name: arguments, or a place of their own in the interface.
+static OTHERS: &[&TableSchema] = &[
+    &event_rows::EVENTS,
+    &calls::CALLS,
+    &processes::TASKS,
+    &processes::PROCESSES,
+    &gaps::GAPS,
+    &wait_graph::CHAIN,
+    &verdicts::VERDICTS,
+    &group_by::PARTITION,
+    &timeline::PATH,
+    &stack_times::STACK_TIMES,
+    &stack_times::STACK_FRAMES,
+    &SUMMARY_ROWS,
+];
+
+/// What all tables contain.
+pub fn schemas() -> impl Iterator<Item = &'static TableSchema> {
+    let requested = TABLES.iter().map(|table| &table.schema);
+    OTHERS.iter().copied().chain(requested)
+}
+
+/// Looks up what a table contains by its name.
+pub fn schema_of(name: &str) -> Option<&'static TableSchema> {
+    schemas().find(|schema| schema.name == name)
+}
+
+/// Looks up a table by name.
+pub fn by_name(name: &str) -> Option<&'static TableSpec> {
+    TABLES
+        .iter()
+        .find(|table| table.schema.name == name)
+        .copied()
+}
+
+/// Builds a table. With a threshold, rows below it may be missing.
+pub fn made(
+    context: &TableContext<'_>,
+    table: &TableSpec,
+    threshold: Option<&Threshold>,
+) -> BuiltTable {
+    let Some(threshold) = threshold else {
+        return (table.build)(context);
+    };
+    let context = &TableContext {
+        threshold: Some(threshold),
+        ..*context
+    };
+    let Some(costs) = &table.costs else {
+        return (table.build)(context);
+    };
+    match prune(context, costs, threshold) {
+        Pruning::All => (table.build)(context),
+        Pruning::Nothing => TableBuilder::new(context, &table.schema).finish(),
+        Pruning::Tasks(tasks) => (table.build)(&TableContext {
+            matters: Some(&tasks),
+            ..*context
+        }),
+    }
+}

@@ -1,0 +1,29 @@
+//! Shared parts of the tables: context, builder, groups, indexes and thresholds.
+
+pub mod builder;
+pub mod call_stats;
+pub mod callers;
+pub mod claims;
+pub mod context;
+pub mod evidence;
+pub mod families;
+pub mod found_loops;
+pub mod grouping;
+pub mod idle;
+pub mod kill_victims;
+pub mod kit;
+pub mod lengths;
+pub mod limits;
+pub mod messages;
+pub mod moved;
+pub mod passes;
+pub mod paths;
+pub mod process_ends;
+pub mod provenance;
+pub mod pruning;
+pub mod shape_index;
+pub mod sockets;
+pub mod stream_ends;
+pub mod text_numbers;
+pub mod threshold;
+pub mod traffic;

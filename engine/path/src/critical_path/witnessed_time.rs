@@ -1,0 +1,158 @@
+//! The critical path according to the kernel: when its tasks ran, were ready to run, waited, or stood still for the tracer.
+//!
+//! ```text
+//! path     |------- read -------|  between calls  |-- write
+//! kernel   stopped|run| blocked |run|stopped|ready|run|
+//! ```
+
+use crate::critical_path::segment::{Segment, What};
+use crate::critical_path::walk::WalkListener;
+use rustc_hash::FxHashMap;
+use trace::store::scheduling::{Scheduling, State, Stretch};
+use trace::store::trace::Trace;
+
+/// Time on the path in one kind of place: in calls, or outside of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathTime {
+    /// The task ran.
+    pub cpu_ns: i64,
+    /// It could have run, and another one had the processor.
+    pub ready_ns: i64,
+    /// It waited; outside of calls for memory that it touched.
+    pub blocked_ns: i64,
+    /// The tracer had stopped it, or ran instead of it.
+    pub tracing_ns: i64,
+    /// No event covers this.
+    pub unknown_ns: i64,
+    /// Pages that it had to be given.
+    pub faults: u64,
+}
+
+impl PathTime {
+    /// All of it.
+    pub fn sum_ns(&self) -> i64 {
+        self.cpu_ns + self.ready_ns + self.blocked_ns + self.tracing_ns + self.unknown_ns
+    }
+}
+
+/// The path according to the kernel.
+pub struct WitnessedTime<'trace> {
+    trace: &'trace Trace,
+    /// Outside of calls.
+    pub outside: PathTime,
+    /// In calls.
+    pub inside: PathTime,
+    /// What ran while tasks were ready: time by capture and thread.
+    instead: FxHashMap<(u32, i32), i64>,
+    /// Time outside of calls by main task.
+    pub by_process: FxHashMap<u32, PathTime>,
+}
+
+impl<'trace> WitnessedTime<'trace> {
+    /// Nothing yet.
+    pub fn new(trace: &'trace Trace) -> WitnessedTime<'trace> {
+        WitnessedTime {
+            trace,
+            outside: PathTime::default(),
+            inside: PathTime::default(),
+            instead: FxHashMap::default(),
+            by_process: FxHashMap::default(),
+        }
+    }
+
+    /// What ran while tasks of the path were ready to run, by the name of the thread, the longest first.
+    pub fn ran_instead(&self) -> Vec<(Vec<u8>, i64)> {
+        let mut by_name: FxHashMap<Vec<u8>, i64> = FxHashMap::default();
+        for (&(capture, tid), &ns) in &self.instead {
+            let kernel = self.trace.scheduling(capture);
+            let name = kernel.map_or(Vec::new(), |kernel| kernel.name(tid).to_vec());
+            *by_name.entry(name).or_default() += ns;
+        }
+        let mut all: Vec<_> = by_name.into_iter().collect();
+        all.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        all
+    }
+
+    fn add(&mut self, kernel: &Scheduling, segment: &Segment, tid: i32) -> PathTime {
+        let (start_ns, end_ns) = (segment.start_ns, segment.end_ns);
+        let mut found = PathTime::default();
+        let mut known_ns = 0;
+        if kernel.covers(start_ns, end_ns) {
+            for stretch in kernel.stretches(tid, start_ns, end_ns) {
+                let (from_ns, to_ns) = (stretch.start_ns.max(start_ns), stretch.end_ns.min(end_ns));
+                known_ns += to_ns - from_ns;
+                self.divide(kernel, segment.task, stretch, (from_ns, to_ns), &mut found);
+            }
+            found.faults = kernel.faults(tid, start_ns, end_ns) as u64;
+        }
+        found.unknown_ns = end_ns - start_ns - known_ns;
+        found
+    }
+
+    fn divide(
+        &mut self,
+        kernel: &Scheduling,
+        task: u32,
+        stretch: &Stretch,
+        (from_ns, to_ns): (i64, i64),
+        found: &mut PathTime,
+    ) {
+        let ns = to_ns - from_ns;
+        match stretch.state {
+            State::Running => found.cpu_ns += ns,
+            State::Blocked => found.blocked_ns += ns,
+            State::Stopped | State::Released => found.tracing_ns += ns,
+            State::Ready => {
+                let capture = self
+                    .trace
+                    .tasks
+                    .get(task as usize)
+                    .map_or(0, |task| task.capture);
+                let mut traced_ns = 0;
+                kernel.ran(stretch.cpu, from_ns, to_ns, |tid, ns| {
+                    if kernel.is_tracer(tid) {
+                        traced_ns += ns;
+                    } else if tid != 0 {
+                        *self.instead.entry((capture, tid)).or_default() += ns;
+                    }
+                });
+                found.tracing_ns += traced_ns;
+                found.ready_ns += ns - traced_ns;
+            }
+        }
+    }
+}
+
+impl WalkListener for WitnessedTime<'_> {
+    fn charged(&mut self, segment: Segment) {
+        let Some(task) = self.trace.tasks.get(segment.task as usize) else {
+            return;
+        };
+        let Some(kernel) = self.trace.scheduling(task.capture) else {
+            return;
+        };
+        let found = self.add(kernel, &segment, task.tid);
+        if matches!(segment.what, What::Gap(_) | What::Spawn(_)) {
+            self.outside.merge(&found);
+            let mains = self.trace.main_tasks();
+            let main = mains
+                .get(segment.task as usize)
+                .copied()
+                .unwrap_or(segment.task);
+            self.by_process.entry(main).or_default().merge(&found);
+        } else {
+            self.inside.merge(&found);
+        }
+    }
+}
+
+impl PathTime {
+    fn merge(&mut self, other: &PathTime) {
+        self.cpu_ns += other.cpu_ns;
+        self.ready_ns += other.ready_ns;
+        self.blocked_ns += other.blocked_ns;
+        self.tracing_ns += other.tracing_ns;
+        self.unknown_ns += other.unknown_ns;
+        self.faults += other.faults;
+    }
+}

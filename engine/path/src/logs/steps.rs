@@ -1,0 +1,65 @@
+//! Steps of a job, as the services print them that run builds.
+//!
+//! ```text
+//! ##[group]Run npm ci … ##[group]Run npm test …        GitHub: a step lasts until the next one, or until the clean-up
+//! ##[section]Starting: Build … ##[section]Finishing: Build        Azure Pipelines
+//! ```
+//! A group without `Run` is part of what a step prints.
+
+const STEP: &str = "##[group]Run ";
+const CLEAN_UP: &str = "Post job cleanup.";
+const STARTING: &str = "##[section]Starting: ";
+const FINISHING: &str = "##[section]Finishing: ";
+
+/// The first message of each step, and the message that ends it, by their numbers.
+pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, usize)> {
+    let (mut step, mut sections) = (None, Vec::new());
+    let (mut found, mut last) = (Vec::new(), 0);
+    for (number, text) in messages.enumerate() {
+        last = number;
+        if text.starts_with(STEP) || text.starts_with(CLEAN_UP) {
+            found.extend(step.map(|begun| (begun, number)));
+            step = text.starts_with(STEP).then_some(number);
+        } else if let Some(name) = text.strip_prefix(STARTING) {
+            sections.push((name, number));
+        } else if let Some(name) = text.strip_prefix(FINISHING) {
+            let open = sections.iter().rposition(|&(begun, _)| begun == name);
+            found.extend(open.map(|open| (sections.remove(open).1, number)));
+        }
+    }
+    // The log may end within a step.
+    found.extend(
+        step.filter(|&begun| begun < last)
+            .map(|begun| (begun, last)),
+    );
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steps;
+
+    #[test]
+    fn a_step_lasts_until_the_next_one() {
+        let github = [
+            "##[group]Run actions/checkout@v4",
+            "##[endgroup]",
+            "##[group]Fetching",
+            "##[group]Run make",
+            "done",
+            "Post job cleanup.",
+            "bye",
+        ];
+        assert_eq!(steps(github.into_iter()), [(0, 3), (3, 5)]);
+        assert_eq!(steps(github[..5].iter().copied()), [(0, 3), (3, 4)]);
+        let azure = [
+            "##[section]Starting: Job",
+            "##[section]Starting: Build",
+            "##[section]Finishing: Build",
+            "##[section]Finishing: Other",
+            "##[section]Finishing: Job",
+        ];
+        assert_eq!(steps(azure.into_iter()), [(1, 2), (0, 4)]);
+        assert_eq!(steps(["Running make"].into_iter()), []);
+    }
+}

@@ -1,0 +1,89 @@
+//! Waits of a server for its clients, which are outside the trace: for the next connection, or the next request.
+//!
+//! ```text
+//! server   |~ epoll_wait ~|accept|~ epoll_wait ~|read|-- work --|write|~ epoll_wait ~|read|-- work --|write|
+//! ```
+//!
+//! Until a client requests something the server is idle: no work of its own, or of the other side, would make it quicker.
+//! A server reads from a peer before it sends anything there, and connects to no peer itself; a client of a server that
+//! greets first has connected.
+
+use super::effects::ShapeEffects;
+use super::waiting::Waiting;
+use crate::waits::shape_facts::Effect;
+use parsers::syscalls::{Class, Wait};
+use parsers::{Outcome, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use trace::store::request_sources::brings_requests;
+use trace::store::trace::Trace;
+
+/// The peers that tasks serve, by task, as far as a wait required them.
+#[derive(Default)]
+pub(super) struct Clients {
+    served: Mutex<FxHashMap<u32, Arc<FxHashSet<Text>>>>,
+}
+
+impl Clients {
+    /// Whether a call of a server waits for a client. `taken` is what the call itself received, or the call after a poll that
+    /// did.
+    pub(super) fn awaits(&self, shapes: &ShapeEffects, call: &Waiting<'_>, taken: u32) -> bool {
+        let known = shapes.of(call.trace, taken);
+        match known.named {
+            Some(Wait::Peer) => known.deed == Effect::Accepts,
+            Some(Wait::Read) => {
+                let target = call.trace.events.target(taken);
+                brings_requests(call.trace.events.texts.bytes(target))
+                    || target.is_some()
+                        && self.served(shapes, call.trace, call.task).contains(&target)
+            }
+            _ => false,
+        }
+    }
+
+    fn served(&self, shapes: &ShapeEffects, trace: &Trace, task: u32) -> Arc<FxHashSet<Text>> {
+        let mut known = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        known
+            .entry(task)
+            .or_insert_with(|| Arc::new(served(shapes, trace, task)))
+            .clone()
+    }
+}
+
+/// The peers from which a task received something before it sent them anything. None if it connected to any.
+fn served(shapes: &ShapeEffects, trace: &Trace, task: u32) -> FxHashSet<Text> {
+    let events = &trace.events;
+    let mut received_first: FxHashMap<Text, bool> = FxHashMap::default();
+    for &row in trace.rows_of(task) {
+        let known = shapes.of(trace, row);
+        let target = events.target(row);
+        let is_socket = known.at_address || is_socket(events.texts.bytes(target));
+        match known.deed {
+            Effect::Connects if known.class == Class::Network => return FxHashSet::default(),
+            Effect::Connects => _ = received_first.insert(target, false),
+            Effect::Writes if is_socket => _ = received_first.entry(target).or_insert(false),
+            _ if known.named == Some(Wait::Read) && known.outcome == Outcome::Ok && is_socket => {
+                received_first.entry(target).or_insert(true);
+            }
+            _ => {}
+        }
+    }
+    received_first
+        .into_iter()
+        .filter(|&(_, is_served)| is_served)
+        .map(|(target, _)| target)
+        .collect()
+}
+
+/// Whether a target is a socket with a peer, as tracers print it.
+fn is_socket(target: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 6] = [
+        b"socket:[",
+        b"NETLINK:[",
+        b"TCP",
+        b"SCTP",
+        b"UNIX-STREAM:[",
+        b"UNIX:[",
+    ];
+    PREFIXES.iter().any(|prefix| target.starts_with(prefix))
+}

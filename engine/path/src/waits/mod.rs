@@ -1,0 +1,37 @@
+//! The event and the task that ended a wait.
+
+pub(crate) mod awaited_end;
+pub(crate) mod backlog;
+pub(crate) mod backpressure;
+pub(crate) mod candidates;
+pub(crate) mod child;
+mod clients;
+pub(crate) mod collect;
+pub(crate) mod condition;
+pub mod connection;
+pub mod edge;
+pub mod effects;
+pub(crate) mod eventfd;
+pub(crate) mod fifos;
+pub(crate) mod file_watch;
+pub(crate) mod futex;
+pub(crate) mod interrupted;
+pub mod left_out;
+pub(crate) mod lock;
+pub(crate) mod mappings;
+pub(crate) mod message;
+pub(crate) mod ordered;
+pub(crate) mod relevance;
+mod serving;
+pub mod shape_facts;
+pub mod signal;
+pub mod stops;
+pub(crate) mod stream;
+pub(crate) mod task_ends;
+pub(crate) mod terminal;
+pub(crate) mod times;
+pub mod wait_kinds;
+pub(crate) mod waiting;
+pub mod wakers;
+pub(crate) mod watchdog;
+pub mod witness;

@@ -1,0 +1,138 @@
+//! Waits for one of several descriptors, ended by an event at one of them.
+//!
+//! ```text
+//! waiter   |------ poll(3, 4) ------|- read(4) -|      the descriptor that it reads next is the one that was ready
+//! writer      |-- work --|- write -|
+//! ```
+//!
+//! If the task reads none of them next, any of the polled descriptors may have ended the poll: the last event at one of
+//! them did. For an epoll these are all descriptors that its process watches.
+
+use crate::waits::edge::{Confidence, Edge};
+use crate::waits::wait_kinds;
+use crate::waits::waiting::Waiting;
+use crate::waits::wakers::Wakers;
+use parsers::syscalls::{Action, Wait};
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+use trace::store::facts::PolledTargets;
+use trace::store::heuristics::MAX_EXIT_NS;
+use trace::store::spans::Span;
+use trace::store::task_relations::descends;
+use trace::store::trace::Trace;
+
+/// Maximum number of descriptors examined for one wait.
+const TARGETS: usize = 256;
+
+/// The descriptors that polls wait for, as far as they are known.
+#[derive(Default)]
+pub(in crate::waits) struct Polled {
+    /// By process, the descriptors that its epolls watch.
+    watched: FxHashMap<(u32, i32), Vec<Text>>,
+}
+
+impl Polled {
+    pub(in crate::waits) fn new(trace: &Trace) -> Polled {
+        let mut polled = Polled::default();
+        let events = &trace.events;
+        for (row, targets) in events.facts.all::<PolledTargets>() {
+            let adds = events.action(*row) == Action::RegistersPoll;
+            if let Some(task) = trace.tasks.get(events.task(*row) as usize).filter(|_| adds) {
+                let watched = polled.watched.entry((task.capture, task.pid)).or_default();
+                let new = targets
+                    .iter()
+                    .filter(|target| !watched.iter().rev().take(TARGETS).any(|old| old == *target));
+                let new: Vec<Text> = new.copied().collect();
+                watched.extend(new);
+            }
+        }
+        polled
+    }
+
+    fn targets<'all>(&'all self, call: &Waiting<'all>) -> &'all [Text] {
+        let named = call.trace.events.facts.get::<PolledTargets>(call.span.row);
+        if let Some(targets) = named {
+            return targets;
+        }
+        let is_epoll = call.trace.events.action(call.span.row) == Action::PollsEpoll;
+        let task = call
+            .trace
+            .tasks
+            .get(call.task as usize)
+            .filter(|_| is_epoll);
+        task.and_then(|task| self.watched.get(&(task.capture, task.pid)))
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The waker of a poll.
+pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+    let taken = call.taken_next(&wakers.shapes);
+    let taken_from = taken.and_then(|row| {
+        wakers.taken(&Waiting {
+            span: Span { row, ..call.span },
+            ..*call
+        })
+    });
+    // A wait for a child after a poll may be unrelated to the poll.
+    if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
+        return taken_from.or_else(|| unnamed_waker(wakers, call, taken?));
+    }
+    let last = last_event(wakers, call);
+    last.filter(|edge| call.is_at_end(edge.at_ns))
+        .or(taken_from)
+        .or(last)
+}
+
+/// The descendant that wrote when a poll ended, or ended with it, if the name of what the task reads next is not known (`-s 0`
+/// hides the descriptors of pipes).
+fn unnamed_waker(wakers: &Wakers, call: &Waiting<'_>, read: u32) -> Option<Edge> {
+    if call.trace.events.target(read).is_some() {
+        return None;
+    }
+    if wakers.shapes.found_end(call.trace, read) {
+        return wakers.children.ended_within(call, MAX_EXIT_NS, |main| {
+            descends(call.trace, main, call.task)
+        });
+    }
+    if wakers.shapes.has_unnamed_pipes() {
+        wakers.streams.unnamed_writer(call)
+    } else {
+        None
+    }
+}
+
+/// The last event at one of the descriptors of a poll.
+fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+    // A poll of one descriptor has the descriptor's name as its target.
+    let own = call.trace.events.target(call.span.row);
+    let targets = wakers
+        .polled
+        .targets(call)
+        .iter()
+        .rev()
+        .copied()
+        .take(TARGETS)
+        .chain(own.is_some().then_some(own));
+    let edges = targets.filter_map(|target| wakers.write_at(call, target));
+    edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge {
+        sure: Confidence::Inferred,
+        ..edge
+    })
+}
+
+/// Whether a timer ended a poll: its descriptor is read next, or the poll waited for timers alone.
+pub(in crate::waits) fn is_timer(wakers: &Wakers, call: &Waiting<'_>) -> bool {
+    let known = wakers.shapes.of(call.trace, call.span.row);
+    if known.wait != Some(Wait::Poll) || known.outcome != Outcome::Ok {
+        return false;
+    }
+    let is_timer = |target: Text| wait_kinds::is_timer(call.trace.events.texts.bytes(target));
+    match call.taken_next(&wakers.shapes) {
+        Some(row) => is_timer(call.trace.events.target(row)),
+        None => {
+            let targets = wakers.polled.targets(call);
+            !targets.is_empty() && targets.iter().copied().all(is_timer)
+        }
+    }
+}

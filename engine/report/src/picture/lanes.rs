@@ -1,0 +1,134 @@
+//! The tasks that have a lane, and their order: a process before its threads and children.
+
+use crate::picture::lane::LaneSource;
+use crate::picture::overview::ClassSums;
+use std::cmp::Reverse;
+use std::ops::Range;
+use trace::store::event::NONE;
+use trace::store::task_relations::creators;
+use trace::store::trace::Trace;
+
+/// The lanes of a picture.
+pub struct Lanes {
+    /// The task of each lane, in tree order.
+    pub tasks: Vec<u32>,
+    /// The lifetime of each lane inside the window.
+    pub lives: Vec<(i64, i64)>,
+    /// The lane of the nearest creator that has one, or [`NONE`].
+    pub parents: Vec<u32>,
+    /// The lane of each task of the trace, or [`NONE`].
+    pub of_task: Vec<u32>,
+}
+
+/// The tasks of a capture that live in the window.
+pub fn inside(source: &LaneSource<'_>, tasks: Range<u32>) -> Vec<u32> {
+    tasks.filter(|&task| source.life(task).is_some()).collect()
+}
+
+/// The tasks with most time on the critical path, then with the longest life, at most `most`; and their sums, which the
+/// caller has for each of `tasks`.
+pub fn chosen(source: &LaneSource<'_>, tasks: &[u32], on_path_ns: &[i64], most: usize) -> Vec<u32> {
+    let life_ns = |task: u32| {
+        source
+            .life(task)
+            .map_or(0, |(start_ns, end_ns)| end_ns - start_ns)
+    };
+    let mut chosen = tasks.to_vec();
+    if most < chosen.len() {
+        let rank = |&task: &u32| {
+            let on_path_ns = on_path_ns.get(task as usize).copied().unwrap_or(0);
+            (Reverse(on_path_ns), Reverse(life_ns(task)), task)
+        };
+        chosen.select_nth_unstable_by_key(most, rank);
+        chosen.truncate(most);
+    }
+    chosen
+}
+
+impl Lanes {
+    /// Lanes for these tasks.
+    pub fn new(source: &LaneSource<'_>, chosen: Vec<u32>) -> Lanes {
+        let trace = source.trace;
+        let mut has_lane = vec![false; trace.tasks.len()];
+        chosen
+            .iter()
+            .for_each(|&task| has_lane[task as usize] = true);
+        let parent = |task: u32| {
+            creators(trace, task)
+                .skip(1)
+                .find(|&up| has_lane[up as usize])
+                .unwrap_or(NONE)
+        };
+        let tasks = tree_order(trace, &chosen, parent);
+        let mut of_task = vec![NONE; trace.tasks.len()];
+        (0..)
+            .zip(&tasks)
+            .for_each(|(lane, &task)| of_task[task as usize] = lane);
+        let lane_of = |task: u32| {
+            if task == NONE {
+                NONE
+            } else {
+                of_task[task as usize]
+            }
+        };
+        let parents = tasks.iter().map(|&task| lane_of(parent(task))).collect();
+        let lives = tasks.iter().filter_map(|&task| source.life(task)).collect();
+        Lanes {
+            tasks,
+            lives,
+            parents,
+            of_task,
+        }
+    }
+
+    /// The sums of the lanes, and of all other tasks together.
+    pub fn sums(&self, tasks: &[u32], sums: &[ClassSums]) -> (Vec<ClassSums>, ClassSums) {
+        let mut of_lanes = vec![ClassSums::default(); self.tasks.len()];
+        let mut folded = ClassSums::default();
+        for (&task, sums) in tasks.iter().zip(sums) {
+            match self.of_task[task as usize] {
+                NONE => folded
+                    .iter_mut()
+                    .zip(sums)
+                    .for_each(|(sum, more)| *sum += more),
+                lane => of_lanes[lane as usize] = *sums,
+            }
+        }
+        (of_lanes, folded)
+    }
+}
+
+/// Creators first; of the tasks of one creator its threads, then the others, each by birth. Tasks in a cycle of creators
+/// come last.
+fn tree_order(trace: &Trace, chosen: &[u32], parent: impl Fn(u32) -> u32) -> Vec<u32> {
+    let rank = |task: u32| {
+        let known = &trace.tasks[task as usize];
+        (!known.is_thread, known.birth_ns, task)
+    };
+    let mut edges: Vec<(u32, u32)> = chosen.iter().map(|&task| (parent(task), task)).collect();
+    edges.sort_by_key(|&(up, task)| (up, rank(task)));
+    let children = |up: u32| {
+        let from = edges.partition_point(|&(other, _)| other < up);
+        edges[from..]
+            .iter()
+            .take_while(move |&&(other, _)| other == up)
+            .map(|&(_, task)| task)
+    };
+    let (mut order, mut is_done) = (
+        Vec::with_capacity(chosen.len()),
+        vec![false; trace.tasks.len()],
+    );
+    let roots: Vec<u32> = children(NONE).chain(chosen.iter().copied()).collect();
+    for root in roots {
+        let mut stack = vec![root];
+        while let Some(task) = stack.pop() {
+            if !std::mem::replace(&mut is_done[task as usize], true) {
+                order.push(task);
+                let from = stack.len();
+                stack.extend(children(task).filter(|&child| !is_done[child as usize]));
+                stack[from..].reverse();
+            }
+        }
+    }
+    order
+}

@@ -1,0 +1,164 @@
+//! What a replay changes: parts of the time of tasks, each with the share of it that remains.
+
+use kit::table_support::context::TableContext;
+use kit::table_support::provenance::Provenance;
+use path::critical_path::attribution::Charge;
+use path::critical_path::window::Window;
+use path::partition::piece::{piece_of, program_of};
+use path::partition::scope::ScopeFilter;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use trace::query::selection::Selection;
+use trace::store::event::NONE;
+use trace::store::spans::Span;
+use trace::store::trace::Trace;
+
+/// The whole of something, in millionths.
+pub const WHOLE_PPM: i64 = 1_000_000;
+
+/// A call of a task, or the gap after it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Part {
+    /// Place of the call among the rows of its task.
+    pub at: u32,
+    pub is_gap: bool,
+    pub start_ns: i64,
+    pub end_ns: i64,
+}
+
+/// Parts of the time of tasks that change together, by task and in order of time.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    pub(super) parts: FxHashMap<u32, Vec<Part>>,
+}
+
+impl Change {
+    /// The events of a finding, as far as they lie in the window.
+    pub fn of_claims(
+        context: &TableContext<'_>,
+        window: &Window,
+        members: &[Provenance],
+    ) -> Change {
+        let trace = context.trace;
+        let mut marked: FxHashMap<u32, Vec<(u32, bool)>> = FxHashMap::default();
+        for member in members {
+            member.by_task(trace, |task, events| {
+                let places = 0..trace.rows_of(task).len();
+                let marked = marked.entry(task).or_default();
+                events.each(trace, task, places, |row, is_gap| {
+                    marked.push((row, is_gap))
+                });
+            });
+        }
+        for filter in scopes(trace, members) {
+            for task in 0..trace.tasks.len() as u32 {
+                let found = in_scope(context, &filter, task);
+                if !found.is_empty() {
+                    marked.entry(task).or_default().extend(found);
+                }
+            }
+        }
+        Change::new(trace, window, marked)
+    }
+
+    /// The chosen calls, as far as they lie in the window.
+    pub fn of_selection(trace: &Trace, window: &Window, selection: &Selection<'_>) -> Change {
+        let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+        let chosen = |&task: &u32| {
+            let rows = trace.rows_of(task).iter().copied();
+            let rows: Vec<(u32, bool)> = rows
+                .filter(|&row| selection.has(row))
+                .map(|row| (row, false))
+                .collect();
+            (task, rows)
+        };
+        let marked = tasks
+            .par_iter()
+            .filter(|&&task| selection.touches_task(task));
+        Change::new(trace, window, marked.map(chosen).collect())
+    }
+
+    fn new(trace: &Trace, window: &Window, marked: FxHashMap<u32, Vec<(u32, bool)>>) -> Change {
+        let parts = marked.into_par_iter().filter_map(|(task, mut marked)| {
+            let capture = trace.tasks.get(task as usize)?.capture;
+            marked.sort_unstable();
+            marked.dedup();
+            let parts = parts(trace, window, task, &marked);
+            (capture == window.capture && !parts.is_empty()).then_some((task, parts))
+        });
+        Change {
+            parts: parts.collect(),
+        }
+    }
+
+    /// Whether it has no part at all.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Whether it has a part of a task in a time range.
+    pub(super) fn touches(&self, task: u32, from_ns: i64, to_ns: i64) -> bool {
+        let parts = self.parts.get(&task).map_or(&[][..], Vec::as_slice);
+        let next = parts.partition_point(|part| part.end_ns <= from_ns);
+        parts.get(next).is_some_and(|part| part.start_ns < to_ns)
+    }
+}
+
+/// The conditions of a finding that is about pieces of the partition.
+fn scopes(trace: &Trace, members: &[Provenance]) -> Vec<ScopeFilter> {
+    let scope = |member: &Provenance| match member {
+        Provenance::Pieces(scope) => Some(ScopeFilter::new(trace, scope)),
+        _ => None,
+    };
+    members.iter().filter_map(scope).collect()
+}
+
+/// The calls and gaps of a task on the critical path that meet a condition.
+fn in_scope(context: &TableContext<'_>, filter: &ScopeFilter, task: u32) -> Vec<(u32, bool)> {
+    let (trace, attribution) = (context.trace, context.attribution);
+    let mut found = Vec::new();
+    if !filter.may_have_task(trace, task) {
+        return found;
+    }
+    let programs = trace.program_index();
+    attribution.each(trace, task, |charge: &Charge| {
+        if charge.row == NONE || charge.ns <= 0 {
+            return;
+        }
+        let program = program_of(trace, programs, attribution, task, charge);
+        let piece = piece_of(trace, task, program, charge);
+        if filter.has(trace, &piece) || filter.has(trace, &piece.of_several_targets(trace)) {
+            found.push((charge.row, charge.is_gap));
+        }
+    });
+    found
+}
+
+/// The parts of a task with these rows, which are sorted, clipped to the window.
+fn parts(trace: &Trace, window: &Window, task: u32, marked: &[(u32, bool)]) -> Vec<Part> {
+    let mut found: Vec<Part> = Vec::new();
+    let has = |row: u32, is_gap: bool| marked.binary_search(&(row, is_gap)).is_ok();
+    let mut before: Option<(usize, Span)> = None;
+    let mut take = |at: usize, is_gap: bool, start_ns: i64, end_ns: i64| {
+        let (start_ns, end_ns) = (start_ns.max(window.start_ns), end_ns.min(window.end_ns));
+        if start_ns < end_ns {
+            found.push(Part {
+                at: at as u32,
+                is_gap,
+                start_ns,
+                end_ns,
+            });
+        }
+    };
+    let birth_ns = trace.tasks[task as usize].birth_ns;
+    for (at, span) in trace.spans_of(task, 0..usize::MAX, birth_ns) {
+        if let Some((before_at, before)) = before.filter(|(_, before)| has(before.row, true)) {
+            take(before_at, true, before.end_ns, span.start_ns);
+        }
+        if has(span.row, false) {
+            take(at, false, span.start_ns, span.end_ns);
+        }
+        before = Some((at, span));
+    }
+    found
+}

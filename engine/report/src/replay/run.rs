@@ -1,0 +1,294 @@
+//! One replay: lanes are replayed as far as others need them, so each call is visited once.
+
+use crate::replay::changes::WHOLE_PPM;
+use crate::replay::graph::{Graph, Lane};
+use crate::replay::lane::{Cursor, Entry, Item, Kept, OwnWork};
+use crate::replay::scenario::{Replays, Scenario};
+use crate::replay::steps::{EndedBy, Turns};
+use parsers::NO_NS;
+use path::critical_path::tracing::TracingCost;
+use rustc_hash::FxHashSet;
+use trace::store::event::NONE;
+use trace::store::trace::Trace;
+
+/// A replay that is under way.
+pub(super) struct Run<'a> {
+    trace: &'a Trace,
+    graph: &'a Graph,
+    kept: Kept<'a>,
+    tracing: Option<TracingCost>,
+    /// The waits that are put off to the end of the group: task and place.
+    put_off: FxHashSet<(u32, u32)>,
+    /// The waits before which a group of parallel children ends.
+    joins: FxHashSet<(u32, u32)>,
+    cursors: Vec<Cursor>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(replays: &Replays<'a>, scenario: &'a Scenario) -> Run<'a> {
+        let mut run = Run {
+            trace: replays.trace,
+            graph: replays.graph,
+            kept: Kept {
+                changes: replays.changes,
+                shares: &scenario.shares,
+            },
+            tracing: scenario.tracing,
+            put_off: FxHashSet::default(),
+            joins: FxHashSet::default(),
+            cursors: Vec::new(),
+        };
+        run.cursors
+            .resize_with(replays.graph.lanes.len(), Cursor::default);
+        if scenario.is_parallel {
+            replays
+                .parallel
+                .iter()
+                .for_each(|&task| run.put_off_waits(task));
+        }
+        run
+    }
+
+    /// ```text
+    /// captured   |fork a| wait a |fork b| wait b |fork c| wait c |
+    /// replayed   |fork a|fork b|fork c|   wait for all           |
+    /// ```
+    ///
+    /// A pause between the children keeps its place: they end before it.
+    fn put_off_waits(&mut self, task: u32) {
+        let mut group: Option<u32> = None;
+        for step in &self.graph.lanes[task as usize].steps {
+            let EndedBy::Task {
+                task: child,
+                is_child: true,
+                ..
+            } = step.ended_by
+            else {
+                continue;
+            };
+            let lane = &self.graph.lanes[child as usize];
+            if lane.creator != task {
+                continue;
+            }
+            if lane.is_pause {
+                self.joins.insert((task, step.at));
+                group = None;
+            } else if let Some(before) = group.replace(step.at) {
+                self.put_off.insert((task, before));
+            }
+        }
+    }
+
+    /// The number of steps that a walk through it may need.
+    pub(super) fn max_steps(&self) -> usize {
+        let entries: usize = self.cursors.iter().map(|cursor| cursor.entries.len()).sum();
+        2 * (entries + self.cursors.len()) + 1
+    }
+
+    pub(super) fn lane(&self, task: u32) -> &'a Lane {
+        &self.graph.lanes[task as usize]
+    }
+
+    pub(super) fn cursor(&self, task: u32) -> &Cursor {
+        &self.cursors[task as usize]
+    }
+
+    fn own(&self, task: u32) -> OwnWork<'a> {
+        OwnWork {
+            trace: self.trace,
+            task,
+            tracing: self.tracing,
+        }
+    }
+
+    /// The replayed time of a captured moment of a task, which must have been reached.
+    pub(super) fn replayed_ns(&self, task: u32, at_ns: i64) -> i64 {
+        self.cursor(task)
+            .replayed_ns(self.lane(task), &self.own(task), at_ns)
+    }
+
+    /// Replay a task up to a captured moment, and before that the others as far as they are needed for it.
+    pub(super) fn advance(&mut self, task: u32, until_ns: i64) {
+        let mut waiting = vec![(task, until_ns)];
+        self.cursors[task as usize].is_busy = true;
+        while let Some(&(task, until_ns)) = waiting.last() {
+            let needed = if self.cursor(task).is_born {
+                match self.next(task, until_ns) {
+                    None => {
+                        self.cursors[task as usize].is_busy = false;
+                        waiting.pop();
+                        continue;
+                    }
+                    Some(item) => self.needed(task, &item).or_else(|| {
+                        self.take(task, &item);
+                        None
+                    }),
+                }
+            } else {
+                self.creator_needed(task).or_else(|| {
+                    self.bear(task);
+                    None
+                })
+            };
+            if let Some((other, at_ns)) = needed {
+                self.cursors[other as usize].is_busy = true;
+                waiting.push((other, at_ns));
+            }
+        }
+    }
+
+    fn next(&self, task: u32, until_ns: i64) -> Option<Item> {
+        let item = self.cursor(task).item(self.lane(task), task, &self.kept)?;
+        (item.end_ns <= until_ns).then_some(item)
+    }
+
+    /// The lane, and the moment of it, that an item depends on, if it is not replayed yet. Lanes that depend on each other at
+    /// one moment of a coarse clock go on without.
+    fn needed(&self, task: u32, item: &Item) -> Option<(u32, i64)> {
+        let (other, at_ns) = match item.ended_by? {
+            EndedBy::Task { task, at_ns, .. } => (task, at_ns),
+            EndedBy::Check(turns) => (turns.producer, turns.at_ns),
+            EndedBy::Answer(_) | EndedBy::Moment => return None,
+        };
+        (other != task && !self.is_reached(other, at_ns)).then_some((other, at_ns))
+    }
+
+    fn is_reached(&self, task: u32, at_ns: i64) -> bool {
+        let cursor = self.cursor(task);
+        cursor.is_busy || (cursor.is_born && self.next(task, at_ns).is_none())
+    }
+
+    fn creator_needed(&self, task: u32) -> Option<(u32, i64)> {
+        let lane = self.lane(task);
+        let is_needed = lane.creator != NONE && !self.is_reached(lane.creator, lane.created_ns);
+        is_needed.then_some((lane.creator, lane.created_ns))
+    }
+
+    fn bear(&mut self, task: u32) {
+        let lane = self.lane(task);
+        let is_known =
+            lane.creator != NONE && lane.birth_ns != NO_NS && self.cursor(lane.creator).is_born;
+        let born_ns = if is_known {
+            self.replayed_ns(lane.creator, lane.created_ns) + (lane.birth_ns - lane.created_ns)
+        } else {
+            lane.birth_ns
+        };
+        let cursor = &mut self.cursors[task as usize];
+        (cursor.is_born, cursor.birth_ns, cursor.beside_ns) = (true, born_ns, i64::MIN);
+    }
+
+    /// Replay the next item of a task.
+    fn take(&mut self, task: u32, item: &Item) {
+        let lane = self.lane(task);
+        let (at, captured_ns, reached_ns) = self.cursor(task).reached(lane);
+        let own_ns = self.own(task).ns(at, captured_ns, item.start_ns);
+        let begins_ns = reached_ns + own_ns;
+        let mut entry = Entry {
+            at: item.at,
+            captured_ns: (item.start_ns, item.end_ns),
+            replayed_ns: (begins_ns, begins_ns),
+            decided_by: None,
+        };
+        match item.ended_by.filter(|ended_by| self.is_known(*ended_by)) {
+            None => entry.replayed_ns.1 += item.end_ns - item.start_ns,
+            Some(EndedBy::Task {
+                task: other,
+                at_ns,
+                is_child,
+            }) => {
+                self.wake(task, item, (other, at_ns, is_child), &mut entry);
+            }
+            Some(EndedBy::Answer(asked_ns)) => {
+                let answer_ns = self.replayed_ns(task, asked_ns) + (item.end_ns - asked_ns);
+                entry.replayed_ns.1 = begins_ns.max(answer_ns);
+            }
+            Some(EndedBy::Moment) => entry.replayed_ns.1 = begins_ns.max(item.end_ns),
+            Some(EndedBy::Check(turns)) => self.check(task, item, turns, &mut entry),
+        }
+        self.keep(item, &mut entry);
+        self.cursors[task as usize].pass(item, entry);
+    }
+
+    /// Whether the other side was replayed: on a coarse clock, a task may wait for a child that it has not created yet.
+    fn is_known(&self, ended_by: EndedBy) -> bool {
+        match ended_by {
+            EndedBy::Task { task, .. } => self.cursor(task).is_born,
+            EndedBy::Check(turns) => self.cursor(turns.producer).is_born,
+            EndedBy::Answer(_) | EndedBy::Moment => true,
+        }
+    }
+
+    /// A wait that another task ended: as long after its event as in the capture, but not before the call could return.
+    fn wake(
+        &mut self,
+        task: u32,
+        item: &Item,
+        (other, at_ns, is_child): (u32, i64, bool),
+        entry: &mut Entry,
+    ) {
+        let dur_ns = item.end_ns - item.start_ns;
+        let mut woken_ns = self.replayed_ns(other, at_ns);
+        let (least_ns, delay_ns) = if at_ns >= item.start_ns {
+            (dur_ns.min(item.end_ns - at_ns), item.end_ns - at_ns)
+        } else {
+            // It found what it needed.
+            (dur_ns, 0)
+        };
+        let place = (task, item.at);
+        if self.joins.contains(&place) {
+            let beside_ns = &mut self.cursors[task as usize].beside_ns;
+            entry.replayed_ns.0 = entry.replayed_ns.0.max(*beside_ns);
+            *beside_ns = i64::MIN;
+        }
+        let returns_ns = entry.replayed_ns.0 + least_ns;
+        entry.replayed_ns.1 = returns_ns;
+        let cursor = &mut self.cursors[task as usize];
+        if is_child && self.put_off.contains(&place) {
+            cursor.beside_ns = cursor.beside_ns.max(woken_ns + delay_ns);
+            return;
+        }
+        if is_child && cursor.beside_ns > woken_ns + delay_ns {
+            woken_ns = cursor.beside_ns - delay_ns;
+        }
+        if woken_ns + delay_ns > returns_ns {
+            entry.replayed_ns.1 = woken_ns + delay_ns;
+            entry.decided_by = Some((other, at_ns));
+        }
+    }
+
+    /// The last check of a poll loop, as long after the awaited event as in the capture, or when the pauses end if that is
+    /// sooner.
+    fn check(&self, task: u32, item: &Item, turns: Turns, entry: &mut Entry) {
+        let first_ns = self.replayed_ns(task, turns.began_ns);
+        let lag_ns = item.start_ns - turns.at_ns;
+        let made_ns = self.replayed_ns(turns.producer, turns.at_ns);
+        let earliest_ns = made_ns + lag_ns.min(0);
+        let noticed_ns = entry.replayed_ns.0.max(earliest_ns).min(made_ns + lag_ns);
+        let begins_ns = first_ns.max(noticed_ns);
+        entry.decided_by = (noticed_ns > first_ns).then_some((turns.producer, turns.at_ns));
+        entry.replayed_ns = (begins_ns, begins_ns + (item.end_ns - item.start_ns));
+    }
+
+    /// Leave out what the scenario removes of a call or gap. What a wait waits for may have changed itself.
+    fn keep(&self, item: &Item, entry: &mut Entry) {
+        let Some((share_ppm, change)) = item.kept else {
+            return;
+        };
+        if let Some(EndedBy::Task { task, at_ns, .. }) = item.ended_by {
+            let change = self.kept.changes.get(change);
+            if change.is_some_and(|change| change.touches(task, item.start_ns, at_ns)) {
+                return;
+            }
+            entry.decided_by = entry.decided_by.filter(|_| share_ppm >= WHOLE_PPM);
+        }
+        let (begins_ns, ends_ns) = entry.replayed_ns;
+        let kept_ns = share(ends_ns - begins_ns, share_ppm, WHOLE_PPM);
+        entry.replayed_ns.1 = begins_ns + kept_ns;
+    }
+}
+
+/// A part of a time; exact also where the product is large.
+fn share(ns: i64, part: i64, whole: i64) -> i64 {
+    let ns = i128::from(ns) * i128::from(part) / i128::from(whole.max(1));
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
