@@ -63,7 +63,9 @@ def without_calls(trace: TraceTables) -> Outcome | None:
 def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     """How a run without a failure ended."""
     process = next((each for each in processes if each.is_command), None)
-    process = process or next((each for each in processes if each.ending["root"]), None)
+    roots = [each for each in processes if each.ending["root"]]
+    # One that made no call in the capture says nothing about it.
+    process = process or next((each for each in roots if each.ending["calls"]), next(iter(roots), None))
     if process is None:
         return Outcome(Verdict.CANNOT_TELL, "")
     name = process.name(processes)
