@@ -1,0 +1,130 @@
+"""Runs that do one thing only, without success: each call fails, or a wait returns at once again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import (
+    MIN_CYCLE_SHARE,
+    MIN_FINAL_TURNS,
+    MIN_SPIN_CALLS,
+    MIN_SPIN_SHARE,
+    MIN_UNIFORM_CALLS,
+)
+from tracealyze.base.sanitize import shown
+from tracealyze.trace.outcome import hangs, known
+from tracealyze.trace.outcome.failures import command
+from tracealyze.trace.outcome.outcome import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+    from tracealyze.trace.outcome.processes import EndedProcess
+
+_MAX_BODY = 4
+_OF_LIMITS = ("ETIMEDOUT", "ETIME")
+
+
+def in_table(trace: TraceTables) -> Outcome | None:
+    """A call that has nearly all calls of the tracer's own table; None if none has, or if it may be the work itself."""
+    rows = list(trace.summary_rows) if trace.is_summary_only else []
+    calls = sum(row["calls"] for row in rows)
+    largest = max(rows, key=lambda row: row["calls"], default=None)
+    if largest is None or calls < MIN_SPIN_CALLS or largest["calls"] < MIN_SPIN_SHARE * calls:
+        return None
+    is_failing = largest["failed"] >= MIN_SPIN_SHARE * largest["calls"]
+    is_lock = known.is_lock(largest["syscall"])
+    if not is_failing and not is_lock and not known.is_wait(largest["syscall"]):
+        return None
+    name = shown(largest["syscall"])
+    returns = "A wait that is called so often returns at once: nobody takes what it reports."
+    if is_lock:
+        returns = "Threads take and release the same locks again and again."
+    return Outcome(
+        Verdict.BUSY,
+        f"{name} has {units.count(largest['calls'])} of {units.counted(calls, 'call')} in the tracer's table",
+        ("Each of them failed." if is_failing else returns,),
+        unseen="which descriptor or address it is about",
+        next="strace -f -ttt -T -yy -p PID",
+        inert=f"{name} has nearly all calls of the table",
+    )
+
+
+def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
+    for process in processes:
+        for row in process.last_cycles:
+            goes_on = process.exit_code is None and process.signal_kind != "crash"
+            if goes_on and _is_most(row) and (_is_in_vain(row) or _spins(process, row)):
+                return _busy(process, processes, row)
+    return None
+
+
+def _is_most(row: Row) -> bool:
+    """Whether a capture contains little else, or a program ends up in it."""
+    if row["turns"] >= MIN_FINAL_TURNS:
+        return True
+    # The first turn of a copied text may be cut, and the last one may not be over.
+    whole: int = row["calls"] - row["period"]
+    return bool(row["turns"] * row["period"] >= MIN_CYCLE_SHARE * whole)
+
+
+def _is_in_vain(row: Row) -> bool:
+    """Whether a turn moves nothing and does not succeed. Idle programs wait until their limits again and again, too."""
+    if row["bytes"] or row["errno"] == "EINTR":
+        return False
+    call = _failing_call(row)
+    fails_as_usual = bool(row["failing"]) and known.is_usual({**row, "syscall": call})
+    # A search tries other names or folders each time, and so do programs that look at what is there.
+    is_search = row["targets"] > 1 and (fails_as_usual or row["errno"] in ("ENOENT", "ENOTDIR"))
+    # A futex fails with EAGAIN where its value has changed meanwhile, which is no limit.
+    over = _OF_LIMITS if call == "futex" else (*_OF_LIMITS, "EAGAIN")
+    is_over = known.has_limit(call) and row["errno"] in over
+    is_idle = row["idle"] and (fails_as_usual or not row["failing"])
+    # Daemons close all descriptors that they may have inherited.
+    closes_all = call == "close" and row["errno"] == "EBADF"
+    return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))
+
+
+def _spins(process: EndedProcess, row: Row) -> bool:
+    """Whether an excerpt shows nothing but clock reads and yields. A program that just starts may measure its clock."""
+    is_excerpt = not process.ending["born"]
+    return bool(is_excerpt and row["quick"] == row["period"] and row["turns"] > MIN_UNIFORM_CALLS)
+
+
+def _failing_call(row: Row) -> str:
+    """The name of the first call of a turn that fails."""
+    return next((name.split()[0] for name in row["body"] if name.endswith(f" {row['errno']}")), "")
+
+
+def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -> Outcome:
+    body = ", ".join(row["body"][:_MAX_BODY]) + (" …" if row["period"] > _MAX_BODY else "")
+    on = f" on {row['target']}" if row["target"] and row["period"] == 1 else ""
+    times = units.counted(row["turns"], "time")
+    does = f"calls {body}{on}" if row["period"] == 1 else f"repeats {body}"
+    vain = "" if row["quick"] == row["period"] else " without success"
+    failed = {**row, "syscall": _failing_call(row), "op": ""}
+    return Outcome(
+        Verdict.BUSY,
+        shown(f"{process.name(processes)} {does} {times}{vain}, until the capture ends"),
+        tuple(_explained(row, failed)),
+        (row["first_line"], row["last_line"]),
+        unseen="for how long",
+        next=(row["failing"] and command(failed, process.pid)) or hangs.command(process.pid),
+        inert=f"repeats a sequence of {units.counted(row['period'], 'call')} {times}{vain}",
+    )
+
+
+def _explained(row: Row, failed: Row) -> Iterator[str]:
+    on = f" on {row['target']}" if row["target"] else ""
+    if row["failing"]:
+        meaning = known.meaning(row["errno"], failed["syscall"])
+        yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
+    elif row["empty"]:
+        yield shown(f"A read{on} returns 0 each time: the other end is closed, or there is no more data.")
+    else:
+        yield "None of these calls waits: it spins."
+    if row["idle"]:
+        yield "It pauses in between."
