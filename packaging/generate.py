@@ -13,9 +13,9 @@ from typer import _completion_shared
 from typer._completion_classes import completion_init
 
 import tracealyze
-from tracealyze.addresses import REPOSITORY, SITE
-from tracealyze.cli import app
+from tracealyze.commands._cli import app
 from tracealyze.commands._help import groups, usage
+from tracealyze.render.addresses import REPOSITORY, SITE
 
 FOLDER = Path(__file__).resolve().parent
 _NAMES = {"bash": "tracealyze.bash", "zsh": "_tracealyze", "fish": "tracealyze.fish"}

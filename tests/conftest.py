@@ -84,12 +84,12 @@ def strace(tmp_path: Path) -> Callable[[str], Path]:
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
     """Call the command line in this process, for many calls: exit code, standard output, standard error."""
-    from tracealyze import cli
+    from tracealyze.commands import _cli
 
     def call(*arguments: str | Path) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["tracealyze", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            _cli.main()
         stdout, stderr = capsys.readouterr()
         return int(ended.value.code or 0), stdout, stderr
 

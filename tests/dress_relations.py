@@ -43,11 +43,11 @@ from rule_cases import CASES, KEPT
 
 import tracealyze
 from tracealyze import _engine
-from tracealyze.errors import TracealyzeError
+from tracealyze.base.errors import TracealyzeError
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.rule_set import parsed_rules, rules
-from tracealyze.outcome import Verdict
+from tracealyze.trace.outcome import Verdict
 
 HERE = Path(__file__).parent
 _KEY = bytes(range(16))

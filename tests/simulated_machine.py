@@ -21,7 +21,7 @@ def main(root: str, user: str, *command: str) -> None:
             patches.enter_context(mock.patch.object(module, "gather", gather))
         patches.enter_context(mock.patch.object(os, "geteuid", lambda: int(user)))
         sys.argv = ["tracealyze", *command]
-        from tracealyze.cli import main as run
+        from tracealyze.commands._cli import main as run
 
         run()
 

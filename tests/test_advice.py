@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tracealyze
-from tracealyze.capture_input.recapture import LACKS, recapture, whole_command
 from tracealyze.findings.rule_set import Rule, rules
+from tracealyze.model.capture_input.recapture import LACKS, recapture, whole_command
 from tracealyze.render.capture_notes import window_lines
 
 _TRACERS = (

@@ -12,7 +12,7 @@ import pytest
 from conftest import SAMPLES, captures_of_samples
 
 import tracealyze
-from tracealyze import arrow_export
+from tracealyze.model import arrow_export
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 

@@ -11,8 +11,8 @@ from conftest import ROOT, SAMPLES
 from test_brief import HOSTILE
 
 import tracealyze
-from tracealyze.assistant.answers import MAX_TOKENS, Answers
-from tracealyze.assistant.server import TOOLS
+from tracealyze.commands._assistant.answers import MAX_TOKENS, Answers
+from tracealyze.commands._assistant.server import TOOLS
 from tracealyze.render.brief import brief, tokens_of
 
 SSH = "ssh-login/ssh-login.truss"

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT, Call
 
 from tracealyze import _engine
-from tracealyze.redaction import verify
+from tracealyze.capture.redaction import verify
 
 TESTS: dict[str, tuple[str, ...]] = {
     "A1 null in the metadata": ("test_recordings.py::test_each_end_of_a_recording_is_read_by_every_command",),

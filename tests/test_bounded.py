@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tracealyze
-from tracealyze import bounded
-from tracealyze.summary import _MAX_BYTES
-from tracealyze.trace_tables import errors_of
+from tracealyze.model.trace_tables import errors_of
+from tracealyze.trace import bounded
+from tracealyze.trace.summary import _MAX_BYTES
 
 each_sample = pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
 

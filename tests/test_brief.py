@@ -11,7 +11,7 @@ from conftest import SAMPLES, Run, captures_of_samples
 from rule_cases import CASES, KEPT, Case
 
 import tracealyze
-from tracealyze.inert import InertNames
+from tracealyze.base.inert import InertNames
 from tracealyze.render.brief import brief, tokens_of
 
 FOUND = [case for case in CASES if case.finds]

@@ -20,7 +20,7 @@ from conftest import Run
 import tracealyze
 from tracealyze.capture.capture_file import CaptureFile, RingFile
 from tracealyze.capture.tracer import Profile, Tracer
-from tracealyze.capture_input.recorded import Recorded, metadata_frame, read_metadata, recorded
+from tracealyze.model.capture_input.recorded import Recorded, metadata_frame, read_metadata, recorded
 
 FACTS = {"record": 1, "argv": ["true"], "labels": {"version": "4.2"}}
 

@@ -20,9 +20,9 @@ from conftest import ROOT, Run, heed_ctrl_c
 
 import tracealyze
 from tracealyze.capture import processes
-from tracealyze.capture_input.recapture import whole_command
-from tracealyze.capture_input.recorded import read_metadata
-from tracealyze.cli import app
+from tracealyze.commands._cli import app
+from tracealyze.model.capture_input.recapture import whole_command
+from tracealyze.model.capture_input.recorded import read_metadata
 
 _PAGE = ROOT / "docs" / "capture.md"
 _PATIENCE_S = 30.0

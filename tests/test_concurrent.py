@@ -13,8 +13,8 @@ from conftest import SAMPLES, captures_of_samples
 
 import tracealyze
 from tracealyze import Trace
-from tracealyze.later import Later
-from tracealyze.summary import long_lists
+from tracealyze.commands._later import Later
+from tracealyze.trace.summary import long_lists
 
 QUESTIONS: list[Callable[[Trace], Any]] = [
     lambda trace: [finding.document() for finding in trace.findings],

@@ -14,8 +14,8 @@ from conftest import SAMPLES, Run, captures_of_samples
 
 import tracealyze
 from tracealyze import _engine
-from tracealyze.arrow_export import batches
-from tracealyze.conversion import EventStream
+from tracealyze.export.conversion import EventStream
+from tracealyze.model.arrow_export import batches
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 MANY = 5 * 65_536

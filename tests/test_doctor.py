@@ -12,7 +12,7 @@ from conftest import SAMPLES, Run
 from tracealyze.capture.evidence import Evidence, gather
 from tracealyze.capture.obstacles import missing_strace, obstacles_of
 from tracealyze.capture.remarks import remarks
-from tracealyze.capture_input.recapture import whole_command
+from tracealyze.model.capture_input.recapture import whole_command
 
 TRACEME = "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted"
 SEIZE = "strace: attach: ptrace(PTRACE_SEIZE, 42): Operation not permitted"

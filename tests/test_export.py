@@ -17,7 +17,7 @@ import tracealyze
 from tracealyze.export import FORMATS, writer
 from tracealyze.export.owners import FIRST_SYNTHETIC
 from tracealyze.export.slices import Slices
-from tracealyze.picture.boot_chart import boot_chart
+from tracealyze.render.picture.boot_chart import boot_chart
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 SHUTDOWN = SAMPLES / "shutdown" / "before.strace.xz"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import tracealyze
 from tracealyze import _engine
-from tracealyze.errors import WrongUsage
-from tracealyze.expression import Budget, WrongExpression, evaluate, evaluate_group, parse, parse_budget
-from tracealyze.schema import SCHEMA
-from tracealyze.table import Table
+from tracealyze.base.errors import WrongUsage
+from tracealyze.model.expression import Budget, WrongExpression, evaluate, evaluate_group, parse, parse_budget
+from tracealyze.model.expression.schema import SCHEMA
+from tracealyze.model.table import Table
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 TABLES = sorted({table for table, *_ in SCHEMA})

@@ -13,7 +13,7 @@ from conftest import ROOT, Run
 from fleet_stores import capture_text
 from test_fleet_index import Here
 
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 from tracealyze.fleet.accepted import Wanted
 from tracealyze.fleet.index import Options, index
 from tracealyze.fleet.labels import Labels

@@ -19,7 +19,7 @@ from conftest import ROOT, captures_of_samples
 from fleet_stores import by_uri, capture_text, content, logical_hash, write_captures
 
 import tracealyze
-from tracealyze.errors import MissingCapture, UnusableInput, WrongUsage
+from tracealyze.base.errors import MissingCapture, UnusableInput, WrongUsage
 from tracealyze.fleet import pool
 from tracealyze.fleet.batch import Batch, index_batch
 from tracealyze.fleet.compact import compact
@@ -29,7 +29,7 @@ from tracealyze.fleet.pool import Limits
 from tracealyze.fleet.shards import of_shard, shard_of
 from tracealyze.fleet.sources import Item, items
 from tracealyze.fleet.store import Store
-from tracealyze.summary import Summary
+from tracealyze.trace.summary import Summary
 
 KEPT = sorted((ROOT / "tests" / "kept_rules").glob("*/found-1.strace.xz"))
 

@@ -13,12 +13,12 @@ from fleet_stores import capture_text, content, write_captures
 from test_fleet_index import Here, indexed
 
 from tracealyze import Fleet, _engine
-from tracealyze.capture_input.recorded import metadata_frame
 from tracealyze.commands import fleet as command
 from tracealyze.fleet.index import Options, Progress, index
 from tracealyze.fleet.labels import Labels
 from tracealyze.fleet.pool import Limits
 from tracealyze.fleet.store import Store
+from tracealyze.model.capture_input.recorded import metadata_frame
 
 
 def test_labels_of_record_yield_to_those_of_paths_and_tables(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from test_fleet_index import KEPT, Here
 
 import tracealyze
 from tracealyze import Fleet
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.base.errors import UnusableInput, WrongUsage
 from tracealyze.fleet.index import Options, index
 from tracealyze.fleet.labels import Labels
 from tracealyze.fleet.store import Store

@@ -16,7 +16,7 @@ import pytest
 from fleet_stores import content, write_captures
 from test_fleet_index import Here, indexed
 
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
 from tracealyze.fleet import pool
 from tracealyze.fleet.batch import Batch
 from tracealyze.fleet.index import Options, Progress, _batches, index, rules_hash
@@ -233,7 +233,9 @@ def test_what_is_left_has_an_exit_code(tmp_path: Path) -> None:
     found = items([str(tmp_path / "in")], Labels())
     batch = Batch(str(tmp_path / "store"), tuple(found), rules_hash())
     blocking_folder(tmp_path / "store", batch)
-    program = "from tracealyze import cli; from tracealyze.fleet import work; work._PAUSES_S = (0.0,); cli.main()"
+    program = (
+        "from tracealyze.commands import _cli; from tracealyze.fleet import work; work._PAUSES_S = (0.0,); _cli.main()"
+    )
     arguments = ["fleet", "index", "in", "--store", "store"]
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False

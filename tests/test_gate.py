@@ -15,6 +15,7 @@ import pytest
 from conftest import ROOT, SAMPLES, Run
 
 from tracealyze import read
+from tracealyze.base.errors import WrongUsage
 from tracealyze.compare.gate.baseline import baseline_of
 from tracealyze.compare.gate.baseline_file import read as read_baseline
 from tracealyze.compare.gate.baseline_file import write as write_baseline
@@ -24,7 +25,6 @@ from tracealyze.compare.gate.stats import chance_of_shift, limit
 from tracealyze.compare.gate.verdict import Criteria, Status, Verdict, verdict
 from tracealyze.compare.metrics import METRICS, Class
 from tracealyze.compare.run import Run as Measured
-from tracealyze.errors import WrongUsage
 
 Write = Callable[..., Path]
 

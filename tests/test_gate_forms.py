@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from conftest import SAMPLES, Run
 
-from tracealyze.addresses import SITE
+from tracealyze.render.addresses import SITE
 from tracealyze.render.gate import FORMS
 
 SCHEMAS = Path(__file__).parent / "schemas"

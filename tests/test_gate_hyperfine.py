@@ -13,9 +13,9 @@ import pytest
 from conftest import ROOT, Run
 from test_golden import equals_golden
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.compare.gate import hyperfine
 from tracealyze.compare.gate.verdict import Status, Verdict
-from tracealyze.errors import WrongUsage
 
 GOLDEN = ROOT / "tests" / "golden_gate"
 

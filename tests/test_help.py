@@ -21,7 +21,7 @@ import pytest
 import typer
 from conftest import ROOT, SAMPLES, Run, heed_ctrl_c
 
-from tracealyze.cli import COMMANDS, SECTIONS, app
+from tracealyze.commands._cli import COMMANDS, SECTIONS, app
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 
@@ -180,7 +180,7 @@ def test_several_pids_are_separated_by_commas(run: Run) -> None:
 
 SLOW = """
 import sys, time
-from tracealyze import trace
+from tracealyze.trace import trace
 trace.Trace.summary = lambda self: time.sleep(60)
 from tracealyze.__main__ import main
 sys.argv = ["tracealyze", "summarize", sys.argv[1]]
@@ -232,8 +232,7 @@ def test_each_command_shows_analysis_on_a_terminal_only(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Some commands showed nothing while they analyzed."""
-    from tracealyze import cli
-    from tracealyze.commands import _progress
+    from tracealyze.commands import _cli, _progress
 
     class AtOnce(threading.Thread):
         def start(self) -> None:
@@ -255,5 +254,5 @@ def test_each_command_shows_analysis_on_a_terminal_only(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["tracealyze", *arguments, str(SSH)])
     with suppress(SystemExit):
-        cli.main()
+        _cli.main()
     assert ("analyzing: " in capfd.readouterr().err) == is_terminal

@@ -9,7 +9,7 @@ from conftest import ROOT
 ENGINE = ROOT / "engine"
 PACKAGE = ROOT / "tracealyze"
 RUST_HOME = ENGINE / "trace" / "src" / "store" / "heuristics.rs"
-PYTHON_HOME = PACKAGE / "heuristics.py"
+PYTHON_HOME = PACKAGE / "base" / "heuristics.py"
 
 UNITS = "NS|SHARE|RATIO|PERCENT|TICKS"
 RUST = re.compile(rf"^\s*(?:pub(?:\([^)]*\))? )?const (\w+_(?:{UNITS})): [^=]*=", re.MULTILINE)

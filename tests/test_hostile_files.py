@@ -15,11 +15,11 @@ from conftest import Call
 from fleet_stores import write_captures
 
 import tracealyze
-from tracealyze.assistant import server
-from tracealyze.capture_input.recorded import read_metadata
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.base.errors import UnusableInput, WrongUsage
+from tracealyze.commands._assistant import server
 from tracealyze.fleet.index import Options, index
 from tracealyze.fleet.store import Store
+from tracealyze.model.capture_input.recorded import read_metadata
 
 _TABLE = """\
 % time     seconds  usecs/call     calls    errors syscall

@@ -10,8 +10,8 @@ import pytest
 from conftest import Call, Run
 
 from tracealyze import export
+from tracealyze.base.sanitize import HIDDEN
 from tracealyze.render.gate import FORMS as GATE_FORMS
-from tracealyze.sanitize import HIDDEN
 
 ESCAPES = "\x1b]0;own\x07\x1b[2J\x9b31m\u202eme\x0b\u2066\x7f"
 """Window title, cleared screen, C1, bidirectional controls, DEL."""

@@ -14,40 +14,21 @@ from conftest import ROOT, SAMPLES
 
 PACKAGE = ROOT / "tracealyze"
 
-# Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
+# Rooms of tracealyze/, and folders in them. Each may import those of its own level and of the levels above it here.
 LAYERS = [
-    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "inert", "addresses", "later"],
-    ["suggested", "toml_file"],
-    ["units", "config"],
-    ["html_tables"],
-    ["capture_input"],
-    ["engine_errors"],
-    ["expression"],
-    ["table", "arrow_export", "selection", "claims"],
-    ["trace_tables"],
-    ["path_overview", "time_names"],
+    ["_engine"],
+    ["base"],
+    ["model.capture_input", "model.expression"],
+    ["model"],
     ["findings"],
-    ["verdict"],
-    ["outcome"],
-    ["bounded", "together"],
-    ["summary", "trace_overview", "what_if"],
-    ["notebook_view"],
+    ["trace.outcome", "trace.together"],
     ["trace"],
     ["compare"],
     ["render"],
-    ["picture"],
-    ["viewer"],
-    ["page"],
-    ["comparisons"],
-    ["export"],
-    ["conversion"],
-    ["capture"],
-    ["redaction", "job_comment"],
-    ["assistant"],
-    ["fleet"],
-    ["pytest_plugin"],
-    ["commands"],
-    ["cli"],
+    ["render.picture", "export"],
+    ["render.viewer", "capture"],
+    ["render.page", "fleet"],
+    ["pytest_plugin", "commands"],
     ["__main__"],
 ]
 LEVELS = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -80,7 +61,9 @@ def _imported(file: Path) -> Iterator[str]:
 
 
 def layer(module: str) -> str:
-    return module.split(".")[1]
+    """The folder of a module that the list names, or else its room."""
+    parts = module.split(".")[1:]
+    return next((name for name in (".".join(parts[:2]), parts[0]) if name in LEVELS), parts[0])
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -89,8 +72,16 @@ def test_imports_point_downward(name: str) -> None:
     assert not {other for other in used if LEVELS[other] > LEVELS[layer(name)]}
 
 
-def test_layers_list_existing_modules() -> None:
+def test_layers_list_existing_rooms() -> None:
     assert {layer(name) for name in MODULES} | {"_engine"} == set(LEVELS)
+
+
+def test_rooms_are_few_enough_to_know() -> None:
+    """A newcomer looks for a room, so the top floor has few of them, and modules are in rooms."""
+    rooms = {file.name for file in PACKAGE.iterdir() if file.is_dir() and file.name != "__pycache__"}
+    assert len(rooms) <= 12
+    assert {file.name for file in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert len(LAYERS) <= 14
 
 
 def test_files_have_no_import_circle() -> None:
@@ -108,7 +99,7 @@ def test_rules_and_parsers_are_not_imported(name: str) -> None:
 def test_summarize_does_not_load_unused_modules(tmp_path: Path) -> None:
     heavy = {"pandas", "numpy", "pyarrow", "pyparsing", "tomllib", "pydantic", "rich.console"}
     program = (
-        "import sys; from tracealyze.cli import main\n"
+        "import sys; from tracealyze.commands._cli import main\n"
         f"sys.argv = ['tracealyze', 'summarize', {str(SAMPLES / 'ssh-login' / 'ssh-login.truss')!r}]\n"
         "try: main()\n"
         f"except SystemExit: print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)\n"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import Run
 
-from tracealyze.job_comment import publish
+from tracealyze.commands._job_comment import publish
 
 PATH = "/repos/owner/tool/issues"
 NOTES = "/projects/42/merge_requests/7/notes"

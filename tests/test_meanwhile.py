@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import tracealyze
-from tracealyze.together.meanwhile import meanwhile, moments
-from tracealyze.together.shared_axis import extent_of
+from tracealyze.trace.together.meanwhile import meanwhile, moments
+from tracealyze.trace.together.shared_axis import extent_of
 
 _CALLS = """7 1764374400.100000 execve("/usr/bin/app", ["app"], 0x7ffd /* 1 var */) = 0 <0.001000>
 7 1764374400.200000 connect(3, {sa_family=AF_INET, sin_port=htons(5432), sin_addr=inet_addr("10.0.0.9")}) = 0 <9.800000>

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tracealyze.cli import app
+from tracealyze.commands._cli import app
 
 _START_US = 1700000010000000
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tracealyze
-from tracealyze.capture_input.other_tools import OTHER_TOOLS
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
+from tracealyze.model.capture_input.other_tools import OTHER_TOOLS
 
 _FILES = {
     "archive": b"PK\x03\x04\x14\x00\x00\x00",

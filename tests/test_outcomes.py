@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tracealyze
-from tracealyze.outcome import known
+from tracealyze.trace.outcome import known
 
 _CASES: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "outcomes" / "cases.toml").read_text(encoding="utf-8")

@@ -9,11 +9,11 @@ import pytest
 from conftest import Run
 
 import tracealyze
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.findings.finding import Finding, Severity
-from tracealyze.outcome import untraced
 from tracealyze.render.brief import brief
-from tracealyze.verdict import saving_ns, saving_of
+from tracealyze.trace.outcome import untraced
+from tracealyze.trace.outcome.verdict import saving_ns, saving_of
 
 _CALLS = 900
 

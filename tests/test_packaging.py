@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from tracealyze.cli import COMMANDS
+from tracealyze.commands._cli import COMMANDS
 
 FOLDER = ROOT / "packaging"
 PAGE = FOLDER / "man" / "tracealyze.1"

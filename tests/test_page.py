@@ -15,12 +15,12 @@ import pytest
 from conftest import ROOT, SAMPLES, Run, captures_of_samples
 
 import tracealyze
-from tracealyze import units
-from tracealyze.page import document, markup, sections
-from tracealyze.picture.boot_chart import boot_chart
-from tracealyze.picture.lanes import MAX_LANES, lanes
+from tracealyze.base import units
+from tracealyze.render.page import document, markup, sections
+from tracealyze.render.picture.boot_chart import boot_chart
+from tracealyze.render.picture.lanes import MAX_LANES, lanes
 from tracealyze.render.report import headline
-from tracealyze.viewer import bundle
+from tracealyze.render.viewer import bundle
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 SHUTDOWN = [SAMPLES / "shutdown" / f"{name}.strace.xz" for name in ("before", "after", "parallel")]
@@ -112,7 +112,7 @@ def test_pages_of_samples_are_complete(capture: Path) -> None:
 
 
 def test_style_and_remarks_agree_on_what_is_printed() -> None:
-    style = (ROOT / "tracealyze" / "page" / "report.css").read_text(encoding="utf-8")
+    style = (ROOT / "tracealyze" / "render" / "page" / "report.css").read_text(encoding="utf-8")
     assert f".wide tbody tr:nth-child(n+{markup.MAX_PRINTED_ROWS + 1})" in style
     assert f"article:nth-of-type(n+{sections.MAX_PRINTED_FINDINGS + 1})" in style
     page = page_of(SAMPLES / "jail-start" / "before.strace.xz")

@@ -11,10 +11,10 @@ import pytest
 from conftest import SAMPLES, Run, captures_of_samples
 
 import tracealyze
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
+from tracealyze.model.selection import Scope
 from tracealyze.render.json import text, write_parts
 from tracealyze.render.partition import folded
-from tracealyze.selection import Scope
 
 KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target", "resolved", "tag")
 each_sample = pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)

@@ -144,8 +144,8 @@ def pytest_in(folder: Path, *options: str, **environment: str) -> subprocess.Com
 @pytest.fixture(scope="module")
 def _must_trace() -> None:
     """Skip where nothing can be traced."""
+    from tracealyze.base.errors import TracealyzeError
     from tracealyze.capture import attaching, tracer
-    from tracealyze.errors import TracealyzeError
 
     try:
         refusal = attaching.probe_own(tracer.find())

@@ -24,11 +24,11 @@ from random_runs import Printed, Record
 
 import tracealyze
 from tracealyze import Trace, _engine
+from tracealyze.capture.redaction import verify
 from tracealyze.compare.gate.baseline import baseline_of
 from tracealyze.compare.gate.verdict import Criteria, verdict
 from tracealyze.compare.run import Run as Measured
 from tracealyze.findings.finding import FindingList, Severity
-from tracealyze.redaction import verify
 
 RUNS = int(os.environ.get("TRACEALYZE_RUNS", "300"))
 FIRST = int(os.environ.get("TRACEALYZE_SEED", "0"))

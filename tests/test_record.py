@@ -20,7 +20,7 @@ from conftest import ROOT, heed_ctrl_c
 
 import tracealyze
 from tracealyze.capture import processes, scheduler
-from tracealyze.capture_input.recorded import read_metadata
+from tracealyze.model.capture_input.recorded import read_metadata
 
 pytestmark = [
     pytest.mark.live,

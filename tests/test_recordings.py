@@ -12,8 +12,8 @@ from conftest import Run
 from recordings import BEGAN_NS, ENDINGS, S
 
 import tracealyze
-from tracealyze.cli import main
-from tracealyze.errors import ExitCode
+from tracealyze.base.errors import ExitCode
+from tracealyze.commands._cli import main
 
 _FILE, _FOLDER = "FILE", "FOLDER"
 

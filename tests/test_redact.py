@@ -20,11 +20,11 @@ from conftest import ROOT, SAMPLES
 
 import tracealyze
 from tracealyze import _engine
+from tracealyze.base.errors import UnknownFormat, WrongUsage
+from tracealyze.capture.redaction import Redaction, verify
 from tracealyze.compare.gate import baseline_file
 from tracealyze.compare.gate.baseline import baseline_of
 from tracealyze.compare.run import Run
-from tracealyze.errors import UnknownFormat, WrongUsage
-from tracealyze.redaction import Redaction, verify
 
 KEY = bytes(range(16))
 NO_CAPTURES = {".md", ".toml", ".py", ".json", ".c", ".sh", ".pl", ".rs"}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tracealyze import _engine
-from tracealyze.redaction import verify
+from tracealyze.capture.redaction import verify
 
 SECRETS = int(os.environ.get("TRACEALYZE_SECRETS", "4000"))
 SEED = int(os.environ.get("TRACEALYZE_SEED", "20261128"))

@@ -63,12 +63,12 @@ def test_each_platform_has_a_wheel() -> None:
 
 def test_owner_is_filled_in_everywhere(tmp_path: Path) -> None:
     """A release whose links lead to another account would be worse than one without links."""
-    for name in ("tracealyze/addresses.py", "README.md", "packaging/owner", "packaging/man/tracealyze.1"):
+    for name in ("tracealyze/render/addresses.py", "README.md", "packaging/owner", "packaging/man/tracealyze.1"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     subprocess.run([tmp_path / "packaging" / "owner", "some-body"], check=True)
-    addresses = (tmp_path / "tracealyze" / "addresses.py").read_text(encoding="utf-8")
+    addresses = (tmp_path / "tracealyze" / "render" / "addresses.py").read_text(encoding="utf-8")
     assert "https://some-body.github.io/tracealyze/" in addresses
     for file in [*tmp_path.glob("*.md"), *(tmp_path / "docs").glob("*.md"), tmp_path / "packaging/man/tracealyze.1"]:
         assert "OWNER/" not in file.read_text(encoding="utf-8"), file

@@ -16,7 +16,7 @@ from tracealyze.compare.scaling import findings, scaling
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import Example, Rule, parsed_rules, rules
-from tracealyze.schema import SCHEMA, TABLES
+from tracealyze.model.expression.schema import SCHEMA, TABLES
 
 # From their files: the compiled rules lack the traces of examples.
 PARSED = parsed_rules(PACKAGED)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from conftest import SAMPLES, Run
 
-from tracealyze.config import Settings, settings
-from tracealyze.errors import WrongUsage
+from tracealyze.base.config import Settings, settings
+from tracealyze.base.errors import WrongUsage
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import rules
+from tracealyze.model.expression.schema import SCHEMA
 from tracealyze.render import explanation
-from tracealyze.schema import SCHEMA
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import SAMPLES, Run
 
 import tracealyze
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 from tracealyze.findings import rule_set
 from tracealyze.findings.compile_rules import compiled_text, known_text
 from tracealyze.findings.compiled_rules import COMPILED, COMPILED_KNOWN, PACKAGED

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import tracealyze
-from tracealyze.errors import TracealyzeError
-from tracealyze.picture.timeline_document import document
-from tracealyze.together.connections import Ends, difference_ns
-from tracealyze.together.shared_axis import Basis, Extent, Shift, axis_of, extents_of, note, shifts
+from tracealyze.base.errors import TracealyzeError
+from tracealyze.render.picture.timeline_document import document
+from tracealyze.trace.together.connections import Ends, difference_ns
+from tracealyze.trace.together.shared_axis import Basis, Extent, Shift, axis_of, extents_of, note, shifts
 
 S = 1_000_000_000
 HOUR = 3600 * S

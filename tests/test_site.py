@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from conftest import ROOT
 
-from tracealyze.addresses import SITE, rule_page
 from tracealyze.findings.rule_set import rules
+from tracealyze.render.addresses import SITE, rule_page
 
 BUILT = ROOT / ".cache" / "site"
 pytestmark = pytest.mark.site

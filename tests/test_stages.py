@@ -11,7 +11,7 @@ import pytest
 from conftest import SAMPLES, Run
 
 import tracealyze
-from tracealyze.trace import Trace
+from tracealyze.trace.trace import Trace
 
 Log = Callable[[str], Trace]
 

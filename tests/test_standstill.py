@@ -14,7 +14,7 @@ from recordings import S, attached, process, snapshot, thread
 
 import tracealyze
 from tracealyze.capture.snapshot import Snapshot, taken
-from tracealyze.capture_input.attached import AttachedState
+from tracealyze.model.capture_input.attached import AttachedState
 
 _AT = "1700000000.000000000"
 

@@ -12,9 +12,9 @@ import pytest
 from conftest import Call, Run
 
 import tracealyze
-from tracealyze.errors import WrongUsage
-from tracealyze.outcome import failures
-from tracealyze.suggested import command, file_word
+from tracealyze.base.errors import WrongUsage
+from tracealyze.base.suggested import command, file_word
+from tracealyze.trace.outcome import failures
 
 NAMES = (
     "a b.strace", "a;id", "$(touch PWNED)", "it's", "`touch PWNED`", "*", "~", "~root", "-rf", "--help", "a\nb",

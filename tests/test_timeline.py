@@ -15,10 +15,10 @@ import pytest
 from conftest import SAMPLES, Run, captures_of_samples
 
 import tracealyze
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.export import svg
-from tracealyze.picture.lanes import lanes
-from tracealyze.picture.path_runs import path_runs
+from tracealyze.render.picture.lanes import lanes
+from tracealyze.render.picture.path_runs import path_runs
 from tracealyze.render.terminal import cells
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "timeline.json").read_text(encoding="utf-8"))

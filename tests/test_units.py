@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracealyze import units
-from tracealyze.errors import WrongUsage
+from tracealyze.base import units
+from tracealyze.base.errors import WrongUsage
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from tracealyze.viewer import bundle
+from tracealyze.render.viewer import bundle
 
 VIEWER = ROOT / "viewer"
-SHIPPED = ROOT / "tracealyze" / "viewer"
+SHIPPED = ROOT / "tracealyze" / "render" / "viewer"
 
 
 def needs_node() -> None:

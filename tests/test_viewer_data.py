@@ -15,9 +15,9 @@ import pytest
 from conftest import SAMPLES
 
 import tracealyze
-from tracealyze.picture.looks import LOOKS
-from tracealyze.picture.stretches import stretches_of
-from tracealyze.viewer.data import Section, data_sections
+from tracealyze.render.picture.looks import LOOKS
+from tracealyze.render.picture.stretches import stretches_of
+from tracealyze.render.viewer.data import Section, data_sections
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "report.json").read_text(encoding="utf-8"))
 BUDGET = 200_000

@@ -11,8 +11,8 @@ import pytest
 from conftest import SAMPLES, Run
 
 import tracealyze
-from tracealyze import units
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.base import units
+from tracealyze.base.errors import UnusableInput, WrongUsage
 
 S = units.S
 SHUTDOWN = SAMPLES / "shutdown"

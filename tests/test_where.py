@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import tracealyze
 from tracealyze import _engine
-from tracealyze.errors import WrongUsage
-from tracealyze.expression import evaluate, parse
+from tracealyze.base.errors import WrongUsage
+from tracealyze.model.expression import evaluate, parse
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 COMMANDS = ("events", "top-syscalls", "tree", "critical-path", "loops", "gaps", "summarize")

@@ -12,11 +12,11 @@ from conftest import ROOT, Call
 
 import tracealyze
 from tracealyze import _engine
+from tracealyze.base.errors import UnusableInput, WrongUsage
 from tracealyze.capture.capture_file import CaptureFile
 from tracealyze.capture.evidence import Evidence
 from tracealyze.capture.scheduler_access import obstacles_of_perf
-from tracealyze.capture_input.recorded import read_metadata
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.model.capture_input.recorded import read_metadata
 
 WITNESS = ROOT / "tests" / "witness"
 KEPT = sorted((WITNESS / "kept").glob("*.strace.gz"))
@@ -59,7 +59,7 @@ strace-9 [0] d... 0.002500: sched_switch: :0 [] S ==> r:1 []
 """
 
 
-def read_with(tmp_path: Path, events: str) -> tracealyze.trace.Trace:
+def read_with(tmp_path: Path, events: str) -> tracealyze.Trace:
     (tmp_path / "r.strace").write_text(LINES)
     (tmp_path / "sched.txt").write_text(events)
     return tracealyze.read(tmp_path / "r.strace", sched=str(tmp_path / "sched.txt"))

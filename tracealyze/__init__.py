@@ -47,23 +47,23 @@ if not any(file.suffix in (".so", ".pyd") for file in Path(__file__).parent.glob
 
 if TYPE_CHECKING:
     from tracealyze._engine import __version__
-    from tracealyze.capture_input.capture_info import Capture as Capture
-    from tracealyze.capture_input.capture_info import Loss as Loss
-    from tracealyze.capture_input.capture_info import Window as Window
-    from tracealyze.comparisons import check, diff, scaling
-    from tracealyze.conversion import convert
-    from tracealyze.errors import GateFailed as GateFailed
-    from tracealyze.errors import MissingCapture as MissingCapture
-    from tracealyze.errors import TracealyzeError as TracealyzeError
-    from tracealyze.errors import UnknownFormat as UnknownFormat
-    from tracealyze.errors import UnreadableCapture as UnreadableCapture
-    from tracealyze.errors import UnusableInput as UnusableInput
-    from tracealyze.errors import WrongUsage as WrongUsage
+    from tracealyze.base.errors import GateFailed as GateFailed
+    from tracealyze.base.errors import MissingCapture as MissingCapture
+    from tracealyze.base.errors import TracealyzeError as TracealyzeError
+    from tracealyze.base.errors import UnknownFormat as UnknownFormat
+    from tracealyze.base.errors import UnreadableCapture as UnreadableCapture
+    from tracealyze.base.errors import UnusableInput as UnusableInput
+    from tracealyze.base.errors import WrongUsage as WrongUsage
+    from tracealyze.capture.redaction import redact
+    from tracealyze.compare.comparisons import check, diff, scaling
+    from tracealyze.export.conversion import convert
     from tracealyze.fleet.fleet import Fleet
-    from tracealyze.redaction import redact
-    from tracealyze.selection import Selection as Selection
-    from tracealyze.table import Table
-    from tracealyze.trace import Trace, read
+    from tracealyze.model.capture_input.capture_info import Capture as Capture
+    from tracealyze.model.capture_input.capture_info import Loss as Loss
+    from tracealyze.model.capture_input.capture_info import Window as Window
+    from tracealyze.model.selection import Selection as Selection
+    from tracealyze.model.table import Table
+    from tracealyze.trace.trace import Trace, read
 
 _ERRORS = (
     *("GateFailed", "MissingCapture", "TracealyzeError", "UnknownFormat", "UnreadableCapture"),
@@ -72,15 +72,15 @@ _ERRORS = (
 # Names are imported when they are first used: pytest loads this package at every start, because of its plugin.
 _MODULES = {
     "__version__": "_engine",
-    **dict.fromkeys(("Capture", "Loss", "Window"), "capture_input.capture_info"),
-    **dict.fromkeys(("check", "diff", "scaling"), "comparisons"),
-    "convert": "conversion",
-    **dict.fromkeys(_ERRORS, "errors"),
+    **dict.fromkeys(("Capture", "Loss", "Window"), "model.capture_input.capture_info"),
+    **dict.fromkeys(("check", "diff", "scaling"), "compare.comparisons"),
+    "convert": "export.conversion",
+    **dict.fromkeys(_ERRORS, "base.errors"),
     "Fleet": "fleet.fleet",
-    "redact": "redaction",
-    "Selection": "selection",
-    "Table": "table",
-    **dict.fromkeys(("Trace", "read"), "trace"),
+    "redact": "capture.redaction",
+    "Selection": "model.selection",
+    "Table": "model.table",
+    **dict.fromkeys(("Trace", "read"), "trace.trace"),
 }
 
 # The help of the package shows what __all__ lists, and errors with about a hundred lines each that they inherit.

@@ -14,7 +14,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        from tracealyze.cli import main as run
+        from tracealyze.commands._cli import main as run
 
         run()
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 import rule_pages
 
-from tracealyze.addresses import REPOSITORY, SITE
+from tracealyze.render.addresses import REPOSITORY, SITE
 
 ROOT = rule_pages.ROOT
 DOCS = ROOT / "docs"

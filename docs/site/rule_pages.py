@@ -11,16 +11,16 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import tracealyze
-from tracealyze.addresses import REPOSITORY
 from tracealyze.compare.run import Run
 from tracealyze.compare.scaling import findings, scaling
 from tracealyze.export import svg
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import Example, Rule, parsed_rules
-from tracealyze.picture.boot_chart import Mark, boot_chart
-from tracealyze.picture.stretches import stretches_of
 from tracealyze.render import explanation
+from tracealyze.render.addresses import REPOSITORY
+from tracealyze.render.picture.boot_chart import Mark, boot_chart
+from tracealyze.render.picture.stretches import stretches_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _SHOWN_LINES = 14
@@ -199,7 +199,7 @@ def _across(rule: Rule, example: Example) -> tuple[str, str]:
 
 def _run(words: list[str]) -> str:
     """What a command prints in a pipe of 80 columns."""
-    from tracealyze.cli import app
+    from tracealyze.commands._cli import app
 
     before = dict(os.environ)
     os.environ |= {"COLUMNS": "80", "NO_COLOR": "1", "TZ": "UTC"}

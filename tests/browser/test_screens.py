@@ -15,7 +15,7 @@ from browsers import installed, shown
 from conftest import ROOT
 
 import tracealyze
-from tracealyze.page import document
+from tracealyze.render.page import document
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from browsers import BROWSERS, installed, shown
 from conftest import SAMPLES
 
 import tracealyze
-from tracealyze.page import document
+from tracealyze.render.page import document
 
 pytestmark = pytest.mark.browser
 

@@ -12,14 +12,14 @@ from conftest import ROOT
 from fleet_stores import by_uri, content
 from test_fleet_index import calls_agree
 
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
+from tracealyze.base.program_names import short
 from tracealyze.fleet.fetching import captures_of, opened_items
 from tracealyze.fleet.index import Options, index
 from tracealyze.fleet.labels import Labels
 from tracealyze.fleet.sources import items
 from tracealyze.fleet.store import Store
-from tracealyze.program_names import short
-from tracealyze.trace import Trace, read_files
+from tracealyze.trace.trace import Trace, read_files
 
 pytestmark = pytest.mark.fleet
 

@@ -25,7 +25,7 @@ from typing import Any
 from waits_table import Compared, compared, table
 
 from tracealyze.capture import scheduler
-from tracealyze.capture_input.recorded import recorded_scheduling
+from tracealyze.model.capture_input.recorded import recorded_scheduling
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE / "kept"

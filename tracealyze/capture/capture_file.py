@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from tracealyze.capture_input.recorded import metadata_frame, scheduling_frame
+from tracealyze.model.capture_input.recorded import metadata_frame, scheduling_frame
 
 FRAME_BYTES = 8 << 20
 """Text per compressed frame. A file that ends within a frame loses what that frame contains."""

@@ -22,10 +22,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
+from tracealyze.base.errors import UnusableInput, WrongUsage
+from tracealyze.base.sanitize import shown
 from tracealyze.capture import programs
 from tracealyze.capture.tracer import Profile, find
-from tracealyze.errors import UnusableInput, WrongUsage
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.capture.tracer import Tracer

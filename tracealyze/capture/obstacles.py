@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tracealyze.base.errors import UnusableInput
 from tracealyze.capture.evidence import Evidence
-from tracealyze.errors import UnusableInput
 
 _INSTALL = {
     "apt-get": "apt-get update && apt-get install -y strace",

@@ -7,8 +7,8 @@ import shutil
 import stat
 from contextlib import suppress
 
-from tracealyze.errors import UnusableInput
-from tracealyze.suggested import file_word
+from tracealyze.base.errors import UnusableInput
+from tracealyze.base.suggested import file_word
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """Exit codes of shells."""

@@ -15,13 +15,13 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
+from tracealyze.base.errors import UnusableInput
 from tracealyze.capture import launch, overhead, processes, snapshot, untraced_run
 from tracealyze.capture.attaching import refusal_of, wait_for_tracer
 from tracealyze.capture.capture_file import CaptureFile, RingFile, new_frame
 from tracealyze.capture.guard import Guard
 from tracealyze.capture.scheduler import SchedulerRecording
 from tracealyze.capture.tracer import Profile, Tracer, has_filter
-from tracealyze.errors import UnusableInput
 
 if TYPE_CHECKING:
     from tracealyze.capture.trigger import Trigger

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
 from tracealyze import _engine
+from tracealyze.base.errors import UnusableInput
 from tracealyze.capture.obstacles import CannotTrace
 from tracealyze.capture.scheduler_access import missing_perf, obstacles_of_perf, perf_path
-from tracealyze.engine_errors import translated
-from tracealyze.errors import UnusableInput
+from tracealyze.model.engine_errors import translated
 
 EVENTS = (
     *("sched:sched_switch", "sched:sched_waking", "sched:sched_process_fork"),

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.capture.evidence import gather
 from tracealyze.capture.obstacles import CannotTrace, missing_strace
-from tracealyze.capture_input.recapture import whole_command
-from tracealyze.errors import WrongUsage
+from tracealyze.model.capture_input.recapture import whole_command
 
 
 class Profile(StrEnum):

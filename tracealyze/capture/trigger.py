@@ -6,10 +6,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
 
 if TYPE_CHECKING:
-    from tracealyze.expression import Expression
+    from tracealyze.model.expression import Expression
 
 _INTERVAL_S = 1.0
 _MAX_BYTES = 8 << 20
@@ -37,7 +37,7 @@ class Trigger:
         return self.fired is not None
 
     def _check(self) -> None:
-        from tracealyze.trace import read
+        from tracealyze.trace.trace import read
 
         # The last line may be incomplete.
         end = self._text.rfind(b"\n") + 1

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tracealyze.capture_input import capture_files
-from tracealyze.capture_input.temporary_files import TemporaryFiles
-from tracealyze.capture_input.urls import local_names
+from tracealyze.base.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.base.program_names import short
 from tracealyze.commands._progress import progress
-from tracealyze.conversion import EventStream
-from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
-from tracealyze.program_names import short
+from tracealyze.export.conversion import EventStream
+from tracealyze.model.capture_input import capture_files
+from tracealyze.model.capture_input.temporary_files import TemporaryFiles
+from tracealyze.model.capture_input.urls import local_names
+from tracealyze.model.selection import Selection
 from tracealyze.render import output
 from tracealyze.render.capture_notes import name_of_capture, reach
-from tracealyze.selection import Selection
-from tracealyze.trace import Trace, checked_format, read_files
+from tracealyze.trace.trace import Trace, checked_format, read_files
 
 _MAX_LISTED_PIDS = 12
 

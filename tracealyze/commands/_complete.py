@@ -23,7 +23,7 @@ def tables(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of tables after --columns, otherwise of rules."""
     if not ctx.params.get("columns"):
         return rules(incomplete)
-    from tracealyze.schema import TABLES
+    from tracealyze.model.expression.schema import TABLES
 
     return _matching(TABLES, incomplete)
 

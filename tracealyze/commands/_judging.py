@@ -8,9 +8,9 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._progress import analyzing
-from tracealyze.errors import WrongUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Criteria, Verdict
     from tracealyze.compare.run import Run
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Requested:
 
 
 def _severity(text: str | None) -> FailOn | None:
+    from tracealyze.base.errors import did_you_mean
     from tracealyze.compare.gate.new_findings import FailOn
-    from tracealyze.errors import did_you_mean
 
     if text is None:
         return None

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tracealyze import units
-from tracealyze.errors import GateFailed
+from tracealyze.base import units
+from tracealyze.base.errors import GateFailed
 from tracealyze.render import output
 from tracealyze.render.capture_notes import losses_line, name_of_capture
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture
-    from tracealyze.trace import Trace
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.trace.trace import Trace
 
 
 class WithCaptures(Protocol):

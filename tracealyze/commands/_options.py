@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands import _captures as captures_of
 from tracealyze.commands import _complete
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._help import INPUT, OUTPUT, RULES, SELECT
-from tracealyze.errors import WrongUsage
+from tracealyze.model.selection import Selection
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.output import Color
-from tracealyze.selection import Selection
 
 if TYPE_CHECKING:
     from tracealyze.commands._losses import WithCaptures
-    from tracealyze.conversion import EventStream
-    from tracealyze.expression import Expression
+    from tracealyze.export.conversion import EventStream
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.trace import Trace
+    from tracealyze.model.expression import Expression
+    from tracealyze.trace.trace import Trace
 
 
 _Result = TypeVar("_Result")
@@ -153,7 +153,7 @@ class CaptureOptions:
         """The condition of --where; a mistake in it raises an error."""
         if self.where is None:
             return None
-        from tracealyze import expression
+        from tracealyze.model import expression
 
         return expression.parse(self.where, "events", kind="condition", origin="--where")
 
@@ -215,7 +215,7 @@ class RuleOptions:
 
     def chosen(self) -> tuple[Rule, ...]:
         """The rules that the options and the project's settings select."""
-        from tracealyze.config import SECTION, settings
+        from tracealyze.base.config import SECTION, settings
         from tracealyze.findings import rule_set
 
         found = settings()
@@ -234,7 +234,7 @@ class RuleOptions:
         """All rules: the packaged ones, the project's, and those in the folders named."""
         from pathlib import Path
 
-        from tracealyze.config import settings
+        from tracealyze.base.config import settings
         from tracealyze.findings.rule_set import rules
 
         return rules(*(Path(name) for name in dict.fromkeys((*settings().rules, *(self.folders or ())))))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
-from tracealyze.capture_input.capture_files import STDIN
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 from tracealyze.export.complete_file import complete_file
+from tracealyze.model.capture_input.capture_files import STDIN
 
 if TYPE_CHECKING:
     from tracealyze.commands._losses import WithCaptures

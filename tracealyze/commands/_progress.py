@@ -9,10 +9,10 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Progress
+    from tracealyze.trace.trace import Progress
 
 _DELAY_S = 0.5
 """Captures that are read faster than this show no progress."""

@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
+from tracealyze.base.errors import WrongUsage
+from tracealyze.base.sanitize import shown
 from tracealyze.capture.interleaved import Side, record
-from tracealyze.capture_input import capture_files
 from tracealyze.commands._judging import Against, judged
-from tracealyze.errors import WrongUsage
+from tracealyze.model.capture_input import capture_files
 from tracealyze.render import output
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.commands._judging import Requested

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.errors import GateFailed, WrongUsage
+from tracealyze.base.sanitize import shown
 from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.errors import GateFailed, WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands import _complete
 from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
-from tracealyze.errors import WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.gate import FORMS
@@ -179,7 +179,7 @@ def _demo() -> Verdict:
     from tracealyze.compare.gate.demo import captures
     from tracealyze.compare.gate.verdict import Criteria, verdict
     from tracealyze.compare.run import Run
-    from tracealyze.trace import read
+    from tracealyze.trace.trace import read
 
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")
     with TemporaryDirectory(prefix="tracealyze-demo-") as folder:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
 from tracealyze.render import output
 
 EXAMPLES = ("tracealyze comment comment.md", "tracealyze comment comment.md --name ubuntu-24.04")
@@ -29,7 +29,7 @@ def command(
     the job. In a job of GitLab, it is a note on the merge request, and needs the variable GITLAB_TOKEN: a project
     access token with the scope api. This is a command of its own, so that the programs that check records do not run
     with the token."""
-    from tracealyze.job_comment import publish
+    from tracealyze.commands._job_comment import publish
 
     try:
         text = Path(file).read_text(encoding="utf-8", errors="replace")

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_STRETCH_SHARE
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.heuristics import MIN_STRETCH_SHARE
-from tracealyze.path_overview import MAX_STRETCHES, PathOverview, path_overview
 from tracealyze.render import output
 from tracealyze.render.forms import Form
+from tracealyze.trace.path_overview import MAX_STRETCHES, PathOverview, path_overview
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 EXAMPLES = (
     "tracealyze critical-path trace.out",

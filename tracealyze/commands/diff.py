@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.errors import WrongUsage
 from tracealyze.render.forms import Form
 
 EXAMPLES = (

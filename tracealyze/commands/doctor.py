@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.errors import ExitCode, WrongUsage
 from tracealyze.capture import programs
 from tracealyze.capture.tracer import WITHOUT_FILTER
 from tracealyze.commands._options import CaptureOptions
-from tracealyze.errors import ExitCode, WrongUsage
 from tracealyze.render import output
 
 if TYPE_CHECKING:
     from tracealyze.capture.obstacles import CannotTrace
     from tracealyze.capture.tracer import Tracer
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 EXAMPLES = (
     "tracealyze doctor",
@@ -165,7 +165,7 @@ def _without_paths(trace: Trace) -> list[str]:
 
 def _again(tracer: str, lacks: Sequence[str]) -> Iterator[str]:
     """The commands to capture again, if that helps."""
-    from tracealyze.capture_input.recapture import whole_command
+    from tracealyze.model.capture_input.recapture import whole_command
 
     if lacks and (whole := whole_command(tracer)):
         yield f"Capture again: {whole}"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.base.errors import UnusableInput, did_you_mean
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.errors import UnusableInput, did_you_mean
 from tracealyze.render import output
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 EXAMPLES = (
     "tracealyze events trace.out --pid 4711 --from +1.5",

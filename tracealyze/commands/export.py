@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.base.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.commands import _complete
 from tracealyze.commands._help import SELECT
 from tracealyze.commands._options import CaptureOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
-from tracealyze.conversion import write_jsonl, write_parquet
-from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.export import FORMATS, Format, writer
+from tracealyze.export.conversion import write_jsonl, write_parquet
 from tracealyze.render import output
-from tracealyze.trace import Trace
+from tracealyze.trace.trace import Trace
 
 if TYPE_CHECKING:
     from tracealyze.commands._losses import WithCaptures

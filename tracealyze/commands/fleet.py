@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from tracealyze import suggested, units
+from tracealyze.base import suggested, units
 from tracealyze.commands import _complete
 from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import RowOptions, with_options
@@ -114,7 +114,7 @@ def index(
     Each capture is read once. Captures that cannot be read are rows of the store: see `fleet failures`. If the command
     is interrupted, run it again: it continues. Several can write to one store at the same time.
     """
-    from tracealyze.errors import UnusableInput
+    from tracealyze.base.errors import UnusableInput
     from tracealyze.fleet.index import Options
     from tracealyze.fleet.index import index as run
     from tracealyze.fleet.labels import Labels
@@ -198,7 +198,7 @@ def like(
     where: WhereOption = None,
 ) -> None:
     """Has anybody seen this? Show the captures with the most similar causes."""
-    from tracealyze.trace import read
+    from tracealyze.trace.trace import read
 
     _show("like", _fleet(store, where).like(read(capture), rows.top), rows)
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_GAP_SHARE
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.heuristics import MIN_GAP_SHARE
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.text import symbols

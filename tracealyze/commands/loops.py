@@ -10,7 +10,7 @@ from tracealyze.commands._progress import analyzing
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
+    from tracealyze.model.table import Row
 
 EXAMPLES = (
     "tracealyze loops trace.out",

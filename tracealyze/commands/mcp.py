@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 
 EXAMPLES = (
     "tracealyze mcp --root /var/traces",
@@ -27,7 +27,7 @@ def command(
     standard input and output. The server only reads. Answers have up to 2,000 tokens, never more than 8,000. Names of a
     trace are replaced, and quoted lines are marked as data.
     """
-    from tracealyze.assistant.server import serve
+    from tracealyze.commands._assistant.server import serve
 
     folder = Path(root)
     if not folder.is_dir():

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.errors import ExitCode, UnusableInput, WrongUsage
 from tracealyze.capture import programs
 from tracealyze.capture.remarks import remarks
 from tracealyze.capture.tracer import FILTERED, WITHOUT_FILTER, Profile, find
 from tracealyze.commands._options import CaptureOptions, RuleOptions
-from tracealyze.errors import ExitCode, UnusableInput, WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 
@@ -201,7 +201,7 @@ def _show(file: str, outcome: Outcome, *, quiet: bool) -> None:
 
 def _redact(recording: Recording) -> None:
     """Remove secrets before anything is written."""
-    from tracealyze.redaction import RedactedFile, Redaction
+    from tracealyze.capture.redaction import RedactedFile, Redaction
 
     redaction = Redaction.of(input_format="strace")
     recording.rewritten = lambda file: RedactedFile(file, redaction)
@@ -228,7 +228,7 @@ def _free_name(name: str) -> str:
 def _limits(time_limit: str | None, max_size: str | None, ring: str | None, trigger: str | None, after: str) -> Limits:
     from tracealyze.capture.recording import Limits
     from tracealyze.capture.trigger import Trigger
-    from tracealyze.expression import parse
+    from tracealyze.model.expression import parse
 
     ring_bytes = units.read_size(ring) if ring else None
     if ring_bytes is not None and ring_bytes < _MIN_RING_BYTES:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tracealyze import suggested, units
+from tracealyze.base import suggested, units
+from tracealyze.base.errors import ExitCode, WrongUsage
 from tracealyze.commands._output_file import STDOUT
-from tracealyze.errors import ExitCode, WrongUsage
 from tracealyze.render import output
 
 EXAMPLES = (
@@ -81,7 +81,7 @@ def command(
     names of system files. Reports of the redacted capture have the same times, findings and lines."""
     if verify:
         return _verify(captures, keep)
-    from tracealyze.redaction import Redaction
+    from tracealyze.capture.redaction import Redaction
 
     if path is None:
         raise WrongUsage('name the file to write with -o FILE, or "-o -" for standard output.')
@@ -108,7 +108,7 @@ def command(
 
 
 def _verify(captures: list[str], keep: str | None) -> int:
-    from tracealyze.redaction import verify
+    from tracealyze.capture.redaction import verify
 
     if len(captures) != 2:
         raise WrongUsage("--verify compares two captures. Write: tracealyze redact --verify ORIGINAL REDACTED")

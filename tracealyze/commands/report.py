@@ -10,12 +10,12 @@ from tracealyze.commands import _captures, _losses
 from tracealyze.commands._options import AxisOptions, CaptureOptions, RuleOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
+from tracealyze.model.selection import Selection
 from tracealyze.render import output
-from tracealyze.selection import Selection
 
 if TYPE_CHECKING:
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 EXAMPLES = (
     "tracealyze report trace.out -o report.html",
@@ -46,7 +46,7 @@ def command(
 
     The page is one file. It needs no network and no scripts, so it can be mailed, attached to a ticket, or kept with
     a build."""
-    from tracealyze.page import document
+    from tracealyze.render.page import document
 
     chosen = rules.chosen()
     earlier = [

@@ -83,9 +83,9 @@ def _rules(rules: Sequence[Rule], form: Form) -> Listing:
 
 
 def _columns(tables: list[str], form: Form) -> Listing:
-    from tracealyze.expression.checks import columns_of
+    from tracealyze.model.expression.checks import columns_of
+    from tracealyze.model.expression.schema import SCHEMA
     from tracealyze.render.listing import Column, Listing
-    from tracealyze.schema import SCHEMA
 
     for table in tables:
         # Raises an error with the nearest name for an unknown table.

@@ -10,7 +10,7 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 
 EXAMPLES = (
@@ -27,7 +27,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
 
     The stages of several logs are shown next to each other."""
     from tracealyze.render.listing import Column, Listing, write_listing
-    from tracealyze.summary import STAGES
+    from tracealyze.trace.summary import STAGES
 
     form, top = rows.form, rows.top
     trace = source.trace()
@@ -48,7 +48,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
 
 def _document(trace: Trace, top: int) -> None:
     from tracealyze.render import json
-    from tracealyze.summary import ITEMS, STAGES
+    from tracealyze.trace.summary import ITEMS, STAGES
 
     json.write(
         {
@@ -59,10 +59,10 @@ def _document(trace: Trace, top: int) -> None:
 
 
 def _show(trace: Trace, top: int, form: Form) -> None:
+    from tracealyze.base.sanitize import shown
     from tracealyze.render import stages
     from tracealyze.render.listing import write_listing
     from tracealyze.render.terminal import Terminal
-    from tracealyze.sanitize import shown
 
     terminal, rows = Terminal(), list(trace.stages)
     several = len({row["capture"] for row in rows}) > 1

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands import _losses as losses
+from tracealyze.commands._later import Later
 from tracealyze.commands._options import AxisOptions, CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.errors import WrongUsage
-from tracealyze.later import Later
 from tracealyze.render import output
 from tracealyze.render.forms import BRIEF_TOKENS, MIN_BRIEF_TOKENS, Form
 
 if TYPE_CHECKING:
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 
 EXAMPLES = (
@@ -92,7 +92,7 @@ def command(
 
 def _document(trace: Trace, full: bool, axis: AxisOptions) -> int:
     from tracealyze.render import json
-    from tracealyze.summary import long_lists
+    from tracealyze.trace.summary import long_lists
 
     with analyzing():
         # At the same time as the findings: parts of both keep one core busy.
@@ -120,8 +120,8 @@ def _brief(traces: Iterable[Trace], max_tokens: int, evidence: bool) -> int:
 def write_reports(traces: Iterable[Trace], form: Form, top: int, full: bool, axis: AxisOptions | None = None) -> int:
     """A line per capture and the report of the slowest one, or only the report of a single one."""
     from tracealyze.render import overview
-    from tracealyze.together.meanwhile import Moments, meanwhile, moments
-    from tracealyze.together.shared_axis import extent_of, must_name_captures, notes
+    from tracealyze.trace.together.meanwhile import Moments, meanwhile, moments
+    from tracealyze.trace.together.shared_axis import extent_of, must_name_captures, notes
 
     aligned = axis.aligned or () if axis else ()
     told: list[Moments] = []

@@ -10,9 +10,9 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
-    from tracealyze.picture.lanes import Lanes
     from tracealyze.render.listing import Listing
-    from tracealyze.trace import Trace
+    from tracealyze.render.picture.lanes import Lanes
+    from tracealyze.trace.trace import Trace
 
 EXAMPLES = (
     "tracealyze timeline trace.out",
@@ -39,7 +39,7 @@ def command(source: CaptureOptions, axis: AxisOptions, rows: RowOptions) -> None
 
 
 def _lanes(trace: Trace, limit: int) -> Lanes | None:
-    from tracealyze.picture.lanes import lanes
+    from tracealyze.render.picture.lanes import lanes
 
     with analyzing():
         return lanes(trace, limit) if trace.window.wall_ns else None
@@ -47,9 +47,9 @@ def _lanes(trace: Trace, limit: int) -> Lanes | None:
 
 def _charts(source: CaptureOptions, options: AxisOptions, limit: int) -> None:
     """The charts of all captures: those of one time on one axis."""
-    from tracealyze.picture.text_chart import names_width
+    from tracealyze.render.picture.text_chart import names_width
     from tracealyze.render.terminal import Terminal
-    from tracealyze.together.shared_axis import axis_of, extents_of, notes
+    from tracealyze.trace.together.shared_axis import axis_of, extents_of, notes
 
     traces = list(source.traces())
     extents = extents_of(traces, options.aligned or ())
@@ -73,8 +73,8 @@ def _charts(source: CaptureOptions, options: AxisOptions, limit: int) -> None:
 
 def _document(source: CaptureOptions, limit: int, axis: AxisOptions) -> None:
     """One document about all captures."""
-    from tracealyze.picture.timeline_document import document
     from tracealyze.render import json
+    from tracealyze.render.picture.timeline_document import document
 
     traces = list(source.traces())
     with analyzing():
@@ -84,8 +84,8 @@ def _document(source: CaptureOptions, limit: int, axis: AxisOptions) -> None:
 
 
 def _show(trace: Trace, found: Lanes, place: tuple[int, int] | None, name_width: int) -> None:
-    from tracealyze import units
-    from tracealyze.picture import text_chart
+    from tracealyze.base import units
+    from tracealyze.render.picture import text_chart
     from tracealyze.render.terminal import Terminal
 
     terminal = Terminal()

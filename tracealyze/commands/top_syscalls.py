@@ -11,7 +11,7 @@ from tracealyze.commands._options import CaptureOptions, RowOptions, with_option
 from tracealyze.commands._progress import analyzing
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
+    from tracealyze.model.table import Row
 
 
 EXAMPLES = (
@@ -67,7 +67,7 @@ def command(
     ] = Sort.TOTAL,
 ) -> None:
     """Rank syscalls by cost: count, failures, duration, critical path."""
-    from tracealyze.capture_input.recapture import without_stacks
+    from tracealyze.model.capture_input.recapture import without_stacks
     from tracealyze.render import output
     from tracealyze.render.cpu_times import cpu_columns, with_waiting
     from tracealyze.render.listing import Column, Listing, write_listing
@@ -79,7 +79,7 @@ def command(
         calls: list[Row] = list(trace.calls(keys, limit=rows.top, order=_SORTED_BY.get(sort, f"{sort}_ns")))
     tick_ns = trace.dur_tick_ns
     if trace.is_mostly_table:
-        from tracealyze.summary import syscalls
+        from tracealyze.trace.summary import syscalls
 
         calls = syscalls(trace)[: rows.top]
         # The tracer's table has a resolution of its own, and there are no timestamps to take one from.

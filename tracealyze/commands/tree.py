@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing

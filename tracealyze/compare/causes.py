@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from tracealyze.base.program_names import short
 from tracealyze.findings.grouping import FindingGroup, grouped
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run

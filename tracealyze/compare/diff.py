@@ -13,19 +13,19 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.errors import WrongUsage, did_you_mean
+from tracealyze.base.heuristics import MIN_DIFF_NS, MIN_DIFF_SHARE
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
 from tracealyze.compare import syscalls
 from tracealyze.compare.causes import Cause, causes
 from tracealyze.compare.name_patterns import Key, families, without_numbers
 from tracealyze.compare.run import Run
 from tracealyze.compare.work import Work
-from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.heuristics import MIN_DIFF_NS, MIN_DIFF_SHARE
-from tracealyze.html_tables import ROWS_SHOWN, element, in_notebook, table_element
-from tracealyze.program_names import short
-from tracealyze.sanitize import shown
-from tracealyze.selection import Scope
-from tracealyze.time_names import class_name, silence_after
+from tracealyze.model.html_tables import ROWS_SHOWN, element, in_notebook, table_element
+from tracealyze.model.selection import Scope
+from tracealyze.model.time_names import class_name, silence_after
 
 if TYPE_CHECKING:
     import pandas

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from tracealyze.base.errors import WrongUsage, did_you_mean
+from tracealyze.base.program_names import short
 from tracealyze.compare import syscalls
 from tracealyze.compare.work import Work
-from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.program_names import short
 
 
 class Class(StrEnum):

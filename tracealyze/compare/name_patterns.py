@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias, TypeVar
 
-from tracealyze.heuristics import MAX_SEPARATE_NAMES, MIN_MADE_UP_LENGTH
+from tracealyze.base.heuristics import MAX_SEPARATE_NAMES, MIN_MADE_UP_LENGTH
 
 Key: TypeAlias = tuple[str, ...]
 _Key = TypeVar("_Key", bound=Key)

@@ -9,16 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracealyze._engine import SYSCALLS
+from tracealyze.base.errors import WrongUsage, did_you_mean
+from tracealyze.base.program_names import short
 from tracealyze.compare import syscalls
 from tracealyze.compare.metrics import METRICS_OF_TABLES, WEIGHTS, Class, Metric, Name, Value, executes, loosely
 from tracealyze.compare.work import Work, waits_of, work_of
-from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
-    from tracealyze.selection import Selection
-    from tracealyze.trace import Trace
+    from tracealyze.model.selection import Selection
+    from tracealyze.trace.trace import Trace
 
 _PART = re.compile(r"\.\d+(?:\.(?:gz|bz2|xz|zst))?$")
 

@@ -12,12 +12,8 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze.compare.name_patterns import families
-from tracealyze.compare.run import Run
-from tracealyze.compare.work import OTHER_TARGETS
-from tracealyze.errors import WrongUsage
-from tracealyze.findings import multi_capture
-from tracealyze.heuristics import (
+from tracealyze.base.errors import WrongUsage
+from tracealyze.base.heuristics import (
     MAX_EXPONENT_ROUNDING,
     MAX_MISFIT_SHARE,
     MAX_NEARLY_LINEAR_EXPONENT,
@@ -28,6 +24,10 @@ from tracealyze.heuristics import (
     MIN_SUPERLINEAR_EXPONENT,
     RARE_SHARE,
 )
+from tracealyze.compare.name_patterns import families
+from tracealyze.compare.run import Run
+from tracealyze.compare.work import OTHER_TARGETS
+from tracealyze.findings import multi_capture
 
 if TYPE_CHECKING:
     import numpy

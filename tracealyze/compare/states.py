@@ -12,8 +12,8 @@ from pathlib import PurePath
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.heuristics import MIN_DIFF_NS
-from tracealyze.summary import syscalls
+from tracealyze.base.heuristics import MIN_DIFF_NS
+from tracealyze.trace.summary import syscalls
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run

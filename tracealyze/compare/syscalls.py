@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracealyze._engine import SYSCALLS
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
+    from tracealyze.model.table import Row
 
 
 def _family(name: str) -> frozenset[str]:

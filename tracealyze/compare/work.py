@@ -15,15 +15,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_ROUND_RATIO, ROUND_NUMBERS
+from tracealyze.base.program_names import short
 from tracealyze.compare import syscalls
 from tracealyze.findings.matching import file_of
-from tracealyze.heuristics import MAX_ROUND_RATIO, ROUND_NUMBERS
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row, Table
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row, Table
+    from tracealyze.trace.trace import Trace
 
 Key: TypeAlias = tuple[object, ...]
 

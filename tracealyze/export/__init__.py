@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 Write: TypeAlias = Callable[["Trace", Any], Sequence[str]]
 """Writes a trace to a binary stream, or to a folder, and returns what it leaves out."""

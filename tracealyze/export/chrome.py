@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from tracealyze.base.sanitize import shown
 from tracealyze.export.owners import FIRST_SYNTHETIC, Owner, owners, reuse_notes
 from tracealyze.export.slices import Slices
-from tracealyze.sanitize import shown
-from tracealyze.time_names import name_of
+from tracealyze.model.time_names import name_of
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 _PATH_PID = FIRST_SYNTHETIC - 1
 """The process id of the critical path: no process of Linux has it, as ids are below 2^22."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 
 
 @contextmanager

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.export.stacks import profile
 from tracealyze.findings.basis import Basis
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 MAX_STACKS = 200_000
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.findings.basis import Basis
-from tracealyze.picture.labels import fitted
-from tracealyze.picture.looks import LOOKS
+from tracealyze.render.picture.labels import fitted
+from tracealyze.render.picture.looks import LOOKS
 
 if TYPE_CHECKING:
     from tracealyze.export.stacks import Profile

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tracealyze import arrow_export
+from tracealyze.model import arrow_export
 
 if TYPE_CHECKING:
-    from tracealyze.arrow_export import Streamed
-    from tracealyze.trace import Trace
+    from tracealyze.model.arrow_export import Streamed
+    from tracealyze.trace.trace import Trace
 
 
 _ROWS = 1 << 13

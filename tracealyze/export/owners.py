@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracealyze.program_names import short
+from tracealyze.base.program_names import short
 from tracealyze.render.processes import command_of
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 FIRST_SYNTHETIC = 1 << 22
 """Above the largest process id of Linux."""

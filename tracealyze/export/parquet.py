@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tracealyze import _engine
 
 if TYPE_CHECKING:
-    from tracealyze.arrow_export import Streamed
-    from tracealyze.capture_input.capture_info import Capture
-    from tracealyze.table import Table
-    from tracealyze.trace import Trace
+    from tracealyze.model.arrow_export import Streamed
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.model.table import Table
+    from tracealyze.trace.trace import Trace
 
 _CALLS_BY = ("task", "pid", "program", "syscall", "op", "errno")
 _NOTES = ("Arguments of calls, loops and the other tables of rules are not in the files.",)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from tracealyze.base.sanitize import shown
 from tracealyze.export.owners import Owner, owners, reuse_notes
 from tracealyze.export.protobuf import content, fixed64, integer
 from tracealyze.export.slices import Slices
-from tracealyze.picture.stretches import stretches_of
-from tracealyze.sanitize import shown
-from tracealyze.time_names import name_of
+from tracealyze.model.time_names import name_of
+from tracealyze.render.picture.stretches import stretches_of
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 _PACKET = 1
 _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS, _TRACK = 8, 10, 11, 12, 13, 60

@@ -9,15 +9,15 @@ import gzip
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
+from tracealyze.base.program_names import file_and_line
+from tracealyze.base.sanitize import shown
 from tracealyze.export.protobuf import content, integer, packed
 from tracealyze.export.stacks import Functions, Stack, profile
 from tracealyze.findings.basis import Basis
-from tracealyze.program_names import file_and_line
-from tracealyze.sanitize import shown
-from tracealyze.time_names import class_name
+from tracealyze.model.time_names import class_name
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 # Profile
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING_TABLE = 1, 2, 4, 5, 6

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tracealyze import arrow_export, units
+from tracealyze.base import units
+from tracealyze.model import arrow_export
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 MAX_SLICES = 2_000_000
 """Calls that are slices of their own. Perfetto needs about 250 bytes of memory for each."""

@@ -10,14 +10,15 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tracealyze import _engine, units
+from tracealyze import _engine
+from tracealyze.base import units
+from tracealyze.base.program_names import file_and_line
+from tracealyze.base.sanitize import shown
 from tracealyze.export.stacks import Frames, Functions, Programs, frames_below, profile
 from tracealyze.findings.basis import Basis
-from tracealyze.program_names import file_and_line
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 SCHEMA_URL = "https://www.speedscope.app/file-format-schema.json"
 MAX_SAMPLES = 200_000

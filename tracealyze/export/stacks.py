@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tracealyze.base.program_names import short
 from tracealyze.findings.basis import Basis
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row, Table
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.table import Row, Table
+    from tracealyze.model.trace_tables import TraceTables
 
 Frames: TypeAlias = tuple[str, ...]
 """Names from the outermost frame to the innermost."""

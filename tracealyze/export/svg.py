@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from tracealyze.export.icicle import icicle
 from tracealyze.export.stacks import profile
-from tracealyze.picture.boot_chart import boot_chart
-from tracealyze.picture.labels import fitted
 from tracealyze.render.capture_notes import name_of_capture
+from tracealyze.render.picture.boot_chart import boot_chart
+from tracealyze.render.picture.labels import fitted
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 _MARGIN = 10
 _TITLE = 30

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
 
 
 class Basis(StrEnum):

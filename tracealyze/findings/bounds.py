@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.heuristics import MAX_MEAN_RATIO, MIN_LONGEST_SHARE, MIN_UNPROVEN_SHARE
+from tracealyze.base.heuristics import MAX_MEAN_RATIO, MIN_LONGEST_SHARE, MIN_UNPROVEN_SHARE
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.table import Row
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
 
 _KEYS = ("capture", "pid", "program", "syscall", "op")
 _UNPROVEN, _LONGEST, _REFUSED = "unproven_ns", "longest_ns", "refused_ns"

@@ -10,7 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze.expression.evaluation import evaluate
+from tracealyze.base.heuristics import (
+    MAX_TRACING_ERROR,
+    MIN_MEASURED_TICKS,
+    MIN_MIXED_SHARE,
+    MIN_OWN_SHARE,
+    MIN_WARNING_IMPACT_NS,
+)
 from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis, basis_of
 from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
@@ -18,20 +24,14 @@ from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.grouping import is_about_capture
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
-from tracealyze.heuristics import (
-    MAX_TRACING_ERROR,
-    MIN_MEASURED_TICKS,
-    MIN_MIXED_SHARE,
-    MIN_OWN_SHARE,
-    MIN_WARNING_IMPACT_NS,
-)
-from tracealyze.schema import TABLES
+from tracealyze.model.expression.evaluation import evaluate
+from tracealyze.model.expression.schema import TABLES
 
 if TYPE_CHECKING:
-    from tracealyze.claims import Caller, Claim, ClaimShare, TakenShare
-    from tracealyze.expression import Form
-    from tracealyze.table import Row
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.claims import Caller, Claim, ClaimShare, TakenShare
+    from tracealyze.model.expression import Form
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
 
 _MAX_UNEXPLAINED = 3
 _MAX_REMARKS = 2

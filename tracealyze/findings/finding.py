@@ -7,16 +7,16 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracealyze import units
-from tracealyze.findings.basis import Basis
-from tracealyze.heuristics import (
+from tracealyze.base import units
+from tracealyze.base.heuristics import (
     MIN_ERROR_IMPACT_NS,
     MIN_ERROR_IMPACT_SHARE,
     MIN_WARNING_IMPACT_NS,
     MIN_WARNING_IMPACT_SHARE,
 )
-from tracealyze.html_tables import ROWS_SHOWN, element, escaped, in_notebook
-from tracealyze.program_names import short
+from tracealyze.base.program_names import short
+from tracealyze.findings.basis import Basis
+from tracealyze.model.html_tables import ROWS_SHOWN, element, escaped, in_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

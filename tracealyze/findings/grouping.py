@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.program_names import short
 from tracealyze.findings.rule_set import rules
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.trace_tables import TraceTables
 
 # Numbers with their unit, and ids in names: these differ between processes with the same cause.
 _NUMBER = re.compile(r"(?:up to |< |> )?(?:0x[0-9a-f]+|\d[\d,.]*)(?: ?(?:ns|µs|ms|s|min|h|%|bytes|[KMGT]iB)\b)?|once")

@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze import units
-from tracealyze.claims import Claim, TableRows
-from tracealyze.expression.evaluation import evaluate_group
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_COST_TICKS, MIN_LIMITED_SHARE
 from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of, whole_of_table
 from tracealyze.findings.bounds import with_bounds
-from tracealyze.heuristics import MIN_COST_TICKS, MIN_LIMITED_SHARE
-from tracealyze.schema import TABLES, merges_of
-from tracealyze.selection import Scope, Threshold
-from tracealyze.table import MinCost
+from tracealyze.model.claims import Claim, TableRows
+from tracealyze.model.expression.evaluation import evaluate_group
+from tracealyze.model.expression.schema import TABLES, merges_of
+from tracealyze.model.selection import Scope, Threshold
+from tracealyze.model.table import MinCost
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture
-    from tracealyze.expression import Form
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.table import Row, Table
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.model.expression import Form
+    from tracealyze.model.table import Row, Table
+    from tracealyze.model.trace_tables import TraceTables
 
 Line: TypeAlias = tuple[str | None, int]
 """A file, or None if the capture has only one, and a line in it."""

@@ -6,17 +6,18 @@ import string
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tracealyze import _engine, units
-from tracealyze.capture_input.recapture import LACKS, recapture, whole_command
+from tracealyze import _engine
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_NAMED_FLAGS, MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
+from tracealyze.base.program_names import process_of, short, subject
 from tracealyze.findings import bounds
 from tracealyze.findings.basis import Basis, in_total, worded
-from tracealyze.heuristics import MAX_NAMED_FLAGS, MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
-from tracealyze.program_names import process_of, short, subject
+from tracealyze.model.capture_input.recapture import LACKS, recapture, whole_command
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture
-    from tracealyze.claims import Caller
     from tracealyze.findings.matching import Match
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.model.claims import Caller
 
 _UNKNOWN = "unknown"
 _PROGRAMS = ("victim", "waited_by", "deaf")
@@ -114,7 +115,7 @@ class _Shown(string.Formatter):
         if field_name not in kwargs and field_name.endswith("_share") and length in kwargs:
             return (field_name, kwargs[length] / max(kwargs["window_ns"], 1)), field_name
         if field_name not in kwargs:
-            from tracealyze.errors import WrongUsage, did_you_mean
+            from tracealyze.base.errors import WrongUsage, did_you_mean
 
             hint = did_you_mean(field_name, kwargs)
             raise WrongUsage(f"a rule's message names {{{field_name}}}, which its table does not have.{hint}")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze.expression.evaluation import evaluate, evaluate_group
 from tracealyze.findings import messages
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.matching import Match, merged
-from tracealyze.schema import merges_of
+from tracealyze.model.expression.evaluation import evaluate, evaluate_group
+from tracealyze.model.expression.schema import merges_of
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture
     from tracealyze.findings.rule_set import Rule
-    from tracealyze.table import Row
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.model.table import Row
 
 
 class _NoCapture:

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
-from tracealyze import expression, toml_file, units
-from tracealyze.capture_input.recapture import LACKS
-from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.expression.checks import columns_of
+from tracealyze.base import toml_file, units
+from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.findings.compiled_rules import ParsedRule, sections
+from tracealyze.model import expression
+from tracealyze.model.capture_input.recapture import LACKS
+from tracealyze.model.expression.checks import columns_of
 
 _TEXTS = (
     *("code", "title", "diagnosis", "table", "where", "keep", "message", "advice", "remark"),

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tracealyze import toml_file, units
-from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.base import toml_file, units
+from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRule, compiled_rules, digest, sections
 
 

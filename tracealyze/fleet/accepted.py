@@ -16,23 +16,23 @@ from urllib.parse import unquote, urlsplit
 
 import numpy
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.errors import UnusableInput, WrongUsage
+from tracealyze.base.heuristics import FLEET_BASELINE_RUNS
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.baseline_file import NoBaseline
 from tracealyze.compare.gate.check_settings import STORE
 from tracealyze.compare.run import Run
-from tracealyze.errors import UnusableInput, WrongUsage
 from tracealyze.fleet import locations
 from tracealyze.fleet.capture_set import CaptureSet
 from tracealyze.fleet.fetching import captures_of, opened_items
 from tracealyze.fleet.labels import Labels
 from tracealyze.fleet.sources import INSIDE, Item, items
-from tracealyze.heuristics import FLEET_BASELINE_RUNS
-from tracealyze.sanitize import shown
-from tracealyze.trace import read_files
+from tracealyze.trace.trace import read_files
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 _LAST = "last"
 _LABEL = "label."

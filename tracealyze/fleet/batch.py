@@ -14,15 +14,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tracealyze import _engine
-from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture
+from tracealyze.base.errors import TracealyzeError, UnknownFormat, UnreadableCapture
+from tracealyze.base.sanitize import shown
 from tracealyze.fleet import locations
 from tracealyze.fleet.extract import Rows, capture_rows
 from tracealyze.fleet.fetching import captures_of, opened_items
 from tracealyze.fleet.sources import Item
 from tracealyze.fleet.store import Commit, Store
 from tracealyze.fleet.tables import TABLES
-from tracealyze.sanitize import shown
-from tracealyze.trace import read_files
+from tracealyze.trace.trace import read_files
 
 STORAGE = "storage"
 """The kind of errors that may be gone next time, so that the capture is tried again."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.fleet import conditions
 from tracealyze.fleet.arrow import Table, compute, pa
 from tracealyze.fleet.columns import Reader, Texts, label, label_names, places_of

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tracealyze.errors import UnusableInput, WrongUsage
+from tracealyze.base.errors import UnusableInput, WrongUsage
 
 _SCHEME = "dask"
 _TIMEOUT = "15s"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracealyze import expression
-from tracealyze.errors import WrongUsage
-from tracealyze.expression.checks import CONDITION, Type
+from tracealyze.base.errors import WrongUsage
 from tracealyze.fleet.arrow import Table, compute, pa
+from tracealyze.model import expression
+from tracealyze.model.expression.checks import CONDITION, Type
 
 _UNITS = (("_ns", "ns"), ("bytes", "bytes"), ("share", "share"))
 

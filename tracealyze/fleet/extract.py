@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze.capture_input.recorded import recorded
+from tracealyze.base.heuristics import FLEET_MAX_CALL_ROWS, FLEET_WEIGHT_OF_COUNTS
+from tracealyze.base.program_names import short
 from tracealyze.findings.basis import Basis
 from tracealyze.fleet.arrow import Table, pa
 from tracealyze.fleet.tables import TABLES
-from tracealyze.heuristics import FLEET_MAX_CALL_ROWS, FLEET_WEIGHT_OF_COUNTS
-from tracealyze.program_names import short
+from tracealyze.model.capture_input.recorded import recorded
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 Row: TypeAlias = "dict[str, Any]"
 

@@ -11,10 +11,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from tracealyze.capture_input.capture_files import parted
+from tracealyze.base.sanitize import shown
 from tracealyze.fleet import locations
 from tracealyze.fleet.sources import INSIDE, Item, etag_of
-from tracealyze.sanitize import shown
+from tracealyze.model.capture_input.capture_files import parted
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tracealyze.fleet.capture_set import CaptureSet
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 
 class Fleet(CaptureSet):
@@ -26,7 +26,7 @@ class Fleet(CaptureSet):
     """
 
     def _repr_html_(self) -> str:
-        from tracealyze.html_tables import element, in_notebook, table_element
+        from tracealyze.model.html_tables import element, in_notebook, table_element
 
         statuses = self.texts("status")
         numbers = [int((statuses.codes == code).sum()) for code in range(len(statuses.names))]

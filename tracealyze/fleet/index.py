@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import _engine
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
+from tracealyze.base.sanitize import shown
 from tracealyze.fleet import pool
 from tracealyze.fleet.batch import STORAGE, Batch, Report
 from tracealyze.fleet.cluster import Cluster
@@ -19,7 +20,6 @@ from tracealyze.fleet.labels import Labels
 from tracealyze.fleet.shards import of_shard
 from tracealyze.fleet.sources import Item, items
 from tracealyze.fleet.store import Store
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 
 _PART = re.compile(r"\{(?P<name>[^{}]*)\}|(?P<deep>\*\*)|(?P<any>\*)|(?P<one>\?)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from tracealyze.errors import MissingCapture, UnreadableCapture, WrongUsage
-from tracealyze.sanitize import shown
+from tracealyze.base.errors import MissingCapture, UnreadableCapture, WrongUsage
+from tracealyze.base.sanitize import shown
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

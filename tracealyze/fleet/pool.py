@@ -17,7 +17,7 @@ from multiprocessing import connection, get_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
 from tracealyze.fleet.batch import Batch, Report, index_batch, use_one_core
 from tracealyze.fleet.work import Failure, Work
 

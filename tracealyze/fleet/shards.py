@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 
 if TYPE_CHECKING:
     from tracealyze.fleet.sources import Item

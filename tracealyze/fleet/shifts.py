@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from tracealyze.base.heuristics import FLEET_MAX_FALSE_DISCOVERIES, FLEET_MIN_CAPTURES
 from tracealyze.fleet.incidence import Visibility, examples, incidence
 from tracealyze.fleet.ranks import p_of, rank_splits
 from tracealyze.fleet.statistics import chance_of_growth, false_discovery_rates
-from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES, FLEET_MIN_CAPTURES
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet

@@ -12,10 +12,10 @@ from fnmatch import translate
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
-from tracealyze.capture_input import capture_files
-from tracealyze.errors import UnreadableCapture, UnusableInput
+from tracealyze.base.errors import UnreadableCapture, UnusableInput
+from tracealyze.base.sanitize import shown
 from tracealyze.fleet import locations
-from tracealyze.sanitize import shown
+from tracealyze.model.capture_input import capture_files
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem

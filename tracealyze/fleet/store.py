@@ -17,13 +17,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from tracealyze import suggested
-from tracealyze.errors import MissingCapture, UnusableInput
+from tracealyze.base import suggested
+from tracealyze.base.errors import MissingCapture, UnusableInput
+from tracealyze.base.sanitize import shown
 from tracealyze.fleet import locations
 from tracealyze.fleet.arrow import Table, compute, dataset, pa, parquet
 from tracealyze.fleet.locations import joined, retried
 from tracealyze.fleet.tables import TABLES, VERSION
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     import numpy

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from dataclasses import dataclass, replace
 
-from tracealyze.errors import TracealyzeError, UnusableInput
+from tracealyze.base.errors import TracealyzeError, UnusableInput
 from tracealyze.fleet import locations
 from tracealyze.fleet.batch import Batch, Report
 

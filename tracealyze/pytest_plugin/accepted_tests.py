@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tracealyze.base.suggested import file_word
 from tracealyze.compare.gate import baseline_file
 from tracealyze.compare.gate.baseline import Baseline
-from tracealyze.suggested import file_word
 
 SCHEMA = "tracealyze.tests/1"
 

@@ -17,10 +17,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tracealyze.base.errors import UnusableInput
 from tracealyze.capture.attaching import refusal_of
 from tracealyze.capture.obstacles import CannotTrace
 from tracealyze.capture.tracer import Profile, Tracer
-from tracealyze.errors import UnusableInput
 
 _TIME_LIMIT_S = 20.0
 """A loaded machine may need seconds. This only bounds the wait for a tracer that hangs."""

@@ -13,10 +13,10 @@ from tracealyze.compare.gate.baseline_file import document
 from tracealyze.compare.gate.verdict import Criteria, verdict
 from tracealyze.compare.metrics import Class, Metric, Name, Value
 from tracealyze.compare.run import Run
+from tracealyze.model.selection import Selection
 from tracealyze.pytest_plugin import accepted_tests
 from tracealyze.pytest_plugin.texts import failure
-from tracealyze.selection import Selection
-from tracealyze.trace import Trace, read
+from tracealyze.trace.trace import Trace, read
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.budget import Budget

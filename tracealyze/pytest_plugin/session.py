@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tracealyze.base.errors import TracealyzeError, UnusableInput, WrongUsage
 from tracealyze.capture import tracer
 from tracealyze.capture.obstacles import CannotTrace
 from tracealyze.compare.gate.budget import Budget, budget_of
-from tracealyze.errors import TracealyzeError, UnusableInput, WrongUsage
 from tracealyze.pytest_plugin.attached import Attachment, mark
 
 if TYPE_CHECKING:

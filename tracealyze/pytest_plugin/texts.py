@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import Outcome
 from tracealyze.render.gate.words import body
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict

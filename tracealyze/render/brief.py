@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE
+from tracealyze.base.inert import InertNames
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.diagnosis import diagnosis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped
-from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE
-from tracealyze.inert import InertNames
-from tracealyze.outcome import outcome_of
-from tracealyze.outcome.untraced import saving_ns
+from tracealyze.model.time_names import name_of
 from tracealyze.render.capture_notes import lacks_of
 from tracealyze.render.forms import BRIEF_TOKENS
-from tracealyze.sanitize import shown
-from tracealyze.summary import syscalls
-from tracealyze.time_names import name_of
-from tracealyze.verdict import saving_of
+from tracealyze.trace.outcome import outcome_of
+from tracealyze.trace.outcome.untraced import saving_ns
+from tracealyze.trace.outcome.verdict import saving_of
+from tracealyze.trace.summary import syscalls
 
 if TYPE_CHECKING:
     from tracealyze.findings.diagnosis import Diagnosis
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 BYTES_PER_TOKEN = 3
 """Tokenizers need a token for about four bytes of English, and for fewer of numbers and names."""

@@ -6,8 +6,10 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from tracealyze import units
-from tracealyze.capture_input.recapture import (
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
+from tracealyze.base.sanitize import shown
+from tracealyze.model.capture_input.recapture import (
     CHILDREN,
     DURATIONS,
     EVENTS,
@@ -17,12 +19,10 @@ from tracealyze.capture_input.recapture import (
     recapture,
     recapture_with_times,
 )
-from tracealyze.capture_input.recorded import recorded
-from tracealyze.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
-from tracealyze.sanitize import shown
+from tracealyze.model.capture_input.recorded import recorded
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture, Loss, Window
+    from tracealyze.model.capture_input.capture_info import Capture, Loss, Window
 
 _TIMES = {
     "exact": "Call durations are exact.",

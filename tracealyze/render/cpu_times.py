@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.render.listing import Column
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
-    from tracealyze.trace_tables import TraceTables
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
 
 
 def with_waiting(rows: Sequence[Row], trace: TraceTables) -> list[Row]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
-from tracealyze.program_names import short
+from tracealyze.base import units
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
+from tracealyze.model.time_names import name_of
 from tracealyze.render.listing import Column, Listing
-from tracealyze.sanitize import shown
-from tracealyze.time_names import name_of
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row
+    from tracealyze.trace.trace import Trace
 
 _MIN_CALL_WIDTH = 24
 

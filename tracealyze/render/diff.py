@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.causes import Cause, Fate
 from tracealyze.compare.diff import VIEWS, Change, Diff, Status, View, row
+from tracealyze.model.time_names import class_name
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import Column, Listing, strips, write_listing
 from tracealyze.render.terminal import Terminal
-from tracealyze.sanitize import shown
-from tracealyze.time_names import class_name
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run

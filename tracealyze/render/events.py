@@ -7,16 +7,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.render import json, output
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import csv_cell, markdown_cell
 from tracealyze.render.terminal import Terminal
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row
+    from tracealyze.trace.trace import Trace
 
 _COLUMNS = (
     *("line", "file", "tid", "pid", "program", "start_ns", "end_ns", "dur_ns", "cpu_ns", "requested_ns", "kind"),

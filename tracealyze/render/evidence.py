@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracealyze.base.sanitize import shown
 from tracealyze.render.terminal import cells
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from tracealyze import units
-from tracealyze.addresses import rule_page
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.finding import SEVERITIES, Severity
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.render import output
+from tracealyze.render.addresses import rule_page
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import csv_cell, markdown_cell
 from tracealyze.render.terminal import Terminal
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.findings.rule_set import Rule

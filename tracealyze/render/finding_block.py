@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze import units
-from tracealyze.addresses import rule_page
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_TRACING_SHARE
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.grouping import is_about_capture
-from tracealyze.heuristics import MIN_TRACING_SHARE
 from tracealyze.render import evidence
+from tracealyze.render.addresses import rule_page
 from tracealyze.render.terminal import Terminal, cells
-from tracealyze.sanitize import shown
-from tracealyze.verdict import saving_of
+from tracealyze.trace.outcome.verdict import saving_of
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
     from tracealyze.findings.grouping import FindingGroup
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 Quoted: TypeAlias = Mapping[tuple[int, str, int], str]
 """Lines of captures, by number of the capture, file and line."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracealyze import suggested, units
+from tracealyze.base import suggested, units
+from tracealyze.base.sanitize import shown
 from tracealyze.render import json, output
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import Column, Listing, write_listing
-from tracealyze.sanitize import shown
 
 _URI = Column("uri", "capture", min_width=20)
 _LINE = Column("line", "line", right=True)

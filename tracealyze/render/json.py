@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tracealyze.base.sanitize import HIDDEN
 from tracealyze.render import output
-from tracealyze.sanitize import HIDDEN
-from tracealyze.summary import BoundedRows, Rows
+from tracealyze.trace.summary import BoundedRows, Rows
 
 # json escapes C0 itself; other control characters would reach the terminal or break the encoding.
 _RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}

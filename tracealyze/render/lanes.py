@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tracealyze.render.path_rows import PathRow
     from tracealyze.render.text import Symbols
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 _MIN_LANES = 2
 _MAX_LANES = 6

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.terminal import Strip, Terminal
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
+    from tracealyze.model.table import Row
 
 
 # What a spreadsheet computes. A signed number and a login shell (-sh) have no value but themselves.

@@ -9,7 +9,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TextIO
 
-from tracealyze.sanitize import shown, shown_lines
+from tracealyze.base.sanitize import shown, shown_lines
 
 _PLAIN = "tracealyze-plain"
 _SIGNS = {"…": "...", "→": "->", "⇢": "~>", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}

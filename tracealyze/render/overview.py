@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.finding import Severity
-from tracealyze.outcome import Verdict
-from tracealyze.program_names import short
 from tracealyze.render import finding_block, output
 from tracealyze.render.capture_notes import name_of_capture
 from tracealyze.render.listing import Column, Listing, markdown_cell, strips, write_markdown
 from tracealyze.render.terminal import Terminal
-from tracealyze.sanitize import shown
-from tracealyze.verdict import saving_of
+from tracealyze.trace.outcome import Verdict
+from tracealyze.trace.outcome.verdict import saving_of
 
 if TYPE_CHECKING:
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 MAX_ROWS = 12
 _MIN_CAUSE_WIDTH = 20

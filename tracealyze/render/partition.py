@@ -8,16 +8,16 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from tracealyze import units
-from tracealyze.heuristics import MAX_REST_SHARE, MIN_PIECE_SHARE, MIN_PROCESS_SHARE
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_REST_SHARE, MIN_PIECE_SHARE, MIN_PROCESS_SHARE
+from tracealyze.model.selection import Scope
+from tracealyze.model.time_names import CLASSES, name_of
 from tracealyze.render.listing import Column, Listing
-from tracealyze.selection import Scope
-from tracealyze.time_names import CLASSES, name_of
 
 if TYPE_CHECKING:
-    from tracealyze.summary import Summary
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 _CALLS_PER_PROCESS = 5
 _TARGETS_PER_CALL = 3

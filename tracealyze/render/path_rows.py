@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tracealyze import units
-from tracealyze.heuristics import MIN_COMMAND_SHARE, MIN_DIVIDED_SHARE, MIN_PIECE_SHARE
-from tracealyze.program_names import short
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_COMMAND_SHARE, MIN_DIVIDED_SHARE, MIN_PIECE_SHARE
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
 from tracealyze.render.partition import Part, Piece
 from tracealyze.render.processes import command_of
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.table import Table
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Table
+    from tracealyze.trace.trace import Trace
 
 # Above this number of processes, their command lines are too expensive to compare.
 _MAX_LABELLED = 20_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.render.listing import Column, Listing
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row
+    from tracealyze.trace.trace import Trace
 
 _MIN_NAME_WIDTH = 24
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import grouped
-from tracealyze.outcome.outcome import Quoting, Verdict
 from tracealyze.render.capture_notes import lacks_of
 from tracealyze.render.report import headline
-from tracealyze.sanitize import shown
+from tracealyze.trace.outcome.outcome import Quoting, Verdict
 
 if TYPE_CHECKING:
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 MAX_LINES = 8
 _MAX_CAUSES = 3

@@ -6,25 +6,25 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import suggested, units
+from tracealyze.base import suggested, units
+from tracealyze.base.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEXPLAINED_SHARE
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.grouping import FindingGroup, grouped
-from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEXPLAINED_SHARE
-from tracealyze.program_names import short
+from tracealyze.model.time_names import name_of
 from tracealyze.render import finding_block, lanes, path_rows, processes, stages, top_calls, witness
 from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
 from tracealyze.render.listing import Listing, strips
 from tracealyze.render.partition import Piece, folded
 from tracealyze.render.terminal import Terminal, TextLine, cells
-from tracealyze.sanitize import shown
-from tracealyze.time_names import name_of
-from tracealyze.verdict import saving_of
+from tracealyze.trace.outcome.verdict import saving_of
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
+    from tracealyze.model.table import Row
     from tracealyze.render.path_rows import PathRow
-    from tracealyze.summary import Summary
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 MAX_LINES = 60
 """Lines of the report of a capture, unless everything is requested."""

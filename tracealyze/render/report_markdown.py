@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.render import finding_block, output
 from tracealyze.render.capture_notes import name_of_capture
 from tracealyze.render.listing import Listing, markdown_cell, write_markdown
 from tracealyze.render.report import Report, blocked_on, endings, headline
 from tracealyze.render.text import UNICODE
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.findings.grouping import FindingGroup
     from tracealyze.render.partition import Piece
-    from tracealyze.summary import Summary
-    from tracealyze.trace import Trace
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 _INDENT = "&emsp;"
 _TICKS = re.compile("`{3,}")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.scaling import Growth, Scaling, row
 from tracealyze.render.finding_block import STYLES
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.terminal import Terminal
-from tracealyze.sanitize import shown
 
 _MIN_NAME_WIDTH = 24
 _CURVES = "abcdef"

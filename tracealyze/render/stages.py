@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tracealyze import units
-from tracealyze.heuristics import MAX_UNEVENNESS_RATIO, MIN_COVERED_SHARE, MIN_ITEMS_WITHOUT_BEGIN, MIN_STAGE_SHARE
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_UNEVENNESS_RATIO, MIN_COVERED_SHARE, MIN_ITEMS_WITHOUT_BEGIN, MIN_STAGE_SHARE
+from tracealyze.base.sanitize import shown
 from tracealyze.render.listing import Column, Listing
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.capture_info import Capture
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.capture_input.capture_info import Capture
+    from tracealyze.model.table import Row
+    from tracealyze.trace.trace import Trace
 
 _MIN_MESSAGE_WIDTH = 24
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.states import State, States
 from tracealyze.render import json
 from tracealyze.render.forms import Form
 from tracealyze.render.listing import Column, Listing, strips, write_listing
 from tracealyze.render.terminal import Terminal
-from tracealyze.sanitize import shown
 
 
 def write(found: States, top: int, form: Form) -> None:

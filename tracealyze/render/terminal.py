@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tracealyze.base.sanitize import Shown, shown
 from tracealyze.render import output
 from tracealyze.render.text import symbols
-from tracealyze.sanitize import Shown, shown
 
 TextLine: TypeAlias = tuple[tuple[str, str], ...]
 """A line of texts with styles."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.render import cpu_times
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.processes import of_all
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.summary import Summary
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row
+    from tracealyze.trace.summary import Summary
+    from tracealyze.trace.trace import Trace
 
 _MIN_NAME_WIDTH = 24
 # Above this number of targets, single targets are too expensive to list, and of little use.

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracealyze.heuristics import MIN_FOLDED
+from tracealyze.base.heuristics import MIN_FOLDED
+from tracealyze.base.sanitize import shown
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.processes import command_of, end_of
 from tracealyze.render.text import symbols
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.table import Row
-    from tracealyze.trace import Trace
+    from tracealyze.model.table import Row
+    from tracealyze.trace.trace import Trace
 
 _TIMES = (
     Column("birth_ns", "start", drop_order=9),

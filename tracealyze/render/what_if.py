@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tracealyze import units
-from tracealyze.heuristics import MIN_HIDDEN_SHARE
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_HIDDEN_SHARE
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.terminal import Terminal
-from tracealyze.what_if import Fix, WhatIf
+from tracealyze.trace.what_if import Fix, WhatIf
 
 
 def show(found: WhatIf, tick_ns: int) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tracealyze import units
-from tracealyze.sanitize import shown
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.capture_input.witness import PathTime, Witness
+    from tracealyze.model.capture_input.witness import PathTime, Witness
 
 _MAX_NAMES = 3
 

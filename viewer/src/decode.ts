@@ -70,7 +70,7 @@ export function stringsOf(raw: Uint8Array, count: number): string[] {
   return strings;
 }
 
-/** Ranges of characters that are invisible or change the direction of text; those of `tracealyze/sanitize.py`. */
+/** Ranges of characters that are invisible or change the direction of text; those of `tracealyze/base/sanitize.py`. */
 const HIDDEN: [number, number][] = [
   [0x00, 0x1f],
   [0x7f, 0x9f],

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tracealyze
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.commands.what_if import scaled
 
 HERE = Path(__file__).resolve().parent

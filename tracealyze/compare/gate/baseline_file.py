@@ -8,14 +8,14 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tracealyze import suggested
+from tracealyze.base import suggested
+from tracealyze.base.errors import WrongUsage
 from tracealyze.compare.gate.baseline import Baseline
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.known_finding import KnownFinding
 from tracealyze.compare.gate.places import Amounts, Place
 from tracealyze.compare.gate.stats import Series, Stats
 from tracealyze.compare.metrics import Class, Name
-from tracealyze.errors import WrongUsage
 
 SCHEMA = "tracealyze.baseline/1"
 DEFAULT = "tracealyze-baseline.json"

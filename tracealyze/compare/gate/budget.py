@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.compare.metrics import Name
-from tracealyze.errors import WrongUsage
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -36,7 +36,7 @@ class Budget:
 
 def budget_of(text: str) -> Budget:
     """A budget from its text. Raises `WrongUsage` for mistakes and unknown metrics."""
-    from tracealyze.expression import parse_budget
+    from tracealyze.model.expression import parse_budget
 
     found = parse_budget(text, "--budget")
     name = Name(found.metric, found.arguments)

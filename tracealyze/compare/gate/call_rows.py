@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tracealyze.base.heuristics import MIN_CHANGE_COUNT, MIN_FOLDED_FILES
 from tracealyze.compare import name_patterns, syscalls
 from tracealyze.compare.gate.places import Place
-from tracealyze.heuristics import MIN_CHANGE_COUNT, MIN_FOLDED_FILES
 
 _ANY_FILE = "*"
 # What normalization leaves of ids and addresses.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracealyze.base.program_names import file_and_line
 from tracealyze.compare.gate.scripts import Source
-from tracealyze.program_names import file_and_line
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.places import Place
     from tracealyze.compare.run import Run
-    from tracealyze.table import Row
+    from tracealyze.model.table import Row
 
 
 def call_site(run: Run, place: Place) -> Source | None:

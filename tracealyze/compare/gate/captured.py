@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracealyze.capture_input.recorded import recorded
-from tracealyze.heuristics import MIN_PROGRAM_CALLS
-from tracealyze.program_names import short
+from tracealyze.base.heuristics import MIN_PROGRAM_CALLS
+from tracealyze.base.program_names import short
+from tracealyze.model.capture_input.recorded import recorded
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run
-    from tracealyze.selection import Selection
+    from tracealyze.model.selection import Selection
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
 _SYSTEMS |= {

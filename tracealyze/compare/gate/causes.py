@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, TypeAlias
 
+from tracealyze.base.program_names import short
 from tracealyze.compare.name_patterns import differ_in_made_up_names
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.known_finding import KnownFinding

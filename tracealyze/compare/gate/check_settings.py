@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from tracealyze.base.config import SECTION, must_be_known, must_be_texts, seen_from, settings
+from tracealyze.base.errors import WrongUsage
 from tracealyze.compare.gate.scenarios import Scenario, scenarios_of
-from tracealyze.config import SECTION, must_be_known, must_be_texts, seen_from, settings
-from tracealyze.errors import WrongUsage
 
 STORE = "fleet:"
 """Begins the name of a baseline that is a store of many captures."""

@@ -9,10 +9,10 @@ from pathlib import PurePath
 from statistics import median
 from typing import TYPE_CHECKING
 
+from tracealyze.base.program_names import short
 from tracealyze.compare import syscalls
 from tracealyze.compare.name_patterns import families, without_made_up_names
 from tracealyze.findings.matching import file_of
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run

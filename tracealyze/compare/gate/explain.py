@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tracealyze import suggested
+from tracealyze.base import suggested
+from tracealyze.base.program_names import short
 from tracealyze.compare import name_patterns, syscalls
 from tracealyze.compare.gate.call_sites import call_site, in_project
 from tracealyze.compare.gate.places import Place, Places, alike_named, places, weighed
 from tracealyze.compare.metrics import Name, Weigh, weigh
 from tracealyze.compare.work import Work
 from tracealyze.findings.matching import file_of
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.scripts import Source

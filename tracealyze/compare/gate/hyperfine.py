@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracealyze.base.errors import UnusableInput, WrongUsage
+from tracealyze.base.toml_file import content_of
 from tracealyze.compare.gate.timing import Times, Timing
-from tracealyze.errors import UnusableInput, WrongUsage
-from tracealyze.toml_file import content_of
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_BETTER_RATIO, MIN_CLOCK_RUNS
 from tracealyze.compare.gate.stats import Series, Stats, exceeds, is_shifted, limit
 from tracealyze.compare.metrics import METRICS, Class, Name
-from tracealyze.heuristics import MAX_BETTER_RATIO, MIN_CLOCK_RUNS
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.baseline import Baseline

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracealyze.program_names import short
+from tracealyze.base.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding

@@ -7,6 +7,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tracealyze.base.heuristics import MIN_CLOCK_RUNS
+from tracealyze.base.program_names import short
 from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, causes_of
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust
@@ -14,8 +16,6 @@ from tracealyze.compare.gate.places import places
 from tracealyze.compare.gate.stats import exceeds
 from tracealyze.compare.metrics import Class
 from tracealyze.findings.finding import Severity, severity
-from tracealyze.heuristics import MIN_CLOCK_RUNS
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run

@@ -21,7 +21,8 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze import suggested, units
+from tracealyze.base import suggested, units
+from tracealyze.base.program_names import short
 from tracealyze.compare import syscalls
 from tracealyze.compare.gate import call_sites, commands, explain, scripts
 from tracealyze.compare.gate.call_rows import CallRow, call_rows, other_calls
@@ -29,7 +30,6 @@ from tracealyze.compare.gate.judgement import By, Judgement, amount
 from tracealyze.compare.gate.places import Amounts, Place, Places, alike_named, places, weighed
 from tracealyze.compare.gate.stats import exceeds
 from tracealyze.compare.metrics import Class, Name, weigh
-from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.baseline import Baseline

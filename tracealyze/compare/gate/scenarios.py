@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tracealyze.base.config import must_be_known, must_be_texts
+from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.compare.metrics import METRICS, Name
-from tracealyze.config import must_be_known, must_be_texts
-from tracealyze.errors import WrongUsage, did_you_mean
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tracealyze.compare.metrics import Class, Name, Value
-from tracealyze.heuristics import (
+from tracealyze.base.heuristics import (
     MAX_CHANCE,
     MIN_CHANGE_BYTES,
     MIN_CHANGE_COUNT,
@@ -18,6 +17,7 @@ from tracealyze.heuristics import (
     MIN_CLOCK_CHANGE_NS,
     MIN_CLOCK_CHANGE_SHARE,
 )
+from tracealyze.compare.metrics import Class, Name, Value
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run

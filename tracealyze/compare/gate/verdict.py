@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.errors import ExitCode
 from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.call_rows import CallRow
@@ -20,7 +21,6 @@ from tracealyze.compare.gate.regressions import Regression, regressions
 from tracealyze.compare.gate.small_changes import small_changes
 from tracealyze.compare.gate.stats import Series, Stats, series_of
 from tracealyze.compare.metrics import Class, Name
-from tracealyze.errors import ExitCode
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.budget import Budget

@@ -16,7 +16,7 @@ from tracealyze.fleet.extract import capture_rows, weights
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet
-    from tracealyze.trace import Trace
+    from tracealyze.trace.trace import Trace
 
 SCHEMA = "tracealyze.fleet-like/1"
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from tracealyze.fleet.columns import Coder, Texts, places_of
-from tracealyze.fleet.statistics import tail_chances, tail_scores
-from tracealyze.heuristics import (
+from tracealyze.base.heuristics import (
     FLEET_MAX_FALSE_DISCOVERIES,
     FLEET_MIN_CAPTURES,
     FLEET_MIN_OUTLIER_SCORE,
     FLEET_MIN_OUTLIER_SHARE,
 )
+from tracealyze.fleet.columns import Coder, Texts, places_of
+from tracealyze.fleet.statistics import tail_chances, tail_scores
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet

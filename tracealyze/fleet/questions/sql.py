@@ -6,7 +6,7 @@ from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.errors import WrongUsage
+from tracealyze.base.errors import WrongUsage
 from tracealyze.fleet.arrow import Table, dataset
 from tracealyze.fleet.capture_set import SHOWN
 from tracealyze.fleet.questions.top import rows_of

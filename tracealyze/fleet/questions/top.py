@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.fleet.arrow import Table
 from tracealyze.fleet.incidence import Incidence, Visibility, examples, incidence
 from tracealyze.fleet.statistics import wilson

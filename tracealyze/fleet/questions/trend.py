@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from tracealyze.errors import UnusableInput
+from tracealyze.base.errors import UnusableInput
+from tracealyze.base.heuristics import FLEET_MAX_FALSE_DISCOVERIES
 from tracealyze.fleet.columns import Texts
 from tracealyze.fleet.incidence import Visibility
 from tracealyze.fleet.shifts import shifts
 from tracealyze.fleet.statistics import version_key
-from tracealyze.heuristics import FLEET_MAX_FALSE_DISCOVERIES
 
 if TYPE_CHECKING:
     from tracealyze.fleet.capture_set import CaptureSet

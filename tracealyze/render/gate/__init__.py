@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.render import output
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.gate.verdict import Status
 from tracealyze.render.gate.words import (
@@ -19,7 +20,6 @@ from tracealyze.render.gate.words import (
     remarks_of,
     title,
 )
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.scripts import Source

@@ -6,10 +6,10 @@ from hashlib import sha256
 from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, place_of, title
 from tracealyze.render.json import text
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.regressions import Regression

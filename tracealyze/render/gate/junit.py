@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from tracealyze import units
+from tracealyze.base import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome
 from tracealyze.render.gate.words import DOUBTFUL, body, by_reason, headline, title
 

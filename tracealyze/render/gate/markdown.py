@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import Judgement, Outcome, amount
 from tracealyze.render.gate import times
 from tracealyze.render.gate.words import DOUBTFUL, advice, body, details, headline
 from tracealyze.render.listing import markdown_cell
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, amount
 from tracealyze.compare.gate.verdict import Status
 from tracealyze.render.gate import times
 from tracealyze.render.gate.measured import scenario_of
 from tracealyze.render.gate.words import cut, title
 from tracealyze.render.listing import markdown_cell
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.regressions import Grown, Regression

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tracealyze import _engine
-from tracealyze.addresses import SITE, rule_page
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
 from tracealyze.findings.rule_set import rules
+from tracealyze.render.addresses import SITE, rule_page
 from tracealyze.render.gate.words import (
     DOUBTFUL,
     body,
@@ -23,7 +24,6 @@ from tracealyze.render.gate.words import (
     traced,
 )
 from tracealyze.render.json import text
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,11 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from tracealyze import units
+from tracealyze.base import units
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome
 from tracealyze.render.gate import times
 from tracealyze.render.gate.words import DOUBTFUL, advice, body, by_reason, cut, headline, title
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.call_rows import CallRow

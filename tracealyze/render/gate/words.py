@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import suggested, units
+from tracealyze.base import suggested, units
+from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, amount
 from tracealyze.compare.gate.scripts import Source, line_of
 from tracealyze.compare.gate.verdict import Status
 from tracealyze.compare.metrics import Name
-from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.explain import Line

@@ -1,0 +1,1 @@
+"""What all other packages use: errors, units, names, safe texts, settings, and the numbers of judgement."""

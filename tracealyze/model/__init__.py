@@ -1,0 +1,1 @@
+"""Captures as data, without judgement: their files, their tables, and the conditions that select rows."""

@@ -1,0 +1,239 @@
+"""Failures: a command that exited with an error, or reported one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
+from tracealyze.model.capture_input.recapture import whole_command
+from tracealyze.trace.outcome import known
+from tracealyze.trace.outcome.causes import Cause, cause_of, elsewhere
+from tracealyze.trace.outcome.failures import (
+    called,
+    command,
+    failure_at_end,
+    lost_output,
+    nearest_refusal,
+    sentence,
+    unexplained,
+)
+from tracealyze.trace.outcome.messages import (
+    Message,
+    certain_failure,
+    failure_of_child,
+    last_message,
+    last_progress,
+    rejection,
+)
+from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+    from tracealyze.trace.outcome.processes import EndedProcess
+
+_MAX_NAMED = 2
+_NEAR_EVENTS = 16
+"""Calls between a message and the end of a cut capture in which a program that gives up frees what it has."""
+
+
+def failure(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """How the command failed, or a process that the tracer attached to; None if it did not."""
+    mains = [each for each in processes if each.is_command] or _roots(trace, processes)
+    for process in [*mains, *_begun(mains, processes)]:
+        if found := _of(trace, process, processes):
+            return found
+    return None
+
+
+def _begun(mains: Sequence[EndedProcess], processes: Sequence[EndedProcess]) -> list[EndedProcess]:
+    """In a capture of a whole system, the processes that began and ended in it: what it was taken for."""
+    if len(mains) == 1 or any(each.has_ended for each in mains):
+        return []
+    return [each for each in processes if each.ending["born"] and each.has_ended][::-1]
+
+
+def _roots(trace: TraceTables, processes: Sequence[EndedProcess]) -> list[EndedProcess]:
+    """The processes whose parents are not in the capture, without those that another one of them killed."""
+    roots = [each for each in processes if each.ending["root"]]
+    pids = {each.pid for each in roots}
+    killed = {row["pid"] for row in trace.table("stops") if row["kind"] == "killed" and row["sender_pid"] in pids}
+    return [each for each in roots if each.pid not in killed] or roots
+
+
+def rejections(processes: Sequence[EndedProcess]) -> Iterator[str]:
+    """The last answer of a peer to each process, if it refuses what was requested."""
+    for process in processes:
+        if answer := rejection(process):
+            yield Quoting(f"Last answer: {answer.quoted()}.")
+
+
+def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    code = process.exit_code
+    if process.signal_kind == "killed":
+        return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
+    if code:
+        meaning = known.exit_status(short(process.ending["program"]), code)
+        if meaning and meaning.is_fine:
+            return None
+        reason = f" ({meaning.text})" if meaning else ""
+        return _outcome(trace, process, processes, f"exited with status {code}{reason}")
+    if certain := certain_failure(process):
+        later = last_message(process)
+        message = later if later and later.is_failure and later.line >= certain.line else certain
+        if how := _end_after(process, message):
+            return _outcome(trace, process, processes, f"reported an error, and {how}", message)
+    if code == 0 and (row := lost_output(process)):
+        how = f"exited with status 0, although {row['syscall']} failed with {row['errno']}"
+        return _outcome(trace, process, processes, how)
+    if code == 0 and process.failed_child and (said := failure_of_child(process)):
+        how = f"exited with status 0, although its {process.failed_child}"
+        return _outcome(trace, process, processes, how, said)
+    if not process.has_ended and not process.is_told and (row := failure_at_end(process)):
+        how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
+        return _outcome(trace, process, processes, how)
+    return None
+
+
+def _end_after(process: EndedProcess, message: Message) -> str:
+    """What followed the message of a process that no error ended; empty if it went on."""
+    if process.exit_code == 0:
+        return "exited with status 0"
+    if process.is_told or process.signal:
+        return f"was ended by {process.signal or process.ending['told_by']}"
+    is_near = process.ending["last_line"] - message.line <= _NEAR_EVENTS
+    return "the capture ends soon after" if is_near else ""
+
+
+def _outcome(
+    trace: TraceTables,
+    process: EndedProcess,
+    processes: Sequence[EndedProcess],
+    how: str,
+    said: Message | None = None,
+) -> Outcome:
+    cause = cause_of(trace, process, processes, said)
+    culprit, message, failed = cause.culprit, cause.message, cause.failed
+    lines = [message.line if message else None, failed["last_line"] if failed else None, process.ending["last_line"]]
+    return Outcome(
+        Verdict.FAILED,
+        f"{process.name(processes)} {shown(how)}",
+        (*_killed_in(trace, process, processes), *_details(process, processes, cause, elsewhere(trace, cause))),
+        tuple(line for line in lines if line),
+        unseen=_unseen(trace, message),
+        next=_next(trace, culprit, message, failed),
+        inert=_inert(process, failed),
+    )
+
+
+def _inert(process: EndedProcess, failed: Row | None) -> str:
+    how = f"exited with status {process.exit_code}" if process.exit_code is not None else "ended by a signal"
+    is_known = failed and failed["errno"] in known.errors()
+    return f"{how}; {failed['errno']} (line {failed['last_line']})" if failed and is_known else how
+
+
+def _details(
+    process: EndedProcess, processes: Sequence[EndedProcess], cause: Cause, other: Row | None
+) -> Iterator[str]:
+    culprit, message, failed = cause.culprit, cause.message, cause.failed
+    if culprit is not process:
+        yield shown(f"Its child {culprit.name(processes)} exited with status {culprit.exit_code}.")
+    elif process.exit_code and process.failed_child:
+        yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
+    if message:
+        yield Quoting(f"Last message: {message.quoted()}.")
+    elif answer := rejection(culprit):
+        yield Quoting(f"Last answer: {answer.quoted()}.")
+    elif output := last_progress(culprit):
+        yield Quoting(f"Last output: {output.quoted()}.")
+    if failed:
+        yield sentence(failed)
+    elif other:
+        yield shown(f"In pid {other['pid']} {other['program'] or ''}".rstrip() + f": {sentence(other)}")
+    if not process.has_ended or (process.is_told and process.signal_kind != "killed"):
+        yield from _waits(process)
+    if failed or not other:
+        yield from _earlier(culprit, failed)
+
+
+def _killed_in(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
+    """What a process was doing that SIGKILL ended, and for how long it had gone on after it was asked to end."""
+    if process.signal_kind != "killed":
+        return
+    row = _stop_of(trace, process)
+    if row and row["asked"] and row["deaf_ns"]:
+        later = f"SIGKILL ends it {units.duration(row['deaf_ns'], trace.tick_ns)} later"
+        yield shown(f"{process.name(processes)} does not end after {row['asked']}: {later}.")
+    elif row and row["asked"]:
+        yield shown(f"{row['asked']} had asked it to end (line {row['asked_line']}); it went on.")
+    for call in process.last_calls[:1]:
+        yield shown(f"It never returned from {called(call)} (line {call['last_line']}).")
+
+
+def _stop_of(trace: TraceTables, process: EndedProcess) -> Row | None:
+    """How a process was killed, as the table of stops has it."""
+    return next((row for row in trace.table("stops") if row["kind"] == "killed" and row["pid"] == process.pid), None)
+
+
+def _waits(process: EndedProcess) -> Iterator[str]:
+    # A copied text may end in the message that the program prints, or in a call that waits for nothing.
+    for row in [each for each in process.last_calls if each["kind"] not in ("reader", "kernel")][:1]:
+        limit = f" of {units.duration(row['requested_ns'])}" if (row["requested_ns"] or 0) > 0 else ""
+        yield shown(f"Then it waits in {row['syscall']}{limit} (line {row['last_line']}).")
+
+
+def _earlier(process: EndedProcess, failed: Row | None) -> Iterator[str]:
+    """Other failures that deserve a line, and how many were usual."""
+    others = [
+        row for row in process.last_failures if row is not failed and not row["recovered"] and not known.is_usual(row)
+    ]
+    weight = {name: error.weight for name, error in known.errors().items()}
+    others = [row for row in others if weight.get(row["errno"], 0) >= weight["EPERM"]]
+    for row in others[-_MAX_NAMED:]:
+        yield f"Earlier: {sentence(row)}"
+    if others:
+        return
+    is_passed_on = known.signal_of_status(process.exit_code or 0) or process.failed_child
+    if not failed and not is_passed_on and (nearest := nearest_refusal(process) or unexplained(process)):
+        yield f"Before it: {sentence(nearest)}"
+        return
+    usual = sum(row["calls"] for row in process.last_failures) - (failed["calls"] if failed else 0)
+    if usual:
+        # Without a failure that explains the end, one of these may.
+        which = "as usual for healthy programs" if failed else "all of kinds that healthy programs have, too"
+        yield f"{'Other failures' if failed else 'Failures'} before: {units.count(usual)}, {which}."
+
+
+def _sender(process: EndedProcess) -> str:
+    sender = process.ending["sender_pid"]
+    return f" from pid {sender}" if sender is not None else ""
+
+
+def _unseen(trace: TraceTables, message: Message | None) -> str:
+    if message and known.message_words().set_uid.search(message.text):
+        return "the program as it runs untraced: strace of an ordinary user takes away set-uid rights"
+    if message is None and trace.captures[0].filtered:
+        return f"the error message, because only {_traced(trace)} were traced"
+    return ""
+
+
+def _traced(trace: TraceTables) -> str:
+    families = trace.captures[0].families
+    return f"{', '.join(families)} calls" if families else "some calls"
+
+
+def _next(trace: TraceTables, process: EndedProcess, message: Message | None, failed: Row | None) -> str:
+    if message and known.message_words().set_uid.search(message.text):
+        return "sudo strace -f -ttt -T -yy -u USER -o FILE COMMAND"
+    if failed and (text := command(failed, process.pid)):
+        return text
+    if process.signal == "SIGKILL" and (row := _stop_of(trace, process)) and row["asked"]:
+        return f"grep -E 'Sig(Ign|Cgt)' /proc/{process.pid or 'PID'}/status"
+    if process.signal == "SIGKILL":
+        return "dmesg | grep -iE 'killed process|out of memory'"
+    if message is None:
+        return whole_command(trace.captures[0].format)
+    return ""

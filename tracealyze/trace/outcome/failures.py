@@ -1,0 +1,207 @@
+"""The failed call that a process did not survive, among those that it handled."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import MIN_NOTED_CALL_NS
+from tracealyze.base.sanitize import shown
+from tracealyze.base.suggested import quoted
+from tracealyze.trace.outcome import known
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.trace.outcome.messages import Message
+    from tracealyze.trace.outcome.processes import EndedProcess
+
+_UNNAMED = "socket:[]"
+"""A socket of which the capture shows neither number nor peer."""
+_JUST_BEFORE = 3
+"""Calls between a failure and a crash that may be its consequence."""
+_NEAR_LINES = 40
+"""A failure so many lines before the message, or the end, counts half."""
+_LAST_LINES = 16
+"""Without a message, what failed within so many lines before the end."""
+_COMMON_WEIGHT = 4
+"""Weight of errors that programs often handle."""
+_MIN_WEIGHT = 1.0
+_SERIOUS_WEIGHT = 9
+"""Weight of errors after which few programs go on."""
+_LAST_CALLS = 8
+"""Calls in which a program that gives up cleans up."""
+_WRITES = ("write", "pwrite", "fsync", "fdatasync", "ftruncate", "fallocate")
+_NAMED = 4.0
+_STATED = 2.0
+_MIN_NAME_LENGTH = 4
+_PEER = re.compile(r"(?P<host>.*):(?P<port>\d{1,5})")
+
+
+def weighed_failure(
+    process: EndedProcess, message: Message | None, *, is_filtered: bool = False
+) -> tuple[float, Row | None]:
+    """The failed call that explains the message or the end best, and how much it does; 0 and None if nothing does.
+
+    If calls were left out of the capture, a call that failed shortly before the end need not be near it."""
+    end = message.line if message else process.ending["last_line"]
+    within = 0 if message is None and is_filtered else _NEAR_LINES if message else _LAST_LINES
+    weighed = [(_weight(row, end, message, within), row["last_line"], row) for row in process.last_failures]
+    best = max((each for each in weighed if each[0] >= _MIN_WEIGHT), key=lambda each: each[:2], default=None)
+    return (best[0], best[2]) if best else (0.0, None)
+
+
+def failure_at_end(process: EndedProcess) -> Row | None:
+    """A serious failure among the last calls of a process whose end is not in the capture; None if there is none."""
+    for row in reversed(process.last_failures):
+        error = known.error(row["errno"])
+        is_all = row["syscall"] == "execve" and process.ending["calls"] == 1
+        is_last = error is not None and error.refusal and error.weight > _COMMON_WEIGHT and not row["calls_after"]
+        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all or is_last)
+        if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
+            return row
+    return None
+
+
+def lost_output(process: EndedProcess) -> Row | None:
+    """A write that failed for want of room or because of its device, in a process that exited as if it had not."""
+    for row in reversed(process.last_failures):
+        error = known.error(row["errno"])
+        is_lost = error is not None and error.loses and row["syscall"].startswith(_WRITES)
+        if is_lost and not row["recovered"] and not known.is_usual(row):
+            return row
+    return None
+
+
+def nearest_refusal(process: EndedProcess) -> Row | None:
+    """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
+    refusals = {name for name, error in known.errors().items() if error.refusal}
+    return next((row for row in _near_end(process) if row["errno"] in refusals), None)
+
+
+def just_before(process: EndedProcess) -> Row | None:
+    """The failure among the very last calls, whatever healthy programs have: a crash may be its consequence."""
+    rows = [row for row in process.last_failures if row["calls_after"] < _JUST_BEFORE and known.error(row["errno"])]
+    rows = [row for row in rows if row["target"] and not row["recovered"]]
+    return rows[-1] if rows else None
+
+
+def unexplained(process: EndedProcess) -> Row | None:
+    """The last failure near the end that the process did not recover from, and that healthy programs do not have."""
+    return next((row for row in _near_end(process) if not known.is_usual(row)), None)
+
+
+def _near_end(process: EndedProcess) -> list[Row]:
+    """Failures among the last calls that the process did not recover from, the last one first."""
+    rows = [row for row in process.last_failures if row["calls_after"] <= _NEAR_LINES and not row["recovered"]]
+    return rows[::-1]
+
+
+def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
+    """How much a failure explains the end, from the error, the distance, and whether the message names it."""
+    error = known.error(row["errno"])
+    distance: int = end - row["last_line"]
+    is_named, has_reason = _names(message, row), _states(message, row)
+    if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
+        return 0.0
+    # A missing file that nothing names explains an end only right before it: programs look for many files.
+    is_near = distance <= within // _COMMON_WEIGHT
+    if error.weight <= _COMMON_WEIGHT and not is_named and not has_reason and not is_near:
+        return 0.0
+    nearness = 1 / (1 + distance / _NEAR_LINES)
+    return error.weight * nearness * (_NAMED if is_named else 1.0) * (_STATED if has_reason else 1.0)
+
+
+def _is_meant(message: Message | None, row: Row) -> bool:
+    """Whether a message is about a failure that healthy programs have, too. Many of them miss some file."""
+    return _quotes(message, row) or (row["errno"] != "ENOENT" and _states(message, row))
+
+
+def _quotes(message: Message | None, row: Row) -> bool:
+    """Whether a message has the whole name of the file of a call."""
+    name = (row["target"] or "").rpartition("/")[2]
+    return message is not None and len(name) >= _MIN_NAME_LENGTH and name in message.text
+
+
+def _names(message: Message | None, row: Row) -> bool:
+    """Whether a message names the file or the port of a call."""
+    target = row["target"] or ""
+    peer = _PEER.fullmatch(target)
+    name = peer["port"] if peer else target.rstrip("/").rpartition("/")[2].partition(".")[0]
+    return message is not None and len(name) >= _MIN_NAME_LENGTH and name.lower() in message.text.lower()
+
+
+def _states(message: Message | None, row: Row) -> bool:
+    """Whether a message states the error of a call."""
+    error = known.error(row["errno"])
+    return message is not None and error is not None and error.text.lower() in message.text.lower() and bool(error.text)
+
+
+def called(row: Row) -> str:
+    """What a row calls: `futex FUTEX_WAIT on 0x10b8008`."""
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    return f"{call} on {row['target']}" if row["target"] and row["target"] != _UNNAMED else call
+
+
+def sentence(row: Row) -> str:
+    """`bind on :5000 failed with EADDRINUSE (line 9095): Address already in use.`"""
+    meaning = known.meaning(row["errno"], row["syscall"])
+    reason = f": {meaning}" if meaning else ""
+    return shown(f"{_failed(row)}{reason}.")
+
+
+def step(row: Row) -> str:
+    """A call that succeeded, as a step of what a process did: `openat /etc/hosts ×2 (line 14)`."""
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    times = f" ×{row['calls']}" if row["calls"] > 1 else ""
+    return shown(f"{call} {row['target']}{times} (line {row['last_line']})")
+
+
+def as_usual(row: Row) -> str:
+    """`close failed 3 times with EBADF (line 9), as usual: programs close descriptors that they may have inherited.`"""
+    because = known.why_usual(row)
+    return shown(f"{_failed(row)}, as usual{': ' if because else ''}{because}.")
+
+
+def _failed(row: Row) -> str:
+    times = f" {units.counted(row['calls'], 'time')}" if row["calls"] > 1 else ""
+    last_ns = row.get("last_ns") or 0
+    after = f" after {units.duration(last_ns)}" if last_ns >= MIN_NOTED_CALL_NS else ""
+    return f"{called(row)} failed{times} with {row['errno']}{after} (line {row['last_line']})"
+
+
+def is_this_host(host: str) -> bool:
+    """Whether an address is one of the machine itself, whatever its network."""
+    return host.startswith(("127.", "[::1", "[::ffff:127.")) or host in ("::1", "0.0.0.0", "localhost")
+
+
+def command(row: Row, pid: int | None) -> str:
+    """A command that shows more about a failure; empty if none is known."""
+    error = known.error(row["errno"])
+    target = str(row["target"] or "")
+    peer = _PEER.fullmatch(target)
+    folder = target.rpartition("/")[0] or "/"
+    host = peer["host"].strip("[]") if peer else ""
+    # A command would read it as an option.
+    host = "" if host.startswith("-") else host
+    if row["errno"] == "EACCES" and row["syscall"] == "bind":
+        return "setcap cap_net_bind_service=+ep PROGRAM, or a port from 1024 on"
+    if row["errno"] == "ENOENT" and row["syscall"] == "execve":
+        return f"file {quoted(target)}; ldd {quoted(target)}" if target else ""
+    if row["errno"] == "ECONNREFUSED" and target.startswith("/"):
+        return f"ls -l {quoted(target)}; ss -lx"
+    if row["errno"] == "ECONNREFUSED" and peer and is_this_host(peer["host"]):
+        return f"ss -ltnp 'sport = :{peer['port']}'"
+    template = (error.nexts.get(row["syscall"]) or error.next) if error else ""
+    if not template:
+        return ""
+    values = {
+        "target": quoted(target),
+        "folder": quoted(folder),
+        "host": quoted(host) if host else "",
+        "port": peer["port"] if peer else "",
+        "pid": "PID" if pid is None else str(pid),
+    }
+    wanted = [name for name in values if f"{{{name}}}" in template]
+    is_known = all(values[name] and (name not in ("target", "folder") or target.startswith("/")) for name in wanted)
+    return shown(template.format(**values)) if is_known else ""

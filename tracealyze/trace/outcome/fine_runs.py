@@ -1,0 +1,294 @@
+"""Runs without a failure: how they ended, or that the capture does not show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.program_names import process_of, short
+from tracealyze.base.sanitize import shown
+from tracealyze.model.capture_input.recapture import whole_command
+from tracealyze.trace.outcome import hangs, known
+from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, step, unexplained
+from tracealyze.trace.outcome.messages import last_message
+from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+    from tracealyze.trace.outcome.processes import EndedProcess
+
+_IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
+_MAX_CHILDREN = 2
+_MAX_USUAL = 2
+_MAX_STEPS = 3
+_ATTACHING = frozenset(("process", "exit", "blank"))
+"""Kinds of lines of a tracer that attaches and detaches."""
+_LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
+
+
+def loading(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That the capture ends on a library while its program has just started; None if it does not."""
+    for process in processes:
+        rows = [row for row in process.last_calls if _LIBRARY.search(row["target"] or "")]
+        if rows and process.is_command:
+            name = process.name(processes)
+            return Outcome(
+                Verdict.CANNOT_TELL,
+                f"the capture ends while {name} is still loading libraries, before its main function",
+                lines=(rows[-1]["last_line"],),
+                unseen="what the program does",
+                next=whole_command(trace.captures[0].format, attaches=True),
+            )
+    return None
+
+
+def without_calls(trace: TraceTables) -> Outcome | None:
+    """That the tracer attached to processes which made no call; None if the capture has other lines."""
+    lines = {kind for capture in trace.captures for kind, number in capture.accounting.items() if number}
+    if not all(capture.accounting.get("process") for capture in trace.captures) or not lines <= _ATTACHING:
+        return None
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        "the traced process made no system call while the tracer was attached",
+        ("It computes, or it is in a call that began before and that the tracer did not print.",),
+        unseen="where it is",
+        next="top -H -p PID; gdb -p PID -batch -ex 'thread apply all bt'",
+        inert="no system call was made",
+    )
+
+
+def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
+    """How a run without a failure ended."""
+    process = next((each for each in processes if each.is_command), None)
+    roots = [each for each in processes if each.ending["root"]]
+    # One that made no call in the capture says nothing about it.
+    process = process or next((each for each in roots if each.ending["calls"]), next(iter(roots), None))
+    if process is None:
+        return Outcome(Verdict.CANNOT_TELL, "")
+    name = process.name(processes)
+    if process.exit_code is not None:
+        return _exited(trace, process, processes)
+    if process.is_told:
+        return _told(process, name)
+    if asked := next((each for each in processes if each.signal_kind == "asked"), None):
+        # The tracer may leave out the end of the process, and print those of its threads.
+        return _told(asked, name)
+    if outcome := _awaits_child(trace, process, processes):
+        return outcome
+    if row := _idle(processes):
+        on = f" on {row['target']}" if row["target"] else ""
+        does = "sleeps" if row["kind"] == "time" else "waits for work"
+        waiting = next((each for each in processes if row in each.last_calls), process)
+        remark = _while_idle(waiting)
+        return Outcome(
+            Verdict.FINE,
+            shown(f"{waiting.name(processes)} {does} in {row['syscall']}{on} when the capture ends"),
+            (remark,) if remark else tuple(_usual(waiting)),
+            (row["last_line"],),
+            remark=remark,
+        )
+    if row := _lock(processes):
+        return _locked(process, name, row)
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"the capture ends before {name} does",
+        (*(_last_words(process) or _last_failure(process)), *_last_steps(process)),
+        unseen="how it goes on",
+        next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _lock(processes: Sequence[EndedProcess]) -> Row | None:
+    """The wait for a lock or for another thread in which all traced threads are when the capture ends."""
+    rows = [row for process in processes for row in process.last_calls]
+    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
+    return rows[0] if rows and waits and len(rows) == sum(each.ending["threads"] for each in processes) else None
+
+
+def _locked(process: EndedProcess, name: str, row: Row) -> Outcome:
+    on = f" on {row['target']}" if row["target"] else ""
+    # futex(2): a futex without this mark may lie in memory that processes share.
+    is_shared = row["syscall"] == "futex" and row["op"] == "FUTEX_WAIT"
+    shared = (
+        "The address may be in memory that processes share, such as a database: one that died may still hold the lock."
+    )
+    own = "Another thread of the process has to end this wait, and none is in the capture."
+    remark = shared if is_shared else own
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"the capture ends while {name} waits in {row['syscall']} {row['op'] or ''}{on}"),
+        (remark,),
+        (row["last_line"],),
+        unseen="who should end the wait",
+        next=hangs.command(process.pid),
+        remark=remark,
+    )
+
+
+def _awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a process waits for a child which is in a call itself when the capture ends; None if it does not."""
+    if not any(row["kind"] == "child" for row in process.last_calls):
+        return None
+    others = [row for row in trace.table("open_calls") if row["pid"] != process.pid and row["kind"] != "child"]
+    if not others or any(row["idle"] for row in others):
+        return None
+    row = others[-1]
+    on = f" on {row['target']}" if row["target"] else ""
+    remark = shown(f"{process_of(row)} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned.")
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"the capture ends while {process.name(processes)} waits for its child",
+        (remark,),
+        (row["last_line"],),
+        unseen="whether it returns",
+        next=hangs.command(row["pid"]),
+        remark=remark,
+    )
+
+
+def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
+    code = process.exit_code or 0
+    name = process.name(processes)
+    meaning = known.exit_status(short(process.ending["program"]), code)
+    reason = f" ({meaning.text})" if meaning else ""
+    details = list(_of_children(process, processes))
+    failed = sum(row["calls"] for row in process.last_failures)
+    serious = [row for row in process.last_failures if not row["recovered"] and not known.is_usual(row)]
+    if failed and not serious:
+        plural = "failure is" if failed == 1 else "failures are"
+        end = "." if details else "; no process failed."
+        details.append(f"{units.count(failed)} {plural} usual or recovered from{end}")
+    has_times = bool(trace.window.wall_ns) or trace.captures[0].has.get("durations")
+    return Outcome(
+        Verdict.FINE,
+        f"{name} exited with status {code}{reason}",
+        tuple(details),
+        (process.ending["last_line"],),
+        unseen="" if has_times else "whether it was slow",
+        next="" if has_times else _again(trace, process),
+        inert=f"exited with status {code}",
+    )
+
+
+def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
+    """Children that ended with an error, or were killed, before the command itself ended well."""
+    ended = [each for each in processes if each is not process and not each.ending["root"]]
+    failed = [each for each in ended if each.signal_kind in ("crash", "killed") or _is_failed(each)]
+    for child in failed[-_MAX_CHILDREN:]:
+        how = f"was killed by {child.signal}" if child.signal else f"exited with status {child.exit_code}"
+        message = last_message(child)
+        yield shown(f"Its child {child.name(processes)} {how} (line {child.ending['last_line']}), and it went on.")
+        if message and message.is_failure:
+            yield Quoting(f"The child's last message: {message.quoted()}.")
+    if process.failed_child:
+        yield f"Its {process.failed_child} (line {process.ending['child_line']}); that child was not traced."
+    if len(failed) > _MAX_CHILDREN:
+        yield f"{len(failed) - _MAX_CHILDREN} more of its children failed."
+
+
+def _is_failed(process: EndedProcess) -> bool:
+    """Whether an exit status says that something failed, and is no answer such as that of grep."""
+    code = process.exit_code
+    meaning = known.exit_status(short(process.ending["program"]), code) if code else None
+    message = last_message(process)
+    return bool(code and not (meaning and meaning.is_fine) and message and message.is_failure)
+
+
+def _again(trace: TraceTables, process: EndedProcess) -> str:
+    """The command that captures the same with times."""
+    again = whole_command(trace.captures[0].format)
+    return again.replace("COMMAND", process.command_line or "COMMAND")
+
+
+def _told(process: EndedProcess, name: str) -> Outcome:
+    signal = process.signal or process.ending["told_by"]
+    known_signal = known.signals().get(signal)
+    meaning = f" ({known_signal.text})" if known_signal and known_signal.text else ""
+    row = _idle([process])
+    waited = f" waited in {row['syscall']} until" if row else " ran until"
+    verdict = Verdict.FINE if row or process.signal_kind == "asked" else Verdict.CANNOT_TELL
+    return Outcome(
+        verdict,
+        shown(f"{name}{waited} {signal}{meaning} ended it"),
+        tuple(_usual(process)),
+        (process.ending["last_line"],),
+    )
+
+
+def _idle(processes: Sequence[EndedProcess]) -> Row | None:
+    """The call in which a process waits for work, if all its threads only wait."""
+    rows = [row for process in processes for row in process.last_calls]
+    # Threads that wait for each other do not wait for work, unless another one does.
+    waits_for_threads = all(row["kind"] == "thread" for row in rows)
+    is_idle = rows and all(row["kind"] in _IDLE for row in rows) and not waits_for_threads
+    order = {kind: place for place, kind in enumerate(_IDLE)}
+    return min(rows, key=lambda row: order[row["kind"]]) if is_idle else None
+
+
+def _while_idle(process: EndedProcess) -> str:
+    """What an idle program asked for, or what it was refused last; empty if nothing."""
+    if asked := hangs.prompt(process):
+        return Quoting(f"It asked: {asked.quoted()}.")
+    refused = nearest_refusal(process)
+    return f"It was refused before: {sentence(refused)}" if refused and not known.is_usual(refused) else ""
+
+
+def next_child(trace: TraceTables, pid: int | None) -> Outcome | None:
+    """That a process waits for another child when the capture ends, after earlier ones returned; None if it does not.
+
+    Whether this one returns too is not known. None if the child was traced: then its calls say so."""
+    row = next((each for each in trace.table("open_calls") if each["pid"] == pid and each["kind"] == "child"), None)
+    if row is None or any(each["parent_pid"] == pid for each in trace.processes if each["pid"] != pid):
+        return None
+    waits = trace.select(pid=() if pid is None else pid, syscall=row["syscall"], where="ret > 0")
+    if not (returned := waits.totals["calls"]):
+        return None
+    many = units.counted(returned, "earlier child returned", "earlier children returned")
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"the capture ends while {process_of(row)} waits for its next child"),
+        (f"{many}. This one was not traced.",),
+        (row["last_line"],),
+        unseen="whether it returns",
+        next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _last_words(process: EndedProcess) -> list[str]:
+    """What the process said last, if that is about a failure, and what failed."""
+    message = last_message(process)
+    if message is None or not message.is_failure:
+        return []
+    row = unexplained(process)
+    return [f"Last message: {message.quoted()}.", *([f"Last failure: {sentence(row)}"] if row else [])]
+
+
+def _last_failure(process: EndedProcess) -> list[str]:
+    """What failed last; it may be what the capture is about."""
+    row = unexplained(process)
+    return [f"Last failure: {sentence(row)}"] if row else _usual(process)
+
+
+def _usual(process: EndedProcess) -> list[str]:
+    """The failures of a process that has only such that healthy programs have, too: one sentence for each error."""
+    if any(not row["recovered"] and not known.is_usual(row) for row in process.last_failures):
+        return []
+    last: dict[tuple[str, str], Row] = {}
+    for row in filter(known.is_usual, process.last_failures):
+        key = row["syscall"], row["errno"]
+        calls = row["calls"] + (last[key]["calls"] if key in last else 0)
+        last[key] = {**row, "calls": calls}
+    rows = sorted(last.values(), key=lambda row: row["last_line"])[-_MAX_USUAL:]
+    if process.last_failures and not rows:
+        return ["It went on after each failure."]
+    return [as_usual(row) for row in rows]
+
+
+def _last_steps(process: EndedProcess) -> list[str]:
+    """What the process worked on last, with success: files, devices, peers, and libraries if there is nothing else."""
+    rows = [row for row in process.last_targets if "/" in row["target"] or ":" in row["target"]]
+    rows = [row for row in rows if not _LIBRARY.search(row["target"])] or rows
+    return [f"Its last steps: {'; '.join(map(step, rows[-_MAX_STEPS:]))}."] if rows else []

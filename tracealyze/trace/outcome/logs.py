@@ -1,0 +1,119 @@
+"""How a machine or a service went, from the messages of its log that report a crash, a hang or a failure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_EXCERPT_MESSAGES, MIN_FINAL_MESSAGES_SHARE
+from tracealyze.base.sanitize import shown
+from tracealyze.findings.compiled_rules import known_table
+from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+
+_MAX_CHARACTERS = 110
+_SERIOUS = (Verdict.CRASHED, Verdict.HUNG)
+
+
+@dataclass(frozen=True)
+class KnownMessage:
+    """Messages that decide how a run went."""
+
+    pattern: re.Pattern[str]
+    verdict: Verdict | None
+    """None for messages that deserve a line, and decide nothing."""
+    next: str
+
+
+@cache
+def known_messages() -> tuple[KnownMessage, ...]:
+    """The known messages, the most serious first."""
+    entries: list[dict[str, str]] = known_table("log_messages")["message"]
+    return tuple(
+        KnownMessage(
+            re.compile(entry["pattern"]),
+            None if entry["verdict"] == "error" else Verdict(entry["verdict"]),
+            entry.get("next", ""),
+        )
+        for entry in entries
+    )
+
+
+def failure(trace: TraceTables) -> Outcome | None:
+    """The crash, hang or failure that the messages of a log report; None if they report none.
+
+    A failure in the middle of a long log was survived; only a crash or a hang counts wherever it stands."""
+    found = _most_serious(trace)
+    if found is None:
+        return None
+    known, row = found
+    verdict = known.verdict
+    if verdict not in _SERIOUS and not (verdict and _decides(trace, row)):
+        return None
+    quoted = _quoted(row)
+    times = f", {units.counted(row['messages'], 'time')}" if row["messages"] > 1 else ""
+    return Outcome(
+        verdict,
+        f"the log reports {quoted}{times}",
+        tuple(_followed(trace, row)),
+        (row["first_line"],),
+        next=_command(known, row),
+        inert=f"a message of the log reports it (line {row['first_line']})",
+    )
+
+
+def remark(trace: TraceTables) -> str:
+    """A message of the log about an error, as a sentence; empty if there is none."""
+    found = _most_serious(trace)
+    return Quoting(f"The log reports {_quoted(found[1])}.") if found else ""
+
+
+def _most_serious(trace: TraceTables) -> tuple[KnownMessage, Row] | None:
+    """Of the messages that fit the most serious entry, the earliest one."""
+    rows = sorted(trace.stages, key=lambda row: row["first_line"])
+    for known in known_messages():
+        for row in rows:
+            if known.pattern.search(row["message"]):
+                return known, row
+    return None
+
+
+def _decides(trace: TraceTables, row: Row) -> bool:
+    """Whether a message stands in an excerpt, or among the last ones of a log."""
+    lines = sum(capture.lines for capture in trace.captures)
+    return lines <= MAX_EXCERPT_MESSAGES or row["last_line"] >= (1 - MIN_FINAL_MESSAGES_SHARE) * lines
+
+
+def _followed(trace: TraceTables, row: Row) -> list[str]:
+    """Another message of the same kind that follows: what the first one led to."""
+    rows = sorted(trace.stages, key=lambda each: each["first_line"])
+    later = [each for each in rows if each["first_line"] > row["last_line"]]
+    for known in known_messages():
+        if known.verdict is not None:
+            for each in later:
+                if known.pattern.search(each["message"]):
+                    return [Quoting(f"Then {_quoted(each)}.")]
+    return []
+
+
+def _quoted(row: Row) -> str:
+    text = " ".join(shown(row["message"]).split())
+    text = text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
+    return f'"{text}" (line {row["first_line"]})'
+
+
+_UNIT = re.compile(r"\b([\w@.\\-]+\.(?:service|mount|device|socket|target|timer))\b", re.ASCII)
+
+
+def _command(known: KnownMessage, row: Row) -> str:
+    """The command that shows more, with the unit that the message names."""
+    unit = _UNIT.search(row["message"])
+    if "UNIT" not in known.next or unit is None:
+        return known.next
+    return known.next.replace("UNIT", unit[1].lstrip("-"))

@@ -1,0 +1,159 @@
+"""Observations: what the lines of any capture show, without an accusation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_LOADED_FILES, MIN_OBSERVED_SHARE
+from tracealyze.base.program_names import process_of
+from tracealyze.base.sanitize import shown
+from tracealyze.findings.grouping import about_captures
+from tracealyze.findings.matching import file_of
+from tracealyze.model.trace_tables import errors_of
+from tracealyze.trace.outcome import known
+from tracealyze.trace.outcome.failures import called
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+    from tracealyze.trace.outcome.outcome import Outcome
+
+_MIN_TURNS = 4
+_MIN_CALLS = 8
+_MAX_BODY = 3
+_MAX_OF_KIND = 4
+_MAX_TOLD_CALLS = 3
+_MAPS = ("mmap", "mmap2", "mprotect")
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A fact about a capture."""
+
+    kind: str
+    """ends, repeats, error, limit or normal."""
+    text: str
+    """One sentence."""
+    calls: int = 0
+    """Number of calls that it is about; 0 if it is about none."""
+    lines: tuple[int, ...] = ()
+    """Lines that show it."""
+    file: str = ""
+    """The file of these lines, if the capture has several."""
+
+    def document(self) -> dict[str, object]:
+        """The observation as it appears in JSON."""
+        file = {"file": self.file} if self.file else {}
+        return {"kind": self.kind, "text": self.text, "calls": self.calls, "lines": list(self.lines), **file}
+
+
+def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
+    """What a capture shows, the strongest first. What findings state is not repeated."""
+    found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
+    if len(found) == 1 and not findings and not trace.window.wall_ns:
+        found += _all_calls(trace)
+    return [each for each in found if each.kind == "ends" or not any(_states(finding, each) for finding in findings)]
+
+
+def _ends(outcome: Outcome) -> Iterator[Observation]:
+    if outcome.text:
+        yield Observation("ends", outcome.sentence, lines=outcome.lines)
+
+
+def _errors(trace: TraceTables) -> Iterator[Observation]:
+    """Errors that deserve a line, whatever time they take; each by itself."""
+    number = 0
+    for syscall, errno, calls in sorted(errors_of(trace), key=lambda each: -each[2]):
+        error = known.errors().get(errno)
+        is_usual = known.is_usual({"syscall": syscall, "errno": errno, "target": ""})
+        if error and error.always and not is_usual and number < _MAX_OF_KIND:
+            number += 1
+            times = units.counted(calls, "time")
+            yield Observation("error", shown(f"{syscall} failed {times} with {errno}: {error.always}."), calls)
+
+
+def _limits(trace: TraceTables) -> Iterator[Observation]:
+    """Waits that reached their limits without a result."""
+    rows = [row for row in trace.table("timeouts") if row["expired"] and (row["requested_ns"] or 0) > 0]
+    rows.sort(key=lambda row: -row["requested_ns"] * row["expired"])
+    for row in rows[:_MAX_OF_KIND]:
+        limit = units.duration(row["requested_ns"])
+        times = units.counted(row["expired"], "time")
+        on = f" on {row['target']}" if row["target"] else ""
+        text = f"{_subject(row)}: {row['syscall']}{on} reached its limit of {limit} {times}."
+        yield Observation("limit", shown(text), row["expired"], _lines(row), file_of(trace, row) or "")
+
+
+def _repeats(trace: TraceTables) -> Iterator[Observation]:
+    """What repeats: how often, and whether each turn fails."""
+    calls = max(trace.totals["calls"], 1)
+    rows = [row for row in trace.loops if _is_much(row, calls)]
+    rows.sort(key=lambda row: -row["turns"] * row["period"])
+    for row in rows[:_MAX_OF_KIND]:
+        text = f"{_subject(row)} {_repetition(row)}."
+        yield Observation("repeats", shown(text), row["turns"] * row["period"], _lines(row), file_of(trace, row) or "")
+
+
+def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
+    """The calls made most on targets of one form, wherever they stand."""
+    rows = [row for row in trace.calls(by=["program", "syscall", "shape"], quantiles=False) if "/" in row["shape"]]
+    calls = max(trace.totals["calls"], 1)
+    # Of several with the same number, which one is named does not depend on what they took.
+    largest = max(rows, key=lambda row: (row["calls"], row["shape"]), default=None)
+    if largest and largest["calls"] >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls):
+        text = f"{_subject({'program': largest['program']})} calls {largest['shape']} "
+        yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
+
+
+def _all_calls(trace: TraceTables) -> Iterator[Observation]:
+    """The calls of an excerpt of a few lines, if they have no other message."""
+    calls = trace.totals["calls"]
+    if not 0 < calls <= _MAX_TOLD_CALLS:
+        return
+    rows = trace.calls(by=["syscall", "op", "target"], quantiles=False)
+    told = [f"{called(row)}{' failed' if row['failed'] else ''}" for row in rows]
+    text = f"The only call: {told[0]}." if calls == 1 else f"All {calls} calls: {', '.join(told)}."
+    yield Observation("normal", shown(text), calls)
+
+
+def _subject(row: Row) -> str:
+    """A process as the first words of a sentence. Names of programs keep their case."""
+    name = process_of(row)
+    return f"T{name[1:]}" if name.startswith("the ") else name
+
+
+def _repetition(row: Row) -> str:
+    """`repeats a sequence of 12 calls 121 times: openat, read, close …, on 121 different targets`."""
+    times = units.counted(row["turns"], "time")
+    targets = row["distinct_targets"] or 0
+    varies = f", on {units.count(targets)} different targets" if targets > 1 else ""
+    failing = f"; {row['failing']} fails each time" if row["failing"] else ""
+    if row["period"] == 1:
+        return f"calls {row['body'][0]} {times} in a row{varies}{failing}"
+    more = " …" if row["period"] > _MAX_BODY else ""
+    body = f"{', '.join(row['body'][:_MAX_BODY])}{more}"
+    return f"repeats a sequence of {row['period']} calls {times}: {body}{varies}{failing}"
+
+
+def _is_much(row: Row, calls: int) -> bool:
+    turns: int = row["turns"]
+    made: int = turns * row["period"]
+    loads_files = turns <= MAX_LOADED_FILES and any(call.partition(" ")[0] in _MAPS for call in row["body"])
+    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls) and not loads_files
+
+
+def _lines(row: Row) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((row["first_line"], row["last_line"])))
+
+
+def _states(finding: Finding, observation: Observation) -> bool:
+    """Whether a finding is about the same calls: the same lines, or one of its calls on some of them."""
+    places = {(observation.file, line) for line in observation.lines}
+    if not places or finding.name in about_captures():
+        return False
+    names_call = finding.syscall is not None and finding.syscall in observation.text
+    return places <= set(finding.places) or (names_call and bool(places & set(finding.places)))

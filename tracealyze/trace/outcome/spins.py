@@ -1,0 +1,160 @@
+"""Runs that do one thing only, without success: each call fails, or a wait returns at once again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import (
+    MAX_CALLS_BETWEEN_LOOKS,
+    MIN_CYCLE_SHARE,
+    MIN_FINAL_TURNS,
+    MIN_ONLY_CALL_SHARE,
+    MIN_SPIN_CALLS,
+    MIN_SPIN_SHARE,
+    MIN_SPINS_OF_PROGRAM,
+    MIN_UNIFORM_CALLS,
+)
+from tracealyze.base.sanitize import shown
+from tracealyze.trace.outcome import hangs, known
+from tracealyze.trace.outcome.failures import command
+from tracealyze.trace.outcome.outcome import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+    from tracealyze.trace.outcome.processes import EndedProcess
+
+_MAX_BODY = 4
+_OF_LIMITS = ("ETIMEDOUT", "ETIME")
+
+
+def in_table(trace: TraceTables) -> Outcome | None:
+    """A call that has nearly all calls of the tracer's own table; None if none has, or if it may be the work itself."""
+    rows = list(trace.summary_rows) if trace.is_summary_only else []
+    calls = sum(row["calls"] for row in rows)
+    largest = max(rows, key=lambda row: row["calls"], default=None)
+    if largest is None or calls < MIN_SPIN_CALLS or largest["calls"] < MIN_SPIN_SHARE * calls:
+        return None
+    is_failing = largest["failed"] >= MIN_SPIN_SHARE * largest["calls"]
+    is_lock = known.is_lock(largest["syscall"])
+    is_alone = largest["calls"] >= MIN_ONLY_CALL_SHARE * calls
+    if not is_failing and not is_lock and not is_alone and not known.is_wait(largest["syscall"]):
+        return None
+    name = shown(largest["syscall"])
+    returns = "A wait that is called so often returns at once: nobody takes what it reports."
+    if is_alone and not known.is_wait(largest["syscall"]):
+        returns = "There is next to no other call: it works in tiny pieces, or again and again for nothing."
+    if is_lock:
+        returns = "Threads take and release the same locks again and again."
+    return Outcome(
+        Verdict.BUSY,
+        f"{name} has {units.count(largest['calls'])} of {units.counted(calls, 'call')} in the tracer's table",
+        ("Each of them failed." if is_failing else returns,),
+        unseen="which descriptor or address it is about",
+        next="strace -f -ttt -T -yy -p PID",
+        inert=f"{name} has nearly all calls of the table",
+    )
+
+
+def looking(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That an excerpt looks for events again and again without waiting, and does nothing with what it finds."""
+    if any(process.has_ended or process.is_command for process in processes) or not processes:
+        return None
+    rows = trace.select(where='requested_ns == 0 and ret == 0 and outcome == "ok"').calls(by=["syscall"])
+    looks = {row["syscall"]: row["calls"] for row in rows if known.is_wait(row["syscall"])}
+    others = trace.select(where='requested_ns > 0 or bytes > 0 or outcome == "open"').totals["calls"]
+    is_most = sum(looks.values()) * MAX_CALLS_BETWEEN_LOOKS >= trace.totals["calls"]
+    if sum(looks.values()) < MIN_UNIFORM_CALLS or others or not is_most:
+        return None
+    syscall, times = max(looks.items(), key=lambda each: each[1])
+    process = processes[0]
+    return Outcome(
+        Verdict.BUSY,
+        f"{process.name(processes)} asks {shown(syscall)} for events {units.counted(times, 'time')} with a limit of 0",
+        ("It returns at once each time and reports nothing: the process spins instead of waiting.",),
+        unseen="for how long",
+        next=hangs.command(process.pid),
+        inert=f"{shown(syscall)} with a limit of 0, {units.counted(times, 'time')}",
+    )
+
+
+def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """The sequence of calls that a process repeats in vain until the capture ends; None if there is none."""
+    for process in processes:
+        for row in process.last_cycles:
+            goes_on = process.exit_code is None and process.signal_kind != "crash"
+            is_spin = spins(process, row)
+            is_much = _is_most(row) or (is_spin and row["turns"] >= MIN_SPINS_OF_PROGRAM)
+            if goes_on and is_much and (is_spin or _is_in_vain(row)):
+                return _busy(process, processes, row)
+    return None
+
+
+def _is_most(row: Row) -> bool:
+    """Whether a capture contains little else, or a program ends up in it."""
+    if row["turns"] >= MIN_FINAL_TURNS:
+        return True
+    # The first turn of a copied text may be cut, and the last one may not be over.
+    whole: int = row["calls"] - row["period"]
+    return bool(row["turns"] * row["period"] >= MIN_CYCLE_SHARE * whole)
+
+
+def _is_in_vain(row: Row) -> bool:
+    """Whether a turn moves nothing and does not succeed. Idle programs wait until their limits again and again, too."""
+    if row["bytes"] or row["errno"] == "EINTR":
+        return False
+    call = _failing_call(row)
+    fails_as_usual = bool(row["failing"]) and known.is_usual({**row, "syscall": call})
+    # A search tries other names or folders each time, and so do programs that look at what is there.
+    is_search = row["targets"] > 1 and (fails_as_usual or row["errno"] in ("ENOENT", "ENOTDIR"))
+    # A futex fails with EAGAIN where its value has changed meanwhile, which is no limit.
+    over = _OF_LIMITS if call == "futex" else (*_OF_LIMITS, "EAGAIN")
+    is_over = known.has_limit(call) and row["errno"] in over
+    is_idle = row["idle"] and (fails_as_usual or not row["failing"])
+    # Daemons close all descriptors that they may have inherited.
+    closes_all = call == "close" and row["errno"] == "EBADF"
+    return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))
+
+
+def spins(process: EndedProcess, row: Row) -> bool:
+    """Whether a process does nothing but read clocks and yield. A program that just starts may measure its clock."""
+    least = MIN_SPINS_OF_PROGRAM if process.ending["born"] else MIN_UNIFORM_CALLS
+    return bool(row["quick"] == row["period"] and row["turns"] > least)
+
+
+def _failing_call(row: Row) -> str:
+    """The name of the first call of a turn that fails."""
+    return next((name.split()[0] for name in row["body"] if name.endswith(f" {row['errno']}")), "")
+
+
+def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -> Outcome:
+    body = ", ".join(row["body"][:_MAX_BODY]) + (" …" if row["period"] > _MAX_BODY else "")
+    on = f" on {row['target']}" if row["target"] and row["period"] == 1 else ""
+    times = units.counted(row["turns"], "time")
+    does = f"calls {body}{on}" if row["period"] == 1 else f"repeats {body}"
+    vain = "" if row["quick"] == row["period"] else " without success"
+    failed = {**row, "syscall": _failing_call(row), "op": ""}
+    return Outcome(
+        Verdict.BUSY,
+        shown(f"{process.name(processes)} {does} {times}{vain}, until the capture ends"),
+        tuple(_explained(row, failed)),
+        (row["first_line"], row["last_line"]),
+        unseen="for how long",
+        next=(row["failing"] and command(failed, process.pid)) or hangs.command(process.pid),
+        inert=f"repeats a sequence of {units.counted(row['period'], 'call')} {times}{vain}",
+    )
+
+
+def _explained(row: Row, failed: Row) -> Iterator[str]:
+    on = f" on {row['target']}" if row["target"] else ""
+    if row["failing"]:
+        meaning = known.meaning(row["errno"], failed["syscall"])
+        yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
+    elif row["empty"]:
+        yield shown(f"A read{on} returns 0 each time: the other end is closed, or there is no more data.")
+    else:
+        yield "None of these calls waits: it spins."
+    if row["idle"]:
+        yield "It pauses in between."

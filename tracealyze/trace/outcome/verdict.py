@@ -1,0 +1,305 @@
+"""The answer of a report in a few sentences: the cause, the processes that were blocked on it, and the saving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import (
+    MAX_EQUAL_COUNTS_SHARE,
+    MIN_CAUSE_SHARE,
+    MIN_LINK_SHARE,
+    MIN_LOOP_CALLS,
+    MIN_LOOP_SHARE,
+    MIN_NAMED_CALLS_SHARE,
+    MIN_ONLY_CALLS,
+    MIN_OWN_CPU_NS,
+)
+from tracealyze.base.program_names import process_of
+from tracealyze.base.sanitize import shown
+from tracealyze.findings.basis import Basis
+from tracealyze.findings.bounds import has_upper_bounds
+from tracealyze.findings.finding import Severity
+from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns
+from tracealyze.model.time_names import name_of
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+
+_MAX_SENTENCES = 3
+_MAX_KINDS = 3
+_MAX_LISTED = 6
+_MAJORITY = 0.5
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of the diagnosis."""
+
+    text: str
+    share: float | None = None
+    """The share of the wall time that it is about; None if unknown."""
+    finding: int | None = None
+    """Number of the finding that it states, from 0; None if it states none."""
+
+
+class OpenAtEnd(Sentence):
+    """A sentence about the call in which the capture ends."""
+
+
+def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]:
+    """One to three sentences: the causes by weight; without a cause, where the time went."""
+    groups = grouped(findings)
+    causes = [group for group in groups if _is_cause(trace, group)]
+    said = list(_computed(trace, causes)) if _of_run(causes) else [_without_cause(trace, is_alone=not _of_run(groups))]
+    if not causes:
+        said += _open_at_end(trace)
+    said = [each for each in said if each.text]
+    for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
+        said.append(_of_group(group, findings))
+        if len(said) == 1:
+            said.extend(_blocked(trace, group.first, said[0]))
+    said.extend(_of_group(group, findings) for group in groups if causes and group not in causes)
+    return [each for each in said if each.text][:_MAX_SENTENCES]
+
+
+def _of_run(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
+    """Those about the run instead of the capture."""
+    return [group for group in groups if group.first.name not in about_captures()]
+
+
+def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int]:
+    """Bounds of the time that all errors and warnings together could save; never more than the wall time."""
+    by_capture: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity is not Severity.INFO and finding.basis is Basis.WALL:
+            by_capture.setdefault(finding.capture, []).append(finding)
+    low_ns = high_ns = 0
+    for capture, members in by_capture.items():
+        low, high = impact_ns(members)
+        low_ns += min(low, trace.wall_ns_of(capture))
+        high_ns += min(high, trace.wall_ns_of(capture))
+    return low_ns, high_ns
+
+
+def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
+    """Whether a finding explains a good part of the time or of the calls, or why its numbers cannot be trusted."""
+    finding = group.first
+    share = finding.share or 0.0
+    if finding.confidence == "counted":
+        return True
+    if finding.basis is Basis.ELAPSED and finding.share is None:
+        # A lower bound is all that is known of time.
+        return True
+    if finding.basis is Basis.COUNTS and not _has_durations(trace, finding.capture):
+        # About calls, not about the capture: the numbers of calls are all there is to explain.
+        return finding.severity is not Severity.INFO or bool(finding.syscall)
+    if finding.basis is Basis.COUNTS:
+        share = (finding.calls or 0) / max(trace.totals["calls"], 1)
+    return finding.severity is not Severity.INFO or share >= MIN_CAUSE_SHARE
+
+
+def _computed(trace: TraceTables, causes: Sequence[FindingGroup]) -> Iterator[Sentence]:
+    """That a process used more CPU time outside its calls than all calls take, if findings are only about calls."""
+    is_minor = all(group.first.severity is Severity.INFO for group in causes)
+    if not trace.window.wall_ns and is_minor and (used := _of_own_cpu(trace)):
+        yield used
+
+
+def _has_durations(trace: TraceTables, number: int) -> bool:
+    capture = trace.capture_of(number)
+    return capture is not None and bool(capture.has.get("durations"))
+
+
+def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
+    first = group.first
+    text = shown(first.diagnosis) + group.rest
+    # Names of programs keep their case.
+    text = f"T{text[1:]}" if text.startswith("the ") else text
+    shares = [finding.share for finding in group.members if finding.share is not None]
+    return Sentence(text, min(sum(shares), 1.0) if shares else None, findings.index(first))
+
+
+def _blocked(trace: TraceTables, finding: Finding, cause: Sentence) -> Iterator[Sentence]:
+    """The processes that were blocked on the one of the finding, if the chain of waits ends there."""
+    chain: list[Row] = []
+    for row in trace.longest_chain:
+        chain.append(row)
+        if (row["waits_for_ns"] or 0) < MIN_LINK_SHARE * max(trace.window.wall_ns, 1):
+            break
+    if len(chain) < 2 or finding.pid is None or chain[-1]["pid"] != finding.pid:
+        return
+    names = [shown(process_of(row)) for row in chain[:-1]]
+    verb = "was" if len(names) == 1 else "were"
+    yield Sentence(f"{_listed(names)} {verb} blocked on it.", cause.share, cause.finding)
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more processes"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _open_at_end(trace: TraceTables) -> Iterator[Sentence]:
+    """The call in which the capture ends, after calls of this name that returned: no sign of a hang."""
+    rows = [row for row in trace.table("open_calls") if row["killed_by"] is None]
+    if len(rows) != 1 or rows[0]["kind"] != "kernel" or rows[0]["first"]:
+        return
+    row = rows[0]
+    on = f" on {shown(row['target'])}" if row["target"] else ""
+    call = f"{row['syscall']}{on}; calls of this name returned before"
+    yield OpenAtEnd(f"When the capture ends, {shown(process_of(row))} is in {call}.")
+
+
+def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
+    """Where most of the time went, or most of the calls, without a finding about it."""
+    if not trace.window.wall_ns:
+        return _of_counts(trace, is_alone=is_alone)
+    for row in trace.partition_by(["program", "class", "syscall", "op"], limit=1):
+        if row["class"] == "gap":
+            return _of_silence(trace)
+        share = row["exclusive_ns"] / trace.window.wall_ns
+        outside = "between the traced calls" if trace.captures[0].filtered else "outside system calls"
+        what = outside if row["class"] == "user" else f"in {name_of(row)}{_or_after(trace)}"
+        where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
+        most = "Most" if share > _MAJORITY else "The largest part"
+        return Sentence(f"No cause stands out. {most} of the wall time, {units.share(share)}, is {where}.", share)
+    return Sentence("No cause stands out.")
+
+
+def _or_after(trace: TraceTables) -> str:
+    """Where durations last until the next call, that the program may have worked in them."""
+    if not has_upper_bounds(trace.captures[0]):
+        return ""
+    return " or before the next call" if trace.captures[0].stamp == "start" else " or in the program before it"
+
+
+def _of_silence(trace: TraceTables) -> Sentence:
+    """The longest silence of a log without a finding."""
+    longest = next(iter(trace.partition_by(["class", "target"], limit=1)))
+    share = longest["exclusive_ns"] / trace.window.wall_ns
+    part = f"The longest part, {units.share(share)}, is {shown(name_of(longest))}"
+    return Sentence(f"No silence stands out. {part}.", share)
+
+
+def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
+    calls = trace.totals["calls"]
+    if not calls or trace.is_mostly_table:
+        return _of_tracers_table(trace)
+    if used := _of_own_cpu(trace):
+        return used
+    if only := _of_only_call(trace):
+        return only
+    rows = list(trace.calls(by=["program", "syscall"], quantiles=False))
+    total_ns = sum(row["total_ns"] or 0 for row in rows)
+    largest = max(rows, key=lambda row: ((row["total_ns"] or 0) if total_ns else 0, row["calls"]))
+    program = shown(process_of({"program": largest["program"]}))
+    if total_ns:
+        share = largest["total_ns"] / total_ns
+        what = f"{units.share(share)} of the time in calls is {shown(largest['syscall'])} in {program}"
+        return Sentence(f"No cause stands out: {what}.", share)
+    # Next to the signal that killed the process, for example, a few calls of each kind are not worth a word.
+    if not is_alone and largest["calls"] <= MIN_NAMED_CALLS_SHARE * calls:
+        return Sentence("")
+    if largest["calls"] == calls:
+        all_calls = f"All {units.count(calls)} calls are {shown(largest['syscall'])} in {program}."
+        return Sentence(all_calls if calls > 1 else "")
+    if largest["calls"] <= _MAJORITY * calls:
+        return Sentence(f"{_of_kinds(trace, calls)}; no loop and no failing call stands out.")
+    number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
+    others = sorted({shown(row["syscall"]) for row in rows} - {shown(largest["syscall"])})
+    rest = f", the others {_listed(others)}" if 0 < len(others) <= _MAX_KINDS else ""
+    most = f"{number} are {shown(largest['syscall'])} in {program}{rest}"
+    return Sentence(f"{most}; no loop and no failing call stands out.")
+
+
+def _of_kinds(trace: TraceTables, calls: int) -> str:
+    """The most frequent calls: `Of 14 calls, most are read (5), openat (3) and close (3)`."""
+    rows = sorted(trace.calls(by=["syscall"], quantiles=False), key=lambda row: -row["calls"])
+    if len(rows) == calls <= _MAX_LISTED:
+        return f"The {units.counted(calls, 'call')} are {_listed([shown(row['syscall']) for row in rows], _MAX_LISTED)}"
+    kinds = [f"{shown(row['syscall'])} ({units.count(row['calls'])})" for row in rows[:_MAX_KINDS]]
+    whole = (
+        f"The {units.counted(calls, 'call')} are"
+        if len(kinds) == len(rows)
+        else f"Of {units.counted(calls, 'call')}, most are"
+    )
+    return f"{whole} {_listed(kinds)}"
+
+
+def _of_only_call(trace: TraceTables) -> Sentence | None:
+    """The times of the only kind of call that was traced: they are the answer."""
+    rows = list(trace.calls(by=["syscall"], quantiles=False))
+    if len(rows) != 1 or rows[0]["calls"] < MIN_ONLY_CALLS or not rows[0]["total_ns"]:
+        return None
+    total, longest = (units.duration(rows[0][key], trace.dur_tick_ns) for key in ("total_ns", "max_ns"))
+    calls = units.counted(rows[0]["calls"], "call")
+    return Sentence(f"Only {shown(rows[0]['syscall'])} was traced: {calls} take {total}, up to {longest} each.")
+
+
+def _of_own_cpu(trace: TraceTables) -> Sentence | None:
+    """The process with most CPU time outside its calls, if that exceeds the time in all calls of the capture."""
+    # Without their durations, or if only one kind of call was traced, the CPU time may be that of other calls.
+    if not any(each.has.get("durations") for each in trace.captures) or len(trace.calls(by=["syscall"])) < 2:
+        return None
+    most = max(trace.processes, key=lambda row: row["own_cpu_ns"] or 0, default=None)
+    in_calls_ns = sum(trace.processes.column("in_call_ns"))
+    if most is None or (most["own_cpu_ns"] or 0) <= max(in_calls_ns, MIN_OWN_CPU_NS):
+        return None
+    tick_ns = trace.dur_tick_ns or trace.tick_ns
+    own, longest, in_calls = (
+        units.duration(ns or 0, tick_ns) for ns in (most["own_cpu_ns"], most["max_own_cpu_ns"], in_calls_ns)
+    )
+    where = f", {longest} of it before line {most['max_own_cpu_line']}" if most["max_own_cpu_line"] else ""
+    process = shown(process_of(most))
+    return Sentence(f"{process} uses {own} of CPU outside system calls{where}; all calls take {in_calls}.")
+
+
+def _of_tracers_table(trace: TraceTables) -> Sentence:
+    """The call with most of the time in a table that the tracer printed, or else with most calls."""
+    only = trace.selection.capture
+    rows = [row for row in trace.summary_rows if only in (None, row["capture"])]
+    if not rows:
+        return Sentence("")
+    calls = sum(row["calls"] for row in rows)
+    total_ns = sum(row["total_ns"] or 0 for row in rows)
+    largest = max(rows, key=lambda row: (row["total_ns"] or 0, row["calls"]))
+    if together := _of_equal_counts(rows, calls):
+        return together
+    number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
+    share = f" and {units.share((largest['total_ns'] or 0) / total_ns)} of the time" if total_ns else ""
+    return Sentence(f"In the tracer's own table, {shown(largest['syscall'])} has {number}{share}.")
+
+
+def _of_equal_counts(rows: Sequence[Row], calls: int) -> Sentence | None:
+    """Several calls with nearly the same number, which are most of a table: a loop makes them in turn."""
+    most = max(row["calls"] for row in rows)
+    equal = [row for row in rows if row["calls"] >= most * (1 - MAX_EQUAL_COUNTS_SHARE)]
+    equal.sort(key=lambda row: -row["calls"])
+    share = sum(row["calls"] for row in equal) / max(calls, 1)
+    if len(equal) < 2 or most < MIN_LOOP_CALLS or share < MIN_LOOP_SHARE:
+        return None
+    names = [f"{shown(row['syscall'])} ({units.count(row['calls'])})" for row in equal]
+    return Sentence(
+        f"In the tracer's own table, {_listed(names)} have nearly the same number of calls, {units.share(share)} of "
+        f"{units.counted(calls, 'call')}: a loop makes them in turn."
+    )
+
+
+def saving_of(low_ns: int, high_ns: int, wall_ns: int, tick_ns: int) -> str:
+    """`saves 3 s to 5 s`, or with the wall time also its share; empty if nothing could be saved."""
+    if not high_ns:
+        return ""
+
+    def part(ns: int) -> str:
+        share = f" ({units.share(min(ns / wall_ns, 1.0))})" if wall_ns else ""
+        return f"{units.duration(ns, tick_ns)}{share}"
+
+    verb = "could save" if wall_ns else "saves"
+    if low_ns >= high_ns:
+        return f"{verb} {part(high_ns)}"
+    return f"{verb} {part(low_ns)} to {part(high_ns)}" if low_ns else f"{verb} up to {part(high_ns)}"
