@@ -111,13 +111,16 @@ def _written(process: EndedProcess) -> Iterator[Message]:
         text = row["text"][priority.end() :] if priority else row["text"]
         lines = [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))]
         if lines:
+            # What is handled may be told on several lines.
+            is_handled = words.harmless.search(text) is not None
             failures = [line for line in lines if _is_failure(line) or words.rejected.search(line)]
+            failures = [] if is_handled else failures
             raised = [line for line in failures if words.exception.search(line)]
             yield Message(
                 (raised or failures or lines)[-1],
                 row["last_line"],
                 is_failure=bool(failures),
-                is_certain=any(words.certain.search(line) for line in lines if not words.harmless.search(line)),
+                is_certain=not is_handled and any(map(words.certain.search, lines)),
                 is_error_stream=_is_error_stream(row, priority),
                 is_exception=bool(raised),
             )
