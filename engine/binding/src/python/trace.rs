@@ -157,7 +157,7 @@ pub fn are_parts(py: Python<'_>, files: Vec<String>) -> bool {
 /// The format of a file, if its first lines fit one.
 #[pyfunction]
 pub fn format_of(py: Python<'_>, file: String) -> PyResult<Option<&'static str>> {
-    Ok(py.detach(|| merge::format_of(&file)).raised()?)
+    py.detach(|| merge::format_of(&file)).raised()
 }
 
 /// A path without the random part of the name of a temporary file or directory.

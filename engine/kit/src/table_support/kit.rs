@@ -27,7 +27,7 @@
 //! ([`Cell::Value`]). A table with `columns` instead sets the columns of a row one by one, through the setters of
 //! [`TableBuilder`].
 //!
-//! The table's only other mention in the engine is its name in [`detect::tables`].
+//! The table's only other mention in the engine is its name in `detect::tables`.
 
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
