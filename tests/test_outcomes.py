@@ -94,3 +94,18 @@ def test_all_turns_of_a_long_loop_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.strace").write_text('execve("/bin/relay", ["relay"], 0x7ffd /* 1 var */) = 0\n' + 5_000 * turn)
     text = tracealyze.read(tmp_path / "a.strace").summary().document()["outcome"]["text"]
     assert "5,000 times without success" in text
+
+
+def _log(*, lines: int, failed_at: int) -> str:
+    texts = [f"systemd[1]: Started Service {number}." for number in range(lines)]
+    texts[failed_at] = "systemd[1]: Failed to start Weather station."
+    stamps = (f"Mar 02 08:{number // 60:02}:{number % 60:02} node7" for number in range(lines))
+    return "".join(f"{stamp} {text}\n" for stamp, text in zip(stamps, texts, strict=True))
+
+
+@pytest.mark.parametrize(("failed_at", "verdict"), [(100, "cannot-tell"), (390, "failed")])
+def test_failure_in_the_middle_of_a_long_log_was_survived(failed_at: int, verdict: str, tmp_path: Path) -> None:
+    log = tmp_path / "journal"
+    log.write_text(_log(lines=400, failed_at=failed_at), encoding="utf-8")
+    outcome = tracealyze.read(log).summary().document()["outcome"]
+    assert (outcome["verdict"], "Weather station" in outcome["text"]) == (verdict, True), outcome
