@@ -364,7 +364,7 @@ impl Verifier {
             let is_prefixed = part
                 .strip_prefix(b"tmp")
                 .or(part.strip_prefix(b"cc"))
-                .is_some_and(is_random);
+                .is_some_and(|rest| is_random(rest) || is_pseudonym(rest));
             part[0].is_ascii_digit()
                 || self.is_known(part)
                 || is_pseudonym(part)

@@ -85,7 +85,7 @@ def _most_serious(trace: TraceTables) -> tuple[KnownMessage, Row] | None:
 
 
 def _decides(trace: TraceTables, row: Row) -> bool:
-    """Whether a message stands in an excerpt, or among the last ones of a log. What came before and again was survived."""
+    """Whether a message stands in an excerpt, or first came among the last ones of a log: else it was survived."""
     lines = sum(capture.lines for capture in trace.captures)
     return lines <= MAX_EXCERPT_MESSAGES or row["first_line"] >= (1 - MIN_FINAL_MESSAGES_SHARE) * lines
 
