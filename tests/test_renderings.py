@@ -13,10 +13,12 @@ import renderings
 from rule_cases import CAPTURED, Case, findings_text
 
 import tracealyze
+from tracealyze.findings.compiled_rules import INCUBATOR
 from tracealyze.findings.finding import Finding, Severity
 from tracealyze.findings.rule_set import rules
 
-_COSTLY = {rule.name for rule in rules() if rule.cost}
+_ALL = rules(INCUBATOR)
+_COSTLY = {rule.name for rule in _ALL if rule.cost}
 _PLAIN = [case for case in CAPTURED if "-ttt" in case.options and "-T" in case.options]
 _HEALTHY = [case for case in _PLAIN if case.rule == "healthy"]
 _FAULTS = [case for case in _PLAIN if case.rule in case.finds]
@@ -45,7 +47,7 @@ def _text(case: Case) -> str:
 
 @cache
 def _trace(case: Case) -> tracealyze.Trace:
-    return tracealyze.read(case.capture)
+    return tracealyze.read(case.capture).with_rules(_ALL)
 
 
 def _accused(trace: tracealyze.Trace) -> list[str]:
@@ -56,7 +58,7 @@ def _accused(trace: tracealyze.Trace) -> list[str]:
 def _rendered(folder: Path, case: Case, render: Callable[[str], str]) -> tracealyze.Trace:
     capture = folder / "rendered"
     capture.write_text(render(_text(case)), errors="surrogateescape")
-    return tracealyze.read(capture)
+    return tracealyze.read(capture).with_rules(_ALL)
 
 
 @pytest.mark.parametrize("case", _PLAIN, ids=lambda case: case.name)

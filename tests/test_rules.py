@@ -13,17 +13,20 @@ from conftest import ROOT, captures_of_samples
 import tracealyze
 from tracealyze.compare.run import Run
 from tracealyze.compare.scaling import findings, scaling
-from tracealyze.findings.compiled_rules import PACKAGED
+from tracealyze.findings.compiled_rules import INCUBATOR, PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import Example, Rule, parsed_rules, rules
 from tracealyze.model.expression.schema import SCHEMA, TABLES
 
 # From their files: the compiled rules lack the traces of examples.
-PARSED = parsed_rules(PACKAGED)
+PARSED = [*parsed_rules(PACKAGED), *parsed_rules(INCUBATOR)]
+ALL = rules(INCUBATOR)
+# It compares captures of several sizes, as its example does.
+ACROSS_CAPTURES = {"superlinear"}
 CASES = [(rule, example) for rule in PARSED for example in rule.examples]
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
 def test_rule_has_an_explanation_and_both_kinds_of_examples(rule: Rule) -> None:
     assert list(rule.explain) == list(EXPLANATION)
     assert {bool(example.findings) for example in rule.examples} == {True, False}
@@ -32,7 +35,7 @@ def test_rule_has_an_explanation_and_both_kinds_of_examples(rule: Rule) -> None:
 _OF_ONE_ROW = re.compile("mean|interval|p50|p90|p99|usual")
 
 
-@pytest.mark.parametrize("rule", [rule for rule in rules() if rule.group], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [rule for rule in ALL if rule.group], ids=lambda rule: rule.name)
 def test_message_has_optional_words_for_missing_values(rule: Rule) -> None:
     """A group of rows may have no mean or target, and "unknown" does not belong in a message."""
     named = set(re.findall(r"[{](\w+)", rule.message + rule.advice)) - set(rule.words) - set(rule.group) - {"program"}
@@ -40,19 +43,34 @@ def test_message_has_optional_words_for_missing_values(rule: Rule) -> None:
     assert not [name for name in named if types.get(name) == "dict" or (name in types and _OF_ONE_ROW.search(name))]
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
 def test_rule_has_a_diagnosis(rule: Rule) -> None:
     assert rule.diagnosis or TABLES[rule.table].spans_captures
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
 def test_title_fits_the_list_of_rules(rule: Rule) -> None:
     """`tracealyze rules` has room for 60 columns."""
     assert len(rule.title) <= 60
 
 
+KEPT_EVIDENCE = [(rule.name, each) for rule in rules() for each in rule.evidence if not each.startswith("https://")]
+
+
+def test_each_rule_names_a_real_capture() -> None:
+    """Rules of which none is known are off, in the incubator."""
+    assert [rule.name for rule in ALL if not rule.evidence] == [rule.name for rule in ALL if rule not in rules()]
+
+
+@pytest.mark.parametrize(("name", "file"), KEPT_EVIDENCE, ids=lambda value: Path(value).name)
+def test_kept_evidence_gives_the_finding(name: str, file: str) -> None:
+    assert (ROOT / file).is_file()
+    if name not in ACROSS_CAPTURES:
+        assert name in {finding.name for finding in tracealyze.read(ROOT / file).findings}
+
+
 def test_codes_are_unique() -> None:
-    codes = [rule.code for rule in rules()]
+    codes = [rule.code for rule in ALL]
     assert len(set(codes)) == len(codes)
 
 
@@ -66,7 +84,7 @@ def test_rule_examples_give_their_findings(rule: Rule, example: Example, tmp_pat
     else:
         captures = [tmp_path / "example"]
         captures[0].write_text(example.text, encoding="utf-8")
-    found = tracealyze.read(captures[0], input_format=example.format).findings
+    found = tracealyze.read(captures[0], input_format=example.format).with_rules(ALL).findings
     names = [name for finding in found for name in (finding.name, *finding.also)]
     assert names.count(rule.name) == example.findings
 
@@ -108,7 +126,7 @@ def test_page_lists_each_rule() -> None:
 
 def test_thresholds_state_their_source() -> None:
     """Each number of judgement has a comment on the captures it was chosen from."""
-    for file in sorted((ROOT / "rules").glob("*.toml")):
+    for file in sorted((ROOT / "rules").glob("**/*.toml")):
         text = file.read_text(encoding="utf-8")
         if "[at_least]" in text:
             assert re.search(r"(?m)^# .*\n\[at_least\]", text), file.name

@@ -12,6 +12,7 @@ from conftest import SAMPLES, Run
 
 from tracealyze.base.config import Settings, settings
 from tracealyze.base.errors import WrongUsage
+from tracealyze.findings.compiled_rules import INCUBATOR
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.findings.rule_set import rules
 from tracealyze.model.expression.schema import SCHEMA
@@ -77,6 +78,7 @@ def test_rules_lists_every_column_with_its_sentence(run: Run) -> None:
     [
         (["rules", "--columns", "loop"], 'no table "loop"'),
         (["rules", "hot-lop"], 'no rule "hot-lop". Did you mean "hot-loop"?'),
+        (["rules", "--select", "ping-pong"], "--select: ping-pong is in the incubator: --rules incubator turns it on."),
         (["rules", "--ignore", "TLZ0001"], '--ignore: no rule "TLZ0001".'),
         (["rules", "--rules", "nowhere"], "nowhere: no such directory."),
         (["explain", "hot-lop"], 'no rule "hot-lop". Did you mean "hot-loop"?'),
@@ -109,8 +111,23 @@ def test_explain_has_each_form(run: Run) -> None:
     document = json.loads(run("explain", "hot-loop", "--json").stdout)
     assert list(document["explain"]) == list(EXPLANATION)
     assert document["at_least"]["share"] > 0
+    assert document["evidence"] == ["samples/ssh-login/ssh-login.truss"]
     assert run("explain", "hot-loop", "--format", "markdown").stdout.startswith("# TLZ002 hot-loop\n")
     assert len({len(row) for row in csv.reader(io.StringIO(run("explain", "hot-loop", "--format", "csv").stdout))}) == 1
+
+
+def test_incubator_is_off_unless_it_is_named(run: Run, tmp_path: Path) -> None:
+    def listed(*arguments: str, cwd: Path | None = None) -> set[str]:
+        return {rule["name"] for rule in json.loads(run("rules", "--json", *arguments, cwd=cwd).stdout)}
+
+    off = {rule.name for rule in rules(INCUBATOR)} - {rule.name for rule in rules()}
+    assert off
+    assert not listed() & off
+    assert off <= listed("--rules", "incubator")
+    (tmp_path / "tracealyze.toml").write_text('[tool.tracealyze]\nrules = ["incubator"]\n', encoding="utf-8")
+    assert off <= listed(cwd=tmp_path)
+    assert run("rules", "--ignore", "ping-pong").returncode == 0
+    assert run("explain", "ping-pong").stdout.startswith("TLZ044 ping-pong\n")
 
 
 def test_own_rule_is_listed_explained_and_applied(own: Path, run: Run) -> None:

@@ -104,6 +104,7 @@ def own(tmp_path: Path) -> Write:
         ("[at_least]", 'leads = "yes"\n[at_least]', "leads: true or false is required."),
         ("[at_least]", 'upper_bounds = "hide"\n[at_least]', 'upper_bounds: "hide" is not one of ignore, info.'),
         ("[at_least]", 'waiting = "fsync"\n[at_least]', "waiting: a list of system calls is required"),
+        ("[at_least]", 'evidence = ["see the list"]\n[at_least]', "evidence: a list of captures is required"),
         ("[at_least]", "only = 3\n[at_least]", "only: a table is required; write [only]."),
         ("[at_least]", '[only]\nclas = ["disk"]\n[at_least]', 'only: no column "clas"'),
         ("[at_least]", '[except]\npid = "5"\n[at_least]', "except: each column needs a list of values"),

@@ -49,7 +49,8 @@ def test_wheel_holds_the_package_with_its_rules_and_nothing_else(wheel: Path) ->
     names = zipfile.ZipFile(wheel).namelist()
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"tracealyze"}
-    rules = {f"tracealyze/rules/{file.name}" for file in (ROOT / "rules").glob("*.toml")}
+    folder = ROOT / "rules"
+    rules = {f"tracealyze/rules/{file.relative_to(folder)}" for file in folder.glob("**/*.toml")}
     assert rules
     assert {*rules, "tracealyze/rules/compiled.json"} <= set(names)
     assert "tracealyze/py.typed" in names

@@ -14,9 +14,9 @@ import tracealyze
 from tracealyze.compare.run import Run
 from tracealyze.compare.scaling import findings, scaling
 from tracealyze.export import svg
-from tracealyze.findings.compiled_rules import PACKAGED
+from tracealyze.findings.compiled_rules import INCUBATOR, PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION
-from tracealyze.findings.rule_set import Example, Rule, parsed_rules
+from tracealyze.findings.rule_set import Example, Rule, parsed_rules, rules
 from tracealyze.render import explanation
 from tracealyze.render.addresses import REPOSITORY
 from tracealyze.render.picture.boot_chart import Mark, boot_chart
@@ -49,22 +49,22 @@ class ExampleChanged(Exception):
 def write(folder: Path) -> None:
     """Write the page of each rule, and `index.md` that lists them."""
     folder.mkdir(parents=True)
-    rules = parsed_rules(PACKAGED)
-    for rule in rules:
+    packaged = sorted([*parsed_rules(PACKAGED), *parsed_rules(INCUBATOR)], key=lambda rule: rule.code)
+    for rule in packaged:
         (folder / f"{rule.name}.md").write_text("\n".join(_page(rule, folder)) + "\n", encoding="utf-8")
-    (folder / "index.md").write_text("\n".join(_index(rules)) + "\n", encoding="utf-8")
+    (folder / "index.md").write_text("\n".join(_index(packaged)) + "\n", encoding="utf-8")
 
 
-def _index(rules: list[Rule]) -> Iterator[str]:
+def _index(packaged: list[Rule]) -> Iterator[str]:
     yield "# All rules"
     yield ""
-    yield f"{len(rules)} rules, by code. [Rules](../rules.md) describes how to select them, and how to write your own."
+    yield f"{len(packaged)} rules, by code. [Rules](../rules.md) describes how to select and how to write them."
     for digit, title in _GROUPS.items():
-        mine = [rule for rule in rules if rule.code[-2] == digit]
+        mine = [rule for rule in packaged if rule.code[-2] == digit]
         yield from ("", f"## {title}", "", "| code | rule | what it finds |", "|---|---|---|")
         yield from (f"| {rule.code} | [{rule.name}]({rule.name}.md) | {_plain(rule.title)} |" for rule in mine)
     yield from ("", "```{toctree}", ":hidden:", ":maxdepth: 1", "")
-    yield from (rule.name for rule in rules)
+    yield from (rule.name for rule in packaged)
     yield "```"
 
 
@@ -84,8 +84,9 @@ def _page(rule: Rule, folder: Path) -> Iterator[str]:
     yield from (f"- {_code_like(text)}" for text in parts["When it triggers"])
     yield from (
         "",
-        f"`tracealyze explain {rule.name}` prints this page. `--ignore {rule.name}` switches the rule off. "
-        f"The rule is the file [rules/{rule.name}.toml]({REPOSITORY}/blob/main/rules/{rule.name}.toml).",
+        f"`tracealyze explain {rule.name}` prints this page. "
+        + (f"`--ignore {rule.name}` switches the rule off. " if rule.evidence else "`--rules incubator` turns it on. ")
+        + f"The rule is the file [{rule.origin}]({REPOSITORY}/blob/main/{rule.origin}).",
     )
     yield from ("", "## Examples", "", "Each example was run with this version when this page was made.")
     for is_found in (True, False):
@@ -143,11 +144,12 @@ def _printed(rule: Rule, example: Example, folder: Path) -> tuple[str, str]:
         return _across(rule, example)
     with chdir(ROOT if example.sample else folder):
         file = _file(example)
-        trace = tracealyze.read(file, input_format=example.format)
+        trace = tracealyze.read(file, input_format=example.format).with_rules(rules(INCUBATOR))
         names = [name for finding in trace.findings for name in (finding.name, *finding.also)]
         if names.count(rule.name) != example.findings:
             raise ExampleChanged(f"{rule.name}: {example.name}: {names}")
         words = ["summarize", str(file), "--select", rule.name]
+        words += [] if rule.evidence else ["--rules", "incubator"]
         words += ["--input-format", example.format] if example.format not in (None, "strace") else []
         printed = _run(words) if example.findings else ""
         if example.findings and trace.window.wall_ns:

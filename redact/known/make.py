@@ -55,7 +55,7 @@ def _texts() -> Iterator[str]:
                 text = _BEFORE_TESTS.match(file.read_text(encoding="utf-8"))[0]
                 code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
                 yield re.sub(r"'\\?\"'", "", code)
-    for file in sorted((ROOT / "rules").glob("*.toml")):
+    for file in sorted((ROOT / "rules").glob("*.toml")) + sorted((ROOT / "rules" / "incubator").glob("*.toml")):
         rule = tomllib.loads(file.read_text(encoding="utf-8"))
         for key in ("where", "keep"):
             yield " ".join(f'"{word}"' for word in re.findall(r"'([^']*)'", str(rule.get(key, ""))))

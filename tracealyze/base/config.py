@@ -66,7 +66,7 @@ def _section(file: Path) -> Mapping[str, Any] | None:
 def _settings(section: Mapping[str, Any], file: Path, here: Path) -> Settings:
     must_be_known(section, _KEYS, f"{file}, [{SECTION}]")
     lists = {key: must_be_texts(section.get(key, []), key, f"{file}, [{SECTION}]") for key in _LISTS}
-    lists["rules"] = tuple(seen_from(here, file, name) for name in lists["rules"])
+    lists["rules"] = tuple(name if name == "incubator" else seen_from(here, file, name) for name in lists["rules"])
     check = section.get("check", {})
     if not isinstance(check, Mapping):
         raise WrongUsage(f"{file}: {SECTION}.check is not a table; write [{SECTION}.check].")

@@ -194,7 +194,7 @@ class RuleOptions:
         typer.Option(
             "--rules",
             metavar="DIR",
-            help="Add the rules of this directory to the packaged ones. Repeatable.",
+            help="Add the rules of this directory, or the packaged ones that are off: incubator. Repeatable.",
             rich_help_panel=RULES,
         ),
     ] = None
@@ -235,9 +235,11 @@ class RuleOptions:
         from pathlib import Path
 
         from tracealyze.base.config import settings
+        from tracealyze.findings.compiled_rules import INCUBATOR
         from tracealyze.findings.rule_set import rules
 
-        return rules(*(Path(name) for name in dict.fromkeys((*settings().rules, *(self.folders or ())))))
+        named = dict.fromkeys((*settings().rules, *(self.folders or ())))
+        return rules(*(INCUBATOR if name == INCUBATOR.name else Path(name) for name in named))
 
 
 def _pid(text: str) -> int:

@@ -27,7 +27,9 @@ def command(
     output: RowOptions,
 ) -> None:
     """Explain a rule: what it finds, why it costs time, when it is fine, what to do, and how to disprove it."""
+    from tracealyze.findings.compiled_rules import INCUBATOR
     from tracealyze.findings.rule_set import named
+    from tracealyze.findings.rule_set import rules as rules_of
     from tracealyze.render import explanation
 
-    explanation.write(named(name, rules.known()), output.form)
+    explanation.write(named(name, (*rules.known(), *rules_of(INCUBATOR))), output.form)

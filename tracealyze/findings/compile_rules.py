@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import PurePosixPath
 
 from tracealyze.findings.compiled_rules import (
     COMPILED,
     COMPILED_KNOWN,
+    INCUBATOR,
     KNOWN,
     PACKAGED,
     CompiledRule,
@@ -19,7 +21,9 @@ from tracealyze.findings.rule_file import parsed_rule
 
 def compiled_text() -> str:
     """The content of the compiled file: one line per rule, so that changes can be merged."""
-    rules = {file.name: _compiled(file.read_bytes(), file.name) for file in sorted(PACKAGED.glob("*.toml"))}
+    files = [*sorted(PACKAGED.glob("*.toml")), *sorted(INCUBATOR.glob("*.toml"))]
+    names = {file.relative_to(PACKAGED).as_posix(): file for file in files}
+    rules = {name: _compiled(file.read_bytes(), name) for name, file in names.items()}
     lines = (f"{json.dumps(name)}: {json.dumps(rule, ensure_ascii=True)}" for name, rule in rules.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -35,7 +39,7 @@ def known_text() -> str:
 
 
 def _compiled(content: bytes, name: str) -> CompiledRule:
-    rule = parsed_rule(content, name.removesuffix(".toml"), f"rules/{name}")
+    rule = parsed_rule(content, PurePosixPath(name).stem, f"rules/{name}")
     return {"digest": digest(content), "rule": _without_traces(rule)}
 
 

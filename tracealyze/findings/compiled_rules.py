@@ -13,8 +13,11 @@ from typing import Any, TypedDict
 PACKAGED = Path(__file__).parent.parent / "rules"
 """The folder of the packaged rules."""
 
+INCUBATOR = PACKAGED / "incubator"
+"""Packaged rules that are off by default, because no real capture is known in which they are the cause."""
+
 COMPILED = PACKAGED / "compiled.json"
-"""Per rule file, by name: its digest and what it was compiled to. Traces of examples are left out."""
+"""Per rule file, by its path below `PACKAGED`: its digest and what it was compiled to, without traces of examples."""
 
 
 KNOWN = PACKAGED / "known"
@@ -51,7 +54,7 @@ def digest(content: bytes) -> str:
 
 
 def compiled_rules() -> Mapping[str, CompiledRule]:
-    """The compiled rules by the names of their files; empty if there is no compiled file."""
+    """The compiled rules by the paths of their files below `PACKAGED`; empty if there is no compiled file."""
     import json
 
     try:

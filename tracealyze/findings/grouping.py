@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.base import units
 from tracealyze.base.program_names import short
+from tracealyze.findings.compiled_rules import INCUBATOR
 from tracealyze.findings.rule_set import rules
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def is_about_capture(trace: TraceTables, finding: Finding) -> bool:
 @cache
 def that_mean(meaning: str) -> frozenset[str]:
     """Names of the packaged rules whose findings mean this for the verdict of a run: a key of `rule_file.MEANINGS`."""
-    return frozenset(rule.name for rule in rules() if meaning in rule.means)
+    return frozenset(rule.name for rule in rules(INCUBATOR) if meaning in rule.means)
 
 
 @cache

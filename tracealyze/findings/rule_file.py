@@ -29,6 +29,7 @@ _OTHERS = (
     "upper_bounds",
     "waiting",
     "means",
+    "evidence",
     "needs_window",
     "needs_durations",
     "impact",
@@ -95,6 +96,10 @@ _WORDS = {
     "confidence": ("measured", "inferred"),
     "upper_bounds": ("ignore", "info"),
 }
+
+
+# An address, or a path below the root of the repository.
+_CAPTURE = re.compile(r"https://[!-~]+|\w[\w./-]*")
 
 
 def parsed_rule(content: bytes, name: str, origin: str) -> ParsedRule:
@@ -172,6 +177,11 @@ class _Check:
         means = self.table.get("means", [])
         if not _is_texts(means) or not set(means) <= set(MEANINGS):
             raise self.wrong("means", f"a list of some of these is required: {', '.join(MEANINGS)}.")
+        evidence = self.table.get("evidence", [])
+        if not _is_texts(evidence) or not all(_CAPTURE.fullmatch(each) for each in evidence):
+            raise self.wrong(
+                "evidence", "a list of captures is required: addresses, or paths of files in the repository."
+            )
         if not _is_texts(self.table.get("waiting", [])):
             raise self.wrong("waiting", 'a list of system calls is required, such as waiting = ["fsync"].')
 

@@ -11,7 +11,15 @@ from typing import Any
 
 from tracealyze.base import toml_file, units
 from tracealyze.base.errors import WrongUsage, did_you_mean
-from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRule, compiled_rules, digest, sections
+from tracealyze.findings.compiled_rules import (
+    INCUBATOR,
+    PACKAGED,
+    CompiledRule,
+    ParsedRule,
+    compiled_rules,
+    digest,
+    sections,
+)
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,8 @@ class Rule:
     """System calls that usually wait, so that most of an upper bound is theirs; upper_bounds does not apply to them."""
     means: tuple[str, ...] = ()
     """What its findings mean for the verdict of a run: keys of `rule_file.MEANINGS`."""
+    evidence: tuple[str, ...] = ()
+    """Real captures in which it is the cause: addresses of public ones, paths of those in the repository."""
     confidence: str = "measured"
     cost: str = "exclusive_ns"
     """The column with the path time that a match costs; empty if a match costs no time by itself."""
@@ -145,7 +155,7 @@ class Rule:
 @cache
 def rules(*folders: Path) -> tuple[Rule, ...]:
     """The packaged rules and those of these folders, by code. A rule replaces an earlier one of the same name."""
-    found = [*_rules_in(PACKAGED, compiled_rules()), *(rule for folder in folders for rule in parsed_rules(folder))]
+    found = [rule for folder in (PACKAGED, *folders) for rule in _rules_in(folder, compiled_rules())]
     by_name = {rule.name: rule for rule in found}
     codes: dict[str, Rule] = {}
     for rule in by_name.values():
@@ -165,12 +175,17 @@ def _rules_in(folder: Path, compiled: Mapping[str, CompiledRule]) -> list[Rule]:
     if not files:
         problem = "no rules (*.toml) in this directory" if folder.is_dir() else "no such directory"
         raise WrongUsage(f"{folder}: {problem}.")
-    return [_rule(_parsed(file, compiled.get(file.name))) for file in files]
+    return [_rule(_parsed(file, compiled.get(_packaged_name(file)))) for file in files]
+
+
+def _packaged_name(file: Path) -> str:
+    """The path of a packaged rule below `PACKAGED`; empty for others."""
+    return {PACKAGED: file.name, INCUBATOR: f"{INCUBATOR.name}/{file.name}"}.get(file.parent, "")
 
 
 def _parsed(file: Path, compiled: CompiledRule | None) -> ParsedRule:
     """The compiled rule, or the parsed file if that differs from what was compiled."""
-    origin = f"rules/{file.name}" if file.parent == PACKAGED else str(file)
+    origin = f"rules/{_packaged_name(file)}" if _packaged_name(file) else str(file)
     try:
         content = toml_file.content_of(file, origin)
     except OSError as error:
@@ -190,7 +205,7 @@ def _rule(parsed: ParsedRule) -> Rule:
     words = members.get("words", {})
     members["words"] = {key: [part] if isinstance(part, str) else part for key, part in words.items()}
     members["group"] = tuple(members.get("group", ()))
-    for key in ("waiting", "means"):
+    for key in ("waiting", "means", "evidence"):
         members[key] = tuple(members.get(key, ()))
     members["impact"] = tuple(members.get("impact", (0.0, 1.0)))
     counted = sections(members.pop("counted", []))
@@ -229,9 +244,10 @@ def chosen(
     """The rules that are selected, all if `select` is empty, and not ignored: by name, code, or prefix of a code.
 
     `origins` name the places of the two lists, for the error about an unknown rule."""
-    for origin, wanted in zip(origins, (select, ignore), strict=True):
+    # A project may ignore a rule that is off by now.
+    for origin, wanted, known in zip(origins, (select, ignore), (among, (*among, *rules(INCUBATOR))), strict=True):
         for each in wanted:
-            if not any(_is_called(rule, each) for rule in among):
+            if not any(_is_called(rule, each) for rule in known):
                 raise no_rule(each, among, f"{origin}: ")
     selected = (rule for rule in among if not select or any(_is_called(rule, each) for each in select))
     return tuple(rule for rule in selected if not any(_is_called(rule, each) for each in ignore))
@@ -247,6 +263,8 @@ def named(name: str, among: Sequence[Rule]) -> Rule:
 
 def no_rule(name: str, among: Sequence[Rule], origin: str = "") -> WrongUsage:
     """The error for the name of a rule that does not exist."""
+    if any(name.lower() in (rule.name, rule.code.lower()) for rule in rules(INCUBATOR)):
+        return WrongUsage(f"{origin}{name} is in the incubator: --rules {INCUBATOR.name} turns it on.")
     hint = did_you_mean(name, [known for rule in among for known in (rule.name, rule.code)])
     return WrongUsage(f'{origin}no rule "{name}".{hint or " tracealyze rules lists them."}')
 

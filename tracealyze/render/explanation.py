@@ -31,6 +31,8 @@ def parts(rule: Rule) -> Iterator[tuple[str, list[str]]]:
     examples += [f"Similar, but not found: {'; '.join(alike)}."] if alike else []
     if examples:
         yield f"{units.counted(len(rule.examples), 'example')} in {rule.origin}", examples
+    if rule.evidence:
+        yield "Real captures in which it is the cause", [", ".join(rule.evidence)]
 
 
 def _conditions(rule: Rule) -> Iterator[str]:
@@ -118,6 +120,7 @@ def _as_json(rule: Rule) -> None:
             "severity": rule.severity or None,
             "confidence": rule.confidence,
             "precedence": rule.precedence,
+            "evidence": list(rule.evidence),
             "explain": dict(rule.explain),
             "examples": [{"name": example.name, "findings": example.findings} for example in rule.examples],
             "file": rule.origin,

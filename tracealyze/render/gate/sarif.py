@@ -9,6 +9,7 @@ from tracealyze import _engine
 from tracealyze.base.sanitize import shown
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
+from tracealyze.findings.compiled_rules import INCUBATOR
 from tracealyze.findings.rule_set import rules
 from tracealyze.render.addresses import SITE, rule_page
 from tracealyze.render.gate.words import (
@@ -81,7 +82,7 @@ def _rule(identifier: str) -> dict[str, Any]:
 
 def _of_finding(name: str) -> dict[str, Any]:
     """What a viewer shows for a rule: its title, its explanation and its page."""
-    known = {rule.name: rule for rule in rules()}
+    known = {rule.name: rule for rule in rules(INCUBATOR)}
     if name not in known:
         return {}
     rule = known[name]
