@@ -12,6 +12,8 @@ from rust_imports import Crate, file_circles, upward
 
 ENGINE = ROOT / "engine"
 
+MAX_LINES = 20_000
+
 # A folder may use those in layers below its own. Folders of one layer do not know each other.
 CRATES = {
     "trace": [["parallel"], ["store"], ["ingest", "query"], ["testing"]],
@@ -40,6 +42,11 @@ def test_each_crate_has_layers() -> None:
 
 def test_each_folder_has_a_layer(name: str, crate: Crate) -> None:
     assert {module[0] for module in crate.code if module} == {folder for layer in CRATES[name] for folder in layer}
+
+
+def test_a_crate_can_be_read_whole(name: str) -> None:
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in (ENGINE / name / "src").rglob("*.rs"))
+    assert lines <= MAX_LINES, f"{name}: divide it where its folders know each other least"
 
 
 def test_uses_point_downward(name: str, crate: Crate) -> None:

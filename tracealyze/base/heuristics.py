@@ -298,11 +298,6 @@ MIN_CYCLE_SHARE: Final = 0.8
 
 Source: chosen. The rest is the beginning of the copied text."""
 
-MIN_ONLY_CALL_SHARE: Final = 0.99
-"""Minimum share of a call in a tracer's table with so many calls that a program does nothing else.
-
-Source: chosen. A copy in small pieces has two calls of about 50 % each."""
-
 MIN_SPINS_OF_PROGRAM: Final = 20
 """Number of turns of clock reads and yields from which a program spins that the tracer started.
 
@@ -327,6 +322,11 @@ MIN_FINAL_MESSAGES_SHARE: Final = 0.1
 """Share of the lines at the end of a longer log in which a failure is how it ended.
 
 Source: chosen. Boots have failed units in the middle, and go on."""
+
+MAX_SPIN_INTERVAL_NS: Final = 2_000_000
+"""Maximum mean time from one poll without waiting to the next of a loop that spins.
+
+Source: chosen. A program that draws looks for events once per picture, each 8 to 16 ms."""
 
 MAX_CALLS_BETWEEN_LOOKS: Final = 8
 """Maximum number of calls, on average, per poll with a limit of zero, in an excerpt that does nothing else than poll.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from tracealyze.base import units
 from tracealyze.base.heuristics import (
     MAX_CALLS_BETWEEN_LOOKS,
+    MAX_SPIN_INTERVAL_NS,
     MIN_CYCLE_SHARE,
     MIN_FINAL_TURNS,
-    MIN_ONLY_CALL_SHARE,
     MIN_SPIN_CALLS,
     MIN_SPIN_SHARE,
     MIN_SPINS_OF_PROGRAM,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tracealyze.trace.outcome.processes import EndedProcess
 
 _MAX_BODY = 4
+_MAX_EXCERPT_CALLS = 1_000
 _OF_LIMITS = ("ETIMEDOUT", "ETIME")
 
 
@@ -39,13 +40,10 @@ def in_table(trace: TraceTables) -> Outcome | None:
         return None
     is_failing = largest["failed"] >= MIN_SPIN_SHARE * largest["calls"]
     is_lock = known.is_lock(largest["syscall"])
-    is_alone = largest["calls"] >= MIN_ONLY_CALL_SHARE * calls
-    if not is_failing and not is_lock and not is_alone and not known.is_wait(largest["syscall"]):
+    if not is_failing and not is_lock and not known.is_wait(largest["syscall"]):
         return None
     name = shown(largest["syscall"])
     returns = "A wait that is called so often returns at once: nobody takes what it reports."
-    if is_alone and not known.is_wait(largest["syscall"]):
-        returns = "There is next to no other call: it works in tiny pieces, or again and again for nothing."
     if is_lock:
         returns = "Threads take and release the same locks again and again."
     return Outcome(
@@ -60,13 +58,15 @@ def in_table(trace: TraceTables) -> Outcome | None:
 
 def looking(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """That an excerpt looks for events again and again without waiting, and does nothing with what it finds."""
-    if any(process.has_ended or process.is_command for process in processes) or not processes:
+    is_excerpt = trace.totals["calls"] <= _MAX_EXCERPT_CALLS and not trace.captures[0].filtered
+    if not is_excerpt or not processes or any(each.has_ended or each.is_command for each in processes):
         return None
     rows = trace.select(where='requested_ns == 0 and ret == 0 and outcome == "ok"').calls(by=["syscall"])
     looks = {row["syscall"]: row["calls"] for row in rows if known.is_wait(row["syscall"])}
     others = trace.select(where='requested_ns > 0 or bytes > 0 or outcome == "open"').totals["calls"]
     is_most = sum(looks.values()) * MAX_CALLS_BETWEEN_LOOKS >= trace.totals["calls"]
-    if sum(looks.values()) < MIN_UNIFORM_CALLS or others or not is_most:
+    pauses = trace.window.wall_ns > sum(looks.values()) * MAX_SPIN_INTERVAL_NS
+    if sum(looks.values()) < MIN_UNIFORM_CALLS or others or not is_most or pauses:
         return None
     syscall, times = max(looks.items(), key=lambda each: each[1])
     process = processes[0]
