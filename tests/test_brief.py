@@ -12,6 +12,8 @@ from rule_cases import CASES, KEPT, Case
 
 import tracealyze
 from tracealyze.base.inert import InertNames
+from tracealyze.findings.compiled_rules import INCUBATOR
+from tracealyze.findings.rule_set import rules
 from tracealyze.render.brief import brief, tokens_of
 
 FOUND = [case for case in CASES if case.finds]
@@ -26,7 +28,7 @@ def name(file: Path) -> str:
 
 @pytest.mark.parametrize("case", FOUND, ids=lambda case: case.name)
 def test_true_cause_is_in_the_first_600_tokens(case: Case) -> None:
-    text = brief(tracealyze.read(case.capture))
+    text = brief(tracealyze.read(case.capture).with_rules(rules(INCUBATOR)))
     begin = text.encode()[:FIRST_BYTES].decode(errors="ignore").partition("\n\n")[2]
     named = {rule for line in begin.splitlines() for rule in re.findall(r"[a-z]+(?:-[a-z]+)+|[a-z]{4,}", line)}
     assert case.finds <= named, text
@@ -43,7 +45,7 @@ def test_length_is_bounded(capture: Path) -> None:
 
 @pytest.mark.parametrize("capture", ALL, ids=name)
 def test_paths_and_arguments_are_not_in_it(capture: Path) -> None:
-    trace = tracealyze.read(capture)
+    trace = tracealyze.read(capture).with_rules(rules(INCUBATOR))
     text = brief(trace, 8000)
     known = InertNames()
     paths = {path for path in trace.calls(by=["target"], quantiles=False)["target"] if path and "/" in path}
