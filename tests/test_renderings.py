@@ -168,7 +168,8 @@ def test_dtruss_names_cpu_time_between_calls(tmp_path: Path) -> None:
     assert process["own_cpu_ns"] == own_us * 1_000
     assert (process["max_own_cpu_ns"], process["max_own_cpu_line"]) == ((2_670_412 - 25 - 12) * 1_000, 4)
     sentence, ending = trace.summary().diagnosis
-    assert ending.text == "The capture ends before pid 501 does."
+    steps = "Its last steps: open /etc/hosts (line 2); read /etc/hosts (line 3)."
+    assert ending.text == f"The capture ends before pid 501 does. {steps}"
     assert "2.67 s of CPU outside system calls, 2.67 s of it before line 4" in sentence.text
 
 

@@ -15,7 +15,7 @@ from tracealyze.model.capture_input.recorded import attached_state, recorded
 from tracealyze.model.capture_input.standstill import Standstill, standstill
 from tracealyze.model.trace_tables import errors_of
 from tracealyze.trace import bounded
-from tracealyze.trace.outcome import Observation, Outcome, Verdict, observations, outcome_of, verdict
+from tracealyze.trace.outcome import Describing, Observation, Outcome, Verdict, observations, outcome_of, verdict
 from tracealyze.trace.outcome.untraced import Untraced, saving_ns, untraced_of
 from tracealyze.trace.together.meanwhile import meanwhile, moments
 from tracealyze.trace.together.shared_axis import extent_of, must_name_captures
@@ -145,7 +145,8 @@ class Summary:
         if open_at_end:
             return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
         # That a capture is cut says less than what is in it, but not less than what failed last.
-        leads = self.outcome.verdict is not Verdict.CANNOT_TELL or self.outcome.details
+        told = [each for each in self.outcome.details if not (self._has_times and isinstance(each, Describing))]
+        leads = self.outcome.verdict is not Verdict.CANNOT_TELL or told
         first = [*lead, *most] if leads else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
 

@@ -13,7 +13,7 @@ from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import hangs, known
 from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, step, unexplained
 from tracealyze.trace.outcome.messages import last_message
-from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
+from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -287,8 +287,8 @@ def _usual(process: EndedProcess) -> list[str]:
     return [as_usual(row) for row in rows]
 
 
-def _last_steps(process: EndedProcess) -> list[str]:
+def _last_steps(process: EndedProcess) -> list[Describing]:
     """What the process worked on last, with success: files, devices, peers, and libraries if there is nothing else."""
     rows = [row for row in process.last_targets if "/" in row["target"] or ":" in row["target"]]
     rows = [row for row in rows if not _LIBRARY.search(row["target"])] or rows
-    return [f"Its last steps: {'; '.join(map(step, rows[-_MAX_STEPS:]))}."] if rows else []
+    return [Describing(f"Its last steps: {'; '.join(map(step, rows[-_MAX_STEPS:]))}.")] if rows else []

@@ -36,6 +36,12 @@ class Quoting(str):
     __slots__ = ()
 
 
+class Describing(str):
+    """A sentence that says what the lines are, and not how the run went: times say more."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a run went, with the lines that show it."""
