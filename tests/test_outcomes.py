@@ -66,7 +66,11 @@ def test_cutting_a_capture_accuses_nothing_new(name: str, tmp_path: Path) -> Non
     for lines in range(1, len(whole)):
         file = tmp_path / f"{lines}.strace"
         file.write_text("".join(whole[:lines]), encoding="utf-8")
-        verdict = tracealyze.read(file).summary().outcome.verdict
+        try:
+            verdict = tracealyze.read(file).summary().outcome.verdict
+        except tracealyze.UnknownFormat:
+            # Too little of a table, or of a log within prose.
+            continue
         allowed = (_CASES[name]["verdict"], *_CASES[name].get("prefixes", ()), "cannot-tell", "fine")
         assert verdict in allowed, "".join(whole[:lines])
 

@@ -135,7 +135,9 @@ class Summary:
             said = [each for each in said if each.finding is None or self._matters(each)]
         if any(self._is_of_run(each) for each in said):
             remark = [verdict.Sentence(self.outcome.remark)] if self.outcome.remark else []
-            return [*said[:1], *remark, *said[1:]][:_MAX_SENTENCES]
+            # What the program itself says about a failure matters more than a note.
+            first = said[:1] if self._is_of_run(said[0]) and self._is_serious(said[0]) else []
+            return [*first, *remark, *said[len(first) :]][:_MAX_SENTENCES]
         lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.

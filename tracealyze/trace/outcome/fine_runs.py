@@ -92,11 +92,13 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         )
     if row := _lock(processes):
         return _locked(process, name, row)
+    words = _last_words(process)
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
-        (*(_last_words(process) or _last_failure(process)), *_last_steps(process)),
+        (*(words or _last_failure(process)), *_last_steps(process)),
         unseen="how it goes on",
+        remark=Quoting(" ".join(words)),
         next=whole_command(trace.captures[0].format, attaches=True),
     )
 
