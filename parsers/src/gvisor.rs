@@ -65,7 +65,8 @@ impl Format for Gvisor {
         let calls = || head.lines().filter_map(head::read).filter(is_call);
         Box::new(GvisorReader {
             has_stamps: calls().any(|line| line.stamp_ns != NO_NS),
-            has_only_returns: calls().all(|line| matches!(line.event, GvisorEvent::Returns(..))),
+            has_only_returns: calls().next().is_some()
+                && calls().all(|line| matches!(line.event, GvisorEvent::Returns(..))),
         })
     }
 }

@@ -18,6 +18,10 @@ const LAYOUTS: &[(&str, &str)] = &[
         "inside JSON",
         "strace.go:564] [   1:   1] probe E close(0x3 /etc/hosts)\n",
     ),
+    (
+        "returns only",
+        "I0928 00:18:54.794031     365 strace.go:625] [   6:   7] npm init X close(0x3) = 0 (0x0) (11.709µs)\n",
+    ),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
@@ -51,6 +55,10 @@ fn durations_are_exact_with_and_without_a_clock() {
         facts(LAYOUTS[1].1),
         (StampMoment::None, Clock::None, DurKind::Exact, true)
     );
+    assert_eq!(facts(LAYOUTS[2].1).0, StampMoment::End);
+    // The calls may begin later.
+    let without_calls = "I0928 00:18:54.794008     365 config.go:436] Config.Strace: true\n";
+    assert_eq!(facts(without_calls).0, StampMoment::None);
 }
 
 #[test]
