@@ -267,6 +267,14 @@ mod tests {
             ("#6 DONE 0.1s", "#6 took 0.1s"),
             ("#5 12.34 compiling", "#5 12.34 compiling"),
             (
+                " => => exporting layers          30.6s",
+                "exporting layers took 30.6s",
+            ),
+            (
+                " => CACHED [2/3] COPY . /srv      0.0s",
+                "CACHED [2/3] COPY . /srv took 0.0s",
+            ),
+            (
                 "1.20s call  tests/a.py::b",
                 "tests/a.py::b (call) took 1.20s",
             ),

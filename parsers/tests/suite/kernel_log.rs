@@ -374,6 +374,7 @@ fn tables_and_prose_are_not_logs() {
         "1.5 a\n0.5 b\n1.5 c\n0.25 d",
         "The meeting is on 28.11.2026 at 12:34:56\nAll are welcome\nBring cake",
         "#include <stdio.h>\nint main() {\n}",
+        "clock_gettime(CLOCK_MONOTONIC, {tv_sec=4, tv_nsec=937660308}) = 0\nclock_gettime(CLOCK_MONOTONIC, {tv_sec=4, tv_nsec=937706752}) = 0",
     ];
     for text in others {
         assert!(
