@@ -320,7 +320,7 @@ def test_evaluation_does_not_load_the_grammar(tmp_path: Path) -> None:
     import sys
 
     program = (
-        "import sys; from tracealyze import expression\n"
+        "import sys; from tracealyze.model import expression\n"
         "assert expression.evaluate(['>', ['column', 'a'], 1], {'a': 2})\n"
         "assert 'pyparsing' not in sys.modules\n"
     )

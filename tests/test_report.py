@@ -13,7 +13,9 @@ from conftest import SAMPLES, Run, captures_of_samples
 from rule_cases import CASES, Case
 
 import tracealyze
+from tracealyze.findings.compiled_rules import INCUBATOR
 from tracealyze.findings.grouping import grouped
+from tracealyze.findings.rule_set import rules
 from tracealyze.render import evidence, lanes, report
 from tracealyze.render.path_rows import path_rows, whole_percents
 from tracealyze.render.text import ASCII, UNICODE
@@ -32,7 +34,7 @@ def lines_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
     def lines(capture: Path, columns: int) -> list[str]:
         monkeypatch.setenv("COLUMNS", str(columns))
-        trace = tracealyze.read(capture)
+        trace = tracealyze.read(capture).with_rules(rules(INCUBATOR))
         report.show(trace, trace.summary(), 10)
         return capsys.readouterr().out.splitlines()
 
@@ -42,7 +44,8 @@ def lines_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("case", FOUND, ids=lambda case: case.name)
 def test_cause_is_in_the_first_twelve_lines(case: Case, lines_of: Lines) -> None:
     begin = " ".join(" ".join(lines_of(case.capture, 80)[:12]).split())
-    findings = [each for each in tracealyze.read(case.capture).findings if case.rule in (each.name, *each.also)]
+    trace = tracealyze.read(case.capture).with_rules(rules(INCUBATOR))
+    findings = [each for each in trace.findings if case.rule in (each.name, *each.also)]
     assert any(_is_shown(" ".join(each.diagnosis.split()), begin) for each in findings), begin
 
 
