@@ -149,7 +149,9 @@ class Summary:
         # That a capture is cut says less than what is in it, but not less than what failed last.
         told = [each for each in self.outcome.details if not (self._has_times and isinstance(each, Describing))]
         leads = self.outcome.verdict is not Verdict.CANNOT_TELL or told
-        first = [*lead, *most] if leads else [*most, *lead]
+        # Without details, the lead is no more than the headline.
+        has_room = bool(self.outcome.details) or len(most) < _MAX_SENTENCES
+        first = [*lead, *most] if leads and has_room else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
 
     def _is_of_run(self, sentence: Sentence) -> bool:

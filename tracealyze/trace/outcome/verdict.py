@@ -55,9 +55,8 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     """One to three sentences: the causes by weight; without a cause, where the time went."""
     groups = grouped(findings)
     causes = [group for group in groups if _is_cause(trace, group)]
-    # Several notes about the capture leave no room for more.
-    is_noted = bool(_of_run(causes)) or (bool(causes) and len(groups) > 1)
-    said = list(_computed(trace, causes)) if is_noted else [_without_cause(trace, is_alone=not _of_run(groups))]
+    is_explained = bool(_of_run(causes))
+    said = list(_computed(trace, causes)) if is_explained else [_without_cause(trace, is_alone=not _of_run(groups))]
     if not causes:
         said += _open_at_end(trace)
     said = [each for each in said if each.text]
