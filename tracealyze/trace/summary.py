@@ -15,7 +15,16 @@ from tracealyze.model.capture_input.recorded import attached_state, recorded
 from tracealyze.model.capture_input.standstill import Standstill, standstill
 from tracealyze.model.trace_tables import errors_of
 from tracealyze.trace import bounded
-from tracealyze.trace.outcome import Describing, Observation, Outcome, Verdict, observations, outcome_of, verdict
+from tracealyze.trace.outcome import (
+    Describing,
+    Observation,
+    Outcome,
+    Quoting,
+    Verdict,
+    observations,
+    outcome_of,
+    verdict,
+)
 from tracealyze.trace.outcome.untraced import Untraced, saving_ns, untraced_of
 from tracealyze.trace.together.meanwhile import meanwhile, moments
 from tracealyze.trace.together.shared_axis import extent_of, must_name_captures
@@ -136,7 +145,9 @@ class Summary:
         if any(self._is_of_run(each) for each in said):
             remark = [verdict.Sentence(self.outcome.remark)] if self.outcome.remark else []
             # What the program itself says about a failure matters more than a note.
-            first = said[:1] if self._is_of_run(said[0]) and self._is_serious(said[0]) else []
+            is_quoted = isinstance(self.outcome.remark, Quoting)
+            leads = self._is_of_run(said[0]) and (self._is_serious(said[0]) or not is_quoted)
+            first = said[:1] if leads else []
             return [*first, *remark, *said[len(first) :]][:_MAX_SENTENCES]
         lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
@@ -148,10 +159,10 @@ class Summary:
             return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
         # That a capture is cut says less than what is in it, but not less than what failed last.
         told = [each for each in self.outcome.details if not (self._has_times and isinstance(each, Describing))]
-        leads = self.outcome.verdict is not Verdict.CANNOT_TELL or told
+        tells = self.outcome.verdict is not Verdict.CANNOT_TELL or told
         # Without details, the lead is no more than the headline.
         has_room = bool(self.outcome.details) or len(most) < _MAX_SENTENCES
-        first = [*lead, *most] if leads and has_room else [*most, *lead]
+        first = [*lead, *most] if tells and has_room else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
 
     def _is_of_run(self, sentence: Sentence) -> bool:

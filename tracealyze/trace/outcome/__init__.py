@@ -7,7 +7,7 @@ computed for any capture, of any length, with or without a clock.
 from __future__ import annotations
 
 from tracealyze.trace.outcome.observations import Observation, observations
-from tracealyze.trace.outcome.outcome import Describing, Outcome, Verdict
+from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
 from tracealyze.trace.outcome.verdicts import outcome_of
 
-__all__ = ["Describing", "Observation", "Outcome", "Verdict", "observations", "outcome_of"]
+__all__ = ["Describing", "Observation", "Outcome", "Quoting", "Verdict", "observations", "outcome_of"]
