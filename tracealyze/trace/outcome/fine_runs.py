@@ -265,7 +265,7 @@ def _last_words(process: EndedProcess) -> list[str]:
     if message is None or not message.is_failure:
         return []
     row = unexplained(process)
-    return [f"Last message: {message.quoted()}.", *([f"Last failure: {sentence(row)}"] if row else [])]
+    return [Quoting(f"Last message: {message.quoted()}."), *([f"Last failure: {sentence(row)}"] if row else [])]
 
 
 def _last_failure(process: EndedProcess) -> list[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_CHARACTERS = 110
 _SERIOUS = (Verdict.CRASHED, Verdict.HUNG)
+_NAMES = {Verdict.CRASHED: "a crash", Verdict.HUNG: "a hang", Verdict.FAILED: "a failure"}
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,11 @@ def failure(trace: TraceTables) -> Outcome | None:
     verdict = known.verdict
     if verdict not in _SERIOUS and not (verdict and _decides(trace, row)):
         return None
-    quoted = _quoted(row)
     times = f", {units.counted(row['messages'], 'time')}" if row["messages"] > 1 else ""
     return Outcome(
         verdict,
-        f"the log reports {quoted}{times}",
-        tuple(_followed(trace, row)),
+        f"the log reports {_NAMES[verdict]}{times}",
+        (Quoting(f"{_quoted(row)}."), *_followed(trace, row)),
         (row["first_line"],),
         next=_command(known, row),
         inert=f"a message of the log reports it (line {row['first_line']})",
