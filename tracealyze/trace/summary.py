@@ -142,13 +142,19 @@ class Summary:
         if not self._has_times and self.outcome.verdict is Verdict.FINE:
             # Without times, what would need seconds to matter is not the answer for a run that ended well.
             said = [each for each in said if each.finding is None or self._matters(each)]
-        if any(self._is_of_run(each) for each in said):
-            remark = [verdict.Sentence(self.outcome.remark)] if self.outcome.remark else []
-            # What the program itself says about a failure matters more than a note.
-            is_quoted = isinstance(self.outcome.remark, Quoting)
-            leads = self._is_of_run(said[0]) and (self._is_serious(said[0]) or not is_quoted)
-            first = said[:1] if leads else []
-            return [*first, *remark, *said[len(first) :]][:_MAX_SENTENCES]
+        return self._of_causes(said) if any(map(self._is_of_run, said)) else self._of_lines(said)
+
+    def _of_causes(self, said: list[Sentence]) -> list[Sentence]:
+        """The sentences about findings, with the remark of the outcome among them."""
+        remark = [verdict.Sentence(self.outcome.remark)] if self.outcome.remark else []
+        # What the program itself says about a failure matters more than a note.
+        is_quoted = isinstance(self.outcome.remark, Quoting)
+        leads = self._is_of_run(said[0]) and (self._is_serious(said[0]) or not is_quoted)
+        first = said[:1] if leads else []
+        return [*first, *remark, *said[len(first) :]][:_MAX_SENTENCES]
+
+    def _of_lines(self, said: list[Sentence]) -> list[Sentence]:
+        """Without a finding about the run: how it went, and what the lines show."""
         lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
         # What repeats says more than which call is the most frequent one.

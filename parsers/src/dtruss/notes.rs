@@ -97,29 +97,24 @@ pub(super) fn is_count_header(line: &[u8]) -> bool {
 
 /// The name and the number of an indented row of a table of counts.
 pub(super) fn counted(line: &[u8]) -> Option<(&[u8], i64)> {
-    let text = scan::trim_end(line);
-    let (name, rest) = scan::name(scan::skip_blanks(text))?;
+    count_row(scan::trim(line)).filter(|_| line.starts_with(b" "))
+}
+
+/// A name, blanks, and a number.
+fn count_row(text: &[u8]) -> Option<(&[u8], i64)> {
+    let (name, rest) = scan::name(text)?;
     let number = scan::skip_blanks(rest);
     let (calls, end) = scan::number(number)?;
-    let is_row = text.starts_with(b" ") && number.len() < rest.len() && end.is_empty();
-    is_row.then_some((name, calls))
+    (number.len() < rest.len() && end.is_empty()).then_some((name, calls))
 }
 
 /// A row of the table of counts, or its header. It counts entries, so it includes calls that never return.
 fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    let (name, rest) = scan::name(text)?;
-    let number = scan::skip_blanks(rest);
-    if number.len() == rest.len() {
-        return None;
-    }
     if is_count_header(text) {
         return Some(Line::of(LineKind::SummaryTable));
     }
-    let (calls, rest) = scan::number(number)?;
+    let (name, calls) = count_row(text)?;
     // The name fills 32 columns and the number 16. A shorter row must have the name of a known call.
     let is_row = scan::trim_end(line).len() >= 48 || syscalls::by_name(name).is_some();
-    if !rest.is_empty() || !is_row {
-        return None;
-    }
-    Some(summary_row(name, calls as u64, 0, NO_NS, parsed))
+    is_row.then(|| summary_row(name, calls as u64, 0, NO_NS, parsed))
 }

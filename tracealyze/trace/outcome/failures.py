@@ -139,8 +139,13 @@ def _states(message: Message | None, row: Row) -> bool:
 
 def called(row: Row) -> str:
     """What a row calls: `futex FUTEX_WAIT on 0x10b8008`."""
-    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    return f"{call} on {row['target']}" if row["target"] and row["target"] != _UNNAMED else call
+    is_named = row["target"] and row["target"] != _UNNAMED
+    return f"{_request(row)} on {row['target']}" if is_named else _request(row)
+
+
+def _request(row: Row) -> str:
+    """`ioctl TCGETS`, `read`."""
+    return " ".join(part for part in (row["syscall"], row["op"]) if part)
 
 
 def sentence(row: Row) -> str:
@@ -152,9 +157,8 @@ def sentence(row: Row) -> str:
 
 def step(row: Row) -> str:
     """A call that succeeded, as a step of what a process did: `openat /etc/hosts ×2 (line 14)`."""
-    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
     times = f" ×{row['calls']}" if row["calls"] > 1 else ""
-    return shown(f"{call} {row['target']}{times} (line {row['last_line']})")
+    return shown(f"{_request(row)} {row['target']}{times} (line {row['last_line']})")
 
 
 def as_usual(row: Row) -> str:

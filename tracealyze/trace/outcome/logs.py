@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -50,7 +51,8 @@ def failure(trace: TraceTables) -> Outcome | None:
     """The crash, hang or failure that the messages of a log report; None if they report none.
 
     A failure in the middle of a long log was survived; only a crash or a hang counts wherever it stands."""
-    found = _most_serious(trace)
+    rows = _messages(trace)
+    found = _most_serious(rows)
     if found is None:
         return None
     known, row = found
@@ -61,7 +63,7 @@ def failure(trace: TraceTables) -> Outcome | None:
     return Outcome(
         verdict,
         f"the log reports {_NAMES[verdict]}{times}",
-        (Quoting(f"{_quoted(row)}."), *_followed(trace, row)),
+        (Quoting(f"{_quoted(row)}."), *_followed(rows, row)),
         (row["first_line"],),
         next=_command(known, row),
         inert=f"a message of the log reports it (line {row['first_line']})",
@@ -70,13 +72,17 @@ def failure(trace: TraceTables) -> Outcome | None:
 
 def remark(trace: TraceTables) -> str:
     """A message of the log about an error, as a sentence; empty if there is none."""
-    found = _most_serious(trace)
+    found = _most_serious(_messages(trace))
     return Quoting(f"The log reports {_quoted(found[1])}.") if found else ""
 
 
-def _most_serious(trace: TraceTables) -> tuple[KnownMessage, Row] | None:
+def _messages(trace: TraceTables) -> list[Row]:
+    """The messages of a log by their first lines, one row for all of a shape."""
+    return sorted(trace.stages, key=lambda row: row["first_line"])
+
+
+def _most_serious(rows: Sequence[Row]) -> tuple[KnownMessage, Row] | None:
     """Of the messages that fit the most serious entry, the earliest one."""
-    rows = sorted(trace.stages, key=lambda row: row["first_line"])
     for known in known_messages():
         for row in rows:
             if known.pattern.search(row["message"]):
@@ -90,16 +96,10 @@ def _decides(trace: TraceTables, row: Row) -> bool:
     return lines <= MAX_EXCERPT_MESSAGES or row["first_line"] >= (1 - MIN_FINAL_MESSAGES_SHARE) * lines
 
 
-def _followed(trace: TraceTables, row: Row) -> list[str]:
-    """Another message of the same kind that follows: what the first one led to."""
-    rows = sorted(trace.stages, key=lambda each: each["first_line"])
-    later = [each for each in rows if each["first_line"] > row["last_line"]]
-    for known in known_messages():
-        if known.verdict is not None:
-            for each in later:
-                if known.pattern.search(each["message"]):
-                    return [Quoting(f"Then {_quoted(each)}.")]
-    return []
+def _followed(rows: Sequence[Row], row: Row) -> list[str]:
+    """Another message about a failure that follows: what the first one led to."""
+    found = _most_serious([each for each in rows if each["first_line"] > row["last_line"]])
+    return [Quoting(f"Then {_quoted(found[1])}.")] if found and found[0].verdict else []
 
 
 def _quoted(row: Row) -> str:
