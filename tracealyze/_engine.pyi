@@ -351,6 +351,11 @@ class Trace:
         rows, columns, raw_bytes, bytes}], limits {name: number}, folded_ns {class: ns}, classes, wake_kinds,
         confidences."""
 
+    def intervals(self, selection: Selection, width_ns: int) -> tuple[Table, Table]:
+        """The first window in intervals of a width. Calls by the interval in which they end: interval, program,
+        syscall, calls, failed, total_ns, p50_ns, p99_ns, max_ns, first_line. The critical path: interval, program,
+        class, tag, syscall, exclusive_ns."""
+
     def summary_rows(self) -> Table:
         """Rows of summary tables found in the captures: capture, syscall, calls, failed, total_ns."""
 

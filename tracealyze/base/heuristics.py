@@ -36,6 +36,36 @@ MAX_ROUND_DELAY_NS: Final = 20 * _MS
 """Maximum difference of a silence from a chosen number of seconds, for long ones.
 Source: `MAX_TIMER_DELAY_NS` of the engine: timers are late by a tick of the kernel and a scheduling delay."""
 
+# Intervals
+
+MAX_INTERVALS: Final = 2_000
+"""Maximum number of intervals of a window.
+Source: a report of more is no report; the search for changes of level takes time with their square at worst."""
+MIN_SHOWN_SHARE: Final = 0.05
+"""Minimum share of an interval that its row names.
+Source: chosen. Smaller parts say nothing about an interval."""
+MIN_INTERVALS_OF_CHANGE: Final = 6
+"""Minimum number of intervals in which changes are looked for.
+Source: chosen. Of fewer, each could be the exception."""
+MIN_NOISE_OF_LATENCY_LOG: Final = 0.15
+"""Minimum noise of a quantile of durations, as a natural logarithm: 15 %.
+Source: chosen. Quantiles of the same load differ by this much from one second to the next."""
+MIN_NOISE_OF_RATE_LOG: Final = 0.2
+"""Minimum noise of a number of calls, as a natural logarithm: 20 %.
+Source: chosen, as above."""
+MIN_CHANGE_RATIO: Final = 2.0
+"""Minimum ratio of two levels that is a change.
+Source: chosen: less is hard to tell from another mix of requests."""
+MIN_SHARE_OF_CHANGE: Final = 0.02
+"""Minimum share that a call has of the critical path of the intervals in which its duration differs.
+Source: chosen. Below, it delays nobody noticeably."""
+MIN_CALLS_OF_LEVEL: Final = 3
+"""Minimum number of calls of an interval that has a level.
+Source: chosen. A median of fewer is one call."""
+MIN_RATE_CALLS: Final = 20
+"""Minimum mean number of calls per interval, on the higher level, of a rate that changes.
+Source: the noise of a count is its square root; at 20 a factor of two is several times the noise."""
+
 # Findings
 
 MIN_MIXED_SHARE: Final = 0.05

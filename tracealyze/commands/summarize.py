@@ -12,7 +12,7 @@ from tracealyze.commands import _losses as losses
 from tracealyze.commands._later import Later
 from tracealyze.commands._options import AxisOptions, CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
-from tracealyze.render import output
+from tracealyze.render import json, output
 from tracealyze.render.forms import BRIEF_TOKENS, MIN_BRIEF_TOKENS, Form
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ EXAMPLES = (
     "tracealyze summarize --pid 4711 --from +2 --to +5 trace.out",
     "tracealyze summarize trace.out --format markdown > ticket.md",
     "tracealyze summarize 'run*.strace'",
+    "tracealyze summarize trace.out --every 10s",
     "tracealyze summarize trace.out --brief",
     "tracealyze summarize trace.out --brief --evidence",
 )
@@ -46,6 +47,15 @@ def command(
     each: Annotated[
         bool, typer.Option("--each", help="With several captures or runs, show the report of each, not of the slowest.")
     ] = False,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="TIME",
+            help="A row per interval of this length, such as 10s, instead of the report: calls, critical path, "
+            "latencies, new findings; and what changed when.",
+        ),
+    ] = None,
     is_brief: Annotated[
         bool,
         typer.Option(
@@ -77,7 +87,11 @@ def command(
         output.note("--where filters the events counted below; the time breakdown still covers the whole window.")
     if evidence and not is_brief:
         raise WrongUsage("--evidence belongs to --brief; the other reports quote their evidence anyway.")
-    if is_brief:
+    if every is not None:
+        if is_brief or each or full:
+            raise WrongUsage("--every is a report of its own, without --brief, --each and --full.")
+        lost = _intervals(source.traces(chosen), every, form)
+    elif is_brief:
         if form not in (Form.TABLE, Form.MARKDOWN):
             raise WrongUsage(f"--brief is text: use it without --format {form}.")
         lost = _brief(source.traces(chosen), max_tokens, evidence)
@@ -90,8 +104,29 @@ def command(
     source.must_be_complete(lost)
 
 
+def _intervals(traces: Iterable[Trace], every: str, form: Form) -> int:
+    """The intervals of each capture."""
+    from tracealyze.render import every as table
+    from tracealyze.trace.intervals import intervals, read_every
+
+    every_ns = read_every(every)
+    lost = 0
+    documents = []
+    for number, trace in enumerate(traces):
+        with analyzing():
+            found = intervals(trace, every_ns)
+        if form is Form.JSON:
+            documents.append(table.document(trace, every_ns, found))
+        else:
+            output.write("\n" if number else "")
+            table.write(trace, every_ns, found, form)
+        lost += losses.lost_lines(trace)
+    if form is Form.JSON:
+        json.write({"schema": table.SCHEMA, "captures": documents})
+    return lost
+
+
 def _document(trace: Trace, full: bool, axis: AxisOptions) -> int:
-    from tracealyze.render import json
     from tracealyze.trace.summary import long_lists
 
     with analyzing():

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
+    from tracealyze.render.forms import Form
 
 
 EXAMPLES = (
     "tracealyze top-syscalls trace.out",
     "tracealyze top-syscalls trace.out --by errno --sort failed",
     "tracealyze top-syscalls trace.out --program cc1 --by target --top 5",
+    "tracealyze top-syscalls trace.out --every 10s --top 3",
 )
 
 
@@ -65,6 +68,10 @@ def command(
     sort: Annotated[
         Sort, typer.Option("--sort", metavar="COLUMN", help="Sort by this column, largest first.")
     ] = Sort.TOTAL,
+    every: Annotated[
+        str | None,
+        typer.Option("--every", metavar="TIME", help="The largest calls of each interval of this length, such as 10s."),
+    ] = None,
 ) -> None:
     """Rank syscalls by cost: count, failures, duration, critical path."""
     from tracealyze.model.capture_input.recapture import without_stacks
@@ -73,6 +80,11 @@ def command(
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
+    if every is not None:
+        if by or sort is not Sort.TOTAL:
+            raise WrongUsage("--every lists calls by program and name, the longest total first: no --by, no --sort.")
+        _by_interval(source, every, rows.top, form)
+        return
     trace = source.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
     with analyzing():
@@ -93,4 +105,19 @@ def command(
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, drop_order=order) for name, order in _QUANTILES.items()]
     write_listing(Listing("calls", columns, calls, tick_ns), form)
+    source.close(trace)
+
+
+def _by_interval(source: CaptureOptions, every: str, top: int, form: Form) -> None:
+    """The largest calls of each interval of a capture."""
+    from tracealyze.render.every import groups
+    from tracealyze.render.listing import write_listing
+    from tracealyze.trace.intervals import intervals, read_every
+
+    trace = source.trace()
+    if len(trace.captures) > 1:
+        raise WrongUsage("--every divides the window of one capture. Name only that one.")
+    with analyzing():
+        found = intervals(trace, read_every(every), with_findings=False)
+    write_listing(groups(trace, found, top), form)
     source.close(trace)

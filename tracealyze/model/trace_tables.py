@@ -161,6 +161,10 @@ class TraceTables:
             replace(selection, pids=tuple(pids) or selection.pids, syscalls=tuple(syscalls) or selection.syscalls)
         )
 
+    def between(self, start: str, end: str) -> Self:
+        """The current selection with other time bounds."""
+        return self._copy(replace(self.selection, start=start, end=end))
+
     @cached_property
     def captures(self) -> tuple[Capture, ...]:
         """The selected captures."""
@@ -503,6 +507,12 @@ class TraceTables:
     def gaps_from(self, min_ns: int) -> Table:
         """Gaps of at least this length."""
         return self._table(lambda: self._source.gaps(self._selected, min_ns))
+
+    def intervals_of(self, width_ns: int) -> tuple[Table, Table]:
+        """The first window in intervals of this width: its calls by the interval in which they end, by program and
+        name; and its critical path by interval, program, class, tag and name of the call."""
+        calls, path = translated(lambda: self._source.intervals(self._selected, width_ns))
+        return Table(calls, self._zero_ns), Table(path, self._zero_ns)
 
     def chart_rows(self, limits: tuple[int, int], least_ns: tuple[int, int]) -> dict[str, Any]:
         """The rows of a static timeline of the window, as the engine has them."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
@@ -432,6 +433,16 @@ def _root(window: Window) -> str:
     named = f"pid {window.root_pid}" if window.root_pid is not None else "the traced process"
     program = f" {shown(window.root_program)}" if window.root_program else ""
     return f", traced back from the {'end' if window.root_ended else 'last event'} of {named}{program}"
+
+
+def clock_of(capture: Capture, first_ns: int, step_ns: int) -> Callable[[int], str]:
+    """Shows moments that are so far apart: the time of day if the capture has it, else the time since its start."""
+    tick_ns = max(capture.tick_ns, units.S if step_ns >= units.S else 10 ** max(len(str(step_ns)) - 2, 0))
+    if capture.clock in ("time-of-day", "since-new-year"):
+        return lambda ns: f"{_day(ns, capture)}{_time_of_day(ns, replace(capture, tick_ns=tick_ns))}"
+    if capture.clock == "epoch":
+        return lambda ns: _time_of_day(ns, replace(capture, tick_ns=tick_ns))
+    return lambda ns: units.offset(ns - first_ns, tick_ns)
 
 
 def _when(ns: int, capture: Capture) -> str:

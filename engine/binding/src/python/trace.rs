@@ -571,7 +571,7 @@ impl PyTrace {
         let table = detached(py, || -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution(&selection.0)?;
             let chosen = self.0.selection(&selection.0)?;
-            let only = filter.map(|filter| Arc::new(filter.matched(self.0.trace())));
+            let only = filter.map(|filter| self.0.queries().matched(self.0.trace(), &filter));
             let query = CallQuery {
                 keys,
                 quantiles,
@@ -911,6 +911,17 @@ impl PyTrace {
         })
         .raised()?;
         Ok(table.into())
+    }
+
+    /// The calls and the critical path of the first window by intervals of a width; empty without a window.
+    fn intervals(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        width_ns: i64,
+    ) -> PyResult<(PyTable, PyTable)> {
+        let (calls, path) = detached(py, || self.0.intervals(&selection.0, width_ns)).raised()?;
+        Ok((calls.into(), path.into()))
     }
 
     fn summary_rows(&self) -> PyTable {

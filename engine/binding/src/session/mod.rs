@@ -29,6 +29,7 @@ use report::picture::{Picture, picture};
 use report::replay::graph::Graph;
 use report::replay::question::{Question, Variant};
 use report::replay::scenario::Replayed;
+use report::tables::intervals::{self, Grid, PathTimes};
 use std::sync::{Arc, OnceLock};
 use trace::parallel;
 use trace::query::cache::QueryCache;
@@ -156,6 +157,29 @@ impl Session {
     pub fn verdicts(&self, choice: &Criteria, at_least_ns: i64) -> Result<Table, TimeBoundError> {
         let windows = self.windows(choice)?;
         Ok(verdicts::verdicts(&self.trace, &windows, at_least_ns))
+    }
+
+    /// The calls and the critical path of the first window by intervals of a width; empty without a window.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn intervals(
+        &self,
+        choice: &Criteria,
+        width_ns: i64,
+    ) -> Result<(Table, Table), TimeBoundError> {
+        let windows = self.windows(choice)?;
+        let grid = windows
+            .first()
+            .filter(|window| window.root.is_some())
+            .map(|window| Grid::new(window, width_ns))
+            .unwrap_or_default();
+        let mut path = PathTimes::new(&self.trace, grid);
+        if let Some(window) = windows.first() {
+            walk::walk(&self.trace, self.wakers(), window, &mut path);
+        }
+        let calls = intervals::calls(&self.trace, &self.selection(choice)?, grid);
+        Ok((calls, path.table()))
     }
 
     /// The data of drawn timelines, one per window, each in about so many bytes; see [`report::picture`].

@@ -10,7 +10,7 @@ use kit::table_support::pruning::{Pruning, prune};
 use kit::table_support::threshold::Threshold;
 use path::critical_path::{timeline, verdicts, wait_graph};
 use path::partition::{group_by, stack_times};
-use report::tables::{calls, gaps, loops, processes};
+use report::tables::{calls, gaps, intervals, loops, processes};
 use trace::query::event_rows;
 use trace::store::schema::TableSchema;
 use trace::store::trace::SUMMARY_ROWS;
@@ -83,6 +83,8 @@ static OTHERS: &[&TableSchema] = &[
     &processes::TASKS,
     &processes::PROCESSES,
     &gaps::GAPS,
+    &intervals::CALL_INTERVALS,
+    &intervals::PATH_INTERVALS,
     &wait_graph::CHAIN,
     &verdicts::VERDICTS,
     &group_by::PARTITION,

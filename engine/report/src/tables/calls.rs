@@ -237,17 +237,18 @@ impl CallQuery {
 pub const MAX_KEYS: usize = 12;
 type Group = [u32; MAX_KEYS];
 
+/// Sums over the calls of a group.
 #[derive(Clone)]
-struct Sums {
-    calls: u64,
-    failed: u64,
-    timed: u64,
-    total_ns: i64,
+pub(super) struct Sums {
+    pub(super) calls: u64,
+    pub(super) failed: u64,
+    pub(super) timed: u64,
+    pub(super) total_ns: i64,
     cpu_ns: i64,
     min_ns: i64,
-    max_ns: i64,
+    pub(super) max_ns: i64,
     bytes: i64,
-    first_row: u32,
+    pub(super) first_row: u32,
     last_row: u32,
     exclusive_ns: i64,
     /// Of durations, where quantiles are wanted.
@@ -255,7 +256,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(row: u32, quantiles: bool) -> Sums {
+    pub(super) fn new(row: u32, quantiles: bool) -> Sums {
         Sums {
             calls: 0,
             failed: 0,
@@ -272,7 +273,7 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, events: &EventTable, row: u32, moves: bool) {
+    pub(super) fn add(&mut self, events: &EventTable, row: u32, moves: bool) {
         let outcome = events.outcome(row);
         self.calls += 1;
         self.failed += u64::from(outcome == Outcome::Failed);
@@ -294,7 +295,7 @@ impl Sums {
         }
     }
 
-    fn merge(&mut self, other: &Sums) {
+    pub(super) fn merge(&mut self, other: &Sums) {
         self.calls += other.calls;
         self.failed += other.failed;
         self.timed += other.timed;
@@ -315,7 +316,7 @@ impl Sums {
         self.total_ns / self.timed.max(1) as i64
     }
 
-    fn quantile_ns(&self, share: f64) -> i64 {
+    pub(super) fn quantile_ns(&self, share: f64) -> i64 {
         let quantile_ns = self
             .durations
             .as_ref()

@@ -4,6 +4,7 @@ pub mod calls;
 pub mod chart_rows;
 pub mod errors;
 pub mod gaps;
+pub mod intervals;
 pub mod loops;
 pub mod processes;
 pub mod totals;
