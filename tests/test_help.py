@@ -75,7 +75,7 @@ _NO_ROWS = {
     *("baseline update", "baseline prune", "fleet index", "fleet compact"),
 }
 """Commands that write a file, a text or a document."""
-_DOCUMENTS = {"doctor", "timeline", "check"}
+_DOCUMENTS = {"doctor", "timeline", "check", "watch"}
 """Commands with one answer, which programs read as JSON; `check --output` has forms of its own."""
 
 

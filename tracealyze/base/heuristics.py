@@ -66,6 +66,30 @@ MIN_RATE_CALLS: Final = 20
 """Minimum mean number of calls per interval, on the higher level, of a rate that changes.
 Source: the noise of a count is its square root; at 20 a factor of two is several times the noise."""
 
+# Traces that are still being written
+
+WATCHED_NS: Final = 60 * _S
+"""What `watch` shows: the last minute.
+Source: chosen. It is long enough for a rate, and short enough to be about now."""
+FINDINGS_EVERY_NS: Final = 10 * _S
+"""Minimum time of a trace that is searched for findings.
+Source: chosen. Shares of less are mostly chance."""
+FINDINGS_COST_RATIO: Final = 40
+"""Time between two searches for findings, in durations of the last search.
+Source: chosen, so that searches take at most a fortieth of a core."""
+MIN_SHOWN_ON_SCREEN: Final = 0.005
+"""Minimum share of the critical path that has a row of its own.
+Source: chosen. A row of less says nothing in a minute."""
+MIN_WATCH_INTERVAL_NS: Final = 100 * _MS
+"""Minimum time between two screens.
+Source: chosen. People do not read faster."""
+MAX_WATCH_INTERVAL_NS: Final = 60 * _S
+"""Maximum time between two screens.
+Source: chosen: later, all that is shown has changed."""
+MIN_SILENCE_OF_TRACE_NS: Final = 2 * _S
+"""Minimum time without a line that is told.
+Source: chosen. The tracer writes lines as they come, a pipe in between may hold them for a moment."""
+
 # Findings
 
 MIN_MIXED_SHARE: Final = 0.05

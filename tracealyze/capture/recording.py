@@ -20,6 +20,7 @@ from tracealyze.capture import launch, overhead, processes, snapshot, untraced_r
 from tracealyze.capture.attaching import refusal_of, wait_for_tracer
 from tracealyze.capture.capture_file import CaptureFile, RingFile, new_frame
 from tracealyze.capture.guard import Guard
+from tracealyze.capture.live_screen import LiveScreen
 from tracealyze.capture.scheduler import SchedulerRecording
 from tracealyze.capture.tracer import Profile, Tracer, has_filter
 
@@ -106,6 +107,8 @@ class Recording:
     """Whether the command is ended when the capture ends before it."""
     has_scheduling: bool = False
     """Whether scheduler events of the kernel are recorded, too."""
+    screen: LiveScreen | None = None
+    """Shows the trace meanwhile."""
     _scheduler: SchedulerRecording | None = None
     runs_untraced: bool = False
     """Whether the command runs once more without the tracer, to measure what tracing costs."""
@@ -371,7 +374,7 @@ class _Watch:
             if now_s >= self._due_s + READABLE_AFTER_S:
                 self._capture.end_frame()
                 self._due_s = now_s
-            if ended := self._handle_signals() or self._limit(now_s):
+            if ended := self._handle_signals() or self._limit(now_s) or self._closed_screen():
                 return ended
             self._note_what_is_left(now_s)
 
@@ -387,6 +390,8 @@ class _Watch:
         if self._limits.trigger is not None:
             # Its check writes to a temporary file.
             self._limits.trigger.add(stored)
+        if self._recording.screen is not None:
+            self._recording.screen.take(stored)
         if len(text) < _READ_BYTES // 4:
             time.sleep(_PAUSE_S)
         return True
@@ -410,6 +415,12 @@ class _Watch:
             if not launch.is_from_terminal(received):
                 os.kill(self._command, received.si_signo)
         return None
+
+    def _closed_screen(self) -> Ended | None:
+        """Closing the screen ends the capture of running processes. A command goes on, and so does its capture."""
+        screen = self._recording.screen
+        is_closed = self._command is None and screen is not None and screen.has_ended
+        return Ended.INTERRUPT if is_closed else None
 
     def _limit(self, now_s: float) -> Ended | None:
         limits = self._limits

@@ -19,7 +19,7 @@ from tracealyze.commands._help import Command, Group
 from tracealyze.render import output
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "Capture": ("record", "doctor"),
+    "Capture": ("record", "watch", "doctor"),
     "Understand": ("summarize", "report", "timeline", "top-syscalls", "critical-path", "explain"),
     "Compare": ("diff", "check", "what-if"),
     "Many captures": ("fleet",),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "tracealyze record -- ./slow-program --its-options",
     "tracealyze record --pid 4711 --for 30s",
+    "tracealyze record --pid 4711 --live",
     "tracealyze record --untraced -- make",
     "tracealyze record --profile light -o login.strace.zst -- ssh host true",
     "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
@@ -117,6 +118,14 @@ def command(
             "costs.",
         ),
     ] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Show the last minute, open calls and findings while recording, as watch does. With --pid, q ends the "
+            "recording.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no report.")] = False,
 ) -> int:
@@ -131,6 +140,7 @@ def command(
         raise WrongUsage("--untraced runs a command again. Processes of --pid cannot be started again.")
     tracer = find(attaches=bool(pids))
     # Needs modules that only Unix has.
+    from tracealyze.capture.live_screen import LiveScreen
     from tracealyze.capture.recording import Recording
 
     wanted = _pids(pids or ())
@@ -157,8 +167,22 @@ def command(
     recording.has_scheduling = sched
     if redacts:
         _redact(recording)
+    recording.screen = LiveScreen(file, shares_terminal=bool(program)) if live else None
+    outcome = _recorded(recording, program, wanted)
     try:
-        outcome = recording.of_command(program) if program else recording.of_pids(wanted)
+        _show(file, outcome, quiet=quiet)
+    finally:
+        status = recording.wait_for_command()
+    return _exit_code(replace(outcome, status=status))
+
+
+def _recorded(recording: Recording, program: list[str] | None, pids: Sequence[int]) -> Outcome:
+    """Record a command or processes, with the screen if there is one."""
+    file, screen = recording.path, recording.screen
+    try:
+        if screen is not None:
+            screen.begin()
+        return recording.of_command(program) if program else recording.of_pids(pids)
     except FileExistsError:
         raise WrongUsage(f"{file} exists. Name another file with -o, or use --force to overwrite it.") from None
     except OSError as error:
@@ -166,12 +190,9 @@ def command(
             f"{file}: {error.strerror or error}. Nothing was traced. Name a file elsewhere with -o."
         ) from error
     finally:
+        if screen is not None:
+            screen.end()
         recording.end_scheduler()
-    try:
-        _show(file, outcome, quiet=quiet)
-    finally:
-        status = recording.wait_for_command()
-    return _exit_code(replace(outcome, status=status))
 
 
 def _must_agree(path: str | None, *, has_pids: bool, kills: bool, sched: bool, redacts: bool) -> None:

@@ -9,6 +9,7 @@
 
 mod enders;
 mod idle;
+mod request;
 mod threads;
 
 use crate::tables::entropy_waits::awaited_source;
@@ -52,6 +53,7 @@ table! {
         at_work: Flag "Whether the peer, or a child that may be at the other end, runs when the capture ends.",
         deadlock: Flag "Whether the holder or child waits for this process in turn.",
         idle: Flag "Whether the task has nothing to do: a server without clients, a sleep, a thread of a pool.",
+        request: Words "The last transfer of the task with a socket before: unanswered, a request that its process has not answered since; answered, or sent by itself; missing if there is none.",
         threads: SmallNumber "Number of living threads of the process.",
         silent: MaybeSmallNumber "Threads of the process that the tracer attached to, and that have no line; missing if there are none.",
         complete: Flag "Whether the capture has all threads of the process: it shows their start, or that the tracer attached to all of them.",
@@ -296,6 +298,7 @@ fn write(
         at_work: enders::is_at_work(context, open, call, other),
         deadlock: enders.is_circle(context, open, call),
         idle: idle::is_idle(context, open, call),
+        request: request::request(context, call).map(str::to_owned),
         threads: process.threads,
         silent: Some(process.silent).filter(|&silent| silent > 0),
         complete: threads::is_complete(context, call),

@@ -1,5 +1,6 @@
 //! Conventions for targets without a path.
 
+use crate::store::heuristics::FIRST_EPHEMERAL_PORT;
 use crate::store::request_sources::takes_answers;
 
 /// Suffix of a listener's address for a connection accepted there from a peer with an unknown address.
@@ -22,6 +23,31 @@ pub fn is_host_and_port(target: &[u8]) -> bool {
     };
     let (host, port) = (&target[..colon], &target[colon + 1..]);
     !host.is_empty() && !port.is_empty() && (port == b"N" || port.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a target with both ends of a connection is the server's: its own port was not chosen by the kernel, and that
+/// of the other end was. Of a UNIX socket, the server's end has a path.
+pub fn is_server_side(target: &[u8]) -> bool {
+    if target.starts_with(b"UNIX") {
+        return memchr::memmem::find(target, b",\"").is_some();
+    }
+    let ends = target.strip_suffix(b"]").unwrap_or(target);
+    let Some(arrow) = memchr::memmem::find(ends, b"->") else {
+        return false;
+    };
+    match (port(&ends[..arrow]), port(&ends[arrow + 2..])) {
+        (Some(own), Some(other)) => own < FIRST_EPHEMERAL_PORT && other >= FIRST_EPHEMERAL_PORT,
+        _ => false,
+    }
+}
+
+/// The port at the end of an address.
+fn port(address: &[u8]) -> Option<u32> {
+    let colon = memchr::memrchr(b':', address)?;
+    std::str::from_utf8(&address[colon + 1..])
+        .ok()?
+        .parse()
+        .ok()
 }
 
 /// Whether a target is an eventfd.
@@ -127,5 +153,26 @@ pub fn side(target: &[u8]) -> TerminalSide {
             TerminalSide::Slave
         }
         _ => TerminalSide::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_side_of_a_server_has_the_port_or_the_path_that_clients_know() {
+        for (target, expected) in [
+            ("TCP:[10.0.0.1:5432->10.0.0.2:40112]", true),
+            ("TCP:[10.0.0.2:40112->10.0.0.1:5432]", false),
+            ("TCPv6:[[::1]:80->[::1]:50000]", true),
+            ("TCP:[10.0.0.1:5432]", false),
+            ("TCP:[10.0.0.1:2000->10.0.0.2:3000]", false),
+            ("UNIX-STREAM:[7->6,\"/run/db.sock\"]", true),
+            ("UNIX-STREAM:[6->7]", false),
+            ("/etc/passwd", false),
+        ] {
+            assert_eq!(is_server_side(target.as_bytes()), expected, "{target}");
+        }
     }
 }

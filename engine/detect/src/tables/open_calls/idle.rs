@@ -14,7 +14,7 @@ use parsers::facts::IsFifo;
 use parsers::syscalls::{Action, Transfer, Wait};
 use path::waits::wait_kinds::wait_of_row;
 use trace::store::event::EventKind;
-use trace::store::targets::{ACCEPTED, may_be_stream};
+use trace::store::targets::{ACCEPTED, is_server_side, may_be_stream};
 use trace::store::task_relations::same_process;
 
 /// Number of calls before a wait that are searched for an unanswered request.
@@ -79,7 +79,8 @@ fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
         .filter(|&row| events.kind(row) == EventKind::Call);
     let is_network = |row: u32| {
         let target = events.texts.bytes(events.target(row));
-        may_be_stream(target) && !target.starts_with(b"pipe:") && !target.ends_with(ACCEPTED)
+        let is_own_client = target.ends_with(ACCEPTED) || is_server_side(target);
+        may_be_stream(target) && !target.starts_with(b"pipe:") && !is_own_client
     };
     let sends = |row: u32| match events.action(row) {
         Action::Connects => true,
@@ -95,14 +96,8 @@ fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
 /// Whether a read waits for the next request of a client that the process accepted.
 fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
-    if events
-        .texts
-        .bytes(events.target(call.row))
-        .ends_with(ACCEPTED)
-    {
-        return true;
-    }
-    accepts(context, call)
+    let target = events.texts.bytes(events.target(call.row));
+    target.ends_with(ACCEPTED) || is_server_side(target) || accepts(context, call)
 }
 
 /// Whether the task accepts clients.
