@@ -150,3 +150,30 @@ def test_without_a_clock_there_are_no_intervals(strace: Callable[[str], Path]) -
 def test_too_many_intervals_name_the_least_length() -> None:
     with pytest.raises(WrongUsage, match="Use at least"):
         intervals(tracealyze.read(SSH), 1000)
+
+
+@pytest.mark.parametrize(
+    ("budget", "code", "told"),
+    [
+        ("calls[fsync] >= 20", 1, "in 5 of 20 intervals, first from +45 to +50"),
+        ("calls[fsync] <= 400", 0, "calls[fsync]"),
+        ("calls[fsync] <= 150", 1, "first from +"),
+    ],
+)
+def test_a_budget_must_hold_in_each_interval(budget: str, code: int, told: str, slow_syncs: Path, call: Call) -> None:
+    found, out, _ = call("check", slow_syncs, "--every", "5s", "--budget", budget)
+    assert (found, told in out) == (code, True), out
+    # On the whole run, the limits say nothing.
+    assert call("check", slow_syncs, "--budget", "calls[fsync] >= 20", "--fail-on", "never")[0] == 0
+
+
+def test_a_broken_interval_is_inspected_with_its_bounds(slow_syncs: Path, call: Call) -> None:
+    _, out, _ = call("check", slow_syncs, "--every", "5s", "--budget", "calls >= 40")
+    assert "--from +45.000000000 --to +50.000000000" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("arguments", [("--every", "5s"), ("--every", "5s", "--budget", "calls <= 1", "--base", "x")])
+def test_intervals_are_checked_with_budgets_only(arguments: tuple[str, ...], call: Call) -> None:
+    code, _, err = call("check", SSH, *arguments)
+    assert code == 2
+    assert "--every" in err

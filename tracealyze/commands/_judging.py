@@ -114,6 +114,28 @@ def judged(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) 
     )
 
 
+def judged_over_time(
+    source: CaptureOptions, rules: Sequence[Rule], requested: Requested, every: str, *, is_alone: bool
+) -> Verdict:
+    """The verdict on a capture: its budgets must hold in each interval. It stands alone, without another side."""
+    from tracealyze.compare.gate.budget import budget_of
+    from tracealyze.compare.gate.over_time import verdict_over_time
+    from tracealyze.trace.intervals import read_every
+
+    every_ns, budgets = read_every(every), [budget_of(text) for text in requested.budgets]
+    if not budgets:
+        raise WrongUsage("--every needs limits that must hold in each interval: --budget 'calls <= 1000'.")
+    if not is_alone or requested.against.base:
+        raise WrongUsage("--every checks budgets within one capture, so there is nothing to compare it with.")
+    traces = list(source.traces(rules))
+    if len(traces) != 1:
+        raise WrongUsage("--every divides one capture. Name only that one.")
+    losses.report(traces[0])
+    with analyzing():
+        found = verdict_over_time(traces[0], every_ns, budgets)
+    return replace(found, named=tuple(source.captures or ()), budgets_file=requested.budgets_file)
+
+
 def _criteria(source: CaptureOptions, rules: Sequence[Rule], requested: Requested) -> tuple[Criteria, list[str]]:
     """What to compare with, and notes on it."""
     from tracealyze.compare.gate.baseline import baseline_of

@@ -25,6 +25,7 @@ EXAMPLES = (
     "tracealyze check --base-command 'old/tool --its-options' -- new/tool --its-options",
     "tracealyze check --all --base-dir ../base",
     "tracealyze check trace.out --budget 'processes <= 40' --budget 'deliberate_wait <= 200ms'",
+    "tracealyze check server.strace --every 10s --budget 'fsyncs <= 500'",
     "tracealyze check 'run*.strace' --output text --output junit=report.xml",
     "tracealyze check --demo",
 )
@@ -85,6 +86,14 @@ def command(
         list[str] | None,
         typer.Option("--budget", metavar="EXPR", help="A limit such as 'processes <= 40'; may be repeated."),
     ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="TIME",
+            help="The budgets must hold in each interval of this length, such as 10s.",
+        ),
+    ] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
@@ -129,7 +138,7 @@ def command(
     depend on the machine's load. Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the
     command line takes precedence.
     """
-    from tracealyze.commands._judging import Against, Requested, captures_to_check, judged
+    from tracealyze.commands._judging import Against, Requested, captures_to_check, judged, judged_over_time
     from tracealyze.commands._recording_pairs import Other, Pair, all_recorded, must_be_alone, recorded
     from tracealyze.compare.gate import hyperfine as hyperfine_export
     from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
@@ -147,13 +156,17 @@ def command(
         must_take_several(wanted)
     if demo:
         verdicts = [_demo()]
+    elif every is not None:
+        requested = Requested.of(against, budgets, "never", settings)
+        verdicts = [judged_over_time(source, rules.chosen(), requested, every, is_alone=not records)]
     elif records:
         must_be_alone(against, other, source.captures, all_scenarios)
         requested = Requested.of(None, budgets, fail_on, settings)
-        if all_scenarios:
-            verdicts = all_recorded(settings, other, runs, source, rules.chosen(), requested)
-        else:
-            verdicts = [recorded(Pair.of(source.captures, other, runs), source, rules.chosen(), requested)]
+        verdicts = (
+            all_recorded(settings, other, runs, source, rules.chosen(), requested)
+            if all_scenarios
+            else [recorded(Pair.of(source.captures, other, runs), source, rules.chosen(), requested)]
+        )
     else:
         requested = Requested.of(against, budgets, fail_on, settings)
         source = replace(source, captures=captures_to_check(source.captures, requested, settings))

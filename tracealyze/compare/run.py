@@ -40,6 +40,12 @@ class Run:
         """What was chosen of the capture. Runs of two selections are not comparable."""
         return self.trace.selection
 
+    @property
+    def bounds(self) -> list[str]:
+        """The options that select the time of this run, if it is a part of a capture."""
+        named = (("--from", self.selection.start), ("--to", self.selection.end))
+        return [word for name, value in named if value is not None for word in (name, value)]
+
     @cached_property
     def work(self) -> list[Work]:
         """The calls, grouped by program, shape and outcome."""

@@ -112,7 +112,7 @@ def _find(trace: Trace, found: Sequence[Interval]) -> None:
     """What each interval has of its own: its window is the interval."""
     before: dict[str, Finding] = {}
     for interval in found:
-        interval.findings = list(_part(trace, interval).findings)
+        interval.findings = list(part_of(trace, interval).findings)
         if 2 * interval.dur_ns < found[0].dur_ns:
             # The rest at the end is too short to miss something.
             continue
@@ -122,7 +122,7 @@ def _find(trace: Trace, found: Sequence[Interval]) -> None:
         before = now
 
 
-def _part(trace: Trace, interval: Interval) -> Trace:
+def part_of(trace: Trace, interval: Interval) -> Trace:
     """The events of an interval."""
     first_ns = trace.first_ns
     return trace.between(units.offset(interval.start_ns - first_ns), units.offset(interval.end_ns - first_ns))

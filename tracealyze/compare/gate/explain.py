@@ -97,7 +97,9 @@ def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) 
     known = dict.fromkeys(grown) if before is None else {name: then.get(name, 0) for name in grown}
     largest = tuple(Difference(name, "", known[name], after[name]) for name, _ in grown.most_common(_PLACES))
     return Explanation(
-        largest, command=suggested.command("critical-path", files=[run.path]), left_out=len(grown) - len(largest)
+        largest,
+        command=suggested.command("critical-path", files=[run.path], options=run.bounds),
+        left_out=len(grown) - len(largest),
     )
 
 
@@ -106,7 +108,7 @@ def of_finding(finding: Finding, run: Run) -> Explanation:
     quoted = run.trace.proof([finding], _LINES)
     return Explanation(
         lines=tuple(Line(file or run.path, line, _flat(text), bool(file)) for (_, file, line), text in quoted.items()),
-        command=suggested.command("summarize", files=[run.path]),
+        command=suggested.command("summarize", files=[run.path], options=run.bounds),
         source=in_project(finding.source),
     )
 
@@ -169,7 +171,7 @@ def _flat(text: str) -> str:
 
 def _command(name: Name, run: Run) -> str:
     word, *options = _words(name)
-    return suggested.command(word, files=[run.path], options=options)
+    return suggested.command(word, files=[run.path], options=[*options, *run.bounds])
 
 
 def _words(name: Name) -> tuple[str, ...]:

@@ -424,14 +424,14 @@ def _line(number: int, run: Run, row: Grown, where: _Where, growth: Growth) -> e
 
 def _inspect(cause: Cause, lead: Judgement, run: Run) -> str:
     if cause == _STARTS:
-        return suggested.command("tree", files=[run.path])
+        return suggested.command("tree", files=[run.path], options=run.bounds)
     if cause == _WAITS:
         options = ("--by", "program", "--by", "shape", "--sort", "total")
-        return suggested.command("top-syscalls", files=[run.path], options=options)
+        return suggested.command("top-syscalls", files=[run.path], options=[*options, *run.bounds])
     sort = {"ns": "total", "bytes": "bytes"}.get(lead.unit, "calls")
     program = ("--program", cause[0]) if cause[0] else ()
     options = (*program, "--by", "shape", "--sort", sort)
-    return suggested.command("top-syscalls", files=[run.path], options=options)
+    return suggested.command("top-syscalls", files=[run.path], options=[*options, *run.bounds])
 
 
 def _new_finding(judgement: Judgement) -> str:

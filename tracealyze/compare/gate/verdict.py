@@ -130,7 +130,7 @@ class Criteria:
 def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
     """Judge the runs. One that fills caches for the others counts for budgets only."""
     every, (runs, first) = runs, without_first(runs)
-    judgements = [_of_budget(budget, every, criteria.baseline) for budget in criteria.budgets]
+    judgements = [of_budget(budget, every, criteria.baseline) for budget in criteria.budgets]
     notes = list(notes_on(every))
     if criteria.ignored:
         notes.append(f"Not compared, as configured: {', '.join(sorted(criteria.ignored))}.")
@@ -154,7 +154,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         judgements=tuple(judgements),
         notes=tuple(notes),
         baseline=criteria.baseline_path,
-        lost_lines=sum(map(_lost, every)),
+        lost_lines=sum(map(lost_lines, every)),
         regressions=grouped,
         small_changes=_small_changes(criteria.baseline, runs, grouped, trusted),
         first_runs=(*criteria.first_runs, *([first] if first else [])),
@@ -192,7 +192,8 @@ def without_baseline(captures: Sequence[str], path: str, why: str) -> Verdict:
 _OF_PROGRAMS = ("wall.median", "exclusive")
 
 
-def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -> Judgement:
+def of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -> Judgement:
+    """Whether runs hold a budget."""
     values = [run.value(budget.name) for run in runs]
     series = Series.of(str(budget.name), values)
     metric = budget.name.metric
@@ -243,7 +244,8 @@ def _medians(metrics: Mapping[str, Series]) -> dict[str, int]:
     return {name.arguments[0]: series.whole.median for name, series in names if name.family == "exclusive"}
 
 
-def _lost(run: Run) -> int:
+def lost_lines(run: Run) -> int:
+    """Lines of a run that could not be used."""
     return sum(loss.lines for loss in run.trace.captures[0].losses)
 
 
@@ -262,7 +264,7 @@ def notes_on(runs: Sequence[Run]) -> Iterator[str]:
         if why := HowCaptured.of([run]).counts_differ(first, runs[0].path):
             yield f"{run.path}: captured differently from the first run: {'; '.join(why)}."
         capture = run.trace.captures[0]
-        lost = _lost(run)
+        lost = lost_lines(run)
         if lost:
             yield f"{run.path}: {units.counted(lost, 'line')} could not be used, so counts are too low."
         if capture.cut:
