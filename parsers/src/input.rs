@@ -9,6 +9,7 @@
 //! pipe, terminal      Stream     own thread: read       → the same
 //! UTF-16              Stream     own thread: decode     → the same
 //! folded lines        Stream     own thread: join       → the same
+//! page of a build     Stream     own thread: rewrite    → the same
 //! ```
 //! The first bytes of a file decide what it is, never its name.
 
@@ -18,6 +19,7 @@ mod file;
 mod joined;
 mod kept;
 mod magic;
+mod page;
 mod stream;
 mod unfold;
 mod utf16;

@@ -201,7 +201,7 @@ fn image_step(text: &[u8]) -> Option<DurationLine<'_>> {
     is_step.then(|| DurationLine::took(name, duration))
 }
 
-/// `12.34s call     tests/test_sync.py::test_all`
+/// `12.34s call     tests/test_sync.py::test_all`; `12.34s step :app:compileJava`, from the page of a build
 fn slow_test(text: &[u8]) -> Option<DurationLine<'_>> {
     let mut words = text
         .split(|&byte| byte == b' ')
@@ -209,7 +209,7 @@ fn slow_test(text: &[u8]) -> Option<DurationLine<'_>> {
     let duration = words.next().filter(|word| is_duration(word))?;
     let phase = words
         .next()
-        .filter(|word| matches!(*word, b"call" | b"setup" | b"teardown"))?;
+        .filter(|word| matches!(*word, b"call" | b"setup" | b"teardown" | b"step"))?;
     let name = words.next()?;
     Some(DurationLine::took(
         &[name, b" (", phase, b")"].concat(),

@@ -70,6 +70,24 @@ def failure(trace: TraceTables) -> Outcome | None:
     )
 
 
+def of_steps(trace: TraceTables) -> Outcome | None:
+    """How long the longest step of a job takes; None if the log has no step, or something else takes longer."""
+    stated = list(trace.table("stated_durations"))
+    rows = [row for row in stated if row["kind"] not in ("planned", "whole")]
+    longest = max(rows, key=lambda row: row["known_ns"] or row["max_ns"], default=None)
+    if longest is None or longest["kind"] != "step":
+        return None
+    whole_ns = max((row["max_ns"] for row in stated if row["kind"] == "whole"), default=0)
+    wall_ns = trace.wall_ns_of(longest["capture"]) or whole_ns
+    took_ns = longest["known_ns"] or longest["max_ns"]
+    whole = f" of {units.duration(wall_ns, trace.tick_ns)} ({units.share(took_ns / wall_ns)})" if wall_ns else ""
+    return Outcome(
+        Verdict.FINE,
+        f"no message reports a failure; the longest step takes {units.duration(took_ns, trace.tick_ns)}{whole}",
+        lines=(longest["first_line"],),
+    )
+
+
 def remark(trace: TraceTables) -> str:
     """A message of the log about an error, as a sentence; empty if there is none."""
     found = _most_serious(_messages(trace))

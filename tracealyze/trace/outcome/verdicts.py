@@ -129,6 +129,8 @@ def _of_log(trace: TraceTables, judged: Outcome) -> Outcome:
         return judged
     if reported is not None:
         return reported
+    if judged.verdict is Verdict.CANNOT_TELL and (done := logs.of_steps(trace)):
+        return done
     remark = logs.remark(trace) if judged.verdict is Verdict.CANNOT_TELL else ""
     return replace(judged, details=(remark,)) if remark else judged
 

@@ -11,6 +11,33 @@ const CLEAN_UP: &str = "Post job cleanup.";
 const STARTING: &str = "##[section]Starting: ";
 const FINISHING: &str = "##[section]Finishing: ";
 
+/// Units of systemd have a moment and a duration, too, but the machine waits for them.
+const UNIT_KINDS: [&str; 11] = [
+    ".service",
+    ".mount",
+    ".automount",
+    ".device",
+    ".socket",
+    ".swap",
+    ".target",
+    ".path",
+    ".timer",
+    ".slice",
+    ".scope",
+];
+
+/// Whether a message states how long a step took: `section step_script took 200s` of GitLab, `:app:compileJava (step) took 60s`
+/// of Gradle, `serde@1.0.228 @1.560s +2.170s` of cargo.
+pub fn is_step(message: &str) -> bool {
+    let is_section = message.starts_with("section ") && message.contains(" took ");
+    let is_cargo_unit = message.split_once(" @").is_some_and(|(unit, times)| {
+        unit.contains('@')
+            && times.contains(" +")
+            && !UNIT_KINDS.iter().any(|kind| unit.ends_with(kind))
+    });
+    is_section || is_cargo_unit || message.contains(" (step) took ")
+}
+
 /// The first message of each step, and the message that ends it, by their numbers.
 pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, usize)> {
     let (mut step, mut sections) = (None, Vec::new());
@@ -37,7 +64,26 @@ pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, u
 
 #[cfg(test)]
 mod tests {
-    use super::steps;
+    use super::{is_step, steps};
+
+    #[test]
+    fn messages_about_steps_have_their_form() {
+        for message in [
+            "section step_script took 200s",
+            ":app:compileJava (step) took 60.500s",
+            "serde@1.0.228 @1.560s +2.170s",
+        ] {
+            assert!(is_step(message), "{message}");
+        }
+        for message in [
+            "user@1000.service @1.560s +2.170s",
+            "web.service took 9s",
+            "section 4 is missing",
+            "mail for a@b @home",
+        ] {
+            assert!(!is_step(message), "{message}");
+        }
+    }
 
     #[test]
     fn a_step_lasts_until_the_next_one() {
