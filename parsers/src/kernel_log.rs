@@ -9,6 +9,7 @@
 //! A line without a stamp of that clock is a message without a time.
 
 mod ages;
+mod android;
 mod attributes;
 mod console;
 pub(crate) mod date;

@@ -12,6 +12,7 @@
 //! The message is a sentence, `NetworkManager-wait-online.service took 17.176s`. Moments after the `@` and the seconds of a
 //! step of BuildKit are of clocks of their own, which run at the same time, so no line has a stamp.
 
+use super::android;
 use super::tool_times::{self, ToolTime};
 use super::unit_chain::{self, is_unit};
 use crate::format::{Head, blank};
@@ -87,7 +88,11 @@ impl BuildSteps {
         }
         chain(text)
             .or_else(|| image_step(text))
-            .or_else(|| tool_times::read(text).map(tool_time))
+            .or_else(|| {
+                tool_times::read(text)
+                    .or_else(|| android::read(text))
+                    .map(tool_time)
+            })
             .or_else(|| blame(text))
             .or_else(|| slow_test(text))
             .or_else(|| startup(text))
@@ -128,7 +133,7 @@ pub(super) fn share_percent(head: Head<'_>) -> u8 {
     if !found().any(|line| line.is_stated) {
         return 0;
     }
-    let others = || filled().filter(|line| tool_times::belongs(scan::trim(line)));
+    let others = || filled().filter(|line| is_of_tool(scan::trim(line)));
     let share = (found().count() + others().count()) * 100 / filled().count().max(1);
     // Any output may be between the marks of sections, and before the three lines of a shell's time.
     let has_mark = |first: &[u8]| filled().any(|line| scan::trim(line).starts_with(first));
@@ -137,6 +142,11 @@ pub(super) fn share_percent(head: Head<'_>) -> u8 {
         || has_mark(b"real\t") && has_mark(b"user\t") && has_mark(b"sys\t");
     let least = if is_certain { MIN_CERTAIN_SHARE } else { 0 };
     share.min(100).max(least) as u8
+}
+
+/// Whether a line that states nothing is of a tool that states times in others.
+fn is_of_tool(text: &[u8]) -> bool {
+    tool_times::belongs(text) || android::belongs(text)
 }
 
 /// Enough to be recognised, if no tracer printed the other lines.

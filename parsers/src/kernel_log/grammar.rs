@@ -7,9 +7,11 @@
 //! 0.004512 text                                seconds since the start, which never fall
 //! 2m15s  Normal  Pulling  pod/web  text        the age of each line, under a head that says so
 //! └─web.service @5.811s +17.176s               the moment of each unit in the tree of systemd
+//! I/boot_progress_start( 1200): 9510           the moment of each event of Android's boot, in ms
 //! ```
 
 use super::ages;
+use super::android;
 use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
@@ -54,6 +56,9 @@ fn place(head: Head<'_>) -> StampPlace {
     }
     if unit_plot::is_plot(lines(head)) {
         return StampPlace::Plot;
+    }
+    if android::are_events(lines(head)) {
+        return StampPlace::BootEvents;
     }
     let plain = StampGrammar::default();
     let all = lines(head).count();
@@ -146,6 +151,7 @@ impl StampPlace {
             StampPlace::Age(word) => ages::read(line, word),
             StampPlace::Chain => unit_chain::read(line),
             StampPlace::Plot => unit_plot::read(line),
+            StampPlace::BootEvents => android::read_event(line),
         }
     }
 }

@@ -6,35 +6,20 @@
 //! ```
 //! A group without `Run` is part of what a step prints.
 
+use super::stated::is_unit;
+
 const STEP: &str = "##[group]Run ";
 const CLEAN_UP: &str = "Post job cleanup.";
 const STARTING: &str = "##[section]Starting: ";
 const FINISHING: &str = "##[section]Finishing: ";
 
-/// Units of systemd have a moment and a duration, too, but the machine waits for them.
-const UNIT_KINDS: [&str; 11] = [
-    ".service",
-    ".mount",
-    ".automount",
-    ".device",
-    ".socket",
-    ".swap",
-    ".target",
-    ".path",
-    ".timer",
-    ".slice",
-    ".scope",
-];
-
 /// Whether a message states how long a step took: `section step_script took 200s` of GitLab, `:app:compileJava (step) took 60s`
 /// of Gradle, `serde@1.0.228 @1.560s +2.170s` of cargo.
 pub fn is_step(message: &str) -> bool {
     let is_section = message.starts_with("section ") && message.contains(" took ");
-    let is_cargo_unit = message.split_once(" @").is_some_and(|(unit, times)| {
-        unit.contains('@')
-            && times.contains(" +")
-            && !UNIT_KINDS.iter().any(|kind| unit.ends_with(kind))
-    });
+    let is_cargo_unit = message
+        .split_once(" @")
+        .is_some_and(|(unit, times)| unit.contains('@') && times.contains(" +") && !is_unit(unit));
     is_section || is_cargo_unit || message.contains(" (step) took ")
 }
 
