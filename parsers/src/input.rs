@@ -10,10 +10,12 @@
 //! UTF-16              Stream     own thread: decode     → the same
 //! folded lines        Stream     own thread: join       → the same
 //! page of a build     Stream     own thread: rewrite    → the same
+//! date above message  Stream     own thread: join       → the same
 //! ```
 //! The first bytes of a file decide what it is, never its name.
 
 mod call_text;
+mod dated;
 mod decode;
 mod file;
 mod joined;

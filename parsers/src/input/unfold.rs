@@ -12,7 +12,7 @@
 //! word would not have fitted into the width of the text.
 
 use super::call_text::{End, arguments_of, end_of, mark_len};
-use super::page;
+use super::{dated, page};
 use crate::scan;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -45,6 +45,9 @@ pub(super) fn max_bytes(head: &[u8]) -> usize {
 pub(super) fn unfolded(text: &[u8]) -> Option<Vec<u8>> {
     if page::is_page(text) {
         return page::log_of(text);
+    }
+    if let Some(joined) = dated::joined(text) {
+        return Some(joined);
     }
     let plain = quoted_printable(text);
     let apart = super::joined::split(plain.as_deref().unwrap_or(text)).or(plain);

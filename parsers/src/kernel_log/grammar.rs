@@ -8,14 +8,15 @@
 //! 2m15s  Normal  Pulling  pod/web  text        the age of each line, under a head that says so
 //! └─web.service @5.811s +17.176s               the moment of each unit in the tree of systemd
 //! I/boot_progress_start( 1200): 9510           the moment of each event of Android's boot, in ms
+//!    27    5155 [main] ls 1234 open: text       microseconds since the previous line and since the start, of Cygwin's strace
 //! ```
 
 use super::ages;
-use super::android;
 use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
 use super::stamp_place::{StampGrammar, StampPlace};
+use super::{android, cygwin};
 use super::{unit_chain, unit_plot};
 use crate::elision::is_elision;
 use crate::format::{Head, blank};
@@ -59,6 +60,9 @@ fn place(head: Head<'_>) -> StampPlace {
     }
     if android::are_events(lines(head)) {
         return StampPlace::BootEvents;
+    }
+    if cygwin::is_strace(lines(head)) {
+        return StampPlace::Cygwin;
     }
     let plain = StampGrammar::default();
     let all = lines(head).count();
@@ -152,6 +156,7 @@ impl StampPlace {
             StampPlace::Chain => unit_chain::read(line),
             StampPlace::Plot => unit_plot::read(line),
             StampPlace::BootEvents => android::read_event(line),
+            StampPlace::Cygwin => cygwin::read(line),
         }
     }
 }

@@ -29,4 +29,6 @@ pub(super) enum StampPlace {
     Plot,
     /// After the name of an event of Android's boot.
     BootEvents,
+    /// After the time since the previous line: Cygwin's strace.
+    Cygwin,
 }

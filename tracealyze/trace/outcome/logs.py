@@ -31,6 +31,8 @@ class KnownMessage:
     verdict: Verdict | None
     """None for messages that deserve a line, and decide nothing."""
     next: str
+    stalls: bool
+    """Whether what failed also delays others: then silences are its consequence."""
 
 
 @cache
@@ -42,6 +44,7 @@ def known_messages() -> tuple[KnownMessage, ...]:
             re.compile(entry["pattern"]),
             None if entry["verdict"] == "error" else Verdict(entry["verdict"]),
             entry.get("next", ""),
+            "stalls" in entry,
         )
         for entry in entries
     )
@@ -68,6 +71,12 @@ def failure(trace: TraceTables) -> Outcome | None:
         next=_command(known, row),
         inert=f"a message of the log reports it (line {row['first_line']})",
     )
+
+
+def explains_delays(trace: TraceTables) -> bool:
+    """Whether what the messages report has delayed others, too."""
+    found = _most_serious(_messages(trace))
+    return found is not None and found[0].stalls
 
 
 def of_steps(trace: TraceTables) -> Outcome | None:

@@ -50,7 +50,7 @@ pub struct Stated {
 const TOOK: &[&str] = &[
     "took", "taken", "taking", "lasted", "elapsed", "spent", "waited", "slept", "duration", "latency", "runtime", "real", "done",
     "stall", "pause", "waiting", "delayed", "late", "sync", "stopped", "passed",
-    "walltime", "elapsedtime",
+    "walltime", "elapsedtime", "wall",
 ];
 /// Words before `time: 12 s`.
 #[rustfmt::skip]
@@ -192,7 +192,7 @@ fn sync(message: &str) -> Option<Stated> {
 
 /// `A stop job is running for Foo (1min 30s / 2min)` of systemd: how long it runs, and its limit.
 fn running_job(message: &str) -> Option<Stated> {
-    let (_, job) = message.split_once(" job is running for ")?;
+    let (_, job) = message.split_once(" job is running for")?;
     let open = message.len() - job.len() + job.rfind('(')?;
     let inside = message.get(open + 1..)?;
     let (running, _) = inside.split_once(" / ")?;
@@ -244,8 +244,10 @@ const ACTIVITY_UNITS: [(i64, &str); 5] = [
 
 /// `foo.service @5.811s +17.176s` of systemd: the unit's start began at the first and took the second.
 fn unit_of_chain(message: &str) -> Option<Stated> {
-    let (unit, rest) = message.split_once(" @")?;
-    let (_, took) = rest.split_once(" +")?;
+    // A page may have lost the blanks.
+    let glued = || message.rsplit_once('@').filter(|(unit, _)| is_unit(unit));
+    let (unit, rest) = message.split_once(" @").or_else(glued)?;
+    let (_, took) = rest.split_once('+')?;
     // No amount follows a plus sign, because that would be a shift of time.
     let amount = amounts(took).into_iter().next()?;
     let start = message.len() - took.len();
@@ -659,6 +661,7 @@ mod tests {
             ("a.service @5.811s +17.176s", "Takes 17.176s"),
             ("a.service @5.811s +1min 7.1s", "Takes 1min 7.1s"),
             ("a.service (1min 7.1s)", "Takes 1min 7.1s"),
+            ("a@b.service@5.811s+17.176s", "Takes 17.176s"),
         ];
         assert_states(&cases);
         for message in [

@@ -40,8 +40,9 @@ pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, u
         }
     }
     // The log may end within a step.
+    let open = step.or(sections.last().map(|&(_, begun)| begun));
     found.extend(
-        step.filter(|&begun| begun < last)
+        open.filter(|&begun| begun < last)
             .map(|begun| (begun, last)),
     );
     found
@@ -91,6 +92,10 @@ mod tests {
             "##[section]Finishing: Job",
         ];
         assert_eq!(steps(azure.into_iter()), [(1, 2), (0, 4)]);
+        assert_eq!(
+            steps(["##[section]Starting: Build", "x"].into_iter()),
+            [(0, 1)]
+        );
         assert_eq!(steps(["Running make"].into_iter()), []);
     }
 }
