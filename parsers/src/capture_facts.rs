@@ -94,6 +94,8 @@ pub struct CaptureFacts {
     pub one_process: bool,
     /// Whether the newest line comes first (`journalctl -r`).
     pub is_newest_first: bool,
+    /// Whether the lines were selected (`dmesg | grep usb`), so that others may stand between any two.
+    pub is_selected: bool,
     /// Whether the ids are those of processes, however many threads a process has.
     pub names_processes: bool,
     /// Whether the system is Windows: a new process runs its own program from its start, and calls that close what it left

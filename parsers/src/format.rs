@@ -24,6 +24,15 @@ pub enum Recognition {
 
 /// Without a certain format, the best one must explain this share of the lines, in percent.
 pub(crate) const MIN_SHARE: u8 = 30;
+/// Lines that only one format has, so many that a person who quotes them did so on purpose.
+const MIN_QUOTED: usize = 2;
+/// Lines of a text per line that it quotes.
+const MAX_PROSE: usize = 12;
+
+/// Whether a short text in prose quotes a format, of which so many of its lines certainly are.
+pub(crate) fn is_quoted(sure: usize, lines: usize) -> bool {
+    sure >= MIN_QUOTED && sure.saturating_mul(MAX_PROSE) >= lines
+}
 
 impl Recognition {
     /// By the share of lines that have the form of a tracer and of nothing else.
@@ -72,6 +81,7 @@ impl CaptureFacts {
         marks_halves: false,
         one_process: false,
         is_newest_first: false,
+        is_selected: false,
         names_processes: false,
         is_of_windows: false,
         prints_exits: true,

@@ -1,6 +1,6 @@
 //! The list of formats, and the choice among them.
 
-use crate::format::{Format, Head, MIN_SHARE, Recognition, blank};
+use crate::format::{Format, Head, MIN_SHARE, Recognition, blank, is_quoted};
 use crate::{
     dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, procmon, strace, strace_macos,
     sysdig, truss_aix, truss_freebsd, truss_solaris,
@@ -44,11 +44,6 @@ pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
     best.map(|&(_, format)| format).or_else(|| quoted(head))
 }
 
-/// Lines that only one format has, so many that a person who quotes them did so on purpose.
-const MIN_QUOTED: usize = 2;
-/// Lines of a text per line that it quotes.
-const MAX_PROSE: usize = 12;
-
 /// The format that a short text in prose quotes, by lines that only this format has.
 fn quoted(head: Head<'_>) -> Option<&'static dyn Format> {
     if !head.complete {
@@ -60,7 +55,7 @@ fn quoted(head: Head<'_>) -> Option<&'static dyn Format> {
         .iter()
         .map(|&format| (own(format), format))
         .max_by_key(|&(lines, _)| lines)?;
-    (most >= MIN_QUOTED && most * MAX_PROSE >= lines).then_some(format)
+    is_quoted(most, lines).then_some(format)
 }
 
 /// The formats of which a text has any lines, those with most of them first.

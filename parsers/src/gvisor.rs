@@ -10,6 +10,8 @@
 //! duration is exact. Ids are those of the sandbox; older versions print only that of the thread. Other lines of the log are
 //! notices. An address is followed by what it points to: `0x7f015d7865d0 /tmp/a`, `0x3 socket:[2]`.
 //!
+//! The strace of u-root prints `[pid 7] E close(0x3)`, without a time and a name.
+//!
 //! Source: `printEnter` and `printExit` of pkg/sentry/strace/strace.go (google/gvisor), and lines in the tests of programs that
 //! read them (ossf/package-analysis, internal/strace; JSON of release-20260406.0 in a test of a reader of Exasol's sandbox).
 
@@ -132,7 +134,8 @@ impl LineReader for GvisorReader {
         if matches!(
             line.kind,
             LineKind::Call | LineKind::CallStart | LineKind::CallEnd
-        ) {
+        ) && !found.comm.is_empty()
+        {
             parsed.name_program(&mut line, found.comm);
         }
         line

@@ -9,15 +9,19 @@
 //! pipe, terminal      Stream     own thread: read       → the same
 //! UTF-16              Stream     own thread: decode     → the same
 //! folded lines        Stream     own thread: join       → the same
+//! page of a build     Stream     own thread: rewrite    → the same
+//! date above message  Stream     own thread: join       → the same
 //! ```
 //! The first bytes of a file decide what it is, never its name.
 
 mod call_text;
+mod dated;
 mod decode;
 mod file;
 mod joined;
 mod kept;
 mod magic;
+mod page;
 mod stream;
 mod unfold;
 mod utf16;

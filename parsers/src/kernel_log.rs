@@ -9,8 +9,10 @@
 //! A line without a stamp of that clock is a message without a time.
 
 mod ages;
+mod android;
 mod attributes;
 mod console;
+mod cygwin;
 pub(crate) mod date;
 mod duration_lines;
 mod grammar;
@@ -27,8 +29,9 @@ mod unit_plot;
 
 use crate::capture_facts::{CaptureFacts, DurKind, StampMoment};
 use crate::elision::is_elision;
-use crate::format::{Format, Head, LineReader, MIN_SHARE, Parsed, Recognition, blank};
+use crate::format::{Format, Head, LineReader, MIN_SHARE, Parsed, Recognition, blank, is_quoted};
 use crate::line::{Extra, Line, LineKind, NO_NS};
+use crate::prompt;
 use crate::scan;
 use crate::text::Text;
 use duration_lines::BuildSteps;
@@ -40,13 +43,10 @@ use std::borrow::Cow;
 /// The format.
 pub struct KernelLog;
 
+/// Lines before a log that may be the command that printed it.
+const MAX_PROMPT_LINES: usize = 3;
 /// Longest stored message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 400;
-
-/// So many lines that are certainly those of a log are one, in a short text with few of other kinds.
-const MIN_QUOTED: usize = 2;
-/// Lines of a text per line of the log that it quotes.
-const MAX_PROSE: usize = 8;
 
 impl Format for KernelLog {
     fn name(&self) -> &'static str {
@@ -97,9 +97,7 @@ impl Format for KernelLog {
             }
             _ if (sure + states) * 2 >= lines => Recognition::Yes,
             // A person who quotes a log writes about it.
-            _ if head.complete && sure >= MIN_QUOTED && sure * MAX_PROSE >= lines => {
-                Recognition::Maybe(MIN_SHARE)
-            }
+            _ if head.complete && is_quoted(sure, lines) => Recognition::Maybe(MIN_SHARE),
             _ => Recognition::Maybe((stamped * 100 / lines) as u8),
         }
     }
@@ -122,6 +120,10 @@ impl Format for KernelLog {
             is_untimed: duration_lines::is_ninja_log(head),
             base,
             is_newest_first,
+            is_selected: head
+                .lines()
+                .take(MAX_PROMPT_LINES)
+                .any(prompt::selects_lines),
             tick_ns: match grammar.place {
                 StampPlace::Age(word) => ages::tick_ns(head.lines(), word),
                 _ if is_rough => MINUTE_NS,
@@ -248,6 +250,7 @@ struct KernelLogReader {
     is_untimed: bool,
     base: StampBase,
     is_newest_first: bool,
+    is_selected: bool,
     tick_ns: i64,
 }
 
@@ -261,6 +264,7 @@ impl LineReader for KernelLogReader {
             has_durations: false,
             has_ids: false,
             is_newest_first: self.is_newest_first,
+            is_selected: self.is_selected,
             base_ns: 0,
             ..CaptureFacts::PLAIN
         }

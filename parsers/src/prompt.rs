@@ -15,6 +15,8 @@ use memchr::memmem;
 const MAX_PROMPT_BYTES: usize = 120;
 /// What may precede the tracer.
 const WRAPPERS: [&[u8]; 5] = [b"sudo", b"doas", b"pfexec", b"time", b"env"];
+/// Commands that print some lines of their input.
+const SELECTORS: [&[u8]; 5] = [b"grep", b"egrep", b"zgrep", b"rg", b"awk"];
 const TRACERS: [&[u8]; 4] = [b"strace", b"truss", b"dtruss", b"ltrace"];
 
 /// Whether a line is a prompt and the command of a tracer. Calls have quotes or parentheses before such a text.
@@ -36,6 +38,30 @@ pub(crate) fn is_tracer_command(line: &[u8]) -> bool {
     TRACERS.contains(&program) && !line[..at].contains(&b'(') && !line[..at].contains(&b'"')
 }
 
+/// Whether a line is a prompt and a command that selects lines of a log: `$ dmesg | grep usb`.
+pub(crate) fn selects_lines(line: &[u8]) -> bool {
+    let prompt = line.get(..MAX_PROMPT_BYTES).unwrap_or(line);
+    let after = |end: &[u8]| memmem::find(prompt, end).map(|at| (at, at + end.len()));
+    let Some((at, end)) = [&b"$ "[..], b"# ", b"% "].into_iter().find_map(after) else {
+        return false;
+    };
+    let commands = line[end..]
+        .split(|&byte| byte == b'|')
+        .filter_map(|command| {
+            let mut words = command
+                .split(|&byte| byte == b' ')
+                .filter(|word| !word.is_empty());
+            words.find(|word| !WRAPPERS.contains(word))
+        });
+    let has_host = line[..at]
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() || *byte == b' ');
+    has_host
+        && commands
+            .into_iter()
+            .any(|command| SELECTORS.contains(&command))
+}
+
 /// The line of such a command: another run begins.
 pub(crate) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if !is_tracer_command(scan::trim(line)) {
@@ -48,7 +74,20 @@ pub(crate) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_tracer_command;
+    use super::{is_tracer_command, selects_lines};
+
+    #[test]
+    fn a_prompt_and_grep_select_lines() {
+        for line in [
+            &b"$ dmesg | grep i915"[..],
+            b"[root@box ~]# sudo grep -i usb /var/log/messages",
+        ] {
+            assert!(selects_lines(line), "{line:?}");
+        }
+        for line in [&b"$ dmesg"[..], b"dmesg | grep i915", b"$ echo grep"] {
+            assert!(!selects_lines(line), "{line:?}");
+        }
+    }
 
     #[test]
     fn a_prompt_and_a_tracer_begin_a_run() {

@@ -28,7 +28,7 @@ def class_name(name: str) -> str:
     return CLASSES[name] if name == "user" else name
 
 
-_UNIT = re.compile(r"(?P<unit>\S+) (?:@(?:[\d.]+[a-z]+ ?)+(?P<took>\+.*)?|\((?P<time>(?:[\d.]+[a-z]+ ?)+)\))")
+_UNIT = re.compile(r"(?P<unit>\S+?) ?(?:@(?:[\d.]+[a-z]+ ?)+(?P<took>\+.*)?|\((?P<time>(?:[\d.]+[a-z]+ ?)+)\))")
 """A unit in the tree or picture of `systemd-analyze`: the moment of its start, and how long it took."""
 
 

@@ -17,6 +17,7 @@ from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks
 from tracealyze.render.listing import Listing, strips
 from tracealyze.render.partition import Piece, folded
 from tracealyze.render.terminal import Terminal, TextLine, cells
+from tracealyze.trace.outcome.outcome import Verdict
 from tracealyze.trace.outcome.verdict import saving_of
 
 if TYPE_CHECKING:
@@ -353,7 +354,9 @@ def headline(trace: Trace, summary: Summary) -> str:
     calls = summary.totals.get("calls", 0)
     size = units.counted(calls, "call") if calls else units.counted(summary.captures[0].lines, "line")
     if wall_ns:
-        saving = saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
+        # After the crash of a program, its log has nothing to save.
+        is_over = outcome.verdict in (Verdict.CRASHED, Verdict.FAILED) and not calls
+        saving = "" if is_over else saving_of(*summary.saving_ns, wall_ns, trace.tick_ns)
         idle_ns = summary.window.left_out_ns
         after = f" after {units.duration(idle_ns, trace.tick_ns)} of waiting" if idle_ns > wall_ns else ""
         wall = f"{units.duration(wall_ns, trace.tick_ns)} wall time"

@@ -98,6 +98,9 @@ fn source(text: &[u8]) -> Option<&[u8]> {
 /// `[   6:   7] npm init E close(…`, or with the thread only.
 fn of_call(text: &[u8]) -> Option<GvisorLine<'_>> {
     let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
+    if let Some(inside) = inside.strip_prefix(b"pid ") {
+        return of_nameless_call(inside);
+    }
     let (first, rest) = scan::number(inside)?;
     let first = i32::try_from(first).ok()?;
     let (pid, tid, rest) = match rest.strip_prefix(b":") {
@@ -115,6 +118,21 @@ fn of_call(text: &[u8]) -> Option<GvisorLine<'_>> {
         comm,
         event,
     })
+}
+
+/// `[pid 3850] E close(…`: the strace of u-root prints calls in this form, without the name of the program.
+fn of_nameless_call(inside: &[u8]) -> Option<GvisorLine<'_>> {
+    let (tid, rest) = scan::number(inside)?;
+    let call = rest.strip_prefix(b"]")?;
+    let (comm, event) = event(call)?;
+    Some(GvisorLine {
+        stamp_ns: NO_NS,
+        pid: NO_ID,
+        tid: i32::try_from(tid).ok()?,
+        comm,
+        event,
+    })
+    .filter(|line| line.comm.is_empty())
 }
 
 /// The name of the program, which may contain blanks, and the call.
@@ -221,5 +239,7 @@ mod tests {
             Some("X E")
         );
         assert_eq!(comm("[   6:   7] npm close(0x3)"), None);
+        assert_eq!(comm("[pid 3850] E geteuid()").as_deref(), Some(""));
+        assert_eq!(comm("[pid 3850] sh E geteuid()"), None);
     }
 }

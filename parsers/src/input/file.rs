@@ -7,6 +7,7 @@
 //! ```
 //! A line belongs to the cell in which it starts, so each cell can be read without the others.
 
+use super::page;
 use super::stream::FIRST_BYTES;
 use super::{CHUNK_BYTES, magic, unfold};
 use std::fs::File;
@@ -77,15 +78,15 @@ impl Seekable {
         Ok(head)
     }
 
-    /// Whether it is short enough to have been pasted, and has folded lines at its beginning.
+    /// Whether it is short enough to have been pasted, and has folded lines at its beginning; or whether it is a page.
     pub(super) fn is_folded(&self) -> io::Result<bool> {
-        if self.len > unfold::MAX_BYTES as u64 {
+        if self.len > page::MAX_BYTES as u64 {
             return Ok(false);
         }
         let mut head = vec![0; clamped(FIRST_BYTES, self.len)];
         let have = self.read_at(&mut head, 0)?;
         head.truncate(have);
-        Ok(unfold::is_folded(&head))
+        Ok(self.len <= unfold::max_bytes(&head) as u64 && unfold::is_folded(&head))
     }
 
     /// The file, positioned at the start of the text.

@@ -262,7 +262,7 @@ impl Feed<'_> {
             return filled;
         }
         let filled = match filled {
-            Filled::Enough => self.fill(unfold::MAX_BYTES),
+            Filled::Enough => self.fill(unfold::max_bytes(&self.held)),
             filled => filled,
         };
         if let (Filled::Ended, Some(text)) = (&filled, unfold::unfolded(&self.held)) {

@@ -12,12 +12,13 @@
 //! word would not have fitted into the width of the text.
 
 use super::call_text::{End, arguments_of, end_of, mark_len};
+use super::{dated, page};
 use crate::scan;
 use memchr::memmem;
 use std::borrow::Cow;
 
 /// Texts that people paste are shorter. Longer ones are read as they are.
-pub(super) const MAX_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Mails and terminals are not narrower or wider, in columns.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=260;
 /// A line has at most this number of parts, and bytes.
@@ -28,11 +29,26 @@ const MIN_FOLDS: usize = 2;
 
 /// Whether a text that begins like this may be folded.
 pub(super) fn is_folded(head: &[u8]) -> bool {
-    unfolded(head).is_some()
+    page::is_page(head) || unfolded(head).is_some()
+}
+
+/// How long a text that begins like this may be.
+pub(super) fn max_bytes(head: &[u8]) -> usize {
+    if page::is_page(head) {
+        page::MAX_BYTES
+    } else {
+        MAX_BYTES
+    }
 }
 
 /// The text with its whole lines; `None` if it was not folded.
 pub(super) fn unfolded(text: &[u8]) -> Option<Vec<u8>> {
+    if page::is_page(text) {
+        return page::log_of(text);
+    }
+    if let Some(joined) = dated::joined(text) {
+        return Some(joined);
+    }
     let plain = quoted_printable(text);
     let apart = super::joined::split(plain.as_deref().unwrap_or(text)).or(plain);
     joined(apart.as_deref().unwrap_or(text)).or(apart)

@@ -12,6 +12,7 @@
 //! The message is a sentence, `NetworkManager-wait-online.service took 17.176s`. Moments after the `@` and the seconds of a
 //! step of BuildKit are of clocks of their own, which run at the same time, so no line has a stamp.
 
+use super::android;
 use super::tool_times::{self, ToolTime};
 use super::unit_chain::{self, is_unit};
 use crate::format::{Head, blank};
@@ -87,7 +88,11 @@ impl BuildSteps {
         }
         chain(text)
             .or_else(|| image_step(text))
-            .or_else(|| tool_times::read(text).map(tool_time))
+            .or_else(|| {
+                tool_times::read(text)
+                    .or_else(|| android::read(text))
+                    .map(tool_time)
+            })
             .or_else(|| blame(text))
             .or_else(|| slow_test(text))
             .or_else(|| startup(text))
@@ -128,15 +133,22 @@ pub(super) fn share_percent(head: Head<'_>) -> u8 {
     if !found().any(|line| line.is_stated) {
         return 0;
     }
-    let others = || filled().filter(|line| tool_times::belongs(scan::trim(line)));
+    let others = || filled().filter(|line| is_of_tool(scan::trim(line)));
     let share = (found().count() + others().count()) * 100 / filled().count().max(1);
     // Any output may be between the marks of sections, and before the three lines of a shell's time.
     let has_mark = |first: &[u8]| filled().any(|line| scan::trim(line).starts_with(first));
     let is_certain = !steps.sections.is_empty()
         || filled().any(|line| image_step(scan::trim(line)).is_some())
+        || has_mark(b"Startup finished in ")
+        || has_mark(b"Startupfinishedin")
         || has_mark(b"real\t") && has_mark(b"user\t") && has_mark(b"sys\t");
     let least = if is_certain { MIN_CERTAIN_SHARE } else { 0 };
     share.min(100).max(least) as u8
+}
+
+/// Whether a line that states nothing is of a tool that states times in others.
+fn is_of_tool(text: &[u8]) -> bool {
+    tool_times::belongs(text) || android::belongs(text)
 }
 
 /// Enough to be recognised, if no tracer printed the other lines.
@@ -184,9 +196,12 @@ fn chain(text: &[u8]) -> Option<DurationLine<'_>> {
     })
 }
 
-/// `1min 30.123s foo.service`
+/// `1min 30.123s foo.service`, or `30.123sfoo.service` where a page lost the blanks.
 fn blame(text: &[u8]) -> Option<DurationLine<'_>> {
-    let at = memchr::memrchr(b' ', text)?;
+    let Some(at) = memchr::memrchr(b' ', text) else {
+        let (duration, unit) = unit_chain::glued_duration(text)?;
+        return is_unit(unit).then(|| DurationLine::took(unit, duration));
+    };
     let (duration, unit) = (scan::trim_end(&text[..at]), &text[at + 1..]);
     (is_unit(unit) && is_duration(duration)).then(|| DurationLine::took(unit, duration))
 }
@@ -201,7 +216,7 @@ fn image_step(text: &[u8]) -> Option<DurationLine<'_>> {
     is_step.then(|| DurationLine::took(name, duration))
 }
 
-/// `12.34s call     tests/test_sync.py::test_all`
+/// `12.34s call     tests/test_sync.py::test_all`; `12.34s step :app:compileJava`, from the page of a build
 fn slow_test(text: &[u8]) -> Option<DurationLine<'_>> {
     let mut words = text
         .split(|&byte| byte == b' ')
@@ -209,7 +224,7 @@ fn slow_test(text: &[u8]) -> Option<DurationLine<'_>> {
     let duration = words.next().filter(|word| is_duration(word))?;
     let phase = words
         .next()
-        .filter(|word| matches!(*word, b"call" | b"setup" | b"teardown"))?;
+        .filter(|word| matches!(*word, b"call" | b"setup" | b"teardown" | b"step"))?;
     let name = words.next()?;
     Some(DurationLine::took(
         &[name, b" (", phase, b")"].concat(),
@@ -222,10 +237,30 @@ fn startup(text: &[u8]) -> Option<DurationLine<'_>> {
     let is_stated = text.starts_with(b"Startup finished in ")
         || memmem::find(text, b" reached after ").is_some()
             && text.split(|&byte| byte == b' ').next().is_some_and(is_unit);
+    if let Some(parts) = text.strip_prefix(b"Startupfinishedin") {
+        return Some(DurationLine {
+            message: Cow::Owned(spaced(parts)),
+            is_stated: true,
+        });
+    }
     is_stated.then_some(DurationLine {
         message: Cow::Borrowed(text),
         is_stated,
     })
+}
+
+/// `818ms(kernel)+6.240s(initrd)=7.058s` with the blanks that a page lost.
+fn spaced(parts: &[u8]) -> Vec<u8> {
+    let mut out = b"Startup finished in ".to_vec();
+    for &byte in parts {
+        match byte {
+            b'(' => out.extend_from_slice(b" ("),
+            b'+' => out.extend_from_slice(b" + "),
+            b'=' => out.extend_from_slice(b" = "),
+            _ => out.push(byte),
+        }
+    }
+    out
 }
 
 /// `1min 30.123s`, `24ms`: words of a number and a unit.
@@ -266,6 +301,16 @@ mod tests {
             ("#5 DONE 189.3s", "#5 [2/3] RUN make took 189.3s"),
             ("#6 DONE 0.1s", "#6 took 0.1s"),
             ("#5 12.34 compiling", "#5 12.34 compiling"),
+            ("30.852siscsi.service", "iscsi.service took 30.852s"),
+            ("1min30.1ssnapd.service", "snapd.service took 1min30.1s"),
+            (
+                "└─kdump.service@15.981s+16.994s",
+                "kdump.service took 16.994s",
+            ),
+            (
+                "Startupfinishedin818ms(kernel)+6.2s(userspace)=7.018s",
+                "Startup finished in 818ms (kernel) + 6.2s (userspace) = 7.018s",
+            ),
             (
                 " => => exporting layers          30.6s",
                 "exporting layers took 30.6s",

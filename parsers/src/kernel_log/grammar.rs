@@ -7,6 +7,8 @@
 //! 0.004512 text                                seconds since the start, which never fall
 //! 2m15s  Normal  Pulling  pod/web  text        the age of each line, under a head that says so
 //! └─web.service @5.811s +17.176s               the moment of each unit in the tree of systemd
+//! I/boot_progress_start( 1200): 9510           the moment of each event of Android's boot, in ms
+//!    27    5155 [main] ls 1234 open: text       microseconds since the previous line and since the start, of Cygwin's strace
 //! ```
 
 use super::ages;
@@ -14,6 +16,7 @@ use super::date::DateOrder;
 use super::prefix;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
 use super::stamp_place::{StampGrammar, StampPlace};
+use super::{android, cygwin};
 use super::{unit_chain, unit_plot};
 use crate::elision::is_elision;
 use crate::format::{Head, blank};
@@ -54,6 +57,12 @@ fn place(head: Head<'_>) -> StampPlace {
     }
     if unit_plot::is_plot(lines(head)) {
         return StampPlace::Plot;
+    }
+    if android::are_events(lines(head)) {
+        return StampPlace::BootEvents;
+    }
+    if cygwin::is_strace(lines(head)) {
+        return StampPlace::Cygwin;
     }
     let plain = StampGrammar::default();
     let all = lines(head).count();
@@ -146,6 +155,8 @@ impl StampPlace {
             StampPlace::Age(word) => ages::read(line, word),
             StampPlace::Chain => unit_chain::read(line),
             StampPlace::Plot => unit_plot::read(line),
+            StampPlace::BootEvents => android::read_event(line),
+            StampPlace::Cygwin => cygwin::read(line),
         }
     }
 }

@@ -27,4 +27,8 @@ pub(super) enum StampPlace {
     Chain,
     /// In a picture of systemd's units: where the text of each stands.
     Plot,
+    /// After the name of an event of Android's boot.
+    BootEvents,
+    /// After the time since the previous line: Cygwin's strace.
+    Cygwin,
 }

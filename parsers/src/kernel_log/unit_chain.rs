@@ -11,7 +11,6 @@
 
 use super::stamp::{self, LogPrefix, MessageForm, StampBase};
 use crate::scan;
-use memchr::memmem;
 
 /// Minimum number of units with a moment.
 const MIN_UNITS: usize = 2;
@@ -45,11 +44,13 @@ pub(super) struct ChainUnit<'a> {
 /// The unit of a line.
 pub(super) fn unit(line: &[u8]) -> Option<ChainUnit<'_>> {
     let text = without_branch(scan::trim_end(line))?;
-    let name = text.get(..memchr::memchr(b' ', text)?)?;
+    // A page may have lost the blanks.
+    let end = memchr::memchr(b' ', text).or_else(|| memchr::memrchr(b'@', text))?;
+    let name = text.get(..end)?;
     let rest = scan::skip_blanks(text.get(name.len()..)?).strip_prefix(b"@")?;
-    let plus = memmem::find(rest, b" +");
-    let at_ns = duration_ns(&rest[..plus.unwrap_or(rest.len())])?;
-    let took = plus.and_then(|plus| rest.get(plus + 2..));
+    let plus = memchr::memchr(b'+', rest);
+    let at_ns = duration_ns(scan::trim_end(&rest[..plus.unwrap_or(rest.len())]))?;
+    let took = plus.and_then(|plus| rest.get(plus + 1..));
     let took = took.filter(|took| duration_ns(took).is_some());
     is_unit(name).then_some(ChainUnit {
         name,
@@ -108,17 +109,34 @@ pub(super) fn is_unit(word: &[u8]) -> bool {
     KINDS.iter().any(|kind| word.ends_with(kind))
 }
 
-/// `1min 30.123s`, `24ms`: words of a number and a unit, as nanoseconds.
+/// `1min 30.123s`, `24ms`, `1min30.1s`: numbers with units, as nanoseconds.
 pub(super) fn duration_ns(text: &[u8]) -> Option<i64> {
-    let part_ns = |word: &[u8]| {
-        let (ns, _, name) = scan::seconds(word)?;
-        let (_, times, parts) = UNITS.iter().find(|(known, ..)| *known == name)?;
-        Some(ns.checked_mul(*times)? / parts)
-    };
-    let ns = text
-        .split(|&byte| byte == b' ')
-        .try_fold(0i64, |ns, word| ns.checked_add(part_ns(word)?));
-    ns.filter(|&ns| ns < 100 * 366 * 86_400 * NS_PER_S)
+    let (ns, rest) = durations(text)?;
+    rest.is_empty().then_some(ns)
+}
+
+/// A duration at the start of a text without blanks, and what follows it.
+pub(super) fn glued_duration(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (_, rest) = durations(text)?;
+    Some(text.split_at(text.len() - rest.len()))
+}
+
+/// The sum of the durations at the start of a text, and what follows them.
+fn durations(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (mut total_ns, mut rest) = part(text)?;
+    while let Some((ns, next)) = part(rest.strip_prefix(b" ").unwrap_or(rest)) {
+        total_ns = total_ns.checked_add(ns)?;
+        rest = next;
+    }
+    (total_ns < 100 * 366 * 86_400 * NS_PER_S).then_some((total_ns, rest))
+}
+
+/// A number and its unit: the longest one that fits.
+fn part(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (ns, _, rest) = scan::seconds(text)?;
+    let fits = UNITS.iter().filter(|(name, ..)| rest.starts_with(name));
+    let (name, times, parts) = fits.max_by_key(|(name, ..)| name.len())?;
+    Some((ns.checked_mul(*times)? / parts, &rest[name.len()..]))
 }
 
 #[cfg(test)]

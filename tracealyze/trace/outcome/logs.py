@@ -31,6 +31,8 @@ class KnownMessage:
     verdict: Verdict | None
     """None for messages that deserve a line, and decide nothing."""
     next: str
+    stalls: bool
+    """Whether what failed also delays others: then silences are its consequence."""
 
 
 @cache
@@ -42,6 +44,7 @@ def known_messages() -> tuple[KnownMessage, ...]:
             re.compile(entry["pattern"]),
             None if entry["verdict"] == "error" else Verdict(entry["verdict"]),
             entry.get("next", ""),
+            "stalls" in entry,
         )
         for entry in entries
     )
@@ -67,6 +70,30 @@ def failure(trace: TraceTables) -> Outcome | None:
         (row["first_line"],),
         next=_command(known, row),
         inert=f"a message of the log reports it (line {row['first_line']})",
+    )
+
+
+def explains_delays(trace: TraceTables) -> bool:
+    """Whether what the messages report has delayed others, too."""
+    found = _most_serious(_messages(trace))
+    return found is not None and found[0].stalls
+
+
+def of_steps(trace: TraceTables) -> Outcome | None:
+    """How long the longest step of a job takes; None if the log has no step, or something else takes longer."""
+    stated = list(trace.table("stated_durations"))
+    rows = [row for row in stated if row["kind"] not in ("planned", "whole")]
+    longest = max(rows, key=lambda row: row["known_ns"] or row["max_ns"], default=None)
+    if longest is None or longest["kind"] != "step":
+        return None
+    whole_ns = max((row["max_ns"] for row in stated if row["kind"] == "whole"), default=0)
+    wall_ns = trace.wall_ns_of(longest["capture"]) or whole_ns
+    took_ns = longest["known_ns"] or longest["max_ns"]
+    whole = f" of {units.duration(wall_ns, trace.tick_ns)} ({units.share(took_ns / wall_ns)})" if wall_ns else ""
+    return Outcome(
+        Verdict.FINE,
+        f"no message reports a failure; the longest step takes {units.duration(took_ns, trace.tick_ns)}{whole}",
+        lines=(longest["first_line"],),
     )
 
 

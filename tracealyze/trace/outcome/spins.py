@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MAX_BODY = 4
 _MAX_EXCERPT_CALLS = 1_000
+_SETTING_TIMERS = ("timerfd_settime", "timer_settime", "setitimer")
 _OF_LIMITS = ("ETIMEDOUT", "ETIME")
 
 
@@ -87,7 +88,7 @@ def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
             goes_on = process.exit_code is None and process.signal_kind != "crash"
             is_spin = spins(process, row)
             is_much = _is_most(row) or (is_spin and row["turns"] >= MIN_SPINS_OF_PROGRAM)
-            if goes_on and is_much and (is_spin or _is_in_vain(row)):
+            if goes_on and is_much and (is_spin or _is_in_vain(row) or _leaves_ready(row)):
                 return _busy(process, processes, row)
     return None
 
@@ -116,6 +117,12 @@ def _is_in_vain(row: Row) -> bool:
     # Daemons close all descriptors that they may have inherited.
     closes_all = call == "close" and row["errno"] == "EBADF"
     return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))
+
+
+def _leaves_ready(row: Row) -> bool:
+    """Whether a turn is only a wait that reports something at once, and calls that take nothing of it."""
+    sets_timers = sum(name.split()[0] in _SETTING_TIMERS for name in row["body"])
+    return bool(row["ready"] and not row["bytes"] and row["ready"] + row["quick"] + sets_timers == row["period"])
 
 
 def spins(process: EndedProcess, row: Row) -> bool:
@@ -154,6 +161,8 @@ def _explained(row: Row, failed: Row) -> Iterator[str]:
         yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
     elif row["empty"]:
         yield shown(f"A read{on} returns 0 each time: the other end is closed, or there is no more data.")
+    elif row["ready"]:
+        yield "No call takes what the wait reports, so the next one returns at once: it spins."
     else:
         yield "None of these calls waits: it spins."
     if row["idle"]:

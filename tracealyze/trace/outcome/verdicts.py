@@ -28,7 +28,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
         processes = ended_processes(trace)
         ended = crashes.crash(trace, processes) or failed_runs.failure(trace, processes)
         found = ended or fine_runs.without_calls(trace) or spins.in_table(trace) or _hang_of(trace, findings)
-        return found or _of_log(trace, _of_table(findings))
+        return found or _of_log(trace, _of_table(findings), findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
@@ -122,13 +122,23 @@ def _of_table(findings: Sequence[Finding]) -> Outcome:
     return replace(judged, verdict=Verdict.BUSY) if counts else judged
 
 
-def _of_log(trace: TraceTables, judged: Outcome) -> Outcome:
+def _is_long(findings: Sequence[Finding]) -> bool:
+    """Whether a finding is about so much time that a failure next to it may be its consequence."""
+    return any(each.impact_ns and each.impact_ns[1] >= MIN_ERROR_IMPACT_NS for each in findings)
+
+
+def _of_log(trace: TraceTables, judged: Outcome, findings: Sequence[Finding]) -> Outcome:
     """What the findings say, unless a message reports a crash or a hang, or a failure where nothing is slow."""
     reported = logs.failure(trace)
-    if judged.verdict is Verdict.SLOW and (reported is None or reported.verdict is Verdict.FAILED):
+    leads = reported is None or (
+        reported.verdict is Verdict.FAILED and _is_long(findings) and not logs.explains_delays(trace)
+    )
+    if judged.verdict is Verdict.SLOW and leads:
         return judged
     if reported is not None:
         return reported
+    if judged.verdict is Verdict.CANNOT_TELL and (done := logs.of_steps(trace)):
+        return done
     remark = logs.remark(trace) if judged.verdict is Verdict.CANNOT_TELL else ""
     return replace(judged, details=(remark,)) if remark else judged
 

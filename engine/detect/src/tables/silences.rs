@@ -12,7 +12,7 @@ use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, table};
 use kit::table_support::messages::{WAITS, free, is_cut, messages, part};
 use kit::table_support::provenance::Provenance;
-use parsers::{DurKind, Text};
+use parsers::{Clock, DurKind, Text};
 use path::logs::endings::{Ending, ending, is_background, is_idle, is_ready, is_spread};
 use path::logs::pairs::{begins, is_end, is_last, pairs, without_level, without_tag};
 use path::logs::stages::Stage;
@@ -401,7 +401,8 @@ fn write(
         total_ns: group.total_ns,
         max_ns,
         is_rhythm: group.is_rhythm(context, log, &target),
-        is_usual: is_usual(context, &group, log, usual_ns, spans_days)
+        is_usual: is_idle_machine(&group, log)
+            || is_usual(context, &group, log, usual_ns, spans_days)
             || is_between_jobs(context, log, &group),
         could_free_ns: if is_free { 0 } else { group.exclusive_ns },
         path: group.exclusive_ns,
@@ -423,6 +424,13 @@ fn is_free(group: &Group, target: &str) -> bool {
     };
     let follows_end = matches!(group.key, Key::After(_)) && stated(target).is_some_and(has_ended);
     follows_end || !group.longest.is_ended && is_background(target)
+}
+
+/// Whether the kernel's log of a running machine is silent, which it is where nothing happens: nobody waits for its next message.
+fn is_idle_machine(group: &Group, log: &Log<'_>) -> bool {
+    let facts = &log.capture.facts;
+    let is_kernel = facts.clock == Clock::SinceStart && !facts.is_newest_first;
+    is_kernel && log.is_running && !group.longest.is_ended && matches!(group.key, Key::After(_))
 }
 
 /// Whether silences are usual for their log, or after messages that nothing waits for.

@@ -16,7 +16,7 @@ use parsers::{DurKind, NO_NS, Text};
 use path::logs::endings::is_background;
 use path::logs::pairs::outages;
 use path::logs::stated::{Meaning, Stated, stated};
-use path::logs::steps::steps;
+use path::logs::steps::{is_step, steps};
 use path::logs::words;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ table! {
     times: Calls;
     row {
         capture: Capture "Number of the capture.",
-        kind: Words "took, at least (a limit was exceeded), planned (a wait that begins with the message) outage (between a message that something does not answer and the one that it does) or step (of a job).",
+        kind: Words "took, at least (a limit was exceeded), planned (a wait that begins with the message) outage (between a message that something does not answer and the one that it does), step (of a job) or whole (the build, whose steps are stated).",
         target: Words "The message with the longest duration; of an outage, the first one.",
         until: Words "The message that ends the longest outage.",
         stated: Words "The longest duration as the message prints it.",
@@ -43,7 +43,7 @@ table! {
         rank: Number "Position by critical-path time, from 1.",
         outside_ns: Ns "Longest duration if most of it precedes the first message of the log.",
         outside_share: Ratio "outside_ns as a share of the window and outside_ns.",
-        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days, for work beside the job, and for a step that takes less than half of the job.",
+        could_free_ns: Ns "Upper bound of the saving: outside_ns, otherwise exclusive_ns; 0 for a log of days, for work beside the job, and for steps of a job and what they state.",
         known_ns: Ns "outside_ns, otherwise exclusive_ns.",
         path: PathTime { exclusive_ns "Part of the window in these intervals and in no shorter one." },
         lines: Lines {
@@ -51,6 +51,17 @@ table! {
             last_line "Line of the longest.",
         },
     }
+}
+
+/// What the readers make of the last line of a build.
+const WHOLE: &str = "the build took ";
+
+/// Whether messages state how long steps took.
+fn events_have_steps(context: &TableContext<'_>, events: &[Event]) -> bool {
+    let table = &context.trace.events;
+    events
+        .iter()
+        .any(|event| is_step(&table.texts.string(table.target(event.row))))
 }
 
 /// One event with a stated duration.
@@ -410,6 +421,12 @@ fn write(
     let kind = match (event.from, event.stated.meaning) {
         (Some((Interval::Outage, _)), _) => "outage",
         (Some((Interval::Step, _)), _) => "step",
+        (None, Meaning::Took | Meaning::Takes) if is_step(&message) => "step",
+        (None, Meaning::Took)
+            if message.starts_with(WHOLE) && events_have_steps(context, events) =>
+        {
+            "whole"
+        }
         (None, Meaning::Took | Meaning::Takes) => "took",
         (None, Meaning::AtLeast) => "at least",
         (None, Meaning::Planned) => "planned",
@@ -417,12 +434,18 @@ fn write(
     let from = event
         .from
         .map(|(_, from)| table.texts.string(table.target(from)).into_owned());
-    // Nothing waits for work beside the job. A step is what the job is for, so it is a cause only if the others are small.
-    let is_beside = match kind {
-        "step" => group.exclusive_ns < wall_ns / 2,
-        _ => is_background(&message),
+    // Nothing waits for work beside the job. A step is what the job is for, so its time is an observation; so is what its
+    // programs state of their own work.
+    let is_job = || {
+        events
+            .iter()
+            .any(|event| matches!(event.from, Some((Interval::Step, _))))
     };
-    let is_free = wall_ns >= SEVERAL_DAYS_NS || is_beside;
+    let is_free = matches!(kind, "step" | "whole")
+        || kind == "took" && is_job()
+        || wall_ns >= SEVERAL_DAYS_NS
+        || is_background(&message);
+    let known_ns = outside_ns.unwrap_or(group.exclusive_ns);
     let in_window_ns = if is_free { 0 } else { group.exclusive_ns };
     let is_bound = event.stated.meaning == Meaning::AtLeast;
     let values = TableRow {
@@ -443,8 +466,10 @@ fn write(
         rank,
         outside_ns: outside_ns.unwrap_or(NO_NS),
         outside_share: outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64),
-        could_free_ns: outside_ns.unwrap_or(in_window_ns),
-        known_ns: outside_ns.unwrap_or(group.exclusive_ns),
+        could_free_ns: outside_ns
+            .filter(|_| !matches!(kind, "step" | "whole"))
+            .unwrap_or(in_window_ns),
+        known_ns,
         path: group.exclusive_ns,
         lines: LinesOf {
             first_row: event.from.map_or(event.row, |(_, from)| from),

@@ -58,8 +58,11 @@ pub fn is_free(context: &TableContext<'_>, capture: &Capture, before: u32, after
         || is_intended()
 }
 
-/// Number of the part of a log with this message; marks of left-out lines separate parts.
+/// Number of the part of a log with this message; marks of left-out lines separate parts, and so does each line that was selected.
 pub fn part(context: &TableContext<'_>, capture: &Capture, row: u32) -> usize {
     let line = context.trace.events.line(row);
+    if capture.facts.is_selected {
+        return usize::try_from(line).unwrap_or(usize::MAX);
+    }
     capture.elisions.partition_point(|&mark| mark < line)
 }

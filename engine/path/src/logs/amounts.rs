@@ -194,8 +194,15 @@ fn unit(text: &str) -> Option<(i64, &str)> {
     Some((*unit_ns, &word[end..]))
 }
 
+/// Names of attributes whose value in this form is a duration. Others are times of a day: `plan=22:08:02.800`.
+const CLOCK_NAMES: [&str; 6] = ["time", "elapsed", "duration", "took", "wall", "total"];
+
 /// `00:01:30.5`: hours, minutes and seconds.
 fn clock(text: &str, start: usize) -> Option<Amount> {
+    if let Some(before) = text[..start].strip_suffix('=') {
+        let name = before.rsplit([' ', ',', '{', '(']).next()?.to_lowercase();
+        CLOCK_NAMES.iter().find(|known| name.contains(*known))?;
+    }
     let whole = text.get(start..)?;
     let mut parts = whole.splitn(3, ':');
     let (hours, minutes, rest) = (parts.next()?, parts.next()?, parts.next()?);

@@ -50,7 +50,7 @@ pub struct Stated {
 const TOOK: &[&str] = &[
     "took", "taken", "taking", "lasted", "elapsed", "spent", "waited", "slept", "duration", "latency", "runtime", "real", "done",
     "stall", "pause", "waiting", "delayed", "late", "sync", "stopped", "passed",
-    "walltime", "elapsedtime",
+    "walltime", "elapsedtime", "wall",
 ];
 /// Words before `time: 12 s`.
 #[rustfmt::skip]
@@ -122,6 +122,9 @@ pub fn stated(message: &str) -> Option<Stated> {
     if let Some(unit) = unit_of_chain(message).or_else(|| unit_of_plot(message)) {
         return Some(unit);
     }
+    if let Some(start) = start_of_activity(message) {
+        return Some(start);
+    }
     if is_spread(message) {
         return sync(message);
     }
@@ -189,7 +192,7 @@ fn sync(message: &str) -> Option<Stated> {
 
 /// `A stop job is running for Foo (1min 30s / 2min)` of systemd: how long it runs, and its limit.
 fn running_job(message: &str) -> Option<Stated> {
-    let (_, job) = message.split_once(" job is running for ")?;
+    let (_, job) = message.split_once(" job is running for")?;
     let open = message.len() - job.len() + job.rfind('(')?;
     let inside = message.get(open + 1..)?;
     let (running, _) = inside.split_once(" / ")?;
@@ -202,10 +205,49 @@ fn running_job(message: &str) -> Option<Stated> {
     })
 }
 
+/// `Displayed com.example/.MainActivity: +1s234ms` of Android: how long until an activity was on the screen.
+fn start_of_activity(message: &str) -> Option<Stated> {
+    let at = message
+        .find("Displayed ")
+        .or_else(|| message.find("Fully drawn "))?;
+    let start = at + message[at..].find(": +")? + ": +".len();
+    let (mut rest, mut dur_ns) = (&message[start..], 0i64);
+    while let Some(digits) = rest
+        .find(|letter: char| !letter.is_ascii_digit())
+        .filter(|&at| at > 0)
+    {
+        let value: i64 = rest[..digits].parse().ok()?;
+        let (unit_ns, unit) = ACTIVITY_UNITS
+            .iter()
+            .find(|(_, unit)| rest[digits..].starts_with(unit))?;
+        dur_ns = value
+            .checked_mul(*unit_ns)
+            .and_then(|ns| ns.checked_add(dur_ns))?;
+        rest = &rest[digits + unit.len()..];
+    }
+    let is_whole = rest.is_empty() || rest.starts_with([' ', ',', ')']);
+    (dur_ns > 0 && is_whole).then_some(Stated {
+        dur_ns,
+        meaning: Meaning::Took,
+        at: start..message.len() - rest.len(),
+    })
+}
+
+/// Units of `TimeUtils.formatDuration` of Android; milliseconds before minutes, with which they share a letter.
+const ACTIVITY_UNITS: [(i64, &str); 5] = [
+    (1_000_000, "ms"),
+    (1_000_000_000, "s"),
+    (60_000_000_000, "m"),
+    (3_600_000_000_000, "h"),
+    (86_400_000_000_000, "d"),
+];
+
 /// `foo.service @5.811s +17.176s` of systemd: the unit's start began at the first and took the second.
 fn unit_of_chain(message: &str) -> Option<Stated> {
-    let (unit, rest) = message.split_once(" @")?;
-    let (_, took) = rest.split_once(" +")?;
+    // A page may have lost the blanks.
+    let glued = || message.rsplit_once('@').filter(|(unit, _)| is_unit(unit));
+    let (unit, rest) = message.split_once(" @").or_else(glued)?;
+    let (_, took) = rest.split_once('+')?;
     // No amount follows a plus sign, because that would be a shift of time.
     let amount = amounts(took).into_iter().next()?;
     let start = message.len() - took.len();
@@ -217,8 +259,8 @@ fn unit_of_chain(message: &str) -> Option<Stated> {
     })
 }
 
-/// `foo.service (17.176s)`, and nothing else: the text beside a bar in a picture of systemd.
-fn unit_of_plot(message: &str) -> Option<Stated> {
+/// Whether a name is one of a unit of systemd that takes time to start.
+pub(super) fn is_unit(name: &str) -> bool {
     const KINDS: [&str; 7] = [
         ".service",
         ".mount",
@@ -228,9 +270,14 @@ fn unit_of_plot(message: &str) -> Option<Stated> {
         ".swap",
         ".scope",
     ];
+    KINDS.iter().any(|kind| name.ends_with(kind))
+}
+
+/// `foo.service (17.176s)`, and nothing else: the text beside a bar in a picture of systemd.
+fn unit_of_plot(message: &str) -> Option<Stated> {
     let (unit, took) = message.strip_suffix(')')?.split_once(" (")?;
     let amount = amounts(took).into_iter().next()?;
-    let is_unit = !unit.contains(' ') && KINDS.iter().any(|kind| unit.ends_with(kind));
+    let is_unit = !unit.contains(' ') && is_unit(unit);
     let start = unit.len() + " (".len();
     (is_unit && amount.at == (0..took.len())).then_some(Stated {
         dur_ns: amount.dur_ns,
@@ -586,11 +633,35 @@ mod tests {
     }
 
     #[test]
+    fn the_start_of_an_activity_is_what_android_displays() {
+        assert_states(&[
+            (
+                "ActivityTaskManager: Displayed a.b/.C: +4s131ms",
+                "Took 4s131ms",
+            ),
+            (
+                "Displayed a.b/.C for user 0: +824ms (total +1m2s)",
+                "Took 824ms",
+            ),
+            ("Fully drawn a.b/.C: +1m2s3ms", "Took 1m2s3ms"),
+        ]);
+        for message in [
+            "Displayed a.b/.C: +4x",
+            "Displayed a.b/.C: +",
+            "shown: +4s131ms",
+            "Displayed: +99999999999999999999s",
+        ] {
+            assert_eq!(shown(message), "", "{message}");
+        }
+    }
+
+    #[test]
     fn units_of_a_chain_begin_with_their_moment() {
         let cases = [
             ("a.service @5.811s +17.176s", "Takes 17.176s"),
             ("a.service @5.811s +1min 7.1s", "Takes 1min 7.1s"),
             ("a.service (1min 7.1s)", "Takes 1min 7.1s"),
+            ("a@b.service@5.811s+17.176s", "Takes 17.176s"),
         ];
         assert_states(&cases);
         for message in [

@@ -6,10 +6,22 @@
 //! ```
 //! A group without `Run` is part of what a step prints.
 
+use super::stated::is_unit;
+
 const STEP: &str = "##[group]Run ";
 const CLEAN_UP: &str = "Post job cleanup.";
 const STARTING: &str = "##[section]Starting: ";
 const FINISHING: &str = "##[section]Finishing: ";
+
+/// Whether a message states how long a step took: `section step_script took 200s` of GitLab, `:app:compileJava (step) took 60s`
+/// of Gradle, `serde@1.0.228 @1.560s +2.170s` of cargo.
+pub fn is_step(message: &str) -> bool {
+    let is_section = message.starts_with("section ") && message.contains(" took ");
+    let is_cargo_unit = message
+        .split_once(" @")
+        .is_some_and(|(unit, times)| unit.contains('@') && times.contains(" +") && !is_unit(unit));
+    is_section || is_cargo_unit || message.contains(" (step) took ")
+}
 
 /// The first message of each step, and the message that ends it, by their numbers.
 pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, usize)> {
@@ -28,8 +40,9 @@ pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, u
         }
     }
     // The log may end within a step.
+    let open = step.or(sections.last().map(|&(_, begun)| begun));
     found.extend(
-        step.filter(|&begun| begun < last)
+        open.filter(|&begun| begun < last)
             .map(|begun| (begun, last)),
     );
     found
@@ -37,7 +50,26 @@ pub fn steps<'text>(messages: impl Iterator<Item = &'text str>) -> Vec<(usize, u
 
 #[cfg(test)]
 mod tests {
-    use super::steps;
+    use super::{is_step, steps};
+
+    #[test]
+    fn messages_about_steps_have_their_form() {
+        for message in [
+            "section step_script took 200s",
+            ":app:compileJava (step) took 60.500s",
+            "serde@1.0.228 @1.560s +2.170s",
+        ] {
+            assert!(is_step(message), "{message}");
+        }
+        for message in [
+            "user@1000.service @1.560s +2.170s",
+            "web.service took 9s",
+            "section 4 is missing",
+            "mail for a@b @home",
+        ] {
+            assert!(!is_step(message), "{message}");
+        }
+    }
 
     #[test]
     fn a_step_lasts_until_the_next_one() {
@@ -60,6 +92,10 @@ mod tests {
             "##[section]Finishing: Job",
         ];
         assert_eq!(steps(azure.into_iter()), [(1, 2), (0, 4)]);
+        assert_eq!(
+            steps(["##[section]Starting: Build", "x"].into_iter()),
+            [(0, 1)]
+        );
         assert_eq!(steps(["Running make"].into_iter()), []);
     }
 }
