@@ -7,6 +7,7 @@ use path::critical_path::{trust, window};
 use path::waits::wakers::Wakers;
 use trace::query::cache::QueryCache;
 use trace::query::selection::{Criteria, Selection};
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 use trace::testing::cells;
 
@@ -22,7 +23,7 @@ pub fn look<T>(trace: &Trace, look: impl FnOnce(&TableContext<'_>) -> T) -> T {
         window::windows(trace, &window::WindowChoice::default()),
     );
     let attribution = Attribution::walked(trace, &wakers, &windows);
-    trace.shapes_of(0);
+    trace.shapes_of(TaskId::new(0));
     look(&TableContext {
         trace,
         selection: &selection,

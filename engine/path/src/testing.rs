@@ -6,6 +6,7 @@ use crate::critical_path::window::{self, Window, WindowChoice};
 use crate::partition::pieces::Pieces;
 use crate::partition::{group_by, scope};
 use crate::waits::wakers::Wakers;
+use trace::store::index::TaskId;
 use trace::store::table::Table;
 use trace::store::trace::Trace;
 
@@ -20,8 +21,8 @@ pub fn walked(trace: &Trace) -> (Vec<Window>, Attribution) {
 pub fn on_path(trace: &Trace) -> Vec<i64> {
     let (_, attribution) = walked(trace);
     let of_row = |row: &u32| attribution.in_call_ns(*row) + attribution.gap_after_ns(*row);
-    let of_task = |task: u32| trace.rows_of(task).iter().map(of_row).sum();
-    (0..trace.tasks.len() as u32).map(of_task).collect()
+    let of_task = |task: TaskId| trace.rows_of(task).iter().map(of_row).sum();
+    trace.tasks.keys().map(of_task).collect()
 }
 
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
@@ -41,7 +42,7 @@ pub fn exclusive_by_task(trace: &Trace, segments: &[Segment]) -> Vec<i64> {
     let mut exclusive_ns = vec![0; trace.tasks.len()];
     segments
         .iter()
-        .for_each(|segment| exclusive_ns[segment.task as usize] += segment.dur_ns());
+        .for_each(|segment| exclusive_ns[segment.task.index()] += segment.dur_ns());
     exclusive_ns
 }
 

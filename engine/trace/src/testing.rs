@@ -7,6 +7,7 @@
 //! ```
 
 use crate::store::event::{Event, EventKind};
+use crate::store::index::TaskId;
 use crate::store::table::{Table, Values};
 use crate::store::tasks::{Program, Task};
 use crate::store::trace::{Capture, Trace};
@@ -226,12 +227,12 @@ fn facts(is_log: bool) -> CaptureFacts {
 /// The trace of one capture with these tasks.
 pub fn build(plans: Vec<TaskPlan>) -> Trace {
     let mut trace = Trace::default();
-    let mut order: Vec<(i64, u32, usize)> = Vec::new();
-    let mut numbers: FxHashMap<i32, u32> = FxHashMap::default();
-    for (number, plan) in (0..).zip(&plans) {
+    let mut order: Vec<(i64, TaskId, usize)> = Vec::new();
+    let mut numbers: FxHashMap<i32, TaskId> = FxHashMap::default();
+    for (number, plan) in TaskId::all(TaskId::new(0)..TaskId::NONE).zip(&plans) {
         numbers.entry(plan.tid).or_insert(number);
     }
-    for (number, plan) in (0..).zip(&plans) {
+    for (number, plan) in TaskId::all(TaskId::new(0)..TaskId::NONE).zip(&plans) {
         trace.tasks.push(planned(&mut trace.events.texts, plan));
         order.extend(
             plan.entries
@@ -242,7 +243,7 @@ pub fn build(plans: Vec<TaskPlan>) -> Trace {
     }
     order.sort_unstable();
     for (start_ns, number, at) in order {
-        let entry = &plans[number as usize].entries[at];
+        let entry = &plans[number.index()].entries[at];
         let row = push(&mut trace, number, start_ns, entry);
         let child = entry.child.and_then(|child| numbers.get(&child).copied());
         link(&mut trace, (number, child), row, entry);
@@ -290,7 +291,7 @@ fn planned(texts: &mut parsers::Interner, plan: &TaskPlan) -> Task {
     task
 }
 
-fn push(trace: &mut Trace, task: u32, start_ns: i64, entry: &Entry) -> u32 {
+fn push(trace: &mut Trace, task: TaskId, start_ns: i64, entry: &Entry) -> u32 {
     let events = &mut trace.events;
     let [name, op, target, errno] = [&entry.name, &entry.op, &entry.target, &entry.errno]
         .map(|text| events.texts.add(text.as_bytes()));
@@ -311,7 +312,7 @@ fn push(trace: &mut Trace, task: u32, start_ns: i64, entry: &Entry) -> u32 {
     })
 }
 
-fn link(trace: &mut Trace, (creator, child): (u32, Option<u32>), row: u32, entry: &Entry) {
+fn link(trace: &mut Trace, (creator, child): (TaskId, Option<TaskId>), row: u32, entry: &Entry) {
     if let Some(child) = entry.waited {
         trace.events.facts.add::<WaitedChild>(row, child);
     }
@@ -326,7 +327,7 @@ fn link(trace: &mut Trace, (creator, child): (u32, Option<u32>), row: u32, entry
         let target = trace.events.target(row);
         trace.events.facts.add::<Created>(row, target);
     }
-    let Some(child) = child.and_then(|child| trace.tasks.get_mut(child as usize)) else {
+    let Some(child) = child.and_then(|child| trace.tasks.get_mut(child)) else {
         return;
     };
     (child.creator, child.created_by, child.born) = (creator, row, true);
@@ -337,7 +338,7 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
     Capture {
         path: "built".to_owned(),
         files: vec!["built".to_owned()],
-        tasks: 0..trace.tasks.len() as u32,
+        tasks: TaskId::new(0)..trace.tasks.next_key(),
         rows: 0..trace.events.len(),
         first_ns: trace
             .tasks

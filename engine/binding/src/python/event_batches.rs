@@ -485,7 +485,7 @@ impl BatchMaker<'_> {
         selection: &'all Selection<'_>,
     ) -> Vec<(&'static str, Source<'all>)> {
         let (trace, events, texts) = (self.trace, &self.trace.events, self.dictionaries);
-        let task = |row: u32| &trace.tasks[events.task(row) as usize];
+        let task = |row: u32| &trace.tasks[events.task(row)];
         let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
         let outcome = |row: u32| match events.kind(row) {
             EventKind::Call => events.outcome(row) as u32,

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use report::picture::Picture;
 use report::tables::chart_rows::ChartRows;
+use trace::store::index::TaskId;
 
 /// Its sections, limits, and sums.
 pub(super) fn described<'py>(py: Python<'py>, picture: &Picture) -> PyResult<Bound<'py, PyDict>> {
@@ -45,7 +46,7 @@ pub(super) fn rows(py: Python<'_>, found: ChartRows) -> PyResult<Bound<'_, PyDic
     let listed = found.listed.iter().map(|row| {
         (
             row.depth,
-            row.parent,
+            row.parent.map(TaskId::raw),
             row.is_leaf,
             row.start_ns,
             row.end_ns,

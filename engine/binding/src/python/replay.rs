@@ -5,6 +5,7 @@ use super::selection::PySelection;
 use pyo3::prelude::*;
 use report::replay::question::{Changed, LeftOut, Variant};
 use report::replay::scenario::Replayed;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Maximum number of tasks named per replay.
@@ -53,10 +54,10 @@ pub(super) fn variant((shares, tracing, is_parallel): RequestedVariant) -> Varia
 pub(super) type Answer = (i64, Vec<(i32, Option<String>, i64)>);
 
 pub(super) fn answer(trace: &Trace, replayed: Replayed) -> Answer {
-    let of_task = |&(task, ns): &(u32, i64)| {
+    let of_task = |&(task, ns): &(TaskId, i64)| {
         let program = trace.program_index().name_of(task);
         let path = program.map(|program| trace.events.texts.string(program.path).into_owned());
-        (trace.tasks[task as usize].pid, path, ns)
+        (trace.tasks[task].pid, path, ns)
     };
     let tasks = replayed.exclusive_ns.iter().take(MAX_TASKS).map(of_task);
     (replayed.wall_ns, tasks.collect())

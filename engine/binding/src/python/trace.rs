@@ -51,6 +51,7 @@ use trace::parallel;
 use trace::query::filter::events::EventFilter;
 use trace::query::source_lines;
 use trace::query::time_bounds::TimeBoundError;
+use trace::store::index::TaskId;
 use trace::store::random_names;
 use trace::store::table::{self, Table, ints, texts};
 use trace::store::trace::RecordedFacts;
@@ -217,9 +218,7 @@ impl PyTrace {
         for (window, edges) in windows.iter().zip(edges) {
             let dict = PyDict::new(py);
             let some = |ns: i64| (ns != NO_NS).then_some(ns);
-            let root = window
-                .root
-                .and_then(|root| self.0.trace().tasks.get(root as usize));
+            let root = window.root.and_then(|root| self.0.trace().tasks.get(root));
             let program = window.root.and_then(|root| index.name_of(root));
             let program = program.map(|program| {
                 self.0
@@ -523,10 +522,9 @@ impl PyTrace {
     ) -> PyResult<Vec<(Option<i32>, Option<String>)>> {
         detached(py, || -> Result<_, TimeBoundError> {
             let (trace, chosen) = (self.0.trace(), self.0.selection(&selection.0)?);
-            let pid = |main: u32| {
-                Some(trace.tasks[main as usize].pid).filter(|&pid| pid != parsers::NO_ID)
-            };
-            let program = |last: u32| {
+            let pid =
+                |main: TaskId| Some(trace.tasks[main].pid).filter(|&pid| pid != parsers::NO_ID);
+            let program = |last: TaskId| {
                 chosen
                     .program_index
                     .name_of(last)
@@ -843,7 +841,7 @@ impl PyTrace {
         let places = detached(py, || evidence::places(self.0.trace(), capture, &lines));
         places
             .into_iter()
-            .map(|place| place.map(|place| (place.task, place.start_ns, place.end_ns)))
+            .map(|place| place.map(|place| (place.task.raw(), place.start_ns, place.end_ns)))
             .collect()
     }
 
@@ -984,7 +982,7 @@ impl<F: Fn(&Segment) -> bool> WalkListener for Chosen<'_, '_, F> {
         }
     }
 
-    fn begins(&mut self, waiter: u32, edge: &Edge) {
+    fn begins(&mut self, waiter: TaskId, edge: &Edge) {
         self.stays.begins(waiter, edge);
     }
 

@@ -5,6 +5,7 @@ use parsers::NO_ID;
 use path::critical_path::witnessed_time::{PathTime, WitnessedTime};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use trace::store::index::TaskId;
 
 /// Names of threads that ran instead are a few.
 const MAX_NAMES: usize = 8;
@@ -46,13 +47,11 @@ fn processes<'py>(
     found: &WitnessedTime<'_>,
 ) -> PyResult<Bound<'py, PyList>> {
     let trace = session.trace();
-    let mut mains: Vec<u32> = found.by_process.keys().copied().collect();
+    let mut mains: Vec<TaskId> = found.by_process.keys().copied().collect();
     mains.sort_unstable();
     let list = PyList::empty(py);
     for main in mains {
-        let (Some(task), Some(time)) =
-            (trace.tasks.get(main as usize), found.by_process.get(&main))
-        else {
+        let (Some(task), Some(time)) = (trace.tasks.get(main), found.by_process.get(&main)) else {
             continue;
         };
         let dict = times(py, time)?;

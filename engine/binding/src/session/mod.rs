@@ -35,6 +35,7 @@ use trace::parallel;
 use trace::query::cache::QueryCache;
 use trace::query::selection::{Criteria, Selection};
 use trace::query::time_bounds::TimeBoundError;
+use trace::store::index::TaskId;
 use trace::store::table::Table;
 use trace::store::trace::Trace;
 
@@ -374,7 +375,7 @@ impl Session {
         let attribution = self.elapsed(choice)?;
         let memo = self.tables.of(choice, || Ok(TableMemo::new(&self.trace)))?;
         // Computed eagerly: a worker that blocks on them inside the pool could not help to compute them.
-        self.trace.shapes_of(0);
+        self.trace.shapes_of(TaskId::new(0));
         let trust = self.trust();
         Ok(look(&TableContext {
             trace: &self.trace,

@@ -27,7 +27,7 @@ fn runs(text: &str) -> Vec<(u64, u64, u32, u64)> {
         (
             capture.first_line,
             capture.lines(),
-            capture.tasks.len() as u32,
+            capture.task_ids().count() as u32,
             capture.bytes,
         )
     })

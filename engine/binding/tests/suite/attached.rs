@@ -6,6 +6,7 @@ use path::critical_path::window::{Window, WindowChoice, windows};
 use path::waits::wakers::Wakers;
 use std::io::Write;
 use trace::ingest::read::read_recorded;
+use trace::store::index::TaskId;
 use trace::store::trace::{RecordedFacts, Trace};
 
 fn read(lines: &str) -> Trace {
@@ -21,7 +22,7 @@ fn read(lines: &str) -> Trace {
 fn tasks(trace: &Trace) -> Vec<String> {
     let of = |task: &trace::store::tasks::Task| {
         let what = if task.is_thread { "thread" } else { "child" };
-        match trace.tasks.get(task.creator as usize) {
+        match trace.tasks.get(task.creator) {
             Some(creator) => format!("{} of {}: {what} of {}", task.tid, task.pid, creator.tid),
             None => format!("{} of {}", task.tid, task.pid),
         }
@@ -196,11 +197,15 @@ fn the_path_stays_in_an_older_task_before_its_first_event() {
 "#,
     );
     let window = Window {
-        root: Some(1),
+        root: Some(TaskId::new(1)),
         ..windows(&trace, &WindowChoice::default())[0]
     };
     let segments = path(&trace, &Wakers::new(&trace), &window);
-    assert!(segments.iter().all(|segment| segment.task == 1));
+    assert!(
+        segments
+            .iter()
+            .all(|segment| segment.task == TaskId::new(1))
+    );
 }
 
 #[test]
@@ -213,7 +218,7 @@ fn a_task_with_lines_during_an_open_vfork_is_its_child() {
 "#,
     );
     assert_eq!(tasks(&trace), ["100 of 100", "101 of 101: child of 100"]);
-    assert!(trace.tasks[1].vfork && trace.captures[0].presumed_children == 1);
+    assert!(trace.tasks.raw[1].vfork && trace.captures[0].presumed_children == 1);
 }
 
 #[test]
@@ -227,7 +232,8 @@ fn a_program_starts_in_the_clock_tick_of_its_execves_end() {
 "#,
     );
     let slept_ns = trace.events.start_ns(2);
-    let program = trace::store::tasks::program_at(&trace.tasks, 0, slept_ns).expect("a program");
+    let program =
+        trace::store::tasks::program_at(&trace.tasks, TaskId::new(0), slept_ns).expect("a program");
     assert_eq!(trace.events.texts.string(program.path), "/bin/sleep");
 }
 
@@ -275,7 +281,7 @@ fn end_of_tracing_does_not_extend_what_ended_before() {
         &[],
     );
     assert_eq!(window.end_ns, 1_795_361_001_000_000_000);
-    assert_eq!(window.root, Some(0));
+    assert_eq!(window.root, Some(TaskId::new(0)));
 }
 
 #[test]
@@ -288,7 +294,7 @@ fn walk_starts_in_a_task_that_lives_when_the_tracer_lets_go() {
         &[],
     );
     assert_eq!(window.end_ns, 1_795_361_002_000_000_000);
-    assert_eq!(window.root, Some(0));
+    assert_eq!(window.root, Some(TaskId::new(0)));
 }
 
 #[test]
@@ -297,8 +303,8 @@ fn recorded_threads_belong_to_their_process() {
                  500 1795361000.000000 futex(0x7f, FUTEX_WAIT_PRIVATE, 2, NULL <detached ...>\n";
     let (window, trace) = recorded(lines, &[(500, 500), (500, 501)]);
     assert_eq!(tasks(&trace), ["501 of 500: thread of 500", "500 of 500"]);
-    assert_eq!(window.root, Some(1), "the main thread");
-    let program = trace.tasks[1].programs[0].path;
+    assert_eq!(window.root, Some(TaskId::new(1)), "the main thread");
+    let program = trace.tasks.raw[1].programs[0].path;
     assert_eq!(trace.events.texts.bytes(program), b"/usr/bin/app");
 }
 

@@ -1,6 +1,7 @@
 //! Dividing the path among claims: nothing is lost, nothing is assigned twice, the first claim takes precedence.
 
 use crate::random::{claimed, scripts};
+use trace::store::index::TaskId;
 
 use kit::table_support::claims::claims;
 use kit::table_support::provenance::Provenance;
@@ -30,9 +31,9 @@ proptest! {
         let rows = trace.events.len();
         let members = |rows_: &Vec<u32>| Provenance::Rows(rows_.iter().copied().filter(|&row| row < rows).collect());
         let mut all: Vec<Vec<Provenance>> = listed.iter().map(|rows| vec![members(rows)]).collect();
-        if let Some(first) = trace.rows_of(0).first() {
-            let last_row = trace.rows_of(0).last().copied().unwrap_or(*first);
-            all.push(vec![Provenance::Stretch { task: 0, first_row: *first, last_row }, Provenance::Gaps(vec![last_row])]);
+        if let Some(first) = trace.rows_of(TaskId::new(0)).first() {
+            let last_row = trace.rows_of(TaskId::new(0)).last().copied().unwrap_or(*first);
+            all.push(vec![Provenance::Stretch { task: TaskId::new(0), first_row: *first, last_row }, Provenance::Gaps(vec![last_row])]);
         }
         if with_pieces {
             all.insert(0, vec![user_code()]);

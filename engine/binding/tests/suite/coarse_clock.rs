@@ -120,7 +120,7 @@ proptest! {
         let window = windows(&trace, &WindowChoice::default())[0];
         let rows: Vec<u32> = (0..trace.events.len()).collect();
         prop_assert!(rows.is_sorted_by_key(|&row| trace.events.start_ns(row)));
-        for task in 0..trace.tasks.len() as u32 {
+        for task in trace.tasks.keys() {
             for pair in trace.rows_of(task).windows(2) {
                 let next_ns = trace.events.start_ns(pair[1]);
                 prop_assert!(trace.events.end_ns(pair[0]).is_none_or(|end_ns| end_ns <= next_ns), "{text}");

@@ -4,6 +4,7 @@ use parsers::Outcome;
 use std::borrow::Cow;
 use std::io::Write;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 fn read(lines: &[&str]) -> Trace {
@@ -20,7 +21,7 @@ fn calls(trace: &Trace) -> Vec<(i32, Cow<'_, str>, Outcome)> {
     let events = &trace.events;
     let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
     rows.map(|row| {
-        let task = &trace.tasks[events.task(row) as usize];
+        let task = &trace.tasks[events.task(row)];
         (
             task.tid,
             events.texts.string(events.shape(row).syscall),
@@ -92,7 +93,7 @@ fn a_thread_continues_under_its_leaders_unprinted_id() {
         ]
     );
     assert_eq!(trace.tasks.len(), 3);
-    assert!(trace.tasks[0].superseded);
+    assert!(trace.tasks.raw[0].superseded);
 }
 
 // Believed: the first id without a message is the root's. With -q there are no messages, and it is the child's.
@@ -116,7 +117,7 @@ fn the_first_id_is_the_childs_if_messages_are_off() {
         .map(|task| (task.tid, task.calls))
         .collect();
     assert_eq!(of, [(7, 4), (8, 2)]);
-    assert_eq!(trace.tasks[1].creator, 0);
+    assert_eq!(trace.tasks.raw[1].creator, TaskId::new(0));
 }
 
 // Believed: a child is alive when the call that created it returns. It may have ended before.
@@ -131,6 +132,6 @@ fn a_child_that_ends_before_its_fork_returns_has_its_creator() {
         r"100 1795249401.006000 exit_group(0) = ?",
         r"100 1795249401.006100 +++ exited with 0 +++",
     ]);
-    assert_eq!(trace.tasks[1].creator, 0);
+    assert_eq!(trace.tasks.raw[1].creator, TaskId::new(0));
     assert_eq!(trace.captures[0].unseen_children, 0);
 }

@@ -14,6 +14,7 @@ use path::testing::{charges, exclusive_by_task, partition};
 use path::waits::wakers::Wakers;
 use proptest::prelude::*;
 use report::tables::processes::lives;
+use trace::store::index::TaskId;
 use trace::store::table::Values;
 use trace::store::trace::Trace;
 use trace::testing::{TaskPlan, build, task};
@@ -238,7 +239,7 @@ fn a_gap_is_user_time_and_a_stop_is_not() {
         ),
         (9 + 30 + 5 + 10, 35)
     );
-    let life = lives(&trace, &[0])[0];
+    let life = lives(&trace, &[TaskId::new(0)])[0];
     assert_eq!((life.in_call_ns + life.gap_ns, life.stopped_ns), (100, 35));
 }
 
@@ -251,7 +252,7 @@ fn a_stop_inside_a_call_is_not_time_between_calls() {
             .call("read", 90, 95)
             .exit(100),
     ]);
-    assert_eq!(lives(&trace, &[0])[0].stopped_ns, 20);
+    assert_eq!(lives(&trace, &[TaskId::new(0)])[0].stopped_ns, 20);
 }
 
 #[test]
@@ -931,7 +932,7 @@ fn the_window_of_an_attached_daemon_starts_at_activity() {
             window.root,
             window.left_out_ns
         ),
-        (40, 70, Some(0), 40)
+        (40, 70, Some(TaskId::new(0)), 40)
     );
 }
 
@@ -955,10 +956,10 @@ fn a_walk_does_not_start_in_a_periodic_thread() {
             .open("futex", 62);
         window_of(&build(vec![worker, ticker])).root
     };
-    assert_eq!(root(20, false), Some(0));
+    assert_eq!(root(20, false), Some(TaskId::new(0)));
     assert_eq!(
         (root(7, false), root(20, true)),
-        (Some(1), Some(1)),
+        (Some(TaskId::new(1)), Some(TaskId::new(1))),
         "too few to be a rhythm, or not only that"
     );
 }
@@ -1025,7 +1026,7 @@ fn windows_follow_the_request() {
     });
     assert_eq!(
         (window.start_ns, window.end_ns, window.root),
-        (10, 90, Some(1))
+        (10, 90, Some(TaskId::new(1)))
     );
     let window = asked(WindowChoice {
         root: Some(77),
@@ -1286,7 +1287,7 @@ fn steps_are_proportional_to_children() {
             &window_of(&trace),
             &mut |segment: Segment| {
                 sum_ns += segment.dur_ns();
-                own_ns += if segment.task == 0 {
+                own_ns += if segment.task == TaskId::new(0) {
                     segment.dur_ns()
                 } else {
                     0
@@ -1304,7 +1305,7 @@ fn steps_are_proportional_to_children() {
     );
 }
 
-fn wait_time(segments: &[Segment], task: u32) -> i64 {
+fn wait_time(segments: &[Segment], task: TaskId) -> i64 {
     segments
         .iter()
         .filter(|segment| segment.task == task)
@@ -1360,7 +1361,7 @@ proptest! {
         let Some(root) = window.root else { return Ok(()) };
         let alone = path(&trace, &Wakers::none(&trace), &window);
         let woken = path(&trace, &Wakers::new(&trace), &window);
-        let born_ns = trace.tasks[root as usize].birth_ns;
+        let born_ns = trace.tasks[root].birth_ns;
         let late = |segments: &[Segment]| segments.iter().filter(|s| s.start_ns >= born_ns).copied().collect::<Vec<_>>();
         prop_assert!(wait_time(&late(&alone), root) >= wait_time(&late(&woken), root));
         prop_assert_eq!(wait_time(&late(&alone), root), window.end_ns - born_ns.max(window.start_ns));
@@ -1386,7 +1387,7 @@ fn the_slow_login_is_the_quota_process() {
     for choice in [WindowChoice::default(), login] {
         let window = windows(&trace, &choice)[0];
         let segments = path(&trace, &wakers, &window);
-        let of_quota = |segment: &&Segment| trace.tasks[segment.task as usize].pid == 12200;
+        let of_quota = |segment: &&Segment| trace.tasks[segment.task].pid == 12200;
         assert_eq!(
             segments
                 .iter()

@@ -2,7 +2,7 @@
 
 use parsers::LineKind;
 use std::path::Path;
-use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 fn write(folder: &Path, files: &[(i32, String)]) -> Vec<String> {
@@ -26,7 +26,7 @@ fn order(trace: &Trace) -> Vec<(i32, String)> {
     let events = &trace.events;
     let name = |row| events.texts.string(events.shape(row).syscall).into_owned();
     (0..events.len())
-        .map(|row| (trace.tasks[events.task(row) as usize].tid, name(row)))
+        .map(|row| (trace.tasks[events.task(row)].tid, name(row)))
         .collect()
 }
 
@@ -74,7 +74,10 @@ fn in_order_of_causes(files: &[(i32, String)]) -> Trace {
         .map(|(tid, name)| (*tid, name.as_str()))
         .collect();
     assert_eq!(told, CAUSES);
-    assert_eq!((trace.tasks[1].creator, trace.tasks.len()), (0, 2));
+    assert_eq!(
+        (trace.tasks.raw[1].creator, trace.tasks.len()),
+        (TaskId::new(0), 2)
+    );
     trace
 }
 
@@ -143,7 +146,7 @@ fn a_file_of_one_line_has_the_format_of_the_others() {
         trace
             .tasks
             .iter()
-            .filter(|task| task.creator == NONE)
+            .filter(|task| task.creator == TaskId::NONE)
             .count(),
         1
     );

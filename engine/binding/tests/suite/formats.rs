@@ -6,6 +6,7 @@ use path::waits::wakers::Wakers;
 use std::io::Write;
 use trace::store::event::EventKind;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 fn read(lines: &[&str]) -> Trace {
@@ -36,7 +37,7 @@ fn calls(trace: &Trace, name: &str) -> Vec<(i64, i64, DurKind)> {
 
 /// Thread id, process id, number of the creator, whether it is a thread, calls.
 fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u32)> {
-    let creator = |creator: u32| (creator != NONE).then_some(creator);
+    let creator = |creator: TaskId| creator.some().map(TaskId::raw);
     let told = trace.tasks.iter();
     told.map(|task| {
         (
@@ -157,7 +158,7 @@ fn freebsd_children_and_their_ends_are_linked_from_either_side() {
             ));
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             let trace = read(&lines);
-            let (first, second) = (&trace.tasks[0], &trace.tasks[1]);
+            let (first, second) = (&trace.tasks.raw[0], &trace.tasks.raw[1]);
             assert_eq!(
                 (trace.tasks.len(), first.pid, second.pid),
                 (2, 812, 4712),
@@ -165,7 +166,7 @@ fn freebsd_children_and_their_ends_are_linked_from_either_side() {
             );
             assert_eq!(
                 (second.creator, second.is_thread, second.created_by != NONE),
-                (0, false, true),
+                (TaskId::new(0), false, true),
                 "{lines:?}"
             );
             assert_eq!(
@@ -194,7 +195,7 @@ fn freebsd_threads_belong_to_their_process() {
             (100_101, 812, Some(0), true, 1)
         ]
     );
-    assert_eq!(with_process.tasks[1].ended, Some(Ended::Exited(0)));
+    assert_eq!(with_process.tasks.raw[1].ended, Some(Ended::Exited(0)));
     let threads_only = read(&[
         "100100: thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
         "100101: <new thread 100101>",
@@ -214,7 +215,7 @@ fn freebsd_threads_belong_to_their_process() {
         "  812: <thread 100101 exited>",
     ]);
     assert_eq!(tasks(&mixed), [(812, 812, None, false, 1)]);
-    assert_eq!(mixed.tasks[0].ended, None);
+    assert_eq!(mixed.tasks.raw[0].ended, None);
 }
 
 #[test]
@@ -231,15 +232,18 @@ fn freebsd_joins_wait_for_the_end_of_the_named_thread() {
     ]);
     let wakers = Wakers::new(&trace);
     let waits: Vec<_> = trace
-        .spans_of(0, 0..usize::MAX, NO_NS)
+        .spans_of(TaskId::new(0), 0..usize::MAX, NO_NS)
         .filter(|(_, span)| span.end_ns > 1_000_000)
         .collect();
     let ends = waits.into_iter().map(|(at, span)| {
         wakers
-            .waker(&trace, 0, at, span)
+            .waker(&trace, TaskId::new(0), at, span)
             .map(|edge| (edge.task, edge.at_ns))
     });
-    assert_eq!(ends.collect::<Vec<_>>(), [Some((1, 1_299_950_000)), None]);
+    assert_eq!(
+        ends.collect::<Vec<_>>(),
+        [Some((TaskId::new(1), 1_299_950_000)), None]
+    );
 }
 
 const ALL: &str = "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return";

@@ -13,6 +13,7 @@ use path::waits::wakers::Wakers;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 const MS: i64 = 1_000_000;
@@ -102,7 +103,7 @@ impl Walked {
             segment.class,
             syscall.unwrap_or_default(),
             segment.resolved,
-            segment.task == 0,
+            segment.task == TaskId::new(0),
         )
     }
 

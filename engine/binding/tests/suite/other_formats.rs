@@ -4,7 +4,7 @@ use parsers::line::Ended;
 use parsers::{LineKind, NO_NS};
 use std::io::Write;
 use trace::store::event::EventKind;
-use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 fn read(text: &str) -> Trace {
@@ -29,7 +29,7 @@ fn calls(trace: &Trace) -> Vec<String> {
     let told = rows.map(|row| {
         let shape = events.shape(row);
         let columns = [
-            trace.tasks[events.task(row) as usize].tid.to_string(),
+            trace.tasks[events.task(row)].tid.to_string(),
             events.texts.string(shape.syscall).into_owned(),
             us(events.start_ns(row), first_ns),
             us(events.dur_ns(row), 0),
@@ -46,8 +46,8 @@ fn calls(trace: &Trace) -> Vec<String> {
 fn tasks(trace: &Trace) -> Vec<String> {
     let told = trace.tasks.iter().map(|task| {
         let creator = match task.creator {
-            NONE => "-".to_owned(),
-            creator => trace.tasks[creator as usize].tid.to_string(),
+            TaskId::NONE => "-".to_owned(),
+            creator => trace.tasks[creator].tid.to_string(),
         };
         let ended = match task.ended {
             None => "-".to_owned(),
@@ -107,9 +107,9 @@ fn kdump_calls_last_from_call_to_return_and_take_their_path_from_between() {
     ];
     assert_eq!(calls(&trace), expected);
     assert_eq!(tasks(&trace), ["2769/2769 - process 1 /bin/sh"]);
-    assert!(trace.tasks[0].born);
+    assert!(trace.tasks.raw[0].born);
     assert_eq!(
-        trace.tasks[0].death_ns - trace.captures[0].first_ns,
+        trace.tasks.raw[0].death_ns - trace.captures[0].first_ns,
         140_000
     );
 }
@@ -197,7 +197,7 @@ Events dropped.
         ]
     );
     assert_eq!(lines_of(&trace, LineKind::Dropped), 1);
-    assert!(trace.tasks[1].is_thread);
+    assert!(trace.tasks.raw[1].is_thread);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn perf_calls_start_at_the_printed_time_also_when_continued() {
             "11/12 11 thread 0 "
         ]
     );
-    assert!(trace.tasks[0].born && trace.tasks[1].vfork);
+    assert!(trace.tasks.raw[0].born && trace.tasks.raw[1].vfork);
 }
 
 #[test]

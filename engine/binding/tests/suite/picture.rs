@@ -19,6 +19,7 @@ use report::picture::{Picture, packing, picture};
 use std::collections::BTreeMap;
 use std::io::Read;
 use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiVec};
 use trace::store::trace::Trace;
 use trace::testing::{build, task};
 
@@ -43,7 +44,7 @@ fn source<'trace>(
 }
 
 /// The class of a task in a nanosecond: that of the last call that covers it, by its spans, else user code.
-fn class_at(trace: &Trace, wakers: &Wakers, task: u32, at_ns: i64) -> usize {
+fn class_at(trace: &Trace, wakers: &Wakers, task: TaskId, at_ns: i64) -> usize {
     let covers = trace
         .spans(task)
         .filter(|span| span.start_ns <= at_ns && at_ns < span.end_ns)
@@ -52,7 +53,7 @@ fn class_at(trace: &Trace, wakers: &Wakers, task: u32, at_ns: i64) -> usize {
 }
 
 /// The cells of a lane, counted nanosecond by nanosecond.
-fn counted(source: &LaneSource<'_>, grid: &Grid, task: u32) -> Vec<u8> {
+fn counted(source: &LaneSource<'_>, grid: &Grid, task: TaskId) -> Vec<u8> {
     let Some((start_ns, end_ns)) = source.life(task) else {
         return Vec::new();
     };
@@ -126,7 +127,7 @@ fn limit(picture: &Picture, name: &str) -> i64 {
 }
 
 /// Time by task and class of a path.
-fn sums<'a>(segments: impl Iterator<Item = &'a Segment>) -> BTreeMap<(u32, u8), i64> {
+fn sums<'a>(segments: impl Iterator<Item = &'a Segment>) -> BTreeMap<(TaskId, u8), i64> {
     let mut sums = BTreeMap::new();
     segments.for_each(|segment| {
         *sums.entry((segment.task, segment.class as u8)).or_default() += segment.dur_ns()
@@ -153,7 +154,7 @@ proptest! {
         let source = source(&trace, &wakers, &window);
         let grid = Grid::of_level(window.start_ns, window.end_ns, 0);
         let grid = grid.with_columns(columns.min(grid.wall_ns));
-        for task in 0..trace.tasks.len() as u32 {
+        for task in trace.tasks.keys() {
             prop_assert_eq!(cells(&source, &grid, task), counted(&source, &grid, task));
         }
     }
@@ -170,7 +171,7 @@ proptest! {
             prop_assert_eq!(pair[0].end_ns, pair[1].start_ns);
         }
         let mut left = sums(segments.iter());
-        for row in rows.iter().filter(|row| row.key.task != NONE) {
+        for row in rows.iter().filter(|row| row.key.task != TaskId::NONE) {
             *left.get_mut(&(row.key.task, row.key.class as u8)).expect("charged") -= row.dur_ns();
         }
         prop_assert!(left.values().all(|&ns| ns >= 0));
@@ -197,7 +198,7 @@ proptest! {
         let drawn = picture(&trace, &wakers, &window, budget_bytes).expect("a window");
         prop_assert_eq!(&drawn, &picture(&trace, &wakers, &window, budget_bytes).expect("a window"));
         let source = source(&trace, &wakers, &window);
-        let lives = (0..trace.tasks.len() as u32).filter_map(|task| source.life(task));
+        let lives = trace.tasks.keys().filter_map(|task| source.life(task));
         let lives_ns: i64 = lives.map(|(start_ns, end_ns)| end_ns - start_ns).sum();
         let total = |name: &str| decoded(&drawn, name).values().flatten().sum::<i64>();
         prop_assert_eq!(total("overview"), lives_ns);
@@ -212,9 +213,9 @@ proptest! {
         let trace = claimed(&scripts, true);
         let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
         let source = source(&trace, &wakers, &window);
-        let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| source.life(task).is_some()).collect();
+        let tasks: Vec<TaskId> = trace.tasks.keys().filter(|&task| source.life(task).is_some()).collect();
         let grid = Grid::of_level(window.start_ns, window.end_ns, 0);
-        let lane_of: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+        let lane_of: TiVec<TaskId, u32> = trace.tasks.keys().map(TaskId::raw).collect();
         let found = overview(&source, &grid, &tasks, most).of_lanes(&tasks, &lane_of, most);
         let inside = |span: &trace::store::spans::Span| {
             span.end_ns.min(window.end_ns) - span.start_ns.max(window.start_ns)
@@ -228,10 +229,10 @@ proptest! {
         kept.sort_unstable_by_key(|&ns| -ns);
         prop_assert_eq!(kept, all);
         // Without a lane of the first task, its calls are not counted.
-        let others: Vec<u32> = lane_of.iter().map(|lane| lane.wrapping_sub(1)).collect();
+        let others: TiVec<TaskId, u32> = lane_of.iter().map(|lane| lane.wrapping_sub(1)).collect();
         let found = overview(&source, &grid, &tasks, most).of_lanes(&tasks, &others, most);
-        let calls = |task: u32| trace.spans(task).filter(|span| inside(span) > 0).count() as u64;
-        prop_assert_eq!(found.total, tasks.iter().filter(|&&task| task > 0).map(|&task| calls(task)).sum::<u64>());
+        let calls = |task: TaskId| trace.spans(task).filter(|span| inside(span) > 0).count() as u64;
+        prop_assert_eq!(found.total, tasks.iter().filter(|&&task| task > TaskId::new(0)).map(|&task| calls(task)).sum::<u64>());
     }
 
     #[test]
@@ -263,10 +264,13 @@ fn a_parent_has_the_lane_above_its_children() {
         task(4).call("read", 30, 40).exit(50),
     ]);
     let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
-    let lanes = Lanes::new(&source(&trace, &wakers, &window), vec![3, 1, 2, 0]);
+    let lanes = Lanes::new(
+        &source(&trace, &wakers, &window),
+        [3, 1, 2, 0].map(TaskId::new).to_vec(),
+    );
     assert_eq!(
         (lanes.tasks, lanes.parents),
-        (vec![0, 1, 3, 2], vec![NONE, 0, 1, 0])
+        ([0, 1, 3, 2].map(TaskId::new).to_vec(), vec![NONE, 0, 1, 0])
     );
 }
 
@@ -293,7 +297,7 @@ fn a_line_of_evidence_has_the_time_of_its_event() {
         found,
         [
             Some(Place {
-                task: 0,
+                task: TaskId::new(0),
                 start_ns: 20,
                 end_ns: 60
             }),

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use report::replay::question::{Changed, Question, Variant};
 use report::replay::scenario::Replayed;
 use trace::query::selection::Criteria;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 use trace::testing::{TaskPlan, build, task};
 
@@ -177,7 +178,7 @@ fn the_partition_of_a_replay_names_who_is_left() {
     assert_eq!(sum, replayed.wall_ns);
     assert_eq!(
         replayed.exclusive_ns.first().map(|&(task, _)| task),
-        Some(0)
+        Some(TaskId::new(0))
     );
 }
 

@@ -10,6 +10,7 @@ use path::critical_path::window::{Window, WindowChoice, windows};
 use path::waits::edge::Edge;
 use path::waits::wakers::Wakers;
 use proptest::prelude::*;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// All events that a listener receives.
@@ -25,8 +26,8 @@ impl WalkListener for Told {
         self.0.push(format!("{spell:?}"));
     }
 
-    fn begins(&mut self, waiter: u32, edge: &Edge) {
-        self.0.push(format!("{waiter} waits: {edge:?}"));
+    fn begins(&mut self, waiter: TaskId, edge: &Edge) {
+        self.0.push(format!("{waiter:?} waits: {edge:?}"));
     }
 
     fn ends(&mut self, waited: &Waited) {

@@ -148,7 +148,7 @@ fn frames_of_one_file_stay_with_the_lines_of_that_file() {
                 .frames(stack)
                 .map(|frame| text(&trace, frame.module))
                 .collect();
-            let own = if trace.tasks[events.task(row) as usize].tid == 7 {
+            let own = if trace.tasks[events.task(row)].tid == 7 {
                 "/srv/a"
             } else {
                 "/srv/b"

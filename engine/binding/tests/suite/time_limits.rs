@@ -1,6 +1,7 @@
 //! Waits that reached their time limits, in captures whose durations are upper bounds.
 
 use std::io::Write;
+use trace::store::index::TaskId;
 use trace::store::time_limits;
 use trace::store::trace::Trace;
 
@@ -14,7 +15,7 @@ fn read(format: &str, text: &str) -> Trace {
 
 fn millis(trace: &Trace) -> Vec<(i64, i64)> {
     let rows = trace
-        .rows_of(0)
+        .rows_of(TaskId::new(0))
         .iter()
         .map(|&row| (trace.events.start_ns(row), trace.events.dur_ns(row)));
     let first_ns = trace.captures[0].first_ns;

@@ -4,6 +4,7 @@ use parsers::Outcome;
 use std::io::Write;
 use trace::store::event;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 fn read(lines: &[&str]) -> Trace {
@@ -221,9 +222,9 @@ fn lwps_without_a_process_share_one_of_unknown_id() {
         ]
     );
     assert!(
-        trace.tasks[1..]
+        trace.tasks.raw[1..]
             .iter()
-            .all(|task| task.creator == 0 && task.created_by == event::NONE)
+            .all(|task| task.creator == TaskId::new(0) && task.created_by == event::NONE)
     );
     let targets: Vec<_> = [1, 4]
         .map(|row| trace.events.texts.string(trace.events.target(row)))

@@ -13,6 +13,7 @@ use path::waits::edge::Ender;
 use path::waits::wakers::Wakers;
 use std::io::Write;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -32,13 +33,13 @@ fn read(lines: &str) -> Trace {
         .unwrap_or_else(|_| panic!("not read: {lines}"))
 }
 
-fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) -> String {
+fn ended_by(trace: &Trace, wakers: &Wakers, task: TaskId, at: usize, span: Span) -> String {
     if let Some(edge) = wakers.waker(trace, task, at, span) {
         assert!(
             edge.at_ns > span.start_ns,
             "an end behind the begin of the wait"
         );
-        let tid = trace.tasks[edge.task as usize].tid;
+        let tid = trace.tasks[edge.task].tid;
         return format!("{tid} {} {}", edge.how.name(), edge.sure.name());
     }
     if !wakers.needs_waker(trace, span.row) {
@@ -58,7 +59,7 @@ fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) ->
 fn ends(trace: &Trace) -> Vec<String> {
     let wakers = Wakers::new(trace);
     let mut told = Vec::new();
-    for task in 0..trace.tasks.len() as u32 {
+    for task in trace.tasks.keys() {
         for (at, span) in trace.spans_of(task, 0..usize::MAX, parsers::NO_NS) {
             let is_call = trace.events.kind(span.row) == EventKind::Call;
             if is_call && span.end_ns - span.start_ns >= LONG_NS {
@@ -70,7 +71,7 @@ fn ends(trace: &Trace) -> Vec<String> {
                 let by = ended_by(trace, &wakers, task, at, span);
                 told.push((
                     span.row,
-                    format!("{} {syscall}: {by}", trace.tasks[task as usize].tid),
+                    format!("{} {syscall}: {by}", trace.tasks[task].tid),
                 ));
             }
         }
@@ -179,7 +180,7 @@ fn a_sleep_interrupted_by_sigchld_separates_checks() {
         .iter()
         .filter(|segment| segment.class == Class::Sleep);
     assert!(
-        slept.clone().all(|segment| segment.task == 1),
+        slept.clone().all(|segment| segment.task == TaskId::new(1)),
         "the child, not who looked for it"
     );
     assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 150_100_000);
@@ -210,7 +211,7 @@ fn another_childs_end_does_not_split_a_wait_for_a_signal() {
         .iter()
         .filter(|segment| segment.class == Class::Sleep);
     assert!(
-        slept.clone().all(|segment| segment.task == 2),
+        slept.clone().all(|segment| segment.task == TaskId::new(2)),
         "who sent the signal, not the child before"
     );
     // Less the time before the wait.
@@ -218,7 +219,7 @@ fn another_childs_end_does_not_split_a_wait_for_a_signal() {
 }
 
 /// A thread's time on the path, by the number of its task.
-fn charged_ns(trace: &Trace, task: u32) -> i64 {
+fn charged_ns(trace: &Trace, task: TaskId) -> i64 {
     let window = windows(trace, &WindowChoice::default())[0];
     let segments = path(trace, &Wakers::new(trace), &window);
     segments
@@ -244,7 +245,7 @@ fn an_interrupted_wait_with_timeouts_is_one_wait() {
 "#,
     );
     assert_eq!(
-        charged_ns(&trace, 1),
+        charged_ns(&trace, TaskId::new(1)),
         800_110_000,
         "from the first wait to the wake"
     );
@@ -269,7 +270,7 @@ fn a_check_between_two_equal_polls_does_not_split_the_wait() {
 "#,
     );
     assert_eq!(
-        charged_ns(&trace, 1),
+        charged_ns(&trace, TaskId::new(1)),
         500_110_000,
         "from the first poll to the write"
     );
@@ -301,7 +302,7 @@ fn expired_polls_before_a_childs_birth_did_not_wait_for_it() {
         .min()
         .expect("a loop");
     assert!(
-        first_ns >= trace.events.start_ns(trace.tasks[1].created_by),
+        first_ns >= trace.events.start_ns(trace.tasks.raw[1].created_by),
         "the child's from its fork on"
     );
 }
@@ -329,7 +330,7 @@ fn a_poll_that_its_own_alarm_interrupted_is_one_wait() {
 "#,
     );
     assert_eq!(
-        charged_ns(&trace, 1),
+        charged_ns(&trace, TaskId::new(1)),
         500_010_000,
         "from the first poll to the write"
     );
@@ -349,5 +350,5 @@ fn the_task_that_answers_is_the_root_rather_than_a_timer_thread() {
     let root = windows(&trace, &WindowChoice::default())[0]
         .root
         .expect("a root");
-    assert_eq!(trace.tasks[root as usize].tid, 2);
+    assert_eq!(trace.tasks[root].tid, 2);
 }

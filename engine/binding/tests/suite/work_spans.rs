@@ -9,6 +9,7 @@ use path::critical_path::window::{Window, WindowChoice, windows};
 use path::waits::wakers::Wakers;
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 use trace::testing::{TaskPlan, build, task};
 
@@ -43,7 +44,7 @@ fn calls(most: usize) -> impl Strategy<Value = Calls> {
 fn by_spans(trace: &Trace, window: &Window) -> FxHashMap<u32, i64> {
     let inside = |from_ns: i64, to_ns: i64| to_ns.min(window.end_ns) - from_ns.max(window.start_ns);
     let spans = trace
-        .spans(0)
+        .spans(TaskId::new(0))
         .map(|span| (span.row, inside(span.start_ns, span.end_ns)));
     spans.filter(|&(_, ns)| ns > 0).collect()
 }
@@ -83,7 +84,7 @@ fn check_charges(trace: &Trace, wakers: &Wakers, window: Window) {
         );
     }
     let mut told: Vec<_> = Vec::new();
-    for task in 0..trace.tasks.len() as u32 {
+    for task in trace.tasks.keys() {
         attribution.each(trace, task, |charge| {
             told.push((charge.class, charge.resolved, charge.tag, charge.ns))
         });

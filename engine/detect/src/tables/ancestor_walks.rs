@@ -20,6 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use trace::parallel;
 use trace::store::heuristics::MIN_WALK_STEPS;
+use trace::store::index::TaskId;
 
 table! {
     ancestor_walks "Lookups that walk up or down the directories again, by process and direction.";
@@ -143,7 +144,7 @@ fn is_one_directory(path: &[u8], at: usize, len: usize) -> bool {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<()>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<bool>> {
     let events = &context.trace.events;
     let mut walks = Vec::new();
@@ -200,7 +201,7 @@ impl<'texts> Recent<'texts> {
 }
 
 /// The steps that an earlier walk already made.
-fn repeated(task: u32, mut walks: Vec<Walk<'_>>) -> Vec<CallGroup<bool>> {
+fn repeated(task: TaskId, mut walks: Vec<Walk<'_>>) -> Vec<CallGroup<bool>> {
     walks.sort_by_key(|walk| walk.first);
     let mut seen: FxHashSet<(Text, bool, Text)> = FxHashSet::default();
     let mut counts: FxHashMap<(Text, bool), [i64; 2]> = FxHashMap::default();

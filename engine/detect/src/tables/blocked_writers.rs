@@ -16,6 +16,7 @@ use parsers::{NO_NS, Outcome, Text};
 use path::waits::edge::WakeKind;
 use trace::parallel;
 use trace::store::heuristics::MIN_BLOCKED_WRITE_NS;
+use trace::store::index::TaskId;
 
 table! {
     blocked_writers "Tasks whose writes were blocked, each with the pipe or socket that blocked it longest.";
@@ -37,8 +38,8 @@ table! {
 const MAX_WRITES: usize = 256;
 
 struct Blocked {
-    task: u32,
-    reader: u32,
+    task: TaskId,
+    reader: TaskId,
     target: Text,
     rows: Vec<u32>,
     total_ns: i64,
@@ -50,7 +51,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let moves = matches!(action.transfer(), Some(Transfer::Write | Transfer::Copy));
         (moves && shape.outcome == Outcome::Ok).then_some(())
     });
-    let tasks: Vec<u32> = if writes.any(|()| true) {
+    let tasks: Vec<TaskId> = if writes.any(|()| true) {
         context.tasks().collect()
     } else {
         Vec::new()
@@ -65,7 +66,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn of_task(context: &TableContext<'_>, writes: &ShapeIndex<()>, task: u32) -> Option<Blocked> {
+fn of_task(context: &TableContext<'_>, writes: &ShapeIndex<()>, task: TaskId) -> Option<Blocked> {
     let (trace, events) = (context.trace, &context.trace.events);
     let is_slow =
         |&row: &u32| events.dur_ns(row) != NO_NS && events.dur_ns(row) >= MIN_BLOCKED_WRITE_NS;
@@ -122,7 +123,7 @@ fn write(context: &TableContext<'_>, blocked: &Blocked, builder: &mut TableBuild
     let (Some(&first_row), Some(&last_row)) = (blocked.rows.first(), blocked.rows.last()) else {
         return;
     };
-    let known = &trace.tasks[blocked.task as usize];
+    let known = &trace.tasks[blocked.task];
     let lifetime_ns = known.end_ns().saturating_sub(known.birth_ns);
     let row = TableRow {
         of: TaskAt {
@@ -130,7 +131,7 @@ fn write(context: &TableContext<'_>, blocked: &Blocked, builder: &mut TableBuild
             row: first_row,
         },
         target: blocked.target,
-        reader_pid: trace.tasks[blocked.reader as usize].pid,
+        reader_pid: trace.tasks[blocked.reader].pid,
         reader_program: context.program(blocked.reader, last_row),
         calls: blocked.rows.len() as i64,
         blocked_ns: blocked.total_ns,

@@ -16,6 +16,7 @@ use kit::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::Text;
 use path::waits::wait_kinds::failed_at_once;
 use trace::parallel;
+use trace::store::index::TaskId;
 
 table! {
     call_bounds "Calls on the critical path whose durations may contain time of the program, by process.";
@@ -49,7 +50,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Kind>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<Kind>> {
     let mut groups: Grouping<(Text, Kind)> = Grouping::default();
     let calls = tasks

@@ -12,6 +12,7 @@ use kit::table_support::provenance::Provenance;
 use parsers::{LineKind, NO_NS, Outcome};
 use path::critical_path::window::{Window, WindowChoice, window_of};
 use rayon::prelude::*;
+use trace::store::index::TaskId;
 use trace::store::trace::{Capture, LossCause};
 
 table! {
@@ -75,12 +76,9 @@ fn write(
 ) {
     let (trace, tasks) = (
         context.trace,
-        context
-            .trace
-            .tasks
-            .get(capture.tasks.start as usize..capture.tasks.end as usize),
+        context.trace.tasks.get(capture.tasks.clone()),
     );
-    let tasks = tasks.unwrap_or(&[]);
+    let tasks = tasks.map_or(&[][..], |tasks| &tasks.raw);
     let first = capture.rows.start;
     let trusted = context.trust_of_capture(number);
     let unused = lines_lost(capture);
@@ -169,9 +167,8 @@ fn measured_tracing_ns(context: &TableContext<'_>, number: u32, capture: &Captur
 
 /// What tracing is estimated to have added to the path.
 fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
-    capture
-        .tasks
-        .clone()
+    let tasks: Vec<TaskId> = capture.task_ids().collect();
+    tasks
         .into_par_iter()
         .map(|task| context.traced(task).tracing_ns())
         .sum()
@@ -210,11 +207,11 @@ fn ends_open(context: &TableContext<'_>, capture: &Capture) -> bool {
 
 /// Calls that were unfinished when the capture ended. Only the last call of a task can be.
 fn open_calls(context: &TableContext<'_>, capture: &Capture) -> i64 {
-    let is_open = |task: &u32| {
+    let is_open = |task: &TaskId| {
         let last = context.trace.rows_of(*task).last();
         last.is_some_and(|&row| context.trace.events.outcome(row) == Outcome::Open)
     };
-    capture.tasks.clone().filter(is_open).count() as i64
+    capture.task_ids().filter(is_open).count() as i64
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use parsers::syscalls::Wait;
 use parsers::{NO_ID, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
+use trace::store::index::TaskId;
 use trace::store::lives_by_id::LivesById;
 use trace::store::spans::Span;
 
@@ -42,7 +43,7 @@ table! {
 /// Program of the child if known, whether the trace shows its end, and whether the trace shows a child at all.
 type Key = (Option<Text>, bool, bool);
 /// Tasks by the pid of their creator.
-type ByPid = FxHashMap<(u32, i32), Vec<u32>>;
+type ByPid = FxHashMap<(u32, i32), Vec<TaskId>>;
 /// Maximum number of children of a process that are checked for one wait.
 const MAX_TRIES: usize = 64;
 
@@ -57,22 +58,24 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| {
         (action.wait() == Some(Wait::Child)).then_some(())
     });
-    let tasks_of_all = context.trace.tasks.len() as u32;
-    let lives = LivesById::new(&context.trace.tasks, 0..tasks_of_all);
+    let end = context.trace.tasks.next_key();
+    let lives = LivesById::new(&context.trace.tasks, TaskId::new(0)..end);
     let mut by_creator = ByPid::default();
-    for (number, task) in (0u32..)
-        .zip(&context.trace.tasks)
+    for (number, task) in context
+        .trace
+        .tasks
+        .iter_enumerated()
         .filter(|(_, task)| !task.is_thread)
     {
-        if let Some(creator) = context.trace.tasks.get(task.creator as usize) {
+        if let Some(creator) = context.trace.tasks.get(task.creator) {
             by_creator
                 .entry((task.capture, creator.pid))
                 .or_default()
                 .push(number);
         }
     }
-    let tasks: Vec<u32> = context.tasks().collect();
-    let mut all: Vec<(u32, Key, Waits)> = parallel::flat_map(&tasks, |&task| {
+    let tasks: Vec<TaskId> = context.tasks().collect();
+    let mut all: Vec<(TaskId, Key, Waits)> = parallel::flat_map(&tasks, |&task| {
         of_task(context, &kinds, (&lives, &by_creator), task)
             .into_iter()
             .map(move |(key, waits)| (task, key, waits))
@@ -95,7 +98,7 @@ fn of_task(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<()>,
     (lives, by_creator): (&LivesById, &ByPid),
-    task: u32,
+    task: TaskId,
 ) -> FxHashMap<Key, Waits> {
     let (trace, events) = (context.trace, &context.trace.events);
     let mut waits: FxHashMap<Key, Waits> = FxHashMap::default();
@@ -109,17 +112,17 @@ fn of_task(
             start_ns, end_ns, ..
         } = span;
         let edge = context.wakers.waker(trace, task, at, span);
-        let capture = trace.tasks[task as usize].capture;
+        let capture = trace.tasks[task].capture;
         let born = pid.and_then(|pid| lives.at(capture, pid, end_ns));
         let child = edge.map(|edge| edge.task).or(born);
         let program = child
             .and_then(|child| context.selection.program_index.name_of(child))
             .map(|program| program.path);
         let of_waiter = by_creator
-            .get(&(capture, trace.tasks[task as usize].pid))
+            .get(&(capture, trace.tasks[task].pid))
             .map_or(&[][..], Vec::as_slice);
-        let lived = |&child: &u32| {
-            let child = &trace.tasks[child as usize];
+        let lived = |&child: &TaskId| {
+            let child = &trace.tasks[child];
             child.birth_ns < end_ns && child.end_ns() > start_ns
         };
         let shown = child.is_some() || of_waiter.iter().rev().take(MAX_TRIES).any(lived);
@@ -152,7 +155,7 @@ fn child_of(context: &TableContext<'_>, row: u32) -> Option<i32> {
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     (program, resolved, shown): Key,
     waits: Waits,
     builder: &mut TableBuilder<'_>,

@@ -25,7 +25,7 @@ use parsers::{NO_NS, Outcome, Text};
 use path::critical_path::time_index::ProgramTime;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
-use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::normalise::normalise;
 use trace::store::tasks::Program;
 
@@ -56,7 +56,7 @@ table! {
 
 /// One run of a program by a task, from its execve on.
 struct Run {
-    task: u32,
+    task: TaskId,
     program: Text,
     argv: Text,
     first_row: u32,
@@ -80,14 +80,17 @@ struct Command {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
     let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
-    let (time_index, tasks) = (context.time_index(), context.tasks().collect::<Vec<u32>>());
+    let (time_index, tasks) = (
+        context.time_index(),
+        context.tasks().collect::<Vec<TaskId>>(),
+    );
     let runs: Vec<Run> = parallel::flat_map(&tasks, |&task| {
         runs(context, time_index.units_of(task), task)
     });
     for run in runs {
         let argv = texts.bytes(run.argv);
         let key = (
-            context.trace.tasks[run.task as usize].capture,
+            context.trace.tasks[run.task].capture,
             run.program,
             normalise(argv).unwrap_or(argv.to_vec()),
         );
@@ -128,8 +131,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run> {
-    let (events, known) = (&context.trace.events, &context.trace.tasks[task as usize]);
+fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: TaskId) -> Vec<Run> {
+    let (events, known) = (&context.trace.events, &context.trace.tasks[task]);
     let rows = context.trace.rows_of(task);
     // Most threads run the program of their process.
     if known.programs.is_empty() {
@@ -202,11 +205,8 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run
 }
 
 /// The runs of a task without timestamps: each lasts from its execve to the next one.
-fn untimed_runs(context: &TableContext<'_>, task: u32) -> Vec<Run> {
-    let (events, programs) = (
-        &context.trace.events,
-        &context.trace.tasks[task as usize].programs,
-    );
+fn untimed_runs(context: &TableContext<'_>, task: TaskId) -> Vec<Run> {
+    let (events, programs) = (&context.trace.events, &context.trace.tasks[task].programs);
     let rows = context.trace.rows_of(task);
     let is_exec = |at: &usize| {
         events.outcome(rows[*at]) == Outcome::Ok && events.action(rows[*at]) == Action::Execs
@@ -245,7 +245,7 @@ fn are_alike(context: &TableContext<'_>, traffic: &Traffic<'_>, runs: &[Run]) ->
     let mut ends = runs
         .iter()
         .filter(|run| run.is_last)
-        .map(|run| context.trace.tasks[run.task as usize].ended);
+        .map(|run| context.trace.tasks[run.task].ended);
     let end = ends.next();
     if ends.any(|other| Some(other) != end) {
         return false;
@@ -275,12 +275,12 @@ fn write(
     let inclusive_ns: i64 = runs
         .iter()
         .filter(|run| run.is_last)
-        .map(|run| times.inclusive_ns[run.task as usize])
+        .map(|run| times.inclusive_ns[run.task])
         .sum();
-    let capture = trace.tasks[first.task as usize].capture;
-    let parents: FxHashSet<u32> = runs
+    let capture = trace.tasks[first.task].capture;
+    let parents: FxHashSet<TaskId> = runs
         .iter()
-        .map(|run| trace.tasks[run.task as usize].creator)
+        .map(|run| trace.tasks[run.task].creator)
         .collect();
     let distinct: FxHashSet<Text> = runs.iter().map(|run| run.argv).collect();
     let row = TableRow {
@@ -292,7 +292,10 @@ fn write(
         runs: runs.len() as i64,
         commands: 1,
         distinct: distinct.len() as i64,
-        parents: parents.iter().filter(|&&parent| parent != NONE).count() as i64,
+        parents: parents
+            .iter()
+            .filter(|&&parent| parent != TaskId::NONE)
+            .count() as i64,
         // The tracer truncated the arguments, so the rest may differ.
         is_cut: memchr::memmem::find(argv, b"...").is_some() || argv.is_empty(),
         alike: are_alike(context, traffic, runs),

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::events::EventTable;
 use trace::store::facts::ConnectOutcome;
+use trace::store::index::TaskId;
 use trace::store::time_limits::min_duration_ns;
 
 table! {
@@ -62,7 +63,7 @@ struct Pending {
 /// Builds the table of connects by task and peer.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> =
         parallel::map(&tasks, |&task| of_task(context, &sockets, task));
     let mut builder = TableBuilder::new(context, &TABLE.schema);
@@ -74,7 +75,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
+fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: TaskId) -> Vec<(Text, Peer)> {
     let events = &context.trace.events;
     let mut peers: FxHashMap<Text, Peer> = FxHashMap::default();
     let mut pending: Option<Pending> = None;
@@ -166,7 +167,7 @@ fn connect(
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     name: Text,
     peer: Peer,
     builder: &mut TableBuilder<'_>,

@@ -17,6 +17,7 @@ use parsers::syscalls::Transfer;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::parallel;
+use trace::store::index::TaskId;
 
 table! {
     copies "Data that a process read and wrote again.";
@@ -59,14 +60,14 @@ const LIMITS: [&str; 5] = [
 
 #[derive(Default)]
 struct Copy {
-    task: u32,
+    task: TaskId,
     read_bytes: i64,
     written_bytes: i64,
     calls: i64,
     sources: FxHashMap<Text, i64>,
     sinks: FxHashMap<Text, i64>,
     /// Task, first and last call.
-    ranges: Vec<(u32, u32, u32)>,
+    ranges: Vec<(TaskId, u32, u32)>,
     /// By [`LIMITS`].
     times_ns: [i64; 5],
 }
@@ -90,7 +91,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 impl Copy {
-    fn new(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, tasks: &[u32]) -> Copy {
+    fn new(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, tasks: &[TaskId]) -> Copy {
         let mut copy = Copy {
             task: tasks[0],
             ..Copy::default()
@@ -101,7 +102,7 @@ impl Copy {
         copy
     }
 
-    fn add(&mut self, context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) {
+    fn add(&mut self, context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: TaskId) {
         let events = &context.trace.events;
         let (mut first, mut last) = (None, None);
         for (row, way) in kinds.calls(context, task) {

@@ -20,6 +20,7 @@ use path::partition::scope::{GroupKey, KeyValue, Scope};
 use trace::parallel;
 use trace::store::command_line::words;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::tasks::Program;
 
 table! {
@@ -50,7 +51,7 @@ const MAX_WITH_INPUT: usize = 16;
 
 /// The gaps of one program of a process.
 struct Own {
-    task: u32,
+    task: TaskId,
     program: Text,
     gaps: i64,
     calls: i64,
@@ -81,7 +82,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
+fn of_process(context: &TableContext<'_>, tasks: &[TaskId]) -> Vec<Own> {
     let events = &context.trace.events;
     let cost = context.tracing_cost(tasks[0]);
     let mut found: Vec<Own> = Vec::new();
@@ -131,7 +132,7 @@ fn running_ns(context: &TableContext<'_>, row: u32) -> i64 {
     context.attribution.own_gap_after_ns(row) - stopped_ns
 }
 
-fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
+fn place_of(found: &mut Vec<Own>, task: TaskId, program: Text, row: u32) -> usize {
     found
         .iter()
         .position(|own| own.program == program)
@@ -225,7 +226,7 @@ fn is_path_of(path: &[u8], word: &[u8]) -> bool {
 
 fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut TableBuilder<'_>) {
     let (trace, events) = (context.trace, &context.trace.events);
-    let known = &trace.tasks[own.task as usize];
+    let known = &trace.tasks[own.task];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
     let lasts_ns = to_ns
         .filter(|_| from_ns != NO_NS)

@@ -29,7 +29,7 @@ use parsers::facts::{FaultAddress, FaultCode, RefusedCall};
 use parsers::line::Ended;
 use parsers::{NO_ID, Text};
 use trace::query::source_lines;
-use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::recent_lines::LinePlace;
 use untraced_child::failed_child;
 
@@ -74,9 +74,9 @@ const MAX_PROCESSES: usize = 24;
 /// A process whose end matters.
 pub(super) struct EndedProcess {
     /// Its main task.
-    pub main: u32,
+    pub main: TaskId,
     /// All of its tasks that have lines.
-    pub tasks: Vec<u32>,
+    pub tasks: Vec<TaskId>,
     /// No task of the capture created it: the tracer started it or attached to it.
     pub is_root: bool,
 }
@@ -96,11 +96,11 @@ pub(super) fn processes(context: &TableContext<'_>) -> Vec<EndedProcess> {
     let trace = context.trace;
     let mut found: Vec<EndedProcess> = Vec::new();
     for tasks in context.selected_processes().groups() {
-        let Some(main) = tasks.first().map(|&task| trace.main_tasks()[task as usize]) else {
+        let Some(main) = tasks.first().map(|&task| trace.main_tasks()[task]) else {
             continue;
         };
-        let known = &trace.tasks[main as usize];
-        let is_root = known.creator == NONE;
+        let known = &trace.tasks[main];
+        let is_root = known.creator == TaskId::NONE;
         let is_abnormal = !matches!(known.ended, None | Some(Ended::Exited(0)));
         let has_lines = tasks.iter().any(|&task| !trace.rows_of(task).is_empty());
         if has_lines && (is_root || is_abnormal) {
@@ -120,7 +120,7 @@ pub(super) fn processes(context: &TableContext<'_>) -> Vec<EndedProcess> {
         roots.extend(others.drain(others.len().saturating_sub(room)..));
         found = roots;
     }
-    found.sort_by_key(|process| trace.tasks[process.main as usize].first_line);
+    found.sort_by_key(|process| trace.tasks[process.main].first_line);
     found
 }
 
@@ -131,7 +131,7 @@ fn write(
     builder: &mut TableBuilder<'_>,
 ) {
     let (trace, events) = (context.trace, &context.trace.events);
-    let known = &trace.tasks[process.main as usize];
+    let known = &trace.tasks[process.main];
     let (last_row, first_row) = (last_row(context, process), first_row(context, process));
     let exec = trace.program_index().of(process.main).last();
     let (exit_code, signal) = match ended(context, process) {
@@ -207,8 +207,8 @@ fn write(
 
 /// How the process ended. Where the line of its main thread is missing, another thread was killed by the same signal.
 fn ended(context: &TableContext<'_>, process: &EndedProcess) -> Option<Ended> {
-    let of = |task: u32| context.trace.tasks[task as usize].ended;
-    let killed = |&task: &u32| of(task).filter(|ended| matches!(ended, Ended::Killed(_)));
+    let of = |task: TaskId| context.trace.tasks[task].ended;
+    let killed = |&task: &TaskId| of(task).filter(|ended| matches!(ended, Ended::Killed(_)));
     of(process.main).or_else(|| process.tasks.iter().find_map(killed))
 }
 
@@ -219,7 +219,7 @@ fn sum(
 ) -> i64 {
     let tasks = process.tasks.iter();
     tasks
-        .map(|&task| i64::from(of(&context.trace.tasks[task as usize])))
+        .map(|&task| i64::from(of(&context.trace.tasks[task])))
         .sum()
 }
 

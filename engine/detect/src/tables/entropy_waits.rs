@@ -21,6 +21,7 @@ use path::logs::entropy::{Entropy, continues, entropy};
 use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::heuristics::{MAX_BYSTANDERS, MAX_RESUME_NS};
+use trace::store::index::TaskId;
 
 table! {
     entropy_waits "Waits for random numbers, by process, call and target, or by message.";
@@ -111,7 +112,7 @@ fn fds(context: &TableContext<'_>, row: u32) -> usize {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<()>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<(Text, Text)>> {
     let events = &context.trace.events;
     let mut groups: Grouping<(Text, (Text, Text))> = Grouping::default();
@@ -137,7 +138,7 @@ fn of_process(
 }
 
 /// Polls that found one descriptor ready, which the next call reads random numbers from. Few tracers print the descriptor.
-fn polls(context: &TableContext<'_>, kinds: &ShapeIndex<()>, task: u32) -> Vec<(Text, u32)> {
+fn polls(context: &TableContext<'_>, kinds: &ShapeIndex<()>, task: TaskId) -> Vec<(Text, u32)> {
     let events = &context.trace.events;
     let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
     let is_source = |shape: u32| kinds.of_shape(shape).is_some();

@@ -14,6 +14,7 @@ use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::event::Shape;
+use trace::store::index::TaskId;
 
 table! {
     error_counts "Calls that failed because a resource ran out or a peer could not be reached, by task, call and error.";
@@ -68,7 +69,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let failing = ShapeIndex::new(context, |action, shape| {
         counts(context, action, shape).then_some(())
     });
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let of_tasks = parallel::map(&tasks, |&task| of_task(context, &failing, task));
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, groups) in tasks.iter().zip(of_tasks) {
@@ -91,7 +92,7 @@ fn counts(context: &TableContext<'_>, action: Action, shape: &Shape) -> bool {
 fn of_task(
     context: &TableContext<'_>,
     failing: &ShapeIndex<()>,
-    task: u32,
+    task: TaskId,
 ) -> Vec<(Key, Failures)> {
     let mut groups: FxHashMap<Key, Failures> = FxHashMap::default();
     for call in failing.by_program(context, task) {
@@ -106,7 +107,7 @@ fn of_task(
 }
 
 /// Notes which calls succeeded after their last failure.
-fn find_successes(context: &TableContext<'_>, task: u32, groups: &mut FxHashMap<Key, Failures>) {
+fn find_successes(context: &TableContext<'_>, task: TaskId, groups: &mut FxHashMap<Key, Failures>) {
     let events = &context.trace.events;
     let mut last_failures: FxHashMap<u32, Key> = groups
         .iter()
@@ -134,7 +135,7 @@ fn find_successes(context: &TableContext<'_>, task: u32, groups: &mut FxHashMap<
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     (_, syscall, errno): Key,
     failures: Failures,
     builder: &mut TableBuilder<'_>,

@@ -14,6 +14,7 @@ use parsers::{NO_NS, Text};
 use path::partition::scope::{GroupKey, KeyValue, Scope};
 use rustc_hash::FxHashMap;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 
 table! {
     excerpts "Processes with lines that the capture leaves out.";
@@ -37,7 +38,7 @@ table! {
 
 /// Facts about a process with lines left out.
 struct Excerpt {
-    task: u32,
+    task: TaskId,
     left_out_ns: i64,
     first_row: u32,
     last_row: u32,
@@ -75,7 +76,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn excerpt(context: &TableContext<'_>, tasks: &[u32]) -> Option<Excerpt> {
+fn excerpt(context: &TableContext<'_>, tasks: &[TaskId]) -> Option<Excerpt> {
     let (events, left_out) = (&context.trace.events, context.wakers.left_out());
     let rows = || tasks.iter().flat_map(|&task| context.calls_of(task));
     let (first_row, last_row) = (rows().min()?, rows().max()?);
@@ -119,7 +120,7 @@ fn excerpt(context: &TableContext<'_>, tasks: &[u32]) -> Option<Excerpt> {
 }
 
 fn write(context: &TableContext<'_>, one: &Excerpt, builder: &mut TableBuilder<'_>) {
-    let known = &context.trace.tasks[one.task as usize];
+    let known = &context.trace.tasks[one.task];
     let lifetime_ns = known.end_ns().saturating_sub(known.birth_ns);
     let quoted = one.quoted;
     let pid = if known.has_id() {

@@ -17,6 +17,7 @@ use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::heuristics::{MIN_HIGH_FDS, MIN_SWEEP_CALLS};
+use trace::store::index::TaskId;
 
 table! {
     fd_sweeps "Calls on all possible descriptors, by process and syscall.";
@@ -81,7 +82,7 @@ struct Run {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Kind>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<Text>> {
     let mut groups: FxHashMap<(Text, Text), CallGroup<Text>> = FxHashMap::default();
     for &task in tasks {
@@ -121,7 +122,7 @@ fn of_process(
 /// Ends a run. It is a sweep if most of its calls failed.
 fn end(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     run: &mut Run,
     groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>,
 ) {
@@ -169,7 +170,7 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut Tabl
 /// The highest descriptor of the tasks that made these calls, if its number proves a sweep.
 fn highest(context: &TableContext<'_>, group: &CallGroup<Text>) -> Option<i64> {
     let events = &context.trace.events;
-    let tasks: FxHashSet<u32> = group.rows.iter().map(|&row| events.task(row)).collect();
+    let tasks: FxHashSet<TaskId> = group.rows.iter().map(|&row| events.task(row)).collect();
     let highest = tasks
         .iter()
         .filter_map(|task| events.high_fds.get(task))
@@ -209,7 +210,8 @@ mod tests {
         let columns = ["calls", "highest", "implied"];
         let proven = |fds: &[i32]| {
             let mut trace = build(vec![closes(task(1), 0, 4, 9).exit(9999)]);
-            fds.iter().for_each(|&fd| trace.events.not_open(0, fd));
+            fds.iter()
+                .for_each(|&fd| trace.events.not_open(0.into(), fd));
             rows(&trace, super::build, &columns)
         };
         assert!(proven(&[]).is_empty());

@@ -17,6 +17,7 @@ use parsers::NO_NS;
 use parsers::facts::WaitedChild;
 use trace::store::event::NONE;
 use trace::store::grouped::Grouped;
+use trace::store::index::{TaskId, ti_vec};
 use trace::store::tasks::Task;
 use trace::store::trace::{Capture, Trace};
 
@@ -53,27 +54,28 @@ const MAX_WAITS_AFTER: usize = 1024;
 
 /// The tasks that one process created.
 struct Created<'all> {
-    tasks: &'all [u32],
+    tasks: &'all [TaskId],
     /// The calls that created them.
     calls: Vec<u32>,
 }
 
 /// Builds the table of processes and threads by creating process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut creators = vec![NONE; context.trace.tasks.len()];
+    let mut creators = ti_vec![NONE; context.trace.tasks.len()];
     for process in &processes(context) {
         process
             .iter()
-            .for_each(|&task| creators[task as usize] = process[0]);
+            .for_each(|&task| creators[task] = process[0].raw());
     }
     // Processes have even keys, threads odd ones.
     let key = |task: &Task| {
         let creator = creators
-            .get(task.creator as usize)
+            .get(task.creator)
             .filter(|&&creator| creator != NONE && !task.adopted)?;
         Some(2 * creator + u32::from(task.is_thread))
     };
-    let created = Grouped::new(2 * creators.len(), context.trace.tasks.iter().map(key));
+    let created: Grouped<u32, TaskId> =
+        Grouped::new(2 * creators.len(), context.trace.tasks.iter().map(key));
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     let times = if created.members().is_empty() {
         None
@@ -86,7 +88,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     {
         let calls = tasks
             .iter()
-            .map(|&task| context.trace.tasks[task as usize].created_by);
+            .map(|&task| context.trace.tasks[task].created_by);
         let mut calls: Vec<u32> = calls
             .filter(|&row| row < context.trace.events.len() && context.selection.has(row))
             .collect();
@@ -96,7 +98,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             write(
                 context,
                 times,
-                (key / 2, key % 2 == 1),
+                (TaskId::new(key / 2), key % 2 == 1),
                 &Created { tasks, calls },
                 &mut builder,
             );
@@ -108,7 +110,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn write(
     context: &TableContext<'_>,
     times: &PathTimes,
-    (creator, threads): (u32, bool),
+    (creator, threads): (TaskId, bool),
     created: &Created<'_>,
     builder: &mut TableBuilder<'_>,
 ) {
@@ -117,7 +119,7 @@ fn write(
     created.calls.iter().for_each(|&row| sum.add(context, row));
     let durations = created.calls.iter().map(|&row| trace.events.dur_ns(row));
     let mut durations: Vec<i64> = durations.filter(|&dur_ns| dur_ns != NO_NS).collect();
-    let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
+    let task = |number: &TaskId| -> &Task { &trace.tasks[*number] };
     let exited = created
         .tasks
         .iter()
@@ -138,7 +140,7 @@ fn write(
     let children_ns: i64 = created
         .tasks
         .iter()
-        .map(|&number| times.own_ns[number as usize])
+        .map(|&number| times.own_ns[number])
         .sum();
     let stretches = created
         .tasks
@@ -214,15 +216,15 @@ fn write(
 }
 
 /// The waits of their creator's process that returned tasks. Where no end is printed, this shows it.
-fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
+fn reaps(trace: &Trace, tasks: &[TaskId]) -> Vec<u32> {
     let (waited, mains) = (trace.events.facts.all::<WaitedChild>(), trace.main_tasks());
     let mut after = 0;
     let by_creator = |task: &Task| {
-        let process = mains.get(task.creator as usize)?;
+        let process = mains.get(task.creator)?;
         after = first_from(waited, after, task.created_by);
         let is_child = |id: i32| id == task.tid || id == task.pid;
         let is_wait = |&(row, id): &(u32, i32)| {
-            is_child(id) && mains.get(trace.events.task(row) as usize) == Some(process)
+            is_child(id) && mains.get(trace.events.task(row)) == Some(process)
         };
         waited[after..]
             .iter()
@@ -233,7 +235,7 @@ fn reaps(trace: &Trace, tasks: &[u32]) -> Vec<u32> {
     };
     tasks
         .iter()
-        .map(|&number| &trace.tasks[number as usize])
+        .map(|&number| &trace.tasks[number])
         .filter_map(by_creator)
         .collect()
 }

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::store::event::EventKind;
 use trace::store::heuristics::{MIN_CHOSEN_NS, MIN_RHYTHM_WAITS};
+use trace::store::index::TaskId;
 use trace::store::text_columns::shape_text;
 use trace::store::trace::Capture;
 
@@ -52,7 +53,7 @@ type Gap = (u32, i64, i64);
 /// Builds the table of gaps by task and round length.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let events = &context.trace.events;
-    let mut groups: BTreeMap<(u32, i64), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(TaskId, i64), Group> = BTreeMap::new();
     let gaps = context
         .attribution
         .long_gaps(MIN_CHOSEN_NS)
@@ -159,7 +160,7 @@ fn silence(context: &TableContext<'_>, capture: &Capture, row: u32) -> Option<Ga
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     round_ns: i64,
     mut group: Group,
     builder: &mut TableBuilder<'_>,

@@ -19,6 +19,7 @@ use parsers::syscalls::{Action, Class, Wait};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
 use trace::store::heuristics::{MIN_MUTUAL_PERCENT, MIN_QUOTED_HANDOVERS};
+use trace::store::index::TaskId;
 
 table! {
     handovers "Tasks that wait for each other in turn, by pair.";
@@ -52,7 +53,7 @@ const MAX_WAITS: usize = 1024;
 
 /// Builds the table of hand-overs by pair of tasks.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut pairs: Vec<((u32, u32), u64)> = Vec::new();
+    let mut pairs: Vec<((TaskId, TaskId), u64)> = Vec::new();
     for (&(waiter, waker), &count) in context.attribution.walk_stats().handovers() {
         let opposite = context
             .attribution
@@ -83,9 +84,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// Pairs of tasks by the order of lines, in captures without a clock. Both give the other one about as often.
-fn counted_pairs(context: &TableContext<'_>) -> Vec<((u32, u32), u64)> {
+fn counted_pairs(context: &TableContext<'_>) -> Vec<((TaskId, TaskId), u64)> {
     let counts = by_order(context);
-    let pair = |(&(waiter, waker), &count): (&(u32, u32), &u64)| {
+    let pair = |(&(waiter, waker), &count): (&(TaskId, TaskId), &u64)| {
         let opposite = counts.get(&(waker, waiter)).copied().unwrap_or(0);
         let is_mutual =
             100 * count.min(opposite) >= MIN_MUTUAL_PERCENT as u64 * count.max(opposite);
@@ -99,7 +100,7 @@ fn counted_pairs(context: &TableContext<'_>) -> Vec<((u32, u32), u64)> {
 }
 
 /// What a task waits for, if another task ended most of its waits.
-fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text, Class)> {
+fn waits_for(context: &TableContext<'_>, task: TaskId, other: TaskId) -> Option<(Text, Class)> {
     let trace = context.trace;
     let (mut waits, mut ended, mut target) = (0, 0, None);
     for (at, &row) in trace.rows_of(task).iter().enumerate() {
@@ -131,7 +132,7 @@ fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text,
 }
 
 /// The system call of most of the waits of a task.
-fn most_frequent(context: &TableContext<'_>, task: u32) -> Text {
+fn most_frequent(context: &TableContext<'_>, task: TaskId) -> Text {
     let events = &context.trace.events;
     let mut counts: FxHashMap<Text, usize> = FxHashMap::default();
     for row in context
@@ -149,7 +150,7 @@ fn most_frequent(context: &TableContext<'_>, task: u32) -> Text {
 
 fn write(
     context: &TableContext<'_>,
-    (waiter, waker): (u32, u32),
+    (waiter, waker): (TaskId, TaskId),
     count: u64,
     awaited: Option<(Text, Class)>,
     builder: &mut TableBuilder<'_>,
@@ -179,8 +180,8 @@ fn write(
             task: waiter,
             row: first_row,
         },
-        other_pid: trace.tasks[waker as usize].pid,
-        other_tid: trace.tasks[waker as usize].tid,
+        other_pid: trace.tasks[waker].pid,
+        other_tid: trace.tasks[waker].tid,
         other_program: context.program(waker, last_row),
         syscall: most_frequent(context, waiter),
         target,

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::classes::class_of;
 use trace::store::heuristics::MIN_TARGET_CALLS;
+use trace::store::index::TaskId;
 
 table! {
     io "Reads and writes, by process, direction and target.";
@@ -84,7 +85,7 @@ struct Moved {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Kind>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
     let rows = tasks
@@ -165,7 +166,7 @@ impl Moves {
     }
 
     /// Merges groups with fewer than [`MIN_TARGET_CALLS`] calls. There may be very many of them.
-    fn by_size(&self, task: u32, seeks: &Seeks) -> Vec<CallGroup<Key>> {
+    fn by_size(&self, task: TaskId, seeks: &Seeks) -> Vec<CallGroup<Key>> {
         let mut found: Vec<CallGroup<Key>> = Vec::new();
         let mut rest: FxHashMap<(Text, Transfer), u32> = FxHashMap::default();
         let mut place_of = |group: &Moved| {

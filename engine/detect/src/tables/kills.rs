@@ -27,6 +27,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::NONE;
 use trace::store::heuristics::MIN_INPUT_WAIT_NS;
+use trace::store::index::TaskId;
 
 table! {
     kills "Pauses after kills.";
@@ -60,7 +61,7 @@ struct Kill {
     row: u32,
     /// The call of the pausing task that sent the signal: the kill itself, or the fork of the command that sent it.
     at: u32,
-    victim: Option<u32>,
+    victim: Option<TaskId>,
 }
 
 /// The kills before a pause.
@@ -70,7 +71,7 @@ struct Before {
     /// Whether SIGKILL was later sent to a victim of these kills.
     then_killed: bool,
     /// That victim, if it is in the capture.
-    deaf: Option<u32>,
+    deaf: Option<TaskId>,
 }
 
 /// Maximum number of names of a row.
@@ -136,7 +137,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// things: it checked for the exit in between. Returns these pauses.
 fn grace_periods(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     kills: &[Kill],
     pauses: &[Pause],
     builder: &mut TableBuilder<'_>,
@@ -178,7 +179,7 @@ fn is_same_victim(context: &TableContext<'_>, one: &Kill, other: &Kill) -> bool 
 }
 
 /// Signals that request a process to end, by the task that may pause after them.
-fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
+fn kills(context: &TableContext<'_>) -> FxHashMap<TaskId, Vec<Kill>> {
     let trace = context.trace;
     let texts = &trace.events.texts;
     let kinds = ShapeIndex::new(context, |action, shape| {
@@ -188,13 +189,11 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
         .then_some(())
     });
     let victims = Victims::new(context);
-    let mut found: FxHashMap<u32, Vec<Kill>> = FxHashMap::default();
+    let mut found: FxHashMap<TaskId, Vec<Kill>> = FxHashMap::default();
     for task in context.tasks() {
         for (row, ()) in kinds.calls(context, task) {
             let victim = victims.of(task, row);
-            if victim.is_some_and(|victim| {
-                trace.tasks[victim as usize].pid == trace.tasks[task as usize].pid
-            }) {
+            if victim.is_some_and(|victim| trace.tasks[victim].pid == trace.tasks[task].pid) {
                 continue;
             }
             found.entry(task).or_default().push(Kill {
@@ -203,8 +202,8 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
                 victim,
             });
             // If a command sends the signal, its creator pauses.
-            let known = &trace.tasks[task as usize];
-            if known.creator != NONE && known.created_by != NONE && !known.is_thread {
+            let known = &trace.tasks[task];
+            if known.creator != TaskId::NONE && known.created_by != NONE && !known.is_thread {
                 found.entry(known.creator).or_default().push(Kill {
                     row,
                     at: known.created_by,
@@ -262,11 +261,11 @@ fn looked_after(context: &TableContext<'_>) -> FxHashMap<u32, u32> {
 }
 
 /// Whether a wait before the pause already reported the victim's exit. If so, the pause has another reason.
-fn observed_exit(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
+fn observed_exit(context: &TableContext<'_>, task: TaskId, kill: &Kill, pause: &Pause) -> bool {
     let events = &context.trace.events;
     let Some(victim) = kill
         .victim
-        .and_then(|victim| context.trace.tasks.get(victim as usize))
+        .and_then(|victim| context.trace.tasks.get(victim))
     else {
         return false;
     };
@@ -283,12 +282,17 @@ fn observed_exit(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pau
 
 /// The wait after a pause that returned a victim which had exited during the pause. From the exit on, the time is
 /// charged to this wait.
-fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
+fn reaped(
+    context: &TableContext<'_>,
+    task: TaskId,
+    pause: &Pause,
+    victims: &[TaskId],
+) -> Option<u32> {
     let events = &context.trace.events;
     let is_victim = |pid: i32| {
         victims
             .iter()
-            .any(|&victim| context.trace.tasks[victim as usize].tid == pid)
+            .any(|&victim| context.trace.tasks[victim].tid == pid)
     };
     let here = events
         .facts
@@ -347,7 +351,7 @@ fn calls_of_deaf(context: &TableContext<'_>, before: &Before, from: u32, to: u32
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     pauses: &[Pause],
     before: &Before,
     builder: &mut TableBuilder<'_>,
@@ -363,13 +367,11 @@ fn write(
         .end_ns(last.last_row)
         .unwrap_or_else(|| events.start_ns(last.row).saturating_add(last.dur_ns));
     let slept_ns = pauses.iter().map(|pause| pause.dur_ns).sum();
-    let mut victims: Vec<u32> = before.kills.iter().filter_map(|kill| kill.victim).collect();
+    let mut victims: Vec<TaskId> = before.kills.iter().filter_map(|kill| kill.victim).collect();
     victims.sort_unstable();
     victims.dedup();
     let unknown = before.kills.iter().any(|kill| kill.victim.is_none());
-    let deaths = victims
-        .iter()
-        .map(|&victim| trace.tasks[victim as usize].death_ns);
+    let deaths = victims.iter().map(|&victim| trace.tasks[victim].death_ns);
     let survivors = deaths
         .clone()
         .filter(|&death_ns| death_ns == NO_NS || death_ns >= end_ns)
@@ -382,7 +384,7 @@ fn write(
         .collect();
     rows.extend(reaped(context, task, last, &victims));
     rows.extend(calls_of_deaf(context, before, kill.row, last.row));
-    let script = |task: Option<u32>| task.and_then(|task| context.script(task, kill.row));
+    let script = |task: Option<TaskId>| task.and_then(|task| context.script(task, kill.row));
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
     let row = TableRow {
         of: TaskAt {

@@ -25,6 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::classes::class_of;
 use trace::store::event::{NONE, Shape};
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 
 table! {
@@ -119,13 +120,13 @@ type Key = (u32, Kind, i32, Text);
 #[derive(Clone, Copy)]
 struct LockWait {
     row: u32,
-    task: u32,
+    task: TaskId,
     start_ns: i64,
     end_ns: i64,
     /// The index of the call among the rows of the task; [`NONE`] for several attempts.
     at: u32,
     /// The task that ended the wait, if known; see [`find_holders`].
-    holder: Option<u32>,
+    holder: Option<TaskId>,
     on_path: bool,
 }
 
@@ -163,7 +164,7 @@ impl Sum {
 /// Time that each task waited for file locks, in nanoseconds.
 pub(super) fn lock_waits_ns(context: &TableContext<'_>) -> Vec<i64> {
     let kinds = kinds(context);
-    let of_task = |task: u32| {
+    let of_task = |task: TaskId| {
         let calls = kinds
             .calls(context, task)
             .filter(|&(_, kind)| kind == Kind::File);
@@ -171,13 +172,13 @@ pub(super) fn lock_waits_ns(context: &TableContext<'_>) -> Vec<i64> {
             .map(|(row, _)| context.trace.events.dur_ns(row).max(0))
             .sum()
     };
-    parallel::map_indices(context.trace.tasks.len(), |task| of_task(task as u32))
+    parallel::map_indices(context.trace.tasks.len(), |task| of_task(task.into()))
 }
 
 /// Builds the table of locks that tasks waited for.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = kinds(context);
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let sums: Vec<FxHashMap<Key, Sum>> =
         parallel::map(&tasks, |&task| of_task(context, &kinds, task));
     let mut locks: FxHashMap<Key, Sum> = FxHashMap::default();
@@ -192,7 +193,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             .zip(&of_tasks)
             .flat_map(|(task, all)| all.iter().map(move |each| (task, each)))
         {
-            let capture = context.trace.tasks[task as usize].capture;
+            let capture = context.trace.tasks[task].capture;
             let sum = locks
                 .entry((capture, Kind::File, 0, each.target))
                 .or_default();
@@ -257,10 +258,14 @@ fn find_holders(context: &TableContext<'_>, waits: &mut [LockWait]) {
         .for_each(|wait| wait.holder = holder(wait));
 }
 
-fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> FxHashMap<Key, Sum> {
+fn of_task(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    task: TaskId,
+) -> FxHashMap<Key, Sum> {
     let events = &context.trace.events;
     let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
-    let known = &context.trace.tasks[task as usize];
+    let known = &context.trace.tasks[task];
     let mut count = 0;
     let places = || context.attribution.places(context.trace, task).on_path();
     let (mut here, mut next) = (places(), places());
@@ -305,7 +310,7 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
 /// A wait of a task. `may_be_on_path`: it, and the next event of the task.
 fn waited(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     at: usize,
     may_be_on_path: (bool, bool),
 ) -> LockWait {
@@ -334,11 +339,11 @@ fn waited(
     }
 }
 
-fn capture_end_ns(context: &TableContext<'_>, task: u32) -> i64 {
+fn capture_end_ns(context: &TableContext<'_>, task: TaskId) -> i64 {
     let capture = context
         .trace
         .tasks
-        .get(task as usize)
+        .get(task)
         .map(|task| task.capture as usize);
     capture
         .and_then(|number| context.trace.captures.get(number))
@@ -443,8 +448,8 @@ fn write(
         }
     };
     let longest = sum.retained.iter().max_by_key(known_ns).unwrap_or(first);
-    let waiters: FxHashSet<u32> = sum.retained.iter().map(|wait| wait.task).collect();
-    let holders: FxHashSet<u32> = sum.retained.iter().filter_map(|wait| wait.holder).collect();
+    let waiters: FxHashSet<TaskId> = sum.retained.iter().map(|wait| wait.task).collect();
+    let holders: FxHashSet<TaskId> = sum.retained.iter().filter_map(|wait| wait.holder).collect();
     let handed_on = sum
         .retained
         .iter()
@@ -459,7 +464,7 @@ fn write(
     let shape = context.trace.events.shape(longest.row);
     let holder = longest
         .holder
-        .and_then(|by| context.trace.tasks.get(by as usize).map(|task| (by, task)));
+        .and_then(|by| context.trace.tasks.get(by).map(|task| (by, task)));
     let is_outside =
         look_into && holders.is_empty() && is_used_by_waiters_only(context, key, &waiters);
     let did = holder
@@ -521,8 +526,8 @@ fn write(
 fn wakes(
     context: &TableContext<'_>,
     (_, kind, _, address): Key,
-    waiters: &FxHashSet<u32>,
-) -> Vec<u32> {
+    waiters: &FxHashSet<TaskId>,
+) -> Vec<TaskId> {
     let events = &context.trace.events;
     let is_wake = |row: u32| {
         let (action, op) = (events.action(row), events.texts.bytes(events.shape(row).op));
@@ -530,7 +535,7 @@ fn wakes(
             action == Action::Wakes || action == Action::UsesFutex && op.starts_with(b"FUTEX_WAKE");
         wakes && events.target(row) == address
     };
-    let of_task = |&task: &u32| {
+    let of_task = |&task: &TaskId| {
         context
             .calls_of(task)
             .filter(|&row| is_wake(row))
@@ -555,56 +560,51 @@ fn could_free_ns(times: &Times, has_no_holder: bool) -> i64 {
 }
 
 /// Whether no other process of the capture does anything with the file of a lock.
-fn is_used_by_waiters_only(context: &TableContext<'_>, key: Key, waiters: &FxHashSet<u32>) -> bool {
+fn is_used_by_waiters_only(
+    context: &TableContext<'_>,
+    key: Key,
+    waiters: &FxHashSet<TaskId>,
+) -> bool {
     let (trace, (capture, kind, _, target)) = (context.trace, key);
-    let pids: FxHashSet<i32> = waiters
-        .iter()
-        .map(|&task| trace.tasks[task as usize].pid)
-        .collect();
-    let uses = |task: u32| {
+    let pids: FxHashSet<i32> = waiters.iter().map(|&task| trace.tasks[task].pid).collect();
+    let uses = |task: TaskId| {
         trace
             .rows_of(task)
             .iter()
             .any(|&row| trace.events.target(row) == target)
     };
-    let others = trace.captures[capture as usize]
-        .tasks
-        .clone()
-        .into_par_iter();
+    let others: Vec<TaskId> = trace.captures[capture as usize].task_ids().collect();
     kind == Kind::File
         && target.is_some()
         && !others
-            .filter(|&task| !pids.contains(&trace.tasks[task as usize].pid))
+            .into_par_iter()
+            .filter(|&task| !pids.contains(&trace.tasks[task].pid))
             .any(uses)
 }
 
 /// Whether a task or its creator waited for the lock. The last process that inherited a lock file descriptor releases
 /// the lock.
-fn is_of(context: &TableContext<'_>, task: u32, waiters: &FxHashSet<u32>) -> bool {
-    let creator = context
-        .trace
-        .tasks
-        .get(task as usize)
-        .map(|task| task.creator);
+fn is_of(context: &TableContext<'_>, task: TaskId, waiters: &FxHashSet<TaskId>) -> bool {
+    let creator = context.trace.tasks.get(task).map(|task| task.creator);
     waiters.contains(&task) || creator.is_some_and(|creator| waiters.contains(&creator))
 }
 
 /// The program and syscall on which the holder and its descendants spent most time during a wait, apart from waits
 /// among themselves.
-fn meanwhile(context: &TableContext<'_>, holder: u32, wait: &LockWait) -> Option<String> {
+fn meanwhile(context: &TableContext<'_>, holder: TaskId, wait: &LockWait) -> Option<String> {
     let (trace, events) = (context.trace, &context.trace.events);
     let capture = trace
         .captures
-        .get(trace.tasks.get(holder as usize)?.capture as usize)?;
+        .get(trace.tasks.get(holder)?.capture as usize)?;
     let mut sums: FxHashMap<(Text, Text), i64> = FxHashMap::default();
     let lock = events.shape(wait.row);
-    let alive = |task: &u32| {
-        let known = &trace.tasks[*task as usize];
+    let alive = |task: &TaskId| {
+        let known = &trace.tasks[*task];
         known.birth_ns < wait.end_ns
             && known.end_ns() > wait.start_ns
             && descends(trace, *task, holder)
     };
-    for task in capture.tasks.clone().filter(alive) {
+    for task in capture.task_ids().filter(alive) {
         let rows = trace.rows_of(task);
         // The previous call may extend into the wait.
         let from = rows

@@ -23,6 +23,7 @@ use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use trace::parallel;
+use trace::store::index::TaskId;
 
 table! {
     lookups "Failed lookups of files, by process and search list.";
@@ -131,7 +132,7 @@ struct Searched {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Answer>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<Key>> {
     let texts = &context.trace.events.texts;
     let mut names = Names {
@@ -204,7 +205,7 @@ impl Searched {
     }
 
     /// Merges searches that have directories in common.
-    fn groups(self, task: u32) -> Vec<CallGroup<Key>> {
+    fn groups(self, task: TaskId) -> Vec<CallGroup<Key>> {
         let mut lists = Lists::default();
         self.searches
             .iter()

@@ -16,6 +16,7 @@ use parsers::Text;
 use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
 use trace::parallel;
+use trace::store::index::TaskId;
 
 table! {
     metadata "Metadata queries that repeat an earlier one with the same result, by process and syscall.";
@@ -84,7 +85,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Kind>,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<Text>> {
     let events = &context.trace.events;
     let mut answers: FxHashMap<(Text, Text), u32> = FxHashMap::default();

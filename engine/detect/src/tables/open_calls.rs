@@ -26,6 +26,7 @@ use path::waits::effects::is_waiting_fcntl;
 use path::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
 use trace::store::event::EventKind;
 use trace::store::facts::{IsTorn, OpenFd};
+use trace::store::index::TaskId;
 
 table! {
     open_calls "Tasks whose last call did not return.";
@@ -77,7 +78,7 @@ const STREAMS: [&str; 3] = ["standard input", "standard output", "standard error
 /// A task that is in a call when the capture ends.
 #[derive(Clone, Copy)]
 pub(super) struct OpenCall {
-    pub task: u32,
+    pub task: TaskId,
     pub row: u32,
     /// What it waits for; `None` for work of the kernel or a device.
     pub wait: Option<Wait>,
@@ -108,7 +109,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// The call in which a task is when the capture ends.
-pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
+pub(super) fn open_call(context: &TableContext<'_>, task: TaskId) -> Option<OpenCall> {
     let events = &context.trace.events;
     let rows = context.trace.rows_of(task);
     let row = rows
@@ -116,7 +117,7 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
         .rev()
         .copied()
         .find(|&row| events.kind(row) == EventKind::Call)?;
-    let known = &context.trace.tasks[task as usize];
+    let known = &context.trace.tasks[task];
     let is_open = match events.outcome(row) {
         Outcome::Open => !events.facts.has::<IsTorn>(row),
         // Where the tracer detaches, it prints the call as interrupted. A signal of the task's own has a line.
@@ -133,9 +134,9 @@ pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCal
 }
 
 /// The call in which a signal killed a process. Of several threads, each waits for something else, and the signal ends all.
-fn broken_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
+fn broken_call(context: &TableContext<'_>, task: TaskId) -> Option<OpenCall> {
     let (trace, events) = (context.trace, &context.trace.events);
-    let known = &trace.tasks[task as usize];
+    let known = &trace.tasks[task];
     let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else {
         return None;
     };
@@ -195,22 +196,21 @@ fn works(context: &TableContext<'_>, call: &OpenCall) -> bool {
 /// Whether a call that need not wait is where the whole capture ends: no task does anything else. Of a program that works, any
 /// line may be the last one, and a truncated file may end in any call.
 fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
-    let is_open = |task: u32| open.iter().any(|other| other.task == task);
-    let has_ended = |task: u32| {
-        let known = &context.trace.tasks[task as usize];
+    let is_open = |task: TaskId| open.iter().any(|other| other.task == task);
+    let has_ended = |task: TaskId| {
+        let known = &context.trace.tasks[task];
         known.death_ns != NO_NS || known.ended.is_some() || known.superseded
     };
     works(context, call)
         && call.killed_by.is_none()
         && context.capture_of(call.task).is_some_and(|capture| {
-            let lives = |task: u32| task != call.task && !has_ended(task);
+            let lives = |task: TaskId| task != call.task && !has_ended(task);
             let creates = context.trace.events.action(call.row).creates_task();
             let lacks_lines =
-                capture.cut || capture.lacks_next && (creates || capture.tasks.clone().any(lives));
+                capture.cut || capture.lacks_next && (creates || capture.task_ids().any(lives));
             !lacks_lines
                 && capture
-                    .tasks
-                    .clone()
+                    .task_ids()
                     .all(|task| is_open(task) || has_ended(task))
         })
 }
@@ -245,11 +245,11 @@ fn write(
     let OpenCall { task, row, .. } = *call;
     let (trace, events) = (context.trace, &context.trace.events);
     let ender = enders.of(context, call);
-    let pid = |of: fn(&Ender) -> Option<u32>| {
+    let pid = |of: fn(&Ender) -> Option<TaskId>| {
         ender
             .as_ref()
             .and_then(of)
-            .map(|task| i64::from(trace.tasks[task as usize].pid))
+            .map(|task| i64::from(trace.tasks[task].pid))
             .filter(|&pid| pid > 0)
     };
     let other = ender.as_ref().and_then(Ender::task);
@@ -264,14 +264,14 @@ fn write(
     let owner = ender
         .as_ref()
         .and_then(Ender::owner)
-        .map(|task| i64::from(trace.tasks[task as usize].tid));
+        .map(|task| i64::from(trace.tasks[task].tid));
     let killed_with =
-        |_: u32| call.killed_by.is_some() && ender.as_ref().and_then(Ender::child).is_some();
+        |_: TaskId| call.killed_by.is_some() && ender.as_ref().and_then(Ender::child).is_some();
     let is_explained =
         other.is_some_and(|other| enders::is_alive(context, call, other) || killed_with(other));
     let values = TableRow {
         of: TaskAt { task, row },
-        thread: Some(trace.tasks[task as usize].tid)
+        thread: Some(trace.tasks[task].tid)
             .filter(|&tid| tid != NO_ID && process.threads > 1)
             .map(i64::from),
         syscall: shape.syscall,
@@ -348,7 +348,7 @@ fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
         .capture_of(call.task)
         .filter(|capture| capture.has_wall_clock());
     let end_ns = capture.map(|capture| match call.killed_by {
-        Some(_) => context.trace.tasks[call.task as usize].end_ns(),
+        Some(_) => context.trace.tasks[call.task].end_ns(),
         None => capture.last_ns,
     });
     match end_ns {

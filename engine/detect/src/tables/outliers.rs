@@ -17,6 +17,7 @@ use kit::table_support::threshold::CostScope;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use trace::store::index::TaskId;
 
 table! {
     outliers "The longest calls of each kind.";
@@ -109,7 +110,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |_, shape| {
         names.number_of.get(&(shape.syscall, shape.op)).copied()
     });
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let of_tasks: Vec<(Key, Seen)> = tasks
         .par_iter()
         .map_init(Scratch::default, |scratch, &task| {
@@ -163,7 +164,7 @@ fn durations(
     let mut durs: FxHashMap<Key, Vec<i64>> =
         chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
     for task in context.tasks().filter(|_| !chosen.is_empty()) {
-        let capture = context.trace.tasks[task as usize].capture;
+        let capture = context.trace.tasks[task].capture;
         for call in kinds
             .by_program(context, task)
             .filter(|call| is_wanted[call.kind as usize])
@@ -219,10 +220,10 @@ impl Scratch {
         context: &TableContext<'_>,
         kinds: &ShapeIndex<u32>,
         names: &Names,
-        task: u32,
+        task: TaskId,
     ) -> Vec<(Key, Seen)> {
         let events = &context.trace.events;
-        let capture = context.trace.tasks[task as usize].capture;
+        let capture = context.trace.tasks[task].capture;
         let (mut program, mut found) = (Text::NONE, Vec::new());
         self.seen.resize(names.names.len(), Seen::default());
         for call in kinds.by_program(context, task) {

@@ -10,6 +10,7 @@ use kit::table_support::provenance::Provenance;
 use parsers::syscalls::{Action, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashSet;
+use trace::store::index::TaskId;
 
 table! {
     polls "Series of probes that wait for something by asking repeatedly.";
@@ -90,7 +91,7 @@ fn is_explained(context: &TableContext<'_>, series: &ProbeSeries) -> bool {
     };
     let (trace, events) = (context.trace, &context.trace.events);
     let query = |row: u32| (events.shape(row).syscall, events.target(row));
-    let with = |task: u32, outcome: Outcome| {
+    let with = |task: TaskId, outcome: Outcome| {
         context
             .calls_of(task)
             .filter(move |&row| events.outcome(row) == outcome)
@@ -100,7 +101,7 @@ fn is_explained(context: &TableContext<'_>, series: &ProbeSeries) -> bool {
     if with(last, Outcome::Ok).any(|query| failed.contains(&query)) {
         return true;
     }
-    let mut spans = trace.spans_of(last, 0..usize::MAX, trace.tasks[last as usize].birth_ns);
+    let mut spans = trace.spans_of(last, 0..usize::MAX, trace.tasks[last].birth_ns);
     spans.any(|(at, span)| {
         context
             .wakers
@@ -159,7 +160,7 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
 /// Time on the critical path from one call of a task to another, including the gaps between calls.
 pub(super) fn stretch_ns(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     first_row: u32,
     last_row: u32,
 ) -> i64 {

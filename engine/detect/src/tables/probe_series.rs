@@ -20,7 +20,7 @@ use parsers::Text;
 use parsers::syscalls::Wait;
 use path::waits::wait_kinds::wait_of_row;
 use trace::parallel;
-use trace::store::event::NONE;
+use trace::store::index::TaskId;
 
 /// Number of rows before the first and after the last pause that are searched for the first and the last probe.
 const ROWS_AROUND: usize = 64;
@@ -28,7 +28,7 @@ const ROWS_AROUND: usize = 64;
 /// A series of equal probes or attempts, with pauses in between.
 pub(super) struct ProbeSeries {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// The probed object.
     pub key: ProbeKey,
     /// Kind of probe.
@@ -56,7 +56,7 @@ pub(super) struct ProbeSeries {
     /// The last probe.
     pub last_row: u32,
     /// The first and the last child, if the probe is a command.
-    pub children: Option<(u32, u32)>,
+    pub children: Option<(TaskId, TaskId)>,
 }
 
 /// All series of probes with pauses, by task.
@@ -67,13 +67,13 @@ pub(super) fn all_series(context: &TableContext<'_>) -> Vec<ProbeSeries> {
 /// All series between these pauses.
 pub(super) fn series_between(
     context: &TableContext<'_>,
-    all_pauses: &[(u32, Vec<Pause>)],
+    all_pauses: &[(TaskId, Vec<Pause>)],
 ) -> Vec<ProbeSeries> {
     if all_pauses.is_empty() {
         return Vec::new();
     }
     let probes = ProbeIndex::new(context, all_pauses);
-    let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &probes, *task, pauses);
+    let of = |(task, pauses): &(TaskId, Vec<Pause>)| of_task(context, &probes, *task, pauses);
     parallel::flat_map(all_pauses, of)
 }
 
@@ -86,13 +86,13 @@ pub(super) struct Probe {
     pub errno: Text,
     pub row: u32,
     /// The child that made the probe, if it is a command.
-    pub child: u32,
+    pub child: TaskId,
 }
 
 fn of_task(
     context: &TableContext<'_>,
     probes: &ProbeIndex,
-    task: u32,
+    task: TaskId,
     pauses: &[Pause],
 ) -> Vec<ProbeSeries> {
     let between: Vec<Vec<Probe>> = (0..=pauses.len())
@@ -152,7 +152,7 @@ fn common(here: &[Probe], next: &[Probe]) -> Option<ProbeKey> {
 
 fn of_run(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     run: &[Probe],
     pauses: &[Pause],
 ) -> Option<ProbeSeries> {
@@ -161,7 +161,7 @@ fn of_run(
     let all_failed = run[..run.len() - 1].iter().all(|probe| probe.failed);
     let events = &context.trace.events;
     // An event loop that starts with pending input is idle, too, and so is one that looks for ended children now and then.
-    let looks = first.child == NONE
+    let looks = first.child == TaskId::NONE
         && match wait_of_row(events, first.row) {
             Some(Wait::Poll) => true,
             Some(Wait::Child) => !events.target(first.row).is_some(),
@@ -170,7 +170,7 @@ fn of_run(
     if pauses.iter().any(|pause| pause.is_wait) && (looks || !all_failed) {
         return None;
     }
-    if first.child == NONE
+    if first.child == TaskId::NONE
         && pauses
             .iter()
             .any(|pause| pause.is_work_beside(context, first.row))
@@ -180,7 +180,7 @@ fn of_run(
     let mut rows: Vec<u32> = Vec::new();
     for probe in run {
         match probe.child {
-            NONE => rows.push(probe.row),
+            TaskId::NONE => rows.push(probe.row),
             child => rows.extend(context.calls_of(child)),
         }
     }
@@ -209,6 +209,6 @@ fn of_run(
         rows,
         first_row: first.row,
         last_row: last.row,
-        children: (last.child != NONE).then_some((first.child, last.child)),
+        children: (last.child != TaskId::NONE).then_some((first.child, last.child)),
     })
 }

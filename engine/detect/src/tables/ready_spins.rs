@@ -25,12 +25,12 @@ use parsers::{DurKind, Outcome, Text};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use trace::parallel;
-use trace::store::event::NONE;
 use trace::store::events::EventTable;
 use trace::store::facts::EdgeTriggered;
 use trace::store::heuristics::{
     MAX_READY_GAP_NS, MAX_READY_POLL_NS, MAX_SLOW_POLLS_PERCENT, MAX_TAKEN_PERCENT, MIN_READY_POLLS,
 };
+use trace::store::index::TaskId;
 use trace::store::task_relations::same_process;
 
 table! {
@@ -72,7 +72,7 @@ enum Kind {
 
 /// The longest series of a task on one object.
 struct Series {
-    task: u32,
+    task: TaskId,
     object: ReadyObject,
     polls: usize,
     /// Polls that last too long for a ready descriptor.
@@ -102,7 +102,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             texts.bytes(shape.errno),
         )
     });
-    let tasks: Vec<u32> = if kinds.any(|kind| kind == Kind::Poll) {
+    let tasks: Vec<TaskId> = if kinds.any(|kind| kind == Kind::Poll) {
         context.tasks().collect()
     } else {
         Vec::new()
@@ -194,7 +194,7 @@ fn is_harmless(action: Action, syscall: Text) -> bool {
     is_harmless_action || is_plain()
 }
 
-fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> Vec<Series> {
+fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: TaskId) -> Vec<Series> {
     let events = &context.trace.events;
     let mut found: Vec<Series> = Vec::new();
     let mut now: Option<Series> = None;
@@ -221,7 +221,7 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> V
 /// Adds a poll to the series of its descriptor, or starts a new one.
 fn polled(
     events: &EventTable,
-    task: u32,
+    task: TaskId,
     row: u32,
     now: Option<Series>,
     found: &mut Vec<Series>,
@@ -325,14 +325,14 @@ fn without_consumers(
     found.truncate(MAX_SERIES);
     found.sort_unstable_by_key(|series| series.first_row);
     let events = &context.trace.events;
-    let tasks: Vec<u32> = (0..context.trace.tasks.len() as u32).collect();
-    let of_tasks: FxHashSet<u32> = found.iter().map(|series| series.task).collect();
+    let tasks: Vec<TaskId> = context.trace.tasks.keys().collect();
+    let of_tasks: FxHashSet<TaskId> = found.iter().map(|series| series.task).collect();
     let targets = found
         .iter()
         .map(|series| series.object.target)
         .filter(|target| target.is_some());
     let targets: FxHashSet<Text> = targets.collect();
-    let mut moves: Vec<(u32, u32)> = parallel::flat_map(&tasks, |&task| {
+    let mut moves: Vec<(u32, TaskId)> = parallel::flat_map(&tasks, |&task| {
         let may_share = of_tasks
             .iter()
             .any(|&other| may_share(context, task, other));
@@ -357,17 +357,17 @@ fn without_consumers(
 }
 
 /// Whether two tasks may be threads of one process. Where the tracer attached, threads do not show whose they are.
-fn may_share(context: &TableContext<'_>, one: u32, other: u32) -> bool {
-    let attached = |task: u32| {
-        let known = context.trace.tasks.get(task as usize)?;
-        (known.creator == NONE && !known.born).then_some(known.capture)
+fn may_share(context: &TableContext<'_>, one: TaskId, other: TaskId) -> bool {
+    let attached = |task: TaskId| {
+        let known = context.trace.tasks.get(task)?;
+        (known.creator == TaskId::NONE && !known.born).then_some(known.capture)
     };
     same_process(context.trace, one, other)
         || attached(one).is_some_and(|capture| attached(other) == Some(capture))
 }
 
 /// Whether a call of another task may take what is ready, or makes it ready again.
-fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: u32) -> bool {
+fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: TaskId) -> bool {
     let events = &context.trace.events;
     if may_share(context, task, series.task) {
         return may_take(events, &series.object, row);

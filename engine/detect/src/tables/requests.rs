@@ -23,6 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::heuristics::{MIN_INPUT_WAIT_NS, MIN_RESEND_NS};
 use trace::store::histogram::Histogram;
+use trace::store::index::TaskId;
 
 table! {
     requests "Requests to a peer, by task.";
@@ -103,7 +104,7 @@ struct Silent {
 /// Builds the table of requests by task and peer.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| {
         OfTask::new(context, &sockets, task).finish(context)
     });
@@ -139,7 +140,7 @@ struct OfTask {
 }
 
 impl OfTask {
-    fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
+    fn new(context: &TableContext<'_>, sockets: &Sockets, task: TaskId) -> OfTask {
         let events = &context.trace.events;
         let is_poll = |kind| kind == SocketCall::Waits(Wait::Poll);
         let mut here = OfTask {
@@ -533,7 +534,7 @@ fn address(name: &str) -> &str {
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     name: Text,
     mut peer: Peer,
     builder: &mut TableBuilder<'_>,

@@ -17,6 +17,7 @@ use kit::table_support::threshold::CostScope;
 use parsers::Text;
 use rustc_hash::FxHashMap;
 use trace::parallel;
+use trace::store::index::TaskId;
 
 table! {
     rereads "Files that were read more than once in a capture.";
@@ -66,7 +67,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let found: Vec<ProcessPasses> = parallel::flat_map(&processes, of_process);
     let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();
     for found in found {
-        let capture = context.trace.tasks[found.task as usize].capture;
+        let capture = context.trace.tasks[found.task].capture;
         files
             .entry((capture, found.thing.0))
             .or_default()
@@ -86,9 +87,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// The passes of all processes over a file.
 #[derive(Default)]
 struct File {
-    task: u32,
+    task: TaskId,
     program: Option<Text>,
-    tasks: Vec<u32>,
+    tasks: Vec<TaskId>,
     opens: i64,
     largest_bytes: i64,
     written: bool,
@@ -114,7 +115,7 @@ impl File {
             passes.first
         };
         self.again.extend(later);
-        self.task = self.tasks.iter().copied().min().unwrap_or(0);
+        self.task = self.tasks.iter().copied().min().unwrap_or(TaskId::new(0));
     }
 
     fn group(mut self, target: Text) -> CallGroup<Key> {

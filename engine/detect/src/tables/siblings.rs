@@ -18,6 +18,7 @@ use kit::table_support::traffic::Traffic;
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiVec, ti_vec};
 
 table! {
     siblings "Groups of at least two children of one process with the same program.";
@@ -52,10 +53,10 @@ const MAX_NAMED: usize = 5;
 
 /// Children that share a parent and a program, or a folder of scripts.
 struct Siblings {
-    parent: u32,
+    parent: TaskId,
     program: Text,
     folder: Option<String>,
-    children: Vec<u32>,
+    children: Vec<TaskId>,
 }
 
 /// Builds the table of groups of at least two children of one process with the same program.
@@ -63,11 +64,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let times = PathTimes::new(context);
     let children = children(context);
     let may_reach = parents_that_may_reach(context, &times, &children);
-    let mut groups: FxHashMap<(u32, Text), Vec<u32>> = FxHashMap::default();
-    for &(parent, task) in children
-        .iter()
-        .filter(|(parent, _)| may_reach[*parent as usize])
-    {
+    let mut groups: FxHashMap<(TaskId, Text), Vec<TaskId>> = FxHashMap::default();
+    for &(parent, task) in children.iter().filter(|(parent, _)| may_reach[*parent]) {
         let program = context
             .selection
             .program_index
@@ -109,14 +107,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// The selected processes with a life, each after the main task of its creator's process.
-fn children(context: &TableContext<'_>) -> Vec<(u32, u32)> {
+fn children(context: &TableContext<'_>) -> Vec<(TaskId, TaskId)> {
     let (trace, mains) = (context.trace, context.trace.main_tasks());
-    let child = |task: u32| {
-        let known = trace
-            .tasks
-            .get(task as usize)
-            .filter(|known| !known.is_thread)?;
-        let &parent = mains.get(known.creator as usize)?;
+    let child = |task: TaskId| {
+        let known = trace.tasks.get(task).filter(|known| !known.is_thread)?;
+        let &parent = mains.get(known.creator)?;
         life(trace, task).map(|_| (parent, task))
     };
     context.tasks().filter_map(child).collect()
@@ -126,17 +121,17 @@ fn children(context: &TableContext<'_>) -> Vec<(u32, u32)> {
 fn parents_that_may_reach(
     context: &TableContext<'_>,
     times: &PathTimes,
-    children: &[(u32, u32)],
-) -> Vec<bool> {
+    children: &[(TaskId, TaskId)],
+) -> TiVec<TaskId, bool> {
     let Some(threshold) = context
         .threshold
         .filter(|threshold| threshold.within <= CostScope::Call)
     else {
-        return vec![true; context.trace.tasks.len()];
+        return ti_vec![true; context.trace.tasks.len()];
     };
-    let mut sums_ns = vec![0i64; context.trace.tasks.len()];
+    let mut sums_ns = ti_vec![0i64; context.trace.tasks.len()];
     for &(parent, child) in children {
-        sums_ns[parent as usize] += times.inclusive_ns[child as usize];
+        sums_ns[parent] += times.inclusive_ns[child];
     }
     let tasks = context.trace.tasks.iter().zip(sums_ns);
     tasks
@@ -145,8 +140,8 @@ fn parents_that_may_reach(
 }
 
 /// Drops children that are the same pause again: a loop that sleeps between its steps does not want them side by side.
-fn leave_out_rhythm(context: &TableContext<'_>, pauses: &FxHashSet<u32>, group: &mut Siblings) {
-    let command = |child: u32| {
+fn leave_out_rhythm(context: &TableContext<'_>, pauses: &FxHashSet<TaskId>, group: &mut Siblings) {
+    let command = |child: TaskId| {
         context
             .selection
             .program_index
@@ -164,7 +159,7 @@ fn leave_out_rhythm(context: &TableContext<'_>, pauses: &FxHashSet<u32>, group: 
 
 /// The children of a process that run several programs of one folder each, such as the scripts of `/etc/init.d`.
 fn by_folder(context: &TableContext<'_>, groups: &[Siblings]) -> Vec<Siblings> {
-    let mut folders: FxHashMap<(u32, String), (usize, Vec<u32>)> = FxHashMap::default();
+    let mut folders: FxHashMap<(TaskId, String), (usize, Vec<TaskId>)> = FxHashMap::default();
     for group in groups {
         if let Some(folder) = script_folder(&context.trace.events.texts.string(group.program)) {
             let (programs, children) = folders
@@ -177,15 +172,16 @@ fn by_folder(context: &TableContext<'_>, groups: &[Siblings]) -> Vec<Siblings> {
     let several = folders
         .into_iter()
         .filter(|(_, (programs, _))| *programs > 1);
-    let group = |((parent, folder), (_, mut children)): ((u32, String), (usize, Vec<u32>))| {
-        children.sort_unstable();
-        Siblings {
-            parent,
-            program: Text::NONE,
-            folder: Some(folder),
-            children,
-        }
-    };
+    let group =
+        |((parent, folder), (_, mut children)): ((TaskId, String), (usize, Vec<TaskId>))| {
+            children.sort_unstable();
+            Siblings {
+                parent,
+                program: Text::NONE,
+                folder: Some(folder),
+                children,
+            }
+        };
     let mut found: Vec<Siblings> = several.map(group).collect();
     found.sort_unstable_by(|one, other| {
         (one.parent, &one.folder).cmp(&(other.parent, &other.folder))
@@ -203,12 +199,12 @@ fn script_folder(program: &str) -> Option<&str> {
 
 /// Whether a row reaches the caller's threshold. Merged rows are always built.
 fn reaches_threshold(context: &TableContext<'_>, times: &PathTimes, group: &Siblings) -> bool {
-    let capture = context.trace.tasks[group.parent as usize].capture;
+    let capture = context.trace.tasks[group.parent].capture;
     let path_ns = || {
         group
             .children
             .iter()
-            .map(|&child| times.inclusive_ns[child as usize])
+            .map(|&child| times.inclusive_ns[child])
             .sum::<i64>()
     };
     context.threshold.is_none_or(|threshold| {
@@ -235,7 +231,7 @@ fn write(
     let path_ns = group
         .children
         .iter()
-        .map(|&child| times.inclusive_ns[child as usize])
+        .map(|&child| times.inclusive_ns[child])
         .sum::<i64>();
     let untraced = group.children.iter().map(|&child| {
         let tracing_ns: i64 = traffic
@@ -243,15 +239,15 @@ fn write(
             .iter()
             .map(|&task| context.traced(task).tracing_ns())
             .sum();
-        times.inclusive_ns[child as usize] - tracing_ns
+        times.inclusive_ns[child] - tracing_ns
     });
     let (untraced_ns, longest_untraced_ns) = untraced
         .fold((0, 0), |(sum_ns, longest_ns), ns: i64| {
             (sum_ns + ns, ns.max(longest_ns))
         });
     let all = traffic.family(&group.children);
-    let waited_ns: i64 = all.iter().map(|&task| waits[task as usize]).sum();
-    let ends: Vec<(u32, u32, u32)> = all
+    let waited_ns: i64 = all.iter().map(|&task| waits[task.index()]).sum();
+    let ends: Vec<(TaskId, u32, u32)> = all
         .iter()
         .filter_map(|&task| ends(trace, task).map(|(first, last)| (task, first, last)))
         .collect();

@@ -15,6 +15,7 @@ use path::waits::wait_kinds::was_broken_off;
 use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 
 table! {
     signals "Delivered signals, by task and name.";
@@ -52,9 +53,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let timers = ShapeIndex::new(context, |action, _| {
         (action == Action::SetsTimer).then_some(())
     });
-    let tasks: Vec<u32> = context
+    let tasks: Vec<TaskId> = context
         .tasks()
-        .filter(|&task| context.trace.tasks[task as usize].signals > 0)
+        .filter(|&task| context.trace.tasks[task].signals > 0)
         .collect();
     let all: Vec<_> = parallel::map(&tasks, |&task| {
         (timers.calls(context, task).count(), of_task(context, task))
@@ -68,7 +69,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
+fn of_task(context: &TableContext<'_>, task: TaskId) -> Vec<(Text, Signal)> {
     let events = &context.trace.events;
     let rows = context.trace.rows_of(task);
     let mut signals: FxHashMap<Text, Signal> = FxHashMap::default();
@@ -123,7 +124,7 @@ fn handler(context: &TableContext<'_>, row: u32, after: &[u32], signal: &mut Sig
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     name: Text,
     mut signal: Signal,
     timers: i64,

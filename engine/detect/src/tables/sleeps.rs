@@ -20,11 +20,12 @@ use parsers::{NO_NS, Outcome, Text};
 use path::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
 use rustc_hash::FxHashMap;
 use trace::parallel;
-use trace::store::event::{NONE, Shape};
+use trace::store::event::Shape;
 use trace::store::events::EventTable;
 use trace::store::heuristics::{
     MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
 };
+use trace::store::index::TaskId;
 use trace::store::tasks::Task;
 
 table! {
@@ -79,7 +80,7 @@ pub(super) fn sleeping(context: &TableContext<'_>) -> ShapeIndex<Sleeps> {
 pub(super) fn sleeps_of<'a>(
     context: &'a TableContext<'_>,
     kinds: &'a ShapeIndex<Sleeps>,
-    task: u32,
+    task: TaskId,
 ) -> impl Iterator<Item = u32> + 'a {
     let events = &context.trace.events;
     kinds
@@ -112,10 +113,10 @@ impl Group {
 /// Builds the table of sleeps by task, program, syscall and requested duration.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = sleeping(context);
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let ends = ProcessEnds::new(context);
     let groups: Vec<Vec<_>> = parallel::map(&tasks, |&task| of_task(context, &kinds, &ends, task));
-    let mut rhythms: FxHashMap<(u32, Key), i64> = FxHashMap::default();
+    let mut rhythms: FxHashMap<(TaskId, Key), i64> = FxHashMap::default();
     for (&task, groups) in tasks.iter().zip(&groups) {
         for (key, group) in groups {
             let rhythm = (owner(context, task, group), key.of_rhythm(context, task));
@@ -146,7 +147,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 /// Whether other processes waited on the critical path for the sleeping one, for at least half of the time that it
 /// slept there.
-fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
+fn is_awaited(context: &TableContext<'_>, owner: TaskId, group: &Group) -> bool {
     group.sum.exclusive_ns > 0
         && context.attribution.walk_stats().awaited_ns(owner) >= group.sum.exclusive_ns / 2
 }
@@ -156,13 +157,13 @@ fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
 /// ```text
 /// worker   |accept|receive from 7|------ sleep ------|send to 7|close 7|
 /// ```
-fn delays_answers(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
+fn delays_answers(context: &TableContext<'_>, task: TaskId, group: &Group) -> bool {
     let delays = |&&row: &&u32| delays_answer(context, task, row);
     let count = group.rows.iter().filter(delays).count();
     2 * count > group.rows.len()
 }
 
-fn delays_answer(context: &TableContext<'_>, task: u32, sleep: u32) -> bool {
+fn delays_answer(context: &TableContext<'_>, task: TaskId, sleep: u32) -> bool {
     let events = &context.trace.events;
     let rows = context.trace.rows_of(task);
     let Some(at) = context.trace.place_of(task, sleep) else {
@@ -193,7 +194,7 @@ fn delays_answer(context: &TableContext<'_>, task: u32, sleep: u32) -> bool {
 }
 
 /// Whether the task waits for external input after nearly all of these sleeps anyway.
-fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
+fn delays_nothing(context: &TableContext<'_>, task: TaskId, group: &Group) -> bool {
     let (mut idle, mut busy) = (0, 0);
     for waits in group
         .rows
@@ -206,12 +207,12 @@ fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool 
 }
 
 /// The task that a sleep is charged to: the creator if the child does hardly anything else.
-fn owner(context: &TableContext<'_>, task: u32, group: &Group) -> u32 {
+fn owner(context: &TableContext<'_>, task: TaskId, group: &Group) -> TaskId {
     let Some(known) = context
         .trace
         .tasks
-        .get(task as usize)
-        .filter(|known| known.creator != NONE)
+        .get(task)
+        .filter(|known| known.creator != TaskId::NONE)
     else {
         return task;
     };
@@ -235,14 +236,10 @@ struct Key {
 impl Key {
     /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do, and so may
     /// what ran before the capture and does nothing but sleep.
-    fn of_rhythm(self, context: &TableContext<'_>, task: u32) -> Key {
+    fn of_rhythm(self, context: &TableContext<'_>, task: TaskId) -> Key {
         let ran_before = |known: &Task| !known.born && only_sleeps(context, task);
-        let helps = is_thread(context, task)
-            || context
-                .trace
-                .tasks
-                .get(task as usize)
-                .is_some_and(ran_before);
+        let helps =
+            is_thread(context, task) || context.trace.tasks.get(task).is_some_and(ran_before);
         Key {
             alike_ns: if helps { NO_NS } else { self.alike_ns },
             ..self
@@ -250,13 +247,13 @@ impl Key {
     }
 }
 
-fn is_thread(context: &TableContext<'_>, task: u32) -> bool {
-    let known = context.trace.tasks.get(task as usize);
+fn is_thread(context: &TableContext<'_>, task: TaskId) -> bool {
+    let known = context.trace.tasks.get(task);
     known.is_some_and(|task| task.is_thread)
 }
 
 /// Whether all calls of a task are sleeps.
-fn only_sleeps(context: &TableContext<'_>, task: u32) -> bool {
+fn only_sleeps(context: &TableContext<'_>, task: TaskId) -> bool {
     let events = &context.trace.events;
     let is_sleep = |row: u32| {
         events.action(row) == Action::Restarts || wait_of_row(events, row) == Some(Wait::Sleep)
@@ -268,7 +265,7 @@ fn of_task(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Sleeps>,
     ends: &ProcessEnds,
-    task: u32,
+    task: TaskId,
 ) -> Vec<(Key, Group)> {
     let events = &context.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
@@ -319,12 +316,8 @@ fn of_task(
 
 /// Where a tracer attached during a sleep, that sleep is printed with the time that was left of it. It belongs to those
 /// after it.
-fn join_rest(context: &TableContext<'_>, task: u32, groups: &mut Vec<(Key, Group)>) {
-    let is_cut = context
-        .trace
-        .tasks
-        .get(task as usize)
-        .is_some_and(|task| !task.born);
+fn join_rest(context: &TableContext<'_>, task: TaskId, groups: &mut Vec<(Key, Group)>) {
+    let is_cut = context.trace.tasks.get(task).is_some_and(|task| !task.born);
     let [(rest, one), (key, _), ..] = &groups[..] else {
         return;
     };
@@ -368,7 +361,7 @@ fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
 
 fn write(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     key: Key,
     group: Group,
     paces: bool,
@@ -414,13 +407,13 @@ fn write(
 }
 
 /// The program of the process that waited for this one during the sleep.
-fn waiter(context: &TableContext<'_>, task: u32, row: u32) -> Option<Text> {
+fn waiter(context: &TableContext<'_>, task: TaskId, row: u32) -> Option<Text> {
     let trace = context.trace;
     let creator = trace
         .tasks
-        .get(task as usize)
+        .get(task)
         .map(|task| task.creator)
-        .filter(|&creator| creator != NONE)?;
+        .filter(|&creator| creator != TaskId::NONE)?;
     let end_ns = trace.events.end_ns(row)?;
     let rows = trace.rows_of(creator);
     let before = rows.partition_point(|&other| trace.events.start_ns(other) < end_ns);

@@ -24,6 +24,7 @@ use parsers::{Interner, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::event::{NONE, Shape};
+use trace::store::index::TaskId;
 use trace::store::targets;
 
 table! {
@@ -214,7 +215,7 @@ fn add_to(calls: &mut Vec<(u32, Took)>, kind: u32, took: Took) {
 fn of_process<'tasks>(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Kind>,
-    tasks: &'tasks [u32],
+    tasks: &'tasks [TaskId],
 ) -> Vec<Place<'tasks>> {
     let events = &context.trace.events;
     let count = tasks
@@ -255,7 +256,7 @@ fn of_process<'tasks>(
         }
         programs[now].add(call.kind.number, events.target(call.row), took);
     }
-    let capture = context.trace.tasks[tasks[0] as usize].capture;
+    let capture = context.trace.tasks[tasks[0]].capture;
     let slowest = |calls: Calls| {
         let (found, program) = (calls.slowest(&events.texts)?, calls.program);
         let max_ns = found.took_ns.saturating_add(other_ns);
@@ -285,7 +286,7 @@ type Excess = (i64, i64, i64);
 
 /// The slowest place of a program of a process.
 struct Place<'tasks> {
-    tasks: &'tasks [u32],
+    tasks: &'tasks [TaskId],
     capture: u32,
     program: Text,
     /// Upper bound of the time on the critical path of its calls.

@@ -20,6 +20,7 @@ use path::waits::stops::is_stop_name;
 use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::event::{EventKind, NONE};
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 table! {
@@ -53,7 +54,7 @@ type Sent = FxHashMap<(u32, i32), Vec<u32>>;
 
 /// The effect of a signal on a task.
 struct Stop {
-    task: u32,
+    task: TaskId,
     signal: Text,
     stops: i64,
     total_ns: i64,
@@ -73,7 +74,7 @@ struct Stop {
 /// Builds the table of tasks that were stopped and of processes that were killed.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let stops = stop_signals(context);
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let mut stopped: Vec<Stop> = if stops.is_empty() {
         Vec::new()
     } else {
@@ -111,7 +112,7 @@ fn stop_signals(context: &TableContext<'_>) -> Vec<u32> {
 }
 
 /// The stops of a task by signal.
-fn stopped(context: &TableContext<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
+fn stopped(context: &TableContext<'_>, stops: &[u32], task: TaskId) -> Vec<Stop> {
     let (events, rows) = (&context.trace.events, context.trace.rows_of(task));
     let mut found: Vec<Stop> = Vec::new();
     let mut before = NONE;
@@ -155,7 +156,7 @@ fn stopped(context: &TableContext<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
 }
 
 impl Stop {
-    fn new(task: u32, signal: Text, row: u32, at_ns: i64) -> Stop {
+    fn new(task: TaskId, signal: Text, row: u32, at_ns: i64) -> Stop {
         Stop {
             task,
             signal,
@@ -173,8 +174,8 @@ impl Stop {
     }
 }
 
-fn killed(context: &TableContext<'_>, task: u32) -> Option<Stop> {
-    let known = &context.trace.tasks[task as usize];
+fn killed(context: &TableContext<'_>, task: TaskId) -> Option<Stop> {
+    let known = &context.trace.tasks[task];
     let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else {
         return None;
     };
@@ -191,12 +192,12 @@ fn sent(context: &TableContext<'_>) -> Sent {
         (action == Action::Signals && shape.outcome == Outcome::Ok).then_some(())
     });
     let mut sent: Sent = FxHashMap::default();
-    for task in 0..context.trace.tasks.len() as u32 {
+    for task in context.trace.tasks.keys() {
         for (row, ()) in kills.calls(context, task) {
             let Some(to) = sent_to(context.trace, row) else {
                 continue;
             };
-            sent.entry((context.trace.tasks[task as usize].capture, to))
+            sent.entry((context.trace.tasks[task].capture, to))
                 .or_default()
                 .push(row);
         }
@@ -208,7 +209,7 @@ fn sent(context: &TableContext<'_>) -> Sent {
 
 /// The last call that sent a signal to a process up to a given time.
 fn sender(trace: &Trace, sent: &Sent, stop: &Stop, signal: &[u8], until_ns: i64) -> Option<u32> {
-    let known = trace.tasks.get(stop.task as usize)?;
+    let known = trace.tasks.get(stop.task)?;
     let names = |row: &&u32| trace.events.texts.bytes(trace.events.shape(**row).op) == signal;
     let to = |id: i32| {
         let rows = sent.get(&(known.capture, id))?;
@@ -270,7 +271,7 @@ fn write(
         lasts: kind == "stopped" && lasts(context, &stop),
         total_ns: stop.total_ns,
         max_ns: stop.longest_ns,
-        sender_pid: sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)),
+        sender_pid: sender.map(|(task, _)| i64::from(context.trace.tasks[task].pid)),
         sender_program: sender.map_or(Text::NONE, |(task, row)| context.program(task, row)),
         after_term_ns: stop.after_term_ns,
         asked: asked.map_or(Text::NONE, |row| events.shape(row).syscall),
@@ -287,7 +288,7 @@ fn write(
 
 /// Whether the task has not continued when the capture ends.
 fn lasts(context: &TableContext<'_>, stop: &Stop) -> bool {
-    let known = &context.trace.tasks[stop.task as usize];
+    let known = &context.trace.tasks[stop.task];
     let is_alive = known.death_ns == NO_NS && known.ended.is_none() && !known.superseded;
     is_alive && context.trace.rows_of(stop.task).last() == Some(&stop.last_row)
 }

@@ -19,6 +19,7 @@ use parsers::syscalls::{Action, Transfer, action_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::heuristics::MIN_TARGET_CALLS;
+use trace::store::index::TaskId;
 
 table! {
     syncs "Syncs, by process, syscall and target.";
@@ -46,7 +47,7 @@ enum Kind {
 }
 
 /// The files that each task opened for synchronous writes.
-type Synced = FxHashMap<u32, Vec<Text>>;
+type Synced = FxHashMap<TaskId, Vec<Text>>;
 
 /// Syscall and target; [`Text::NONE`] where targets with few syncs are merged.
 type Key = (Text, Text);
@@ -114,7 +115,7 @@ fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Kind>,
     synced: &Synced,
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<CallGroup<Key>> {
     let events = &context.trace.events;
     let synced: FxHashSet<Text> = tasks
@@ -123,7 +124,7 @@ fn of_process(
         .flatten()
         .copied()
         .collect();
-    let syncs = |&task: &u32| {
+    let syncs = |&task: &TaskId| {
         kinds
             .calls(context, task)
             .any(|(_, kind)| !matches!(kind, Kind::Writes))
@@ -172,7 +173,7 @@ fn synced(context: &TableContext<'_>) -> Synced {
 
 /// Merges the targets with fewer than [`MIN_TARGET_CALLS`] syncs.
 fn by_number(
-    task: u32,
+    task: TaskId,
     groups: Grouping<(Text, Key)>,
     counts: &FxHashMap<(Text, Key), [i64; 2]>,
 ) -> Vec<CallGroup<Key>> {

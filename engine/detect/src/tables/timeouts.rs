@@ -34,6 +34,7 @@ use trace::parallel;
 use trace::store::event::{EventKind, Shape};
 use trace::store::facts::EndedByAlarm;
 use trace::store::heuristics::MIN_RHYTHM_WAITS;
+use trace::store::index::TaskId;
 use trace::store::time_limits::{ran_out, wait_of_shape};
 use trace::store::trace::Capture;
 
@@ -133,14 +134,14 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 /// The tasks with waits that expired, unless all of these waits together stay below the caller's threshold: a row has no
 /// more time than they have.
-fn tasks_with_expired(context: &TableContext<'_>) -> Vec<u32> {
+fn tasks_with_expired(context: &TableContext<'_>) -> Vec<TaskId> {
     let may_expire = ShapeIndex::new(context, |action, shape| {
         action
             .wait()
             .filter(|&wait| wait != Wait::Sleep && may_expire(context, wait, shape))
     });
-    let tasks: Vec<u32> = context.tasks().collect();
-    let expired_ns = |&task: &u32| {
+    let tasks: Vec<TaskId> = context.tasks().collect();
+    let expired_ns = |&task: &TaskId| {
         let expired = may_expire
             .calls(context, task)
             .filter(|&(row, wait)| is_expired(context, task, row, wait));
@@ -149,17 +150,17 @@ fn tasks_with_expired(context: &TableContext<'_>) -> Vec<u32> {
             .reduce(|sum_ns, ns| sum_ns + ns)
     };
     let found: Vec<Option<i64>> = parallel::map(&tasks, expired_ns);
-    let found: Vec<(u32, i64)> = tasks
+    let found: Vec<(TaskId, i64)> = tasks
         .into_iter()
         .zip(found)
         .filter_map(|(task, ns)| Some((task, ns?)))
         .collect();
-    let capture = |task: u32| context.trace.tasks[task as usize].capture;
+    let capture = |task: TaskId| context.trace.tasks[task].capture;
     let mut sums: FxHashMap<u32, i64> = FxHashMap::default();
     found
         .iter()
         .for_each(|&(task, ns)| *sums.entry(capture(task)).or_default() += ns);
-    let reaches = |task: u32| {
+    let reaches = |task: TaskId| {
         let ns = sums.get(&capture(task)).copied().unwrap_or(0);
         context
             .threshold
@@ -194,7 +195,7 @@ struct OfTask {
 }
 
 impl OfTask {
-    fn new(around: &Around<'_>, task: u32) -> OfTask {
+    fn new(around: &Around<'_>, task: TaskId) -> OfTask {
         let (context, sockets) = (around.context, &around.sockets);
         let events = &context.trace.events;
         let mut here = OfTask::default();
@@ -257,7 +258,7 @@ impl OfTask {
         }
     }
 
-    fn waits(&mut self, around: &Around<'_>, task: u32, row: u32, wait: Wait) {
+    fn waits(&mut self, around: &Around<'_>, task: TaskId, row: u32, wait: Wait) {
         let (context, events) = (around.context, &around.context.trace.events);
         let shape = events.shape(row);
         let kind = (shape.syscall, shape.op, shape.target);
@@ -358,7 +359,7 @@ impl OfTask {
     }
 
     /// Whether the last wait for the same thing expired, and the task then did something else of its own accord.
-    fn gave_up(&self, around: &Around<'_>, task: u32, all: &All, key: &GroupKey) -> bool {
+    fn gave_up(&self, around: &Around<'_>, task: TaskId, all: &All, key: &GroupKey) -> bool {
         let events = &around.context.trace.events;
         all.last.is_some_and(|(row, expired)| {
             let target = events.target(row);
@@ -381,7 +382,7 @@ impl OfTask {
         mut self,
         around: &Around<'_>,
         victims: &Victims<'_>,
-        task: u32,
+        task: TaskId,
         builder: &mut TableBuilder<'_>,
     ) {
         let context = around.context;
@@ -473,7 +474,7 @@ fn awaited(action: Action) -> Option<&'static str> {
 }
 
 /// Whether a wait ended because of its time limit. Polls with a zero timeout and sleeps do not count.
-pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: Wait) -> bool {
+pub(super) fn is_expired(context: &TableContext<'_>, task: TaskId, row: u32, wait: Wait) -> bool {
     let events = &context.trace.events;
     let errno = events.texts.bytes(events.shape(row).errno);
     match wait {
@@ -505,7 +506,7 @@ pub(super) fn may_expire(context: &TableContext<'_>, wait: Wait, shape: &Shape) 
 }
 
 /// Whether the next event of the task is SIGALRM.
-fn ended_by_own_timer(context: &TableContext<'_>, task: u32, row: u32) -> bool {
+fn ended_by_own_timer(context: &TableContext<'_>, task: TaskId, row: u32) -> bool {
     let events = &context.trace.events;
     let next = context
         .trace

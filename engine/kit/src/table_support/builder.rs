@@ -8,6 +8,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::grouping::CallGroup;
 use crate::table_support::provenance::Provenance;
 use parsers::{NO_ID, NO_NS, Text};
+use trace::store::index::TaskId;
 use trace::store::schema::TableSchema;
 use trace::store::table::{Table, TextColumn, Values};
 
@@ -77,13 +78,13 @@ impl<'context> TableBuilder<'context> {
     }
 
     /// The next five columns: capture, task, pid, tid, and the program at the time of `row`.
-    pub(super) fn next_task(&mut self, task: u32, row: u32) {
+    pub(super) fn next_task(&mut self, task: TaskId, row: u32) {
         self.task_columns(task, row);
     }
 
     /// The next six columns: those of a task, then the number of processes. Ids are missing if there are several.
-    pub(super) fn next_processes(&mut self, task: u32, program: Text, processes: i64) {
-        let known = &self.context.trace.tasks[task as usize];
+    pub(super) fn next_processes(&mut self, task: TaskId, program: Text, processes: i64) {
+        let known = &self.context.trace.tasks[task];
         let (pid, tid) = (known.pid, known.tid);
         let of_one = |value: i64| (processes == 1).then_some(value);
         self.wall_ns = self.context.wall_ns(known.capture);
@@ -162,8 +163,8 @@ impl<'context> TableBuilder<'context> {
     }
 
     /// Sets capture, task, pid, tid and program from the task, with its program at the time of `row`.
-    pub fn task_columns(&mut self, task: u32, row: u32) {
-        let (context, known) = (self.context, &self.context.trace.tasks[task as usize]);
+    pub fn task_columns(&mut self, task: TaskId, row: u32) {
+        let (context, known) = (self.context, &self.context.trace.tasks[task]);
         self.wall_ns = context.wall_ns(known.capture);
         self.int("capture", i64::from(known.capture));
         self.int("task", i64::from(task));

@@ -129,7 +129,11 @@ fn each_call(context: &TableContext<'_>, members: &[Provenance], mut visit: impl
 fn each_of_scope(context: &TableContext<'_>, scope: &Scope, visit: &mut impl FnMut(u32)) {
     let trace = context.trace;
     let filter = ScopeFilter::new(trace, scope);
-    for task in (0..trace.tasks.len() as u32).filter(|&task| filter.may_have_task(trace, task)) {
+    for task in trace
+        .tasks
+        .keys()
+        .filter(|&task| filter.may_have_task(trace, task))
+    {
         context.attribution.each(trace, task, |charge| {
             if charge.is_gap
                 || charge.row == NONE

@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::{Capture, Trace};
 
 /// Number of tasks searched per batch for the largest unclaimed pieces. After each batch, the search stops if no other
@@ -81,7 +82,7 @@ pub fn claims(
     limit: usize,
 ) -> Claims {
     let index = ClaimIndex::new(context, pieces, claims);
-    let tasks = 0..context.trace.tasks.len() as u32;
+    let tasks: Vec<TaskId> = context.trace.tasks.keys().collect();
     let new = || (Shares::new(claims.len()), Owners::default());
     let each = tasks
         .into_par_iter()
@@ -96,10 +97,10 @@ pub fn claims(
     let unclaimed = Unclaimed::new(&index, std::mem::take(&mut divided.unclaimed), claimed);
     // Only the path can be unexplained. Elapsed times are not parts of it.
     let is_path =
-        |&(task, _): &(u32, i64)| context.capture_of(task).is_none_or(Capture::has_wall_clock);
+        |&(task, _): &(TaskId, i64)| context.capture_of(task).is_none_or(Capture::has_wall_clock);
     let (path, elapsed): (Vec<_>, Vec<_>) = divided.rest_ns.into_iter().partition(is_path);
     let rest = index.largest(&path, &unclaimed, limit);
-    let sum = |rest: &[(u32, i64)]| rest.iter().map(|&(_, ns)| ns).sum();
+    let sum = |rest: &[(TaskId, i64)]| rest.iter().map(|&(_, ns)| ns).sum();
     Claims {
         rest_ns: sum(&path),
         elapsed_rest_ns: sum(&elapsed),
@@ -112,7 +113,7 @@ pub fn claims(
 struct Shares {
     shares: Vec<Share>,
     /// Unclaimed time per task, in task order.
-    rest_ns: Vec<(u32, i64)>,
+    rest_ns: Vec<(TaskId, i64)>,
     /// A bit for each call and each gap of the tasks with claims: whether its part of the path is unclaimed.
     unclaimed: Vec<u64>,
     /// The claim that owns each event, or the gap after it (`true`), for events that have spilled parts of the path.
@@ -165,14 +166,14 @@ impl Unclaimed {
     /// `bits` are those of the tasks with claims, in task order.
     fn new(index: &ClaimIndex<'_>, bits: Vec<u64>, spilled: Vec<bool>) -> Unclaimed {
         let trace = index.context.trace;
-        let words = |task: u32| {
+        let words = |task: TaskId| {
             if index.is_free(task) {
                 0
             } else {
                 words_of(trace.rows_of(task).len())
             }
         };
-        let firsts = (0..trace.tasks.len() as u32).scan(0, |next, task| {
+        let firsts = trace.tasks.keys().scan(0, |next, task| {
             let first = *next;
             *next += words(task);
             Some(first)
@@ -185,9 +186,9 @@ impl Unclaimed {
     }
 
     /// Whether the part of a call or gap of a task with claims is unclaimed.
-    fn has(&self, task: u32, at: usize, is_gap: bool) -> bool {
+    fn has(&self, task: TaskId, at: usize, is_gap: bool) -> bool {
         let bit = bit_of(at, is_gap);
-        self.bits[self.firsts[task as usize] + bit / 64] >> (bit % 64) & 1 == 1
+        self.bits[self.firsts[task.index()] + bit / 64] >> (bit % 64) & 1 == 1
     }
 
     fn has_spilled(&self, place: u32) -> bool {
@@ -290,7 +291,7 @@ struct ClaimIndex<'a> {
     context: &'a TableContext<'a>,
     pieces: &'a Pieces,
     /// Sorted by task, then by claim number.
-    listed: Vec<(u32, u32, TaskEvents<'a>)>,
+    listed: Vec<(TaskId, u32, TaskEvents<'a>)>,
     /// Index of the first claim on each task, and the total number at the end.
     offsets: Vec<u32>,
     scopes: Scopes,
@@ -314,7 +315,7 @@ impl<'a> ClaimIndex<'a> {
         let mut offsets = vec![0; context.trace.tasks.len() + 1];
         listed
             .iter()
-            .for_each(|&(task, ..)| offsets[task as usize + 1] += 1);
+            .for_each(|&(task, ..)| offsets[task.index() + 1] += 1);
         for at in 1..offsets.len() {
             offsets[at] += offsets[at - 1];
         }
@@ -328,22 +329,22 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// The claims on events of a task.
-    fn listed(&self, task: u32) -> &[(u32, u32, TaskEvents<'a>)] {
+    fn listed(&self, task: TaskId) -> &[(TaskId, u32, TaskEvents<'a>)] {
         let bounds = self
             .offsets
-            .get(task as usize)
-            .zip(self.offsets.get(task as usize + 1));
+            .get(task.index())
+            .zip(self.offsets.get(task.index() + 1));
         bounds.map_or(&[], |(&from, &to)| &self.listed[from as usize..to as usize])
     }
 
     /// Whether no claim covers any of the task's own events.
-    fn is_free(&self, task: u32) -> bool {
+    fn is_free(&self, task: TaskId) -> bool {
         self.scopes.filters.is_empty() && self.listed(task).is_empty()
     }
 
     /// The task's time on the path without its spilled parts.
-    fn packed_ns(&self, task: u32) -> i64 {
-        let mut ns = self.pieces.exclusive_by_task()[task as usize];
+    fn packed_ns(&self, task: TaskId) -> i64 {
+        let mut ns = self.pieces.exclusive_by_task()[task.index()];
         self.context
             .attribution
             .each_spilled(self.context.trace, task, |charge| ns -= charge.ns);
@@ -351,7 +352,7 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// Assigns each event of the task to the first claim that lists it.
-    fn mark(&self, task: u32, marks: &mut Owners) {
+    fn mark(&self, task: TaskId, marks: &mut Owners) {
         let trace = self.context.trace;
         let rows = trace.rows_of(task);
         for owners in [&mut marks.calls, &mut marks.gaps] {
@@ -380,7 +381,7 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// Assigns the calls of claimed shapes, in one pass however many claims there are.
-    fn mark_shapes(&self, task: u32, marks: &mut Owners) {
+    fn mark_shapes(&self, task: TaskId, marks: &mut Owners) {
         let (trace, listed) = (self.context.trace, self.listed(task));
         if !listed.iter().any(|(.., part)| part.is_by_shape()) {
             return;
@@ -404,7 +405,7 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// Divides the packed parts of the task among the claims.
-    fn divide(&self, task: u32, marks: &mut Owners, divided: &mut Shares) {
+    fn divide(&self, task: TaskId, marks: &mut Owners, divided: &mut Shares) {
         let (trace, attribution) = (self.context.trace, self.context.attribution);
         if self.is_free(task) {
             return divided.rest_ns.push((task, self.packed_ns(task)));
@@ -451,7 +452,7 @@ impl<'a> ClaimIndex<'a> {
         let attribution = self.context.attribution;
         let mut claimed = vec![false; attribution.others()];
         let mut known = FxHashMap::default();
-        for task in 0..self.context.trace.tasks.len() as u32 {
+        for task in self.context.trace.tasks.keys() {
             known.clear();
             attribution.each_spilled(self.context.trace, task, |charge| {
                 let owner = divided
@@ -461,7 +462,7 @@ impl<'a> ClaimIndex<'a> {
                     .unwrap_or(NONE);
                 let first = self.give(task, charge, owner, &mut known, divided);
                 if first == NONE {
-                    divided.rest_ns[task as usize].1 += charge.ns;
+                    divided.rest_ns[task.index()].1 += charge.ns;
                 } else if let Some(claimed) = charge
                     .place
                     .and_then(|place| claimed.get_mut(place as usize))
@@ -477,7 +478,7 @@ impl<'a> ClaimIndex<'a> {
     /// cover it. Returns the first claim, or `NONE`.
     fn give(
         &self,
-        task: u32,
+        task: TaskId,
         charge: &Charge,
         owner: u32,
         known: &mut FxHashMap<Like, Vec<u32>>,
@@ -504,12 +505,12 @@ impl<'a> ClaimIndex<'a> {
     }
 
     /// The largest unclaimed pieces.
-    fn largest(&self, rest_ns: &[(u32, i64)], unclaimed: &Unclaimed, limit: usize) -> Pieces {
+    fn largest(&self, rest_ns: &[(TaskId, i64)], unclaimed: &Unclaimed, limit: usize) -> Pieces {
         let context = self.context;
-        let mut tasks: Vec<(u32, i64)> =
+        let mut tasks: Vec<(TaskId, i64)> =
             rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
         tasks.par_sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
-        let mut each: FxHashMap<u32, Vec<Piece>> = FxHashMap::default();
+        let mut each: FxHashMap<TaskId, Vec<Piece>> = FxHashMap::default();
         let mut largest: Vec<i64> = Vec::new();
         let twins = context.trace.events.twins();
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
@@ -521,7 +522,7 @@ impl<'a> ClaimIndex<'a> {
             {
                 break;
             }
-            let of_task = |sums: &mut PieceSums<'_>, &(task, _): &(u32, i64)| {
+            let of_task = |sums: &mut PieceSums<'_>, &(task, _): &(TaskId, i64)| {
                 (task, self.rest_of(task, unclaimed, limit, sums))
             };
             for (task, pieces) in tasks
@@ -535,7 +536,7 @@ impl<'a> ClaimIndex<'a> {
             largest.sort_unstable_by_key(|&ns| Reverse(ns));
             largest.truncate(limit);
         }
-        let tasks = 0..context.trace.tasks.len() as u32;
+        let tasks = context.trace.tasks.keys();
         Pieces::of_tasks(
             tasks.map(|task| each.remove(&task).unwrap_or_default()),
             context.windows,
@@ -545,7 +546,7 @@ impl<'a> ClaimIndex<'a> {
     /// The largest unclaimed pieces of a task, in the order of the task.
     fn rest_of(
         &self,
-        task: u32,
+        task: TaskId,
         unclaimed: &Unclaimed,
         limit: usize,
         sums: &mut PieceSums<'_>,
@@ -583,8 +584,8 @@ impl<'a> ClaimIndex<'a> {
 }
 
 /// Those among the claims on a task that list a shape.
-fn claims_on(shape: u32, listed: &[(u32, u32, TaskEvents<'_>)]) -> Vec<ShapeClaim> {
-    let claim = |&(_, number, part): &(u32, u32, TaskEvents<'_>)| match part {
+fn claims_on(shape: u32, listed: &[(TaskId, u32, TaskEvents<'_>)]) -> Vec<ShapeClaim> {
+    let claim = |&(_, number, part): &(TaskId, u32, TaskEvents<'_>)| match part {
         TaskEvents::Shapes(shapes, first_row, last_row) if shapes.binary_search(&shape).is_ok() => {
             Some((number, first_row, last_row))
         }
@@ -636,7 +637,7 @@ impl Scopes {
     fn of<'k>(
         &self,
         context: &TableContext<'_>,
-        task: u32,
+        task: TaskId,
         charge: &Charge,
         known: &'k mut FxHashMap<Like, Vec<u32>>,
     ) -> &'k [u32] {

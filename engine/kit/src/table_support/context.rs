@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 use trace::query::selection::Selection;
 use trace::store::event::NONE;
 use trace::store::grouped::Grouped;
+use trace::store::index::TaskId;
 use trace::store::programs::script_of;
 use trace::store::trace::{Capture, Trace};
 
@@ -24,7 +25,7 @@ pub struct TableMemo {
     time_index: OnceLock<TimeIndex>,
     /// The costliest targets that processes read from the start more than once, with their time on the critical path.
     pub(crate) begun_again: OnceLock<Vec<(Text, i64)>>,
-    processes: OnceLock<Grouped>,
+    processes: OnceLock<Grouped<u32, TaskId>>,
     /// Loops of long tasks.
     pub loops: LoopMemo,
     /// Data transferred by each task.
@@ -70,8 +71,8 @@ pub struct TableContext<'context> {
 
 impl TableContext<'_> {
     /// The tasks that count and can reach the threshold.
-    pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
-        let tasks = 0..self.trace.tasks.len() as u32;
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        let tasks = self.trace.tasks.keys();
         tasks.filter(|&task| self.matters(task) && self.selection.touches_task(task))
     }
 
@@ -90,13 +91,13 @@ impl TableContext<'_> {
     }
 
     /// The selected tasks by process, in the order of the first task of each.
-    pub fn selected_processes(&self) -> &Grouped {
+    pub fn selected_processes(&self) -> &Grouped<u32, TaskId> {
         self.memo.processes.get_or_init(|| {
             let mains = self.trace.main_tasks();
             let (mut of_mains, mut count) = (vec![NONE; mains.len()], 0);
-            let of_tasks = (0..).zip(mains).map(|(task, &main)| {
+            let of_tasks = mains.iter_enumerated().map(|(task, &main)| {
                 let of_main = of_mains
-                    .get_mut(main as usize)
+                    .get_mut(main.index())
                     .filter(|_| self.selection.touches_task(task))?;
                 if *of_main == NONE {
                     (*of_main, count) = (count, count + 1);
@@ -109,26 +110,26 @@ impl TableContext<'_> {
     }
 
     /// Whether the task can reach the threshold.
-    pub fn matters(&self, task: u32) -> bool {
+    pub fn matters(&self, task: TaskId) -> bool {
         self.matters
-            .is_none_or(|matters| matters.get(task as usize) == Some(&true))
+            .is_none_or(|matters| matters.get(task.index()) == Some(&true))
     }
 
     /// The selected calls of a task, ordered by start.
-    pub fn calls_of(&self, task: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+    pub fn calls_of(&self, task: TaskId) -> impl DoubleEndedIterator<Item = u32> + '_ {
         self.call_places(task).map(|(_, row)| row)
     }
 
     /// The same with their indexes among all rows of the task.
-    pub fn call_places(&self, task: u32) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
+    pub fn call_places(&self, task: TaskId) -> impl DoubleEndedIterator<Item = (usize, u32)> + '_ {
         let is_call = self.trace.are_calls(task);
         let rows = self.trace.rows_of(task).iter().copied().enumerate();
         rows.filter(move |&(at, row)| is_call(at) && self.selection.has(row))
     }
 
     /// The capture of a task.
-    pub fn capture_of(&self, task: u32) -> Option<&Capture> {
-        let number = self.trace.tasks.get(task as usize)?.capture;
+    pub fn capture_of(&self, task: TaskId) -> Option<&Capture> {
+        let number = self.trace.tasks.get(task)?.capture;
         self.trace.captures.get(number as usize)
     }
 
@@ -149,21 +150,21 @@ impl TableContext<'_> {
     }
 
     /// Data quality of the capture of a task.
-    pub fn trust_of(&self, task: u32) -> Option<&Trust> {
+    pub fn trust_of(&self, task: TaskId) -> Option<&Trust> {
         self.trace
             .tasks
-            .get(task as usize)
+            .get(task)
             .and_then(|task| self.trust_of_capture(task.capture))
     }
 
     /// What tracing adds to a call of a task on average.
-    pub fn tracing_cost(&self, task: u32) -> TracingCost {
+    pub fn tracing_cost(&self, task: TaskId) -> TracingCost {
         self.trust_of(task)
             .map_or_else(TracingCost::default, |trust| trust.tracing)
     }
 
     /// The path of a task, to estimate what tracing added to it. What is unlike most is a part of a call, or of no call.
-    pub fn traced(&self, task: u32) -> TracedTime {
+    pub fn traced(&self, task: TaskId) -> TracedTime {
         let (mut traced, cost) = (TracedTime::default(), self.tracing_cost(task));
         let places = self.attribution.places(self.trace, task);
         self.attribution
@@ -174,7 +175,7 @@ impl TableContext<'_> {
     }
 
     /// The script that the task interprets during an event.
-    pub fn script(&self, task: u32, row: u32) -> Option<String> {
+    pub fn script(&self, task: TaskId, row: u32) -> Option<String> {
         let program = self
             .selection
             .program_index
@@ -183,7 +184,7 @@ impl TableContext<'_> {
     }
 
     /// The program that the task runs during an event.
-    pub fn program(&self, task: u32, row: u32) -> Text {
+    pub fn program(&self, task: TaskId, row: u32) -> Text {
         let program = self
             .selection
             .program_index

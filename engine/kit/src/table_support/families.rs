@@ -3,7 +3,8 @@
 
 use crate::table_support::context::TableContext;
 use parsers::NO_NS;
-use trace::store::event::{EventKind, NONE};
+use trace::store::event::EventKind;
+use trace::store::index::{TaskId, TiVec, ti_vec};
 use trace::store::trace::Trace;
 
 /// Maximum number of ancestors that are followed, which also bounds circular claims of ancestry.
@@ -12,19 +13,19 @@ const MAX_GENERATIONS: usize = 64;
 /// Time on the critical path by task.
 pub struct PathTimes {
     /// Time of the task itself, in calls and between them.
-    pub own_ns: Vec<i64>,
+    pub own_ns: TiVec<TaskId, i64>,
     /// Time of the task and all its descendants.
-    pub inclusive_ns: Vec<i64>,
+    pub inclusive_ns: TiVec<TaskId, i64>,
 }
 
 impl PathTimes {
     /// Sums the time of each task, and of its descendants.
     pub fn new(context: &TableContext<'_>) -> PathTimes {
-        let own_ns = context.time_index().by_task(context.trace.tasks.len());
-        let mut inclusive_ns = vec![0i64; own_ns.len()];
-        for (task, &ns) in (0u32..).zip(&own_ns).filter(|&(_, &ns)| ns > 0) {
+        let own_ns = TiVec::from(context.time_index().by_task(context.trace.tasks.len()));
+        let mut inclusive_ns = ti_vec![0i64; own_ns.len()];
+        for (task, &ns) in own_ns.iter_enumerated().filter(|&(_, &ns)| ns > 0) {
             for above in ancestors(context.trace, task) {
-                inclusive_ns[above as usize] += ns;
+                inclusive_ns[above] += ns;
             }
         }
         PathTimes {
@@ -35,23 +36,23 @@ impl PathTimes {
 }
 
 /// A task, its creator, and so on.
-fn ancestors(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
-    let up = move |&at: &u32| {
+fn ancestors(trace: &Trace, task: TaskId) -> impl Iterator<Item = TaskId> {
+    let up = move |&at: &TaskId| {
         let creator = trace
             .tasks
-            .get(at as usize)
-            .map_or(NONE, |task| task.creator);
-        (creator != NONE
+            .get(at)
+            .map_or(TaskId::NONE, |task| task.creator);
+        (creator.is_some()
             && creator != task
             && creator != at
-            && (creator as usize) < trace.tasks.len())
+            && creator.index() < trace.tasks.len())
         .then_some(creator)
     };
     std::iter::successors(Some(task), up).take(MAX_GENERATIONS)
 }
 
 /// Whether a task equals another one or descends from it.
-pub fn descends(trace: &Trace, task: u32, from: u32) -> bool {
+pub fn descends(trace: &Trace, task: TaskId, from: TaskId) -> bool {
     ancestors(trace, task).any(|above| above == from)
 }
 
@@ -63,16 +64,16 @@ pub fn path_ns(context: &TableContext<'_>, rows: impl Iterator<Item = u32>) -> i
 }
 
 /// The lifetime of a task as far as it was captured.
-pub fn life(trace: &Trace, task: u32) -> Option<(i64, i64)> {
+pub fn life(trace: &Trace, task: TaskId) -> Option<(i64, i64)> {
     let known = trace
         .tasks
-        .get(task as usize)
+        .get(task)
         .filter(|task| task.birth_ns != NO_NS)?;
     Some((known.birth_ns, known.end_ns().max(known.birth_ns)))
 }
 
 /// The first and last call of a task.
-pub fn ends(trace: &Trace, task: u32) -> Option<(u32, u32)> {
+pub fn ends(trace: &Trace, task: TaskId) -> Option<(u32, u32)> {
     let is_call = |row: &&u32| trace.events.kind(**row) == EventKind::Call;
     let rows = trace.rows_of(task);
     Some((

@@ -4,12 +4,13 @@
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use trace::store::index::TaskId;
 
 /// A loop that was found, before its calls are looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundLoop {
     /// The task that repeats them.
-    pub task: u32,
+    pub task: TaskId,
     /// From the first event to the last, as indexes among the rows of the task.
     pub places: Range<usize>,
     /// Row of the first call.
@@ -52,7 +53,7 @@ const MIN_EVENTS: usize = 1 << 14;
 
 /// The loops of long tasks, each searched on first use.
 #[derive(Default)]
-pub struct LoopMemo(Mutex<FxHashMap<u32, Arc<LoopsOfTask>>>);
+pub struct LoopMemo(Mutex<FxHashMap<TaskId, Arc<LoopsOfTask>>>);
 
 /// Empty until the search is over.
 type LoopsOfTask = OnceLock<Arc<Vec<FoundLoop>>>;
@@ -61,7 +62,7 @@ impl LoopMemo {
     /// The loops of a task of so many events, searched unless they are known.
     pub fn of(
         &self,
-        task: u32,
+        task: TaskId,
         events: usize,
         search: impl FnOnce() -> Vec<FoundLoop>,
     ) -> Arc<Vec<FoundLoop>> {

@@ -7,12 +7,13 @@ use crate::table_support::threshold::Threshold;
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
+use trace::store::index::TaskId;
 
 /// Calls of one process, or of several processes that run the same program, which form one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallGroup<K> {
     /// Main task of the process, or of the first process.
-    pub task: u32,
+    pub task: TaskId,
     /// The program.
     pub program: Text,
     /// Number of processes.
@@ -27,7 +28,7 @@ pub struct CallGroup<K> {
 
 impl<K> CallGroup<K> {
     /// A group of calls of one process.
-    pub fn of_one(task: u32, program: Text, key: K, rows: Vec<u32>) -> CallGroup<K> {
+    pub fn of_one(task: TaskId, program: Text, key: K, rows: Vec<u32>) -> CallGroup<K> {
         CallGroup {
             task,
             program,
@@ -115,7 +116,7 @@ fn limit_groups_to<K: Clone + Eq + Hash>(
         let capture = context
             .trace
             .tasks
-            .get(group.task as usize)
+            .get(group.task)
             .map_or(0, |task| task.capture);
         let key = coarse(&group.key);
         let at = *places
@@ -158,7 +159,7 @@ fn reaching<K>(
         context
             .trace
             .tasks
-            .get(group.task as usize)
+            .get(group.task)
             .map_or(0, |task| task.capture)
     };
     let times: Vec<_> = groups
@@ -256,12 +257,14 @@ mod tests {
                 .exit(100)
         });
         look(&build(plans.collect()), |context| {
-            let rows = |task: u32| context.calls_of(task).take(2).collect::<Vec<_>>();
-            let groups = (0..5).map(|task| {
+            let rows = |task: TaskId| context.calls_of(task).take(2).collect::<Vec<_>>();
+            let groups = context.trace.tasks.keys().map(|task| {
                 let program = context.program(task, rows(task)[1]);
                 CallGroup::of_one(task, program, ("read", task), rows(task))
             });
-            let groups = limit_groups_to(context, groups.collect(), 1, |&(what, _)| (what, 9));
+            let groups = limit_groups_to(context, groups.collect(), 1, |&(what, _)| {
+                (what, TaskId::new(9))
+            });
             let merged: Vec<_> = groups
                 .iter()
                 .map(|group| (group.processes, group.key, group.rows.len()))
@@ -277,7 +280,7 @@ mod tests {
             assert!(
                 merged[1..]
                     .iter()
-                    .all(|&(processes, key, rows)| key == ("read", 9)
+                    .all(|&(processes, key, rows)| key == ("read", TaskId::new(9))
                         && rows as i64 == 2 * processes)
             );
         });

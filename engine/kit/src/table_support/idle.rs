@@ -11,13 +11,14 @@ use parsers::syscalls::{self, Action, Class, Effort, Wait};
 use path::waits::wait_kinds::{failed_at_once, never_returned, timed_out, wait_of_row};
 use trace::store::event::EventKind;
 use trace::store::heuristics::MIN_INPUT_WAIT_NS;
+use trace::store::index::TaskId;
 
 /// Number of calls after a sleep that are checked for a wait.
 const MAX_ROWS_AFTER: usize = 32;
 
 /// Whether a task waits for input from outside the trace after a sleep, before it does anything observable. [`None`] if
 /// it does nothing more.
-pub fn waits_after(context: &TableContext<'_>, task: u32, sleep: u32) -> Option<bool> {
+pub fn waits_after(context: &TableContext<'_>, task: TaskId, sleep: u32) -> Option<bool> {
     let events = &context.trace.events;
     let later = context
         .trace

@@ -4,12 +4,13 @@ use crate::table_support::context::TableContext;
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
+use trace::store::index::TaskId;
 
 /// Finds tasks by the ids that signals are sent to.
 pub struct Victims<'all> {
     context: &'all TableContext<'all>,
     /// By capture and id; built for the first signal.
-    by_id: OnceCell<FxHashMap<(u32, i32), Vec<u32>>>,
+    by_id: OnceCell<FxHashMap<(u32, i32), Vec<TaskId>>>,
 }
 
 impl<'all> Victims<'all> {
@@ -22,13 +23,13 @@ impl<'all> Victims<'all> {
     }
 
     /// The task that had the id when a call of `task` sent the signal.
-    pub fn of(&self, task: u32, row: u32) -> Option<u32> {
+    pub fn of(&self, task: TaskId, row: u32) -> Option<TaskId> {
         let (trace, events) = (self.context.trace, &self.context.trace.events);
         let (id, _) = parsers::scan::number(events.texts.bytes(events.target(row)))?;
-        let capture = trace.tasks.get(task as usize)?.capture;
+        let capture = trace.tasks.get(task)?.capture;
         let sent_ns = events.start_ns(row);
-        let lived = |&&number: &&u32| {
-            let known = &trace.tasks[number as usize];
+        let lived = |&&number: &&TaskId| {
+            let known = &trace.tasks[number];
             known.birth_ns <= sent_ns && (known.death_ns == NO_NS || known.death_ns >= sent_ns)
         };
         self.by_id()
@@ -38,10 +39,10 @@ impl<'all> Victims<'all> {
             .copied()
     }
 
-    fn by_id(&self) -> &FxHashMap<(u32, i32), Vec<u32>> {
+    fn by_id(&self) -> &FxHashMap<(u32, i32), Vec<TaskId>> {
         self.by_id.get_or_init(|| {
-            let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
-            for (number, task) in (0..).zip(&self.context.trace.tasks) {
+            let mut by_id: FxHashMap<(u32, i32), Vec<TaskId>> = FxHashMap::default();
+            for (number, task) in self.context.trace.tasks.iter_enumerated() {
                 by_id
                     .entry((task.capture, task.tid))
                     .or_default()

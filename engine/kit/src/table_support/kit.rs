@@ -35,6 +35,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::grouping::CallGroup;
 use crate::table_support::pruning::Cost;
 use parsers::{NO_ID, NO_NS, Text};
+use trace::store::index::TaskId;
 use trace::store::schema::{TableSchema, types};
 
 /// Builds a table.
@@ -111,7 +112,7 @@ cells! {
 #[derive(Clone, Copy)]
 pub struct TaskAt {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// Row of the event.
     pub row: u32,
 }
@@ -131,7 +132,7 @@ pub enum ProcessesOf {
     /// One process, or several of one program.
     Processes {
         /// The main task of the process, or of the first.
-        task: u32,
+        task: TaskId,
         /// The program of the first call.
         program: Text,
         /// Number of processes.

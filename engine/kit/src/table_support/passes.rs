@@ -14,6 +14,7 @@ use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::events::EventTable;
+use trace::store::index::TaskId;
 
 /// What a call does in a pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -180,7 +181,7 @@ struct Start {
 /// The passes of one program of a process over one thing.
 pub struct ProcessPasses {
     /// The main task of the process.
-    pub task: u32,
+    pub task: TaskId,
     /// The program.
     pub program: Text,
     /// What it passes over.
@@ -194,7 +195,7 @@ pub fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<PassKind>,
     chosen: &[bool],
-    tasks: &[u32],
+    tasks: &[TaskId],
 ) -> Vec<ProcessPasses> {
     let events = &context.trace.events;
     let mut walker = Walker::default();

@@ -12,6 +12,7 @@ use parsers::line::Ended;
 use path::waits::wait_kinds::was_broken_off;
 use rustc_hash::FxHashMap;
 use trace::store::event::{EventKind, Shape};
+use trace::store::index::TaskId;
 use trace::store::task_relations::main_task;
 
 /// The signals that told processes to end.
@@ -29,7 +30,11 @@ impl ProcessEnds {
         if !trace.shape_parts().parts().iter().any(is_told) {
             return ProcessEnds { told };
         }
-        for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.signals > 0) {
+        for (number, task) in trace
+            .tasks
+            .iter_enumerated()
+            .filter(|(_, task)| task.signals > 0)
+        {
             let signals = trace
                 .rows_of(number)
                 .iter()
@@ -51,13 +56,13 @@ impl ProcessEnds {
     }
 
     /// Whether the process of a task exited during the capture, without being told to.
-    pub fn ends_by_itself(&self, context: &TableContext<'_>, task: u32) -> bool {
+    pub fn ends_by_itself(&self, context: &TableContext<'_>, task: TaskId) -> bool {
         matches!(ended(context, task), Some(Ended::Exited(_))) && self.told(context, task).is_none()
     }
 
     /// Whether a call of a task began after its process was told to end. Without times, lines of different files have no
     /// order.
-    pub fn was_told_before(&self, context: &TableContext<'_>, task: u32, row: u32) -> bool {
+    pub fn was_told_before(&self, context: &TableContext<'_>, task: TaskId, row: u32) -> bool {
         let events = &context.trace.events;
         let has_order = |told: u32| {
             let one_file = context
@@ -71,7 +76,7 @@ impl ProcessEnds {
 
     /// Whether the signal that told the process of a task to end broke off its call: what it does then is not what it
     /// waited for.
-    pub fn cut(&self, context: &TableContext<'_>, task: u32, row: u32) -> bool {
+    pub fn cut(&self, context: &TableContext<'_>, task: TaskId, row: u32) -> bool {
         let trace = context.trace;
         let next = || trace.rows_from(task, row).get(1).copied();
         was_broken_off(&trace.events, row)
@@ -82,15 +87,15 @@ impl ProcessEnds {
     }
 
     /// The signal that told the process of a task to end, if it then ended.
-    pub fn told(&self, context: &TableContext<'_>, task: u32) -> Option<u32> {
-        let known = context.trace.tasks.get(task as usize)?;
+    pub fn told(&self, context: &TableContext<'_>, task: TaskId) -> Option<u32> {
+        let known = context.trace.tasks.get(task)?;
         let told = self.told.get(&(known.capture, known.pid))?;
         ended(context, task).map(|_| *told)
     }
 
     /// The SIGTERM that told the process of a task to end, if SIGKILL had to end it. Of the other signals, programs survive
     /// many: a person interrupts a command, and a server reads its files again.
-    pub fn ignored(&self, context: &TableContext<'_>, task: u32) -> Option<u32> {
+    pub fn ignored(&self, context: &TableContext<'_>, task: TaskId) -> Option<u32> {
         let (events, texts) = (&context.trace.events, &context.trace.events.texts);
         let is_kill = matches!(ended(context, task), Some(Ended::Killed(signal)) if texts.bytes(signal) == b"SIGKILL");
         let is_term = |&row: &u32| texts.bytes(events.shape(row).syscall) == b"SIGTERM";
@@ -100,9 +105,9 @@ impl ProcessEnds {
 }
 
 /// How the process of a task ended, if the capture shows it.
-pub fn ended(context: &TableContext<'_>, task: u32) -> Option<Ended> {
+pub fn ended(context: &TableContext<'_>, task: TaskId) -> Option<Ended> {
     let main = main_task(context.trace, task);
-    context.trace.tasks.get(main as usize)?.ended
+    context.trace.tasks.get(main)?.ended
 }
 
 /// Whether a signal usually asks a process to end.

@@ -1,6 +1,7 @@
 //! The events that a table row covers.
 
 use path::partition::scope::Scope;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// The events that a table row covers.
@@ -12,7 +13,7 @@ pub enum Provenance {
     /// range of rows. Used where a list of rows would be too long.
     Shapes {
         /// The tasks.
-        tasks: Vec<u32>,
+        tasks: Vec<TaskId>,
         /// Shape numbers, sorted.
         shapes: Vec<u32>,
         /// Lower bound of the rows.
@@ -23,14 +24,14 @@ pub enum Provenance {
     /// All calls of a task from `first_row` to `last_row`, both included, and the gaps between them.
     Stretch {
         /// The task.
-        task: u32,
+        task: TaskId,
         /// First call.
         first_row: u32,
         /// Last call.
         last_row: u32,
     },
     /// Several stretches: task, first call, last call.
-    Stretches(Vec<(u32, u32, u32)>),
+    Stretches(Vec<(TaskId, u32, u32)>),
     /// The gaps after these calls.
     Gaps(Vec<u32>),
     /// All events of a capture that start within these intervals, which are sorted and disjoint, in any task.
@@ -74,7 +75,7 @@ impl Provenance {
     }
 
     /// Calls `visit` with the part of each task. Rows must be sorted by task. Pieces have no events and are skipped.
-    pub fn by_task<'a>(&'a self, trace: &Trace, mut visit: impl FnMut(u32, TaskEvents<'a>)) {
+    pub fn by_task<'a>(&'a self, trace: &Trace, mut visit: impl FnMut(TaskId, TaskEvents<'a>)) {
         let same_task =
             |one: &u32, other: &u32| trace.events.task(*one) == trace.events.task(*other);
         match self {
@@ -110,7 +111,7 @@ impl Provenance {
                 let tasks = trace
                     .captures
                     .get(*capture as usize)
-                    .map(|capture| capture.tasks.clone());
+                    .map(|capture| capture.task_ids());
                 tasks
                     .into_iter()
                     .flatten()
@@ -132,7 +133,7 @@ impl TaskEvents<'_> {
     pub fn each(
         self,
         trace: &Trace,
-        task: u32,
+        task: TaskId,
         places: impl Iterator<Item = usize>,
         mut visit: impl FnMut(u32, bool),
     ) {
@@ -155,7 +156,7 @@ impl TaskEvents<'_> {
 
 fn stretch(
     trace: &Trace,
-    (task, first_row, last_row): (u32, u32, u32),
+    (task, first_row, last_row): (TaskId, u32, u32),
     visit: &mut impl FnMut(u32, bool),
 ) {
     for &row in trace.rows_from(task, first_row) {
@@ -171,7 +172,7 @@ fn stretch(
 /// intervals than calls.
 fn within(
     trace: &Trace,
-    task: u32,
+    task: TaskId,
     times: &[(i64, i64)],
     places: impl Iterator<Item = usize>,
     visit: &mut impl FnMut(u32, bool),
@@ -231,7 +232,7 @@ mod tests {
             let bounds: Vec<i64> = bounds.into_iter().collect();
             let times: Vec<(i64, i64)> = bounds.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
             let inside = |ns: i64| times.iter().any(|&(from_ns, to_ns)| (from_ns..to_ns).contains(&ns));
-            let rows = trace.rows_of(0);
+            let rows = trace.rows_of(TaskId::new(0));
             let expected: Vec<(u32, bool)> = rows
                 .iter()
                 .flat_map(|&row| {
@@ -243,7 +244,7 @@ mod tests {
                 .map(|(row, is_gap, _)| (row, is_gap))
                 .collect();
             let mut found = Vec::new();
-            TaskEvents::Times(&times).each(&trace, 0, 0..rows.len(), |row, is_gap| found.push((row, is_gap)));
+            TaskEvents::Times(&times).each(&trace, TaskId::new(0), 0..rows.len(), |row, is_gap| found.push((row, is_gap)));
             prop_assert_eq!(found, expected);
         }
     }

@@ -23,6 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use trace::store::event::Shape;
+use trace::store::index::{TaskId, ti_vec};
 
 /// How rows of different processes are merged where there are too many; see [`crate::table_support::grouping`].
 #[derive(Clone, Copy)]
@@ -186,10 +187,10 @@ fn merged_with<'all>(
 ) -> (Cow<'all, [u32]>, usize) {
     let trace = context.trace;
     let of_tasks =
-        |number: &dyn Fn(u32) -> u32| time_index.units().map(|unit| number(unit.task)).collect();
+        |number: &dyn Fn(TaskId) -> u32| time_index.units().map(|unit| number(unit.task)).collect();
     match within {
         CostScope::Call | CostScope::Target | CostScope::Task => {
-            (of_tasks(&|task| task), trace.tasks.len())
+            (of_tasks(&|task| task.raw()), trace.tasks.len())
         }
         // Rules do not distinguish processes that reuse a pid.
         CostScope::Process => (
@@ -201,7 +202,7 @@ fn merged_with<'all>(
             (Cow::Borrowed(numbers), count)
         }
         CostScope::Capture => (
-            of_tasks(&|task| trace.tasks[task as usize].capture),
+            of_tasks(&|task| trace.tasks[task].capture),
             trace.captures.len(),
         ),
     }
@@ -221,7 +222,7 @@ fn by_unit(
         let gaps_ns = if cost.gaps { seen.gaps_ns } else { 0 };
         sums_ns[number as usize] += time_index.in_calls_ns(seen, is_such) + gaps_ns;
     }
-    let mut tasks = vec![false; context.trace.tasks.len()];
+    let mut tasks = ti_vec![false; context.trace.tasks.len()];
     let captures = 0..context.trace.captures.len() as u32;
     let lowest_ns = captures
         .map(|capture| threshold.least_of(capture))
@@ -232,11 +233,11 @@ fn by_unit(
         let sum_ns = sums_ns[number as usize];
         // Few reach any threshold.
         if sum_ns >= lowest_ns {
-            let capture = context.trace.tasks[unit.task as usize].capture;
-            tasks[unit.task as usize] |= sum_ns >= threshold.least_of(capture).max(1);
+            let capture = context.trace.tasks[unit.task].capture;
+            tasks[unit.task] |= sum_ns >= threshold.least_of(capture).max(1);
         }
     }
-    tasks
+    tasks.into()
 }
 
 /// The largest time of such calls on one normalised target.
@@ -247,7 +248,7 @@ fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
     let such = ShapeIndex::by_target(context, may_be, |number, action, _| {
         (cost.calls)(action, parts.class_of(number)).then_some(())
     });
-    let of_tasks = |tasks: &[u32]| {
+    let of_tasks = |tasks: &[TaskId]| {
         let mut sums = vec![0i64; events.shapes().len()];
         for &task in tasks {
             let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
@@ -258,7 +259,7 @@ fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
         }
         sums
     };
-    let tasks: Vec<u32> = (0..context.trace.tasks.len() as u32).collect();
+    let tasks: Vec<TaskId> = context.trace.tasks.keys().collect();
     let of_core = tasks.len().div_ceil(rayon::current_num_threads()).max(1);
     let sums: Vec<Vec<i64>> = tasks.par_chunks(of_core).map(of_tasks).collect();
     let mut of_target: FxHashMap<Text, i64> = FxHashMap::default();

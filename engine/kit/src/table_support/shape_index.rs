@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 use trace::store::event::Shape;
+use trace::store::index::TaskId;
 use trace::store::shape_parts::ShapeParts;
 
 /// A call that is relevant to a table.
@@ -119,7 +120,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
     pub fn calls<'a>(
         &'a self,
         context: &'a TableContext<'_>,
-        task: u32,
+        task: TaskId,
     ) -> impl Iterator<Item = (u32, K)> + 'a {
         let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
         let is_call = context.trace.are_calls(task);
@@ -143,7 +144,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
     pub fn by_program<'a>(
         &'a self,
         context: &'a TableContext<'_>,
-        task: u32,
+        task: TaskId,
     ) -> impl Iterator<Item = ClassifiedCall<K>> + 'a {
         let events = &context.trace.events;
         let programs = context.selection.program_index.of(task);
@@ -163,7 +164,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
     pub fn calls_of(
         &self,
         context: &TableContext<'_>,
-        tasks: &[u32],
+        tasks: &[TaskId],
         matters: impl Fn(u32) -> bool,
     ) -> Vec<ClassifiedCall<K>> {
         let calls = tasks
@@ -179,7 +180,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
 }
 
 /// The tasks of a process.
-pub type ProcessTasks<'all> = Cow<'all, [u32]>;
+pub type ProcessTasks<'all> = Cow<'all, [TaskId]>;
 
 /// The selected tasks by process. Each list starts with the main task if that one is selected.
 pub fn processes<'all>(context: &'all TableContext<'_>) -> Vec<ProcessTasks<'all>> {
@@ -188,7 +189,7 @@ pub fn processes<'all>(context: &'all TableContext<'_>) -> Vec<ProcessTasks<'all
         return all.groups().map(Cow::Borrowed).collect();
     }
     let that_matter =
-        |tasks: &'all [u32]| match tasks.iter().filter(|&&task| context.matters(task)).count() {
+        |tasks: &'all [TaskId]| match tasks.iter().filter(|&&task| context.matters(task)).count() {
             0 => None,
             some if some == tasks.len() => Some(Cow::Borrowed(tasks)),
             _ => Some(
@@ -266,7 +267,11 @@ mod tests {
             let reads =
                 ShapeIndex::new(context, |action, _| (action == Action::Reads).then_some(()));
             let processes = processes(context);
-            assert_eq!(processes, [vec![0, 1], vec![2]]);
+            assert_eq!(
+                processes,
+                [vec![0, 1], vec![2]]
+                    .map(|tasks| tasks.into_iter().map(TaskId::new).collect::<Vec<_>>())
+            );
             let starts = reads
                 .calls_of(context, &processes[0], |_| true)
                 .into_iter()

@@ -8,6 +8,7 @@ use path::waits::connection::accepted_at;
 use rustc_hash::FxHashSet;
 use trace::parallel;
 use trace::store::event::Shape;
+use trace::store::index::TaskId;
 
 /// The role of a call on a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,7 +110,7 @@ fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHas
     if !kinds.any(|kind| kind == SocketCall::Accepts) {
         return FxHashSet::default();
     }
-    let of = |&task: &u32| -> Vec<Text> {
+    let of = |&task: &TaskId| -> Vec<Text> {
         let accepts = kinds
             .calls(context, task)
             .filter(|&(_, kind)| kind == SocketCall::Accepts);

@@ -7,13 +7,14 @@ use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 use trace::store::grouped::Grouped;
+use trace::store::index::TaskId;
 use trace::store::tasks::Task;
 
 /// The data that each task transferred, computed on first use, and the children of each task.
 pub struct Traffic<'a> {
     context: &'a TableContext<'a>,
     kinds: ShapeIndex<Transfer>,
-    children: Grouped,
+    children: Grouped<TaskId, TaskId>,
 }
 
 impl<'a> Traffic<'a> {
@@ -29,7 +30,7 @@ impl<'a> Traffic<'a> {
         });
         let tasks = &context.trace.tasks;
         let creator =
-            |task: &Task| Some(task.creator).filter(|&creator| (creator as usize) < tasks.len());
+            |task: &Task| Some(task.creator).filter(|&creator| creator.index() < tasks.len());
         let children = Grouped::new(tasks.len(), tasks.iter().map(creator));
         Traffic {
             context,
@@ -39,13 +40,13 @@ impl<'a> Traffic<'a> {
     }
 
     /// The data that a task transferred.
-    pub(super) fn of(&self, task: u32) -> &Moved {
-        self.context.memo.moved[task as usize]
+    pub(super) fn of(&self, task: TaskId) -> &Moved {
+        self.context.memo.moved[task.index()]
             .get_or_init(|| Box::new(moved(self.context, &self.kinds, task)))
     }
 
     /// The data that these tasks and all their descendants transferred.
-    pub fn of_families(&self, tasks: &[u32]) -> Moved {
+    pub fn of_families(&self, tasks: &[TaskId]) -> Moved {
         let mut sum = Moved::default();
         self.family(tasks)
             .into_iter()
@@ -54,10 +55,10 @@ impl<'a> Traffic<'a> {
     }
 
     /// These tasks and all their descendants.
-    pub fn family(&self, tasks: &[u32]) -> Vec<u32> {
+    pub fn family(&self, tasks: &[TaskId]) -> Vec<TaskId> {
         let (mut all, mut seen) = (
             tasks.to_vec(),
-            tasks.iter().copied().collect::<FxHashSet<u32>>(),
+            tasks.iter().copied().collect::<FxHashSet<TaskId>>(),
         );
         let mut at = 0;
         while let Some(&task) = all.get(at) {
@@ -75,7 +76,12 @@ impl<'a> Traffic<'a> {
 
     /// Number of children, given in order of birth, that could not have started earlier according to files and pipes.
     /// Either the creator read output of the previous child, or the child reads a file that an earlier one wrote.
-    pub fn dependent(&self, context: &TableContext<'_>, creator: u32, children: &[u32]) -> usize {
+    pub fn dependent(
+        &self,
+        context: &TableContext<'_>,
+        creator: TaskId,
+        children: &[TaskId],
+    ) -> usize {
         let creators = &self.of(creator).sources;
         let mut written: FxHashSet<Text> = FxHashSet::default();
         let (mut dependent, mut was_read) = (0, false);
@@ -97,7 +103,7 @@ impl<'a> Traffic<'a> {
     }
 }
 
-fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) -> Moved {
+fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: TaskId) -> Moved {
     let events = &context.trace.events;
     let mut moved = Moved::default();
     let mut last = (None, Text::NONE);

@@ -23,6 +23,7 @@ use crate::critical_path::window::Window;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// The event of a stretch, and whether the stretch is the gap after it.
@@ -109,7 +110,7 @@ impl Attribution {
     }
 
     /// All events of a task that have time on the path, and perhaps others, in order, as indexes among its rows.
-    pub fn places(&self, trace: &Trace, task: u32) -> Places<'_> {
+    pub fn places(&self, trace: &Trace, task: TaskId) -> Places<'_> {
         self.places.of(task, trace.rows_of(task).len())
     }
 
@@ -132,7 +133,7 @@ impl Attribution {
     }
 
     /// Tell each part of the path that a task has.
-    pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+    pub fn each(&self, trace: &Trace, task: TaskId, mut tell: impl FnMut(&Charge)) {
         self.each_at(trace, task, self.places(trace, task), |_, charge| {
             tell(charge)
         });
@@ -143,7 +144,7 @@ impl Attribution {
     pub fn each_at(
         &self,
         trace: &Trace,
-        task: u32,
+        task: TaskId,
         places: impl Iterator<Item = usize>,
         mut tell: impl FnMut(Option<usize>, &Charge),
     ) {
@@ -155,7 +156,7 @@ impl Attribution {
     pub fn each_packed(
         &self,
         trace: &Trace,
-        task: u32,
+        task: TaskId,
         places: impl Iterator<Item = usize>,
         mut tell: impl FnMut(usize, &Charge),
     ) {
@@ -178,7 +179,7 @@ impl Attribution {
     }
 
     /// Those that are unlike most. The event of one may be that of another task.
-    pub fn each_spilled(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+    pub fn each_spilled(&self, trace: &Trace, task: TaskId, mut tell: impl FnMut(&Charge)) {
         for &place in self.others.places_of_task(task) {
             let Some(segment) = self.others.get(place) else {
                 continue;

@@ -3,6 +3,7 @@
 use parsers::Text;
 use parsers::syscalls::Class;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 
 /// What a stretch of the path is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +79,7 @@ impl Tag {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// From when.
     pub start_ns: i64,
     /// To when, after `start_ns`.

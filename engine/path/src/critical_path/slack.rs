@@ -21,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::event::NONE;
 use trace::store::grouped::Grouped;
+use trace::store::index::{TaskId, TiSlice, TiVec, ti_vec};
 use trace::store::lives_by_id::LivesById;
 use trace::store::tasks::Task;
 use trace::store::trace::{Capture, Trace};
@@ -29,11 +30,11 @@ use trace::store::trace::{Capture, Trace};
 #[derive(Debug)]
 pub(crate) struct SlackQuery {
     /// Whose end it is: a main task.
-    pub(crate) process: u32,
+    pub(crate) process: TaskId,
     /// The main task of the waiter.
-    pub(crate) waiter: u32,
+    pub(crate) waiter: TaskId,
     /// The task that waits.
-    task: u32,
+    task: TaskId,
     ended_ns: i64,
     /// From when the path may be in the waiter.
     pub(crate) from_ns: i64,
@@ -42,7 +43,11 @@ pub(crate) struct SlackQuery {
 }
 
 /// The processes of a capture whose ends were awaited, by the moment at which their waiters may continue.
-pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<SlackQuery> {
+pub(crate) fn slack_queries(
+    trace: &Trace,
+    mains: &TiSlice<TaskId, TaskId>,
+    capture: u32,
+) -> Vec<SlackQuery> {
     let events = &trace.events;
     let Some(Capture { rows, tasks, .. }) = trace.captures.get(capture as usize) else {
         return Vec::new();
@@ -56,9 +61,9 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
         .filter_map(|&(row, pid)| {
             let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
             let process = lives.at(capture, pid, end_ns)?;
-            let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
+            let ended_ns = trace.tasks[process].end_ns().min(end_ns);
             let task = events.task(row);
-            let waiter = *mains.get(task as usize)?;
+            let waiter = *mains.get(task)?;
             Some(SlackQuery {
                 process,
                 waiter,
@@ -79,7 +84,7 @@ struct Waiter {
     /// Its waits that others ended: when each ended, and the sum of all up to there.
     waits: Vec<(i64, i64, i64)>,
     /// Its children by birth. Those after `left` are done.
-    children: Vec<(i64, u32)>,
+    children: Vec<(i64, TaskId)>,
     left: usize,
     /// The least that a child limits it to, with the sum of waits up to the birth.
     limit_ns: i64,
@@ -88,7 +93,7 @@ struct Waiter {
 }
 
 impl Waiter {
-    fn new(trace: &Trace, wakers: &Wakers, task: u32, children: Vec<(i64, u32)>) -> Waiter {
+    fn new(trace: &Trace, wakers: &Wakers, task: TaskId, children: Vec<(i64, TaskId)>) -> Waiter {
         let mut sum_ns = 0;
         let ended = wakers
             .outline()
@@ -128,7 +133,7 @@ impl Waiter {
     }
 
     /// Look at the children that were born after a moment.
-    fn look_at_children(&mut self, from_ns: i64, slacks: &[i64]) {
+    fn look_at_children(&mut self, from_ns: i64, slacks: &TiSlice<TaskId, i64>) {
         while let Some(&(born_ns, child)) = self
             .left
             .checked_sub(1)
@@ -137,7 +142,7 @@ impl Waiter {
             if born_ns <= from_ns {
                 break;
             }
-            match slacks[child as usize] {
+            match slacks[child] {
                 NO_NS => self.unknown_ns = born_ns,
                 slack_ns => {
                     self.limit_ns = self
@@ -150,14 +155,14 @@ impl Waiter {
     }
 
     /// How much later than at this moment it could go on.
-    fn slack_ns(&self, query: &SlackQuery, slacks: &[i64]) -> Option<i64> {
+    fn slack_ns(&self, query: &SlackQuery, slacks: &TiSlice<TaskId, i64>) -> Option<i64> {
         let is_never = query.next_ns == NO_NS;
         let until_ns = if is_never { i64::MAX } else { query.next_ns };
         if self.unknown_ns < until_ns {
             return None;
         }
         let own_ns = if is_never {
-            Some(slacks[query.waiter as usize]).filter(|&ns| ns != NO_NS)?
+            Some(slacks[query.waiter]).filter(|&ns| ns != NO_NS)?
         } else {
             0
         };
@@ -174,22 +179,22 @@ impl Waiter {
 pub(crate) fn slacks(
     trace: &Trace,
     wakers: &Wakers,
-    mains: &[u32],
+    mains: &TiSlice<TaskId, TaskId>,
     queries: &[SlackQuery],
     waited: &WaitPairs,
-) -> FxHashMap<u32, i64> {
+) -> FxHashMap<TaskId, i64> {
     if queries.is_empty() {
         return FxHashMap::default();
     }
-    let mut waiter_of = vec![NONE; trace.tasks.len()];
+    let mut waiter_of = ti_vec![TaskId::NONE; trace.tasks.len()];
     queries
         .iter()
-        .for_each(|query| waiter_of[query.process as usize] = query.waiter);
+        .for_each(|query| waiter_of[query.process] = query.waiter);
     let needed = needed(trace, wakers, mains, waited, &waiter_of);
     let (places, mut waiters) = waiters(trace, wakers, mains, queries);
-    let mut slacks = vec![NO_NS; trace.tasks.len()];
+    let mut slacks = ti_vec![NO_NS; trace.tasks.len()];
     for query in queries.iter().rev() {
-        let Some(waiter) = waiters.get_mut(places[query.task as usize] as usize) else {
+        let Some(waiter) = waiters.get_mut(places[query.task] as usize) else {
             continue;
         };
         waiter.look_at_children(query.from_ns, &slacks);
@@ -197,11 +202,11 @@ pub(crate) fn slacks(
             .slack_ns(query, &slacks)
             .filter(|_| !needed.contains(&query.process))
         {
-            slacks[query.process as usize] = query.from_ns - query.ended_ns + slack_ns;
+            slacks[query.process] = query.from_ns - query.ended_ns + slack_ns;
         }
     }
-    (0..)
-        .zip(slacks)
+    slacks
+        .into_iter_enumerated()
         .filter(|&(_, slack_ns)| slack_ns != NO_NS)
         .collect()
 }
@@ -210,19 +215,15 @@ pub(crate) fn slacks(
 fn waiters(
     trace: &Trace,
     wakers: &Wakers,
-    mains: &[u32],
+    mains: &TiSlice<TaskId, TaskId>,
     queries: &[SlackQuery],
-) -> (Vec<u32>, Vec<Waiter>) {
-    let creator = |task: &Task| {
-        mains
-            .get(task.creator as usize)
-            .copied()
-            .filter(|_| !task.is_thread)
-    };
-    let children = Grouped::new(trace.tasks.len(), trace.tasks.iter().map(creator));
-    let (mut places, mut waiting) = (vec![NONE; trace.tasks.len()], Vec::new());
+) -> (TiVec<TaskId, u32>, Vec<Waiter>) {
+    let creator = |task: &Task| mains.get(task.creator).copied().filter(|_| !task.is_thread);
+    let children: Grouped<TaskId, TaskId> =
+        Grouped::new(trace.tasks.len(), trace.tasks.iter().map(creator));
+    let (mut places, mut waiting) = (ti_vec![NONE; trace.tasks.len()], Vec::new());
     for query in queries {
-        let place = &mut places[query.task as usize];
+        let place = &mut places[query.task];
         if *place == NONE {
             *place = waiting.len() as u32;
             waiting.push((query.task, query.waiter));
@@ -232,8 +233,8 @@ fn waiters(
         let born = children
             .of(process)
             .iter()
-            .map(|&child| (trace.tasks[child as usize].birth_ns, child));
-        let mut born: Vec<(i64, u32)> = born.collect();
+            .map(|&child| (trace.tasks[child].birth_ns, child));
+        let mut born: Vec<(i64, TaskId)> = born.collect();
         born.sort_unstable();
         Waiter::new(trace, wakers, task, born)
     });
@@ -244,21 +245,21 @@ fn waiters(
 fn needed(
     trace: &Trace,
     wakers: &Wakers,
-    mains: &[u32],
+    mains: &TiSlice<TaskId, TaskId>,
     waited: &WaitPairs,
-    waiter_of: &[u32],
-) -> FxHashSet<u32> {
-    let main = |task: u32| mains.get(task as usize).copied().unwrap_or(task);
+    waiter_of: &TiSlice<TaskId, TaskId>,
+) -> FxHashSet<TaskId> {
+    let main = |task: TaskId| mains.get(task).copied().unwrap_or(task);
     let is_other =
-        |who: u32, process: u32| who != process && waiter_of.get(process as usize) != Some(&who);
+        |who: TaskId, process: TaskId| who != process && waiter_of.get(process) != Some(&who);
     let on_path = waited
         .iter()
         .filter(|&(who, process)| is_other(who, process))
         .map(|(_, process)| process);
-    let mut needed: FxHashSet<u32> = on_path.collect();
+    let mut needed: FxHashSet<TaskId> = on_path.collect();
     for (readers, users) in wakers.readers_and_users(trace) {
-        let readers: FxHashSet<u32> = readers.into_iter().map(main).collect();
-        let users: FxHashSet<u32> = users.iter().copied().map(main).collect();
+        let readers: FxHashSet<TaskId> = readers.into_iter().map(main).collect();
+        let users: FxHashSet<TaskId> = users.iter().copied().map(main).collect();
         needed.extend(
             users
                 .into_iter()

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+use trace::store::index::TaskId;
 use trace::store::tasks::Program;
 use trace::store::trace::Trace;
 
@@ -22,7 +23,7 @@ pub type CallKind = (Text, Class);
 #[derive(Clone, Debug)]
 pub struct ProgramTime {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// The program.
     pub program: Text,
     /// How many events.
@@ -72,11 +73,10 @@ impl TimeIndex {
             sums: vec![0; parts.len()],
             used: Vec::new(),
         };
-        let tasks = trace.tasks.len() as u32;
-        let some = |scratch: &mut Scratch<'_>, first: u32| {
+        let tasks: Vec<TaskId> = trace.tasks.keys().collect();
+        let some = |scratch: &mut Scratch<'_>, tasks: &[TaskId]| {
             let mut times = TimesOfTasks::default();
-            let tasks = first..tasks.min(first + TASKS_AT_ONCE as u32);
-            for task in tasks {
+            for &task in tasks {
                 scratch.of_task(trace, attribution, task, &mut times);
                 times.ends.push(times.units.len() as u32);
             }
@@ -84,8 +84,10 @@ impl TimeIndex {
             times.entries.shrink_to_fit();
             times
         };
-        let firsts = (0..tasks).into_par_iter().step_by(TASKS_AT_ONCE);
-        let chunks = firsts.map_init(scratch, some).collect();
+        let chunks = tasks
+            .par_chunks(TASKS_AT_ONCE)
+            .map_init(scratch, some)
+            .collect();
         let mut spent = TimeIndex {
             parts,
             chunks,
@@ -139,8 +141,8 @@ impl TimeIndex {
     }
 
     /// What a task did as each of its programs, one for each program that the index of programs knows.
-    pub fn units_of(&self, task: u32) -> &[ProgramTime] {
-        let (chunk, at) = (task as usize / TASKS_AT_ONCE, task as usize % TASKS_AT_ONCE);
+    pub fn units_of(&self, task: TaskId) -> &[ProgramTime] {
+        let (chunk, at) = (task.index() / TASKS_AT_ONCE, task.index() % TASKS_AT_ONCE);
         let Some(TimesOfTasks { units, ends, .. }) = self.chunks.get(chunk) else {
             return &[];
         };
@@ -160,7 +162,7 @@ impl TimeIndex {
             let number = |unit: &ProgramTime| {
                 let next = known.len() as u32;
                 *known
-                    .entry((trace.tasks[unit.task as usize].capture, unit.program))
+                    .entry((trace.tasks[unit.task].capture, unit.program))
                     .or_insert(next)
             };
             let numbers = self.units().map(number).collect();
@@ -179,7 +181,7 @@ impl TimeIndex {
     }
 
     fn entries_of(&self, unit: &ProgramTime) -> &[(u32, i64)] {
-        let chunk = self.chunks.get(unit.task as usize / TASKS_AT_ONCE);
+        let chunk = self.chunks.get(unit.task.index() / TASKS_AT_ONCE);
         let entries = chunk.and_then(|chunk| {
             chunk
                 .entries
@@ -192,7 +194,7 @@ impl TimeIndex {
     pub fn by_task(&self, tasks: usize) -> Vec<i64> {
         let mut sums = vec![0; tasks];
         for unit in self.units() {
-            sums[unit.task as usize] += unit.calls_ns + unit.gaps_ns;
+            sums[unit.task.index()] += unit.calls_ns + unit.gaps_ns;
         }
         sums
     }
@@ -226,7 +228,7 @@ impl Scratch<'_> {
         &mut self,
         trace: &Trace,
         attribution: &Attribution,
-        task: u32,
+        task: TaskId,
         times: &mut TimesOfTasks,
     ) {
         let events = &trace.events;

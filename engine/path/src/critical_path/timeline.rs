@@ -13,6 +13,7 @@ use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use trace::store::index::TaskId;
 use trace::store::schema::schema;
 use trace::store::table::{Table, ints, some_ints, texts};
 use trace::store::text_columns::{ids, text_column};
@@ -60,7 +61,7 @@ pub struct Stretch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Awaited {
     /// Who waited.
-    pub by: u32,
+    pub by: TaskId,
     /// How the waker was found, and with which confidence.
     pub known: (WakeKind, Confidence),
 }
@@ -217,7 +218,7 @@ impl WalkListener for Timeline<'_> {
         self.take(segment);
     }
 
-    fn begins(&mut self, waiter: u32, edge: &Edge) {
+    fn begins(&mut self, waiter: TaskId, edge: &Edge) {
         self.waits.push(Awaited {
             by: waiter,
             known: (edge.how, edge.sure),
@@ -237,13 +238,12 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
             .map(|stay| stay.awaited.map(|awaited| awaited.known))
     };
     let waiter = |stay: &Stretch| {
-        stay.awaited.map_or(NO_NS, |awaited| {
-            i64::from(trace.tasks[awaited.by as usize].pid)
-        })
+        stay.awaited
+            .map_or(NO_NS, |awaited| i64::from(trace.tasks[awaited.by].pid))
     };
     let programs = trace.program_index();
     let segments = || stays.iter().map(|stay| &stay.segment);
-    let tasks: Vec<u32> = segments().map(|segment| segment.task).collect();
+    let tasks: Vec<TaskId> = segments().map(|segment| segment.task).collect();
     let events = &trace.events;
     let of_row = |of: &dyn Fn(What, u32) -> Text| {
         text_column(
@@ -280,8 +280,8 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
             ("start_ns", ints(segments().map(|segment| segment.start_ns))),
             ("dur_ns", ints(segments().map(Segment::dur_ns))),
             ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
-            ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
-            ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
+            ("pid", ids(&tasks, |task| trace.tasks[task].pid)),
+            ("tid", ids(&tasks, |task| trace.tasks[task].tid)),
             (
                 "program",
                 text_column(

@@ -425,12 +425,7 @@ fn quick_ns(seen: &ObservedCalls) -> i64 {
 }
 
 fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
-    let tasks = || {
-        capture
-            .tasks
-            .clone()
-            .filter_map(|task| trace.tasks.get(task as usize))
-    };
+    let tasks = || capture.task_ids().filter_map(|task| trace.tasks.get(task));
     let exited = capture.lines_of(LineKind::Exit) > 0
         && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
     let ran =
@@ -445,9 +440,8 @@ fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
 
 fn has_children(trace: &Trace, capture: &Capture) -> bool {
     let mut tasks = capture
-        .tasks
-        .clone()
+        .task_ids()
         .skip(1)
-        .filter_map(|task| trace.tasks.get(task as usize));
+        .filter_map(|task| trace.tasks.get(task));
     tasks.any(|task| !task.is_thread)
 }

@@ -9,6 +9,7 @@ use crate::waits::witness::Verdict;
 use parsers::{NO_ID, NO_NS};
 use rustc_hash::FxHashMap;
 use trace::store::event::{EventKind, NONE};
+use trace::store::index::TaskId;
 use trace::store::schema::schema;
 use trace::store::table::{Table, ints, some_ints, texts};
 use trace::store::text_columns::text_column;
@@ -61,7 +62,7 @@ impl WalkListener for PathOfCalls {
 }
 
 struct Compared {
-    task: u32,
+    task: TaskId,
     row: u32,
     dur_ns: i64,
     edge: Option<Edge>,
@@ -73,9 +74,8 @@ struct Compared {
 /// One row per wait of at least this length that another task or event must have ended.
 pub fn verdicts(trace: &Trace, windows: &[Window], at_least_ns: i64) -> Table {
     let wakers = Wakers::new(trace);
-    let tasks = 0..trace.tasks.len() as u32;
-    let tasks = tasks.filter(|&task| {
-        let capture = trace.tasks[task as usize].capture;
+    let tasks = trace.tasks.keys().filter(|&task| {
+        let capture = trace.tasks[task].capture;
         trace.scheduling(capture).is_some()
     });
     let rows: Vec<Compared> = tasks
@@ -89,7 +89,7 @@ pub fn verdicts(trace: &Trace, windows: &[Window], at_least_ns: i64) -> Table {
     table(trace, &on_path, &rows)
 }
 
-fn compared(trace: &Trace, wakers: &Wakers, task: u32, at_least_ns: i64) -> Vec<Compared> {
+fn compared(trace: &Trace, wakers: &Wakers, task: TaskId, at_least_ns: i64) -> Vec<Compared> {
     let rows = trace.rows_of(task).len();
     let spans = trace.spans_of(task, 0..rows, NO_NS);
     let long = spans.filter(|(_, span)| {
@@ -120,7 +120,7 @@ fn compared(trace: &Trace, wakers: &Wakers, task: u32, at_least_ns: i64) -> Vec<
 /// A thread of the same process is as good where a process ends.
 fn judgement(trace: &Trace, row: &Compared) -> &'static str {
     let mains = trace.main_tasks();
-    let main = |task: u32| mains.get(task as usize).copied();
+    let main = |task: TaskId| mains.get(task).copied();
     if row.is_confirmed {
         return "right";
     }
@@ -140,12 +140,7 @@ fn judgement(trace: &Trace, row: &Compared) -> &'static str {
 
 fn table(trace: &Trace, on_path: &PathOfCalls, rows: &[Compared]) -> Table {
     let events = &trace.events;
-    let tid = |task: u32| {
-        trace
-            .tasks
-            .get(task as usize)
-            .map_or(NO_ID, |task| task.tid)
-    };
+    let tid = |task: TaskId| trace.tasks.get(task).map_or(NO_ID, |task| task.tid);
     let id = |tid: i32| if tid == NO_ID { NO_NS } else { i64::from(tid) };
     let seen = |row: &Compared| match row.verdict {
         Verdict::Task { task, .. } => tid(task),

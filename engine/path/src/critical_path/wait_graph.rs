@@ -21,6 +21,7 @@ use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 use trace::query::selection::Selection;
+use trace::store::index::{TaskId, TiVec};
 use trace::store::programs::ProgramIndex;
 use trace::store::schema::schema;
 use trace::store::table::{Table, ints, some_ints, texts};
@@ -52,7 +53,7 @@ type EdgeKind = (WakeKind, Confidence);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Longest {
     ns: i64,
-    waker: u32,
+    waker: TaskId,
     /// Of most of that time.
     known: EdgeKind,
 }
@@ -60,10 +61,10 @@ struct Longest {
 /// What each process waited for on the path, as recorded by a walk.
 #[derive(Debug, Default)]
 struct WaitTotals {
-    mains: Vec<u32>,
+    mains: TiVec<TaskId, TaskId>,
     sums: LinkSums,
     /// The processes that wait at this moment of the walk, and how often each does.
-    waiting: Vec<u32>,
+    waiting: Vec<TaskId>,
     depths: Vec<u32>,
 }
 
@@ -79,10 +80,10 @@ impl WaitTotals {
         }
     }
 
-    fn begins(&mut self, waiter: u32) {
+    fn begins(&mut self, waiter: TaskId) {
         let process = self.main(waiter);
         self.waiting.push(process);
-        if let Some(depth) = self.depths.get_mut(process as usize) {
+        if let Some(depth) = self.depths.get_mut(process.index()) {
             *depth += 1;
         }
     }
@@ -90,7 +91,7 @@ impl WaitTotals {
     fn ends(&mut self, waited: &Waited) {
         let (waiter, waker) = (self.main(waited.waiter), self.main(waited.waker));
         self.waiting.pop();
-        if let Some(depth) = self.depths.get_mut(waiter as usize) {
+        if let Some(depth) = self.depths.get_mut(waiter.index()) {
             *depth = depth.saturating_sub(1);
         }
         // A process that polls for the exit of another one waits for the reaper, too: both wait for that process.
@@ -105,13 +106,13 @@ impl WaitTotals {
         }
     }
 
-    fn main(&self, task: u32) -> u32 {
-        self.mains.get(task as usize).copied().unwrap_or(task)
+    fn main(&self, task: TaskId) -> TaskId {
+        self.mains.get(task).copied().unwrap_or(task)
     }
 
-    fn waits(&self, process: u32) -> bool {
+    fn waits(&self, process: TaskId) -> bool {
         self.depths
-            .get(process as usize)
+            .get(process.index())
             .is_some_and(|&depth| depth > 0)
     }
 
@@ -119,7 +120,7 @@ impl WaitTotals {
     fn longest(&self) -> Vec<Option<Longest>> {
         let mut longest: Vec<Option<Longest>> = vec![None; self.mains.len()];
         for (waiter, waker, ns, known) in self.sums.pairs() {
-            if let Some(best) = longest.get_mut(waiter as usize) {
+            if let Some(best) = longest.get_mut(waiter.index()) {
                 *best = (*best).max(Some(Longest { ns, waker, known }));
             }
         }
@@ -149,10 +150,10 @@ pub struct WalkStats {
     /// Requests after this place are answered.
     open: usize,
     /// Number of waits for data or a lock, by the task that waited and the task that ended the wait.
-    handovers: FxHashMap<(u32, u32), u64>,
+    handovers: FxHashMap<(TaskId, TaskId), u64>,
     /// Of the windows before.
     windows: Vec<SlackProbe>,
-    slack_ns: OnceLock<FxHashMap<u32, i64>>,
+    slack_ns: OnceLock<FxHashMap<TaskId, i64>>,
 }
 
 impl WalkStats {
@@ -171,11 +172,10 @@ impl WalkStats {
     pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
         self.leave();
         self.slack_probe.queries = slack_queries(trace, &self.waits.mains, window.capture);
-        let tasks = trace
-            .captures
-            .get(window.capture as usize)
-            .map_or(0..0, |capture| capture.tasks.clone());
-        self.slack_probe.waited = WaitPairs::new(tasks);
+        let capture = trace.captures.get(window.capture as usize);
+        self.slack_probe.waited = capture
+            .map(|capture| WaitPairs::new(capture.tasks.clone()))
+            .unwrap_or_default();
         self.open = self
             .slack_probe
             .queries
@@ -203,19 +203,19 @@ impl WalkStats {
             let here = query.waiter == process && query.from_ns <= segment.end_ns;
             let later = self
                 .begins_ns
-                .get(query.waiter as usize)
+                .get(query.waiter.index())
                 .copied()
                 .unwrap_or(NO_NS);
             query.next_ns = if here { query.from_ns } else { later };
             self.open -= 1;
         }
-        if let Some(begins_ns) = self.begins_ns.get_mut(process as usize) {
+        if let Some(begins_ns) = self.begins_ns.get_mut(process.index()) {
             *begins_ns = segment.start_ns;
         }
     }
 
     /// See [`Listen::begins`](crate::critical_path::walk::Listen::begins).
-    pub(crate) fn begins(&mut self, waiter: u32) {
+    pub(crate) fn begins(&mut self, waiter: TaskId) {
         self.waits.begins(waiter);
     }
 
@@ -236,28 +236,28 @@ impl WalkStats {
     }
 
     /// Add time to a process, unless it waits: then it gets all of that when the wait ends.
-    fn add(&mut self, process: u32, ns: i64) {
+    fn add(&mut self, process: TaskId, ns: i64) {
         if self.waits.waits(process) {
             return;
         }
-        if let Some(sum_ns) = self.inclusive_ns.get_mut(process as usize) {
+        if let Some(sum_ns) = self.inclusive_ns.get_mut(process.index()) {
             *sum_ns += ns;
         }
     }
 
     /// Number of waits on the path for data or a lock, by the task that waited and the task that ended the wait.
-    pub fn handovers(&self) -> &FxHashMap<(u32, u32), u64> {
+    pub fn handovers(&self) -> &FxHashMap<(TaskId, TaskId), u64> {
         &self.handovers
     }
 
     /// Time on the path during which other processes waited for the process of a task.
-    pub fn awaited_ns(&self, task: u32) -> i64 {
+    pub fn awaited_ns(&self, task: TaskId) -> i64 {
         let process = self.waits.main(task);
         self.waits.sums.awaited_ns(process)
     }
 
     /// See `slack.rs`. Processes with unknown slack are absent.
-    pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
+    pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<TaskId, i64> {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;
             let slacks = |slack_probe: &SlackProbe| {
@@ -281,8 +281,11 @@ pub fn chain(
     stats: &WalkStats,
     selection: &Selection<'_>,
 ) -> Table {
-    let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
-    let mut rows: Vec<u32> = chosen.map(|task| stats.waits.main(task)).collect();
+    let chosen = trace
+        .tasks
+        .keys()
+        .filter(|&task| selection.touches_task(task));
+    let mut rows: Vec<TaskId> = chosen.map(|task| stats.waits.main(task)).collect();
     rows.sort_unstable();
     rows.dedup();
     let mut table = links_table(
@@ -294,7 +297,7 @@ pub fn chain(
     let slack_ns = stats.slack_ns(trace, wakers);
     let inclusive_ns = rows
         .iter()
-        .map(|&task| stats.inclusive_ns.get(task as usize).copied().unwrap_or(0));
+        .map(|&task| stats.inclusive_ns.get(task.index()).copied().unwrap_or(0));
     table
         .columns
         .push(("inclusive_ns".to_owned(), some_ints(inclusive_ns)));
@@ -316,18 +319,18 @@ pub fn longest(
 ) -> Table {
     let longest = waits.longest();
     let roots = windows.iter().filter_map(|window| window.root);
-    let rows: Vec<u32> = roots
+    let rows: Vec<TaskId> = roots
         .flat_map(|root| links(waits.main(root), &longest))
         .collect();
     links_table(trace, programs, &rows, &longest)
 }
 
 /// A process, the process it waited for longest, and so on, until one repeats.
-fn links(first: u32, longest: &[Option<Longest>]) -> Vec<u32> {
+fn links(first: TaskId, longest: &[Option<Longest>]) -> Vec<TaskId> {
     const MAX_CHAIN: usize = 64;
     let mut links = vec![first];
     while let Some(Longest { waker: next, .. }) =
-        links.last().and_then(|&last| *longest.get(last as usize)?)
+        links.last().and_then(|&last| *longest.get(last.index())?)
     {
         if links.contains(&next) || links.len() == MAX_CHAIN {
             break;
@@ -340,21 +343,21 @@ fn links(first: u32, longest: &[Option<Longest>]) -> Vec<u32> {
 fn links_table(
     trace: &Trace,
     programs: &ProgramIndex,
-    rows: &[u32],
+    rows: &[TaskId],
     longest: &[Option<Longest>],
 ) -> Table {
-    let pid = |task: u32| match trace.tasks[task as usize].pid {
+    let pid = |task: TaskId| match trace.tasks[task].pid {
         NO_ID => NO_NS,
         pid => i64::from(pid),
     };
-    let program = |task: u32| {
+    let program = |task: TaskId| {
         programs
             .name_of(task)
             .map_or(Text::NONE, |program| program.path)
     };
     let waits: Vec<Option<&Longest>> = rows
         .iter()
-        .map(|&task| longest.get(task as usize)?.as_ref())
+        .map(|&task| longest.get(task.index())?.as_ref())
         .collect();
     let of_waits = |value: &dyn Fn(&Longest) -> i64| {
         some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, value)))
@@ -368,7 +371,7 @@ fn links_table(
             "capture",
             ints(
                 rows.iter()
-                    .map(|&task| i64::from(trace.tasks[task as usize].capture)),
+                    .map(|&task| i64::from(trace.tasks[task].capture)),
             ),
         ),
         ("pid", some_ints(rows.iter().map(|&task| pid(task)))),

@@ -32,6 +32,7 @@ use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS};
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -59,7 +60,7 @@ pub trait WalkListener {
             .for_each(|segment| self.charged(segment));
     }
     /// A task waits for another on the path. Earlier stretches belong to the other task, until the start of the wait.
-    fn begins(&mut self, _waiter: u32, _edge: &Edge) {}
+    fn begins(&mut self, _waiter: TaskId, _edge: &Edge) {}
     /// The begin of that wait is reached.
     fn ends(&mut self, _waited: &Waited) {}
 }
@@ -68,9 +69,9 @@ pub trait WalkListener {
 #[derive(Clone, Copy, Debug)]
 pub struct Waited {
     /// Who waited.
-    pub waiter: u32,
+    pub waiter: TaskId,
     /// For whom.
-    pub waker: u32,
+    pub waker: TaskId,
     /// For how long.
     pub dur_ns: i64,
     /// How the waker was found, and with which confidence.
@@ -107,10 +108,7 @@ pub fn walk_in_legs<L: WalkListener>(
     leg_rows: u32,
     listener: &mut L,
 ) -> u64 {
-    let Some(root) = window
-        .root
-        .filter(|&root| (root as usize) < trace.tasks.len())
-    else {
+    let Some(root) = window.root.filter(|&root| root.index() < trace.tasks.len()) else {
         return 0;
     };
     let is_log = trace
@@ -128,7 +126,7 @@ pub fn walk_in_legs<L: WalkListener>(
 /// A task that waits for the one looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Waiter {
-    task: u32,
+    task: TaskId,
     floor_ns: i64,
     wait: Span,
     /// Whether it polled instead of waiting.
@@ -142,7 +140,7 @@ struct Waiter {
 /// Where a walk is. What follows depends on nothing else.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Position {
-    task: u32,
+    task: TaskId,
     /// The moment; everything from here to the end of the window is charged.
     at_ns: i64,
     floor_ns: i64,
@@ -152,7 +150,7 @@ struct Position {
 
 impl Position {
     /// The end of a window, at which this task is looked at.
-    fn at_end(window: &Window, root: u32) -> Position {
+    fn at_end(window: &Window, root: TaskId) -> Position {
         let (at_ns, floor_ns) = (window.end_ns, window.start_ns);
         Position {
             task: root,
@@ -228,7 +226,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     }
 
     /// Look at another task from now on.
-    fn go_to(&mut self, task: u32) {
+    fn go_to(&mut self, task: TaskId) {
         self.now.task = task;
         self.may_poll = None;
     }
@@ -265,7 +263,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
         if let Some(range) = self.left_out() {
             return self.pass_left_out(range);
         }
-        let birth_ns = self.trace.tasks[self.now.task as usize].birth_ns;
+        let birth_ns = self.trace.tasks[self.now.task].birth_ns;
         if birth_ns == NO_NS || self.now.at_ns <= birth_ns {
             return self.leave_at_birth();
         }
@@ -371,7 +369,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     }
 
     /// Who waits for the end of the task looked at.
-    fn waiter(&self) -> Option<u32> {
+    fn waiter(&self) -> Option<TaskId> {
         self.now
             .stack
             .last()
@@ -380,7 +378,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     }
 
     /// Charge what was just looked at, from `to_ns` to this moment, and go there; the floor is never passed.
-    fn charge(&mut self, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
+    fn charge(&mut self, task: TaskId, to_ns: i64, what: What, class: Class, resolved: bool) {
         self.charge_as(self.tag(), task, to_ns, what, class, resolved);
     }
 
@@ -395,7 +393,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     fn charge_as(
         &mut self,
         tag: Tag,
-        task: u32,
+        task: TaskId,
         to_ns: i64,
         what: What,
         class: Class,
@@ -422,11 +420,10 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     /// task           birth^     |--call--|  a task is charged nothing outside its life
     /// ```
     fn leave_at_birth(&mut self) {
-        let task = &self.trace.tasks[self.now.task as usize];
+        let task = &self.trace.tasks[self.now.task];
         let (creator, row) = (task.creator, task.created_by);
-        let known = !task.adopted
-            && creator != self.now.task
-            && (creator as usize) < self.trace.tasks.len();
+        let known =
+            !task.adopted && creator != self.now.task && creator.index() < self.trace.tasks.len();
         if !known || !self.now.visits.first_visit_of_birth(self.now.task) {
             return self.give_back();
         }

@@ -13,11 +13,12 @@ use parsers::syscalls::{self, Action, Class, Syscall, Wait};
 use parsers::{Clock, NO_NS, Outcome, Text};
 use rustc_hash::FxHashSet;
 use trace::store::classes::class_of;
-use trace::store::event::{EventKind, NONE};
+use trace::store::event::EventKind;
 use trace::store::events::EventTable;
 use trace::store::heuristics::{
     LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS, MIN_LAST_TIMEOUTS_OF_SERVERS,
 };
+use trace::store::index::TaskId;
 use trace::store::tasks::Task;
 use trace::store::time_limits::reached_limit;
 use trace::store::trace::{Capture, Trace};
@@ -73,7 +74,7 @@ pub struct Window {
     /// To when; [`NO_NS`] without a window.
     pub end_ns: i64,
     /// The task at whose end the walk starts.
-    pub root: Option<u32>,
+    pub root: Option<TaskId>,
     /// Time at the start of the capture during which every task only waited. It is not part of the window.
     pub left_out_ns: i64,
     /// The reason for a missing window.
@@ -175,7 +176,7 @@ fn clipped(window: Window, choice: &WindowChoice) -> Window {
     }
 }
 
-fn life(task: u32, start_ns: i64, end_ns: i64) -> Window {
+fn life(task: TaskId, start_ns: i64, end_ns: i64) -> Window {
     Window {
         capture: 0,
         start_ns,
@@ -197,7 +198,7 @@ fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Opti
         .find(|(_, task)| std::ptr::eq(*task, first))?
         .0;
     let ender = task_ends::ender(trace, main);
-    let end_ns = trace.tasks.get(ender as usize)?.end_ns();
+    let end_ns = trace.tasks.get(ender)?.end_ns();
     Some(Window {
         capture: number,
         ..life(ender, first.birth_ns, end_ns)
@@ -207,11 +208,10 @@ fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Opti
 fn tasks_of<'trace>(
     trace: &'trace Trace,
     capture: &Capture,
-) -> impl Iterator<Item = (u32, &'trace Task)> {
+) -> impl Iterator<Item = (TaskId, &'trace Task)> {
     capture
-        .tasks
-        .clone()
-        .filter_map(|number| trace.tasks.get(number as usize).map(|task| (number, task)))
+        .task_ids()
+        .filter_map(|number| trace.tasks.get(number).map(|task| (number, task)))
 }
 
 /// The life of the first task if the tracer started it and saw its end.
@@ -221,15 +221,11 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     let begins = *trace.rows_of(first).first()?;
     let starts = trace.events.kind(begins) == EventKind::Call
         && trace.events.action(begins) == Action::Execs;
-    if !starts || task.creator != NONE || task.death_ns == NO_NS {
+    if !starts || task.creator != TaskId::NONE || task.death_ns == NO_NS {
         return None;
     }
     let ender = task_ends::ender(trace, first);
-    Some(life(
-        ender,
-        task.birth_ns,
-        trace.tasks.get(ender as usize)?.end_ns(),
-    ))
+    Some(life(ender, task.birth_ns, trace.tasks.get(ender)?.end_ns()))
 }
 
 /// From the first event to the last completed one, or to the requested moment, without the idle time at the start.
@@ -245,7 +241,7 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
         None
     };
     let (root, end_ns) = served.unwrap_or((root, end_ns));
-    let is_alone = capture.tasks.len() == 1;
+    let is_alone = capture.task_ids().count() == 1;
     let busy_ns = tasks_of(trace, capture)
         .filter_map(|(number, _)| busy_from(trace, number, is_alone))
         .min();
@@ -275,9 +271,13 @@ fn end_of_tracing(capture: &Capture, choice: &WindowChoice) -> Option<i64> {
 ///
 /// The task in which the walk starts where the tracer let go of living tasks: the one that completed the last event, or else a
 /// living one that did; if no call ended, a main thread, or else the first other task.
-fn living_root(trace: &Trace, capture: &Capture, completed: Option<(u32, i64)>) -> Option<u32> {
+fn living_root(
+    trace: &Trace,
+    capture: &Capture,
+    completed: Option<(TaskId, i64)>,
+) -> Option<TaskId> {
     let lives = |task: &Task| task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
-    let is_living = |task: u32| trace.tasks.get(task as usize).is_some_and(lives);
+    let is_living = |task: TaskId| trace.tasks.get(task).is_some_and(lives);
     let last = completed
         .map(|(root, _)| root)
         .filter(|&root| is_living(root));
@@ -293,7 +293,7 @@ fn living_root(trace: &Trace, capture: &Capture, completed: Option<(u32, i64)>) 
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else
 /// the task with a call in progress that works; else the task that completes the next one.
-fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(u32, i64)> {
+fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(TaskId, i64)> {
     let events = &trace.events;
     let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
     let ends = || {
@@ -329,7 +329,7 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
 /// ```
 ///
 /// The child that ended last of a parent that only hands connections over: the client waited for the child.
-fn last_served(trace: &Trace, capture: &Capture, parent: u32) -> Option<(u32, i64)> {
+fn last_served(trace: &Trace, capture: &Capture, parent: TaskId) -> Option<(TaskId, i64)> {
     let events = &trace.events;
     let calls = || {
         trace
@@ -354,7 +354,7 @@ fn last_served(trace: &Trace, capture: &Capture, parent: u32) -> Option<(u32, i6
     let ended = children.filter(|(_, task)| task.death_ns != NO_NS);
     let (main, _) = ended.max_by_key(|(_, task)| task.death_ns)?;
     let ender = task_ends::ender(trace, main);
-    Some((ender, trace.tasks.get(ender as usize)?.end_ns()))
+    Some((ender, trace.tasks.get(ender)?.end_ns()))
 }
 
 /// ```text
@@ -363,9 +363,9 @@ fn last_served(trace: &Trace, capture: &Capture, parent: u32) -> Option<(u32, i6
 /// ```
 ///
 /// The matching task that completed an event last. The waits of tasks that only keep a rhythm explain nothing.
-fn last_that(trace: &Trace, capture: &Capture, fits: impl Fn(u32) -> bool) -> Option<u32> {
+fn last_that(trace: &Trace, capture: &Capture, fits: impl Fn(TaskId) -> bool) -> Option<TaskId> {
     let events = &trace.events;
-    let last = |task: u32| {
+    let last = |task: TaskId| {
         let rows = trace.rows_of(task).iter().rev().copied();
         let ended = rows
             .filter(|&row| events.start_ns(row) != NO_NS && events.outcome(row) != Outcome::Open);
@@ -386,7 +386,7 @@ fn last_that(trace: &Trace, capture: &Capture, fits: impl Fn(u32) -> bool) -> Op
 }
 
 /// Whether a task received from a socket and then sent to it: it answers requests.
-fn answers(trace: &Trace, task: u32) -> bool {
+fn answers(trace: &Trace, task: TaskId) -> bool {
     let events = &trace.events;
     let calls = trace
         .rows_of(task)
@@ -412,7 +412,7 @@ fn answers(trace: &Trace, task: u32) -> bool {
 
 /// Whether the last calls of a task are waits that came to their limits, and nothing that moves data. A supervisor looks
 /// at the files in which its workers show that they are alive.
-fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
+fn keeps_a_rhythm(trace: &Trace, task: TaskId, min_beats: usize) -> bool {
     let events = &trace.events;
     let calls = trace
         .rows_of(task)
@@ -466,10 +466,10 @@ fn locks(trace: &Trace, row: u32) -> bool {
 
 /// When a task first does something else than wait. `None` if it never does. A wait that came to its limit right before that
 /// is part of what the task does: its timeout, or its sleep. Of other tasks, it may be the rhythm of a helper.
-fn busy_from(trace: &Trace, task: u32, is_alone: bool) -> Option<i64> {
+fn busy_from(trace: &Trace, task: TaskId, is_alone: bool) -> Option<i64> {
     let mut idle_until_ns = trace
         .tasks
-        .get(task as usize)
+        .get(task)
         .filter(|task| task.birth_ns != NO_NS)?
         .birth_ns;
     let (mut rows, mut limited_ns) = (0, None);
@@ -484,6 +484,6 @@ fn busy_from(trace: &Trace, task: u32, is_alone: bool) -> Option<i64> {
         limited_ns = (is_alone && reached_limit(&trace.events, span.row)).then_some(span.start_ns);
         idle_until_ns = span.end_ns;
     }
-    let outlives = trace.rows_of(task).len() > rows || trace.tasks[task as usize].death_ns != NO_NS;
+    let outlives = trace.rows_of(task).len() > rows || trace.tasks[task].death_ns != NO_NS;
     outlives.then_some(idle_until_ns)
 }

@@ -8,6 +8,7 @@
 use crate::critical_path::window::Window;
 use trace::query::selection::Selection;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Rows of a task before an edge that may be signals.
@@ -32,7 +33,7 @@ pub fn window_overlap(trace: &Trace, selection: &Selection<'_>, window: &Window)
         return WindowOverlap::default();
     };
     let mut edges = WindowOverlap::default();
-    for task in capture.tasks.clone() {
+    for task in capture.task_ids() {
         let at_start = over(trace, task, window.start_ns);
         let at_end = over(trace, task, window.end_ns).filter(|&row| Some(row) != at_start);
         for row in at_start
@@ -57,7 +58,7 @@ pub fn window_overlap(trace: &Trace, selection: &Selection<'_>, window: &Window)
 }
 
 /// The call of a task that goes on at a moment.
-fn over(trace: &Trace, task: u32, at_ns: i64) -> Option<u32> {
+fn over(trace: &Trace, task: TaskId, at_ns: i64) -> Option<u32> {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let until = rows.partition_point(|&row| events.start_ns(row) < at_ns);
     let mut calls = rows[..until]

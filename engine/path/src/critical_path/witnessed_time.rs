@@ -8,6 +8,7 @@
 use crate::critical_path::segment::{Segment, What};
 use crate::critical_path::walk::WalkListener;
 use rustc_hash::FxHashMap;
+use trace::store::index::TaskId;
 use trace::store::scheduling::{Scheduling, State, Stretch};
 use trace::store::trace::Trace;
 
@@ -45,7 +46,7 @@ pub struct WitnessedTime<'trace> {
     /// What ran while tasks were ready: time by capture and thread.
     instead: FxHashMap<(u32, i32), i64>,
     /// Time outside of calls by main task.
-    pub by_process: FxHashMap<u32, PathTime>,
+    pub by_process: FxHashMap<TaskId, PathTime>,
 }
 
 impl<'trace> WitnessedTime<'trace> {
@@ -92,7 +93,7 @@ impl<'trace> WitnessedTime<'trace> {
     fn divide(
         &mut self,
         kernel: &Scheduling,
-        task: u32,
+        task: TaskId,
         stretch: &Stretch,
         (from_ns, to_ns): (i64, i64),
         found: &mut PathTime,
@@ -103,11 +104,7 @@ impl<'trace> WitnessedTime<'trace> {
             State::Blocked => found.blocked_ns += ns,
             State::Stopped | State::Released => found.tracing_ns += ns,
             State::Ready => {
-                let capture = self
-                    .trace
-                    .tasks
-                    .get(task as usize)
-                    .map_or(0, |task| task.capture);
+                let capture = self.trace.tasks.get(task).map_or(0, |task| task.capture);
                 let mut traced_ns = 0;
                 kernel.ran(stretch.cpu, from_ns, to_ns, |tid, ns| {
                     if kernel.is_tracer(tid) {
@@ -125,7 +122,7 @@ impl<'trace> WitnessedTime<'trace> {
 
 impl WalkListener for WitnessedTime<'_> {
     fn charged(&mut self, segment: Segment) {
-        let Some(task) = self.trace.tasks.get(segment.task as usize) else {
+        let Some(task) = self.trace.tasks.get(segment.task) else {
             return;
         };
         let Some(kernel) = self.trace.scheduling(task.capture) else {
@@ -135,10 +132,7 @@ impl WalkListener for WitnessedTime<'_> {
         if matches!(segment.what, What::Gap(_) | What::Spawn(_)) {
             self.outside.merge(&found);
             let mains = self.trace.main_tasks();
-            let main = mains
-                .get(segment.task as usize)
-                .copied()
-                .unwrap_or(segment.task);
+            let main = mains.get(segment.task).copied().unwrap_or(segment.task);
             self.by_process.entry(main).or_default().merge(&found);
         } else {
             self.inside.merge(&found);

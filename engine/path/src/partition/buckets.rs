@@ -73,7 +73,7 @@ struct BucketNumbers {
 }
 
 pub(crate) fn bucket_key(trace: &Trace, piece: &Piece) -> BucketKey {
-    let capture = trace.tasks[piece.task as usize].capture;
+    let capture = trace.tasks[piece.task].capture;
     let Piece {
         program,
         class,

@@ -169,7 +169,10 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
         return PieceNumbers::These(numbers);
     }
     if within.only.iter().any(|(key, _)| key.is_of_task()) {
-        let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
+        let tasks = trace
+            .tasks
+            .keys()
+            .filter(|&task| within.may_have_task(trace, task));
         return PieceNumbers::These(
             tasks
                 .flat_map(|task| pieces.of_task(task))
@@ -263,7 +266,7 @@ fn table(
     wanted: Option<&[String]>,
 ) -> Table {
     let first = |group: &Aggregate| &pieces.all[group.first as usize];
-    let capture_of = |group: &Aggregate| trace.tasks[first(group).task as usize].capture;
+    let capture_of = |group: &Aggregate| trace.tasks[first(group).task].capture;
     let share = |group: &Aggregate| {
         let wall_ns = pieces.wall_ns(group.shares(GroupKey::Capture).then(|| capture_of(group)));
         (wall_ns > 0).then(|| group.exclusive_ns as f64 / wall_ns as f64)
@@ -271,7 +274,7 @@ fn table(
     let id = |key: GroupKey, of: fn(&Task) -> i32| {
         let common = |group: &Aggregate| {
             if group.shares(key) {
-                of(&trace.tasks[first(group).task as usize])
+                of(&trace.tasks[first(group).task])
             } else {
                 NO_ID
             }

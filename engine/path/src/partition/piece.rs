@@ -5,6 +5,7 @@ use crate::critical_path::segment::{Tag, What, named};
 use parsers::Text;
 use parsers::syscalls::Class;
 use trace::store::event::{EventKind, NONE};
+use trace::store::index::TaskId;
 use trace::store::programs::ProgramIndex;
 use trace::store::trace::Trace;
 
@@ -13,7 +14,7 @@ use trace::store::trace::Trace;
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// The program.
     pub program: Text,
     /// Number of a shape that the calls share, apart from the outcome; [`NONE`] for time between calls.
@@ -87,7 +88,7 @@ impl Piece {
 }
 
 /// Converts a part of the path into a piece.
-pub fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
+pub fn piece_of(trace: &Trace, task: TaskId, program: Text, charge: &Charge) -> Piece {
     let events = &trace.events;
     let is_call = !charge.is_gap && charge.row != NONE;
     let target = if is_call {
@@ -116,7 +117,7 @@ pub fn program_of(
     trace: &Trace,
     programs: &ProgramIndex,
     attribution: &Attribution,
-    task: u32,
+    task: TaskId,
     charge: &Charge,
 ) -> Text {
     if let [only] = programs.of(task) {

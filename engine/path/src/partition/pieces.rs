@@ -10,6 +10,7 @@ use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::programs::ProgramIndex;
 use trace::store::trace::Trace;
 
@@ -90,13 +91,13 @@ impl Pieces {
     }
 
     /// The range of a task's pieces in `all`.
-    pub(crate) fn of_task(&self, task: u32) -> std::ops::Range<u32> {
-        let bound = |at: u32| self.offsets.get(at as usize).copied().unwrap_or(0);
-        bound(task)..bound(task + 1)
+    pub(crate) fn of_task(&self, task: TaskId) -> std::ops::Range<u32> {
+        let bound = |at: TaskId| self.offsets.get(at.index()).copied().unwrap_or(0);
+        bound(task)..bound(task.next())
     }
 
     /// The pieces of a task.
-    pub fn of(&self, task: u32) -> &[Piece] {
+    pub fn of(&self, task: TaskId) -> &[Piece] {
         let range = self.of_task(task);
         self.all
             .get(range.start as usize..range.end as usize)
@@ -120,20 +121,20 @@ impl Pieces {
     pub(crate) fn exclusive_of_process_by_task(&self, trace: &Trace) -> &[i64] {
         self.of_processes.get_or_init(|| {
             let pids = trace.pids();
-            let sum = |tasks: &[u32]| {
+            let sum = |tasks: &[TaskId]| {
                 tasks
                     .iter()
-                    .filter_map(|&task| self.times.by_task.get(task as usize))
+                    .filter_map(|&task| self.times.by_task.get(task.index()))
                     .sum()
             };
             let sums: Vec<i64> = pids.tasks().groups().map(sum).collect();
-            let of_task = |task: u32| {
+            let of_task = |task: TaskId| {
                 pids.number_of(task)
                     .and_then(|pid| sums.get(pid as usize))
                     .copied()
                     .unwrap_or(0)
             };
-            (0..trace.tasks.len() as u32).map(of_task).collect()
+            trace.tasks.keys().map(of_task).collect()
         })
     }
 

@@ -4,11 +4,12 @@ use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, GroupQuery, Numbers, ScopeFilter};
 use parsers::Text;
 use trace::parallel;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Tasks with a piece that may belong to such a group.
-pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
-    let all = 0..trace.tasks.len() as u32;
+pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<TaskId> {
+    let all = trace.tasks.keys();
     if !query
         .by
         .iter()
@@ -20,7 +21,7 @@ pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery)
     let of_processes = pieces.exclusive_of_process_by_task(trace);
     all.filter(|&task| {
         of_processes
-            .get(task as usize)
+            .get(task.index())
             .is_some_and(|&ns| ns >= query.at_least_ns)
     })
     .collect()
@@ -73,7 +74,7 @@ pub(crate) fn reaching(
     if tasks.len() == trace.tasks.len() {
         return buckets.pieces_of(&reach);
     }
-    let of_task = |&task: &u32| {
+    let of_task = |&task: &TaskId| {
         pieces
             .of_task(task)
             .filter(|&at| reach[buckets.of(at) as usize])

@@ -5,6 +5,7 @@ use crate::critical_path::segment::Tag;
 use crate::partition::piece::Piece;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, Text};
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// The properties that pieces can be grouped and selected by: all columns of the partition that are not sums.
@@ -72,8 +73,8 @@ impl GroupKey {
     }
 
     /// The task's value of this key, as a number.
-    pub(crate) fn of_task(self, trace: &Trace, task: u32) -> u32 {
-        let task = &trace.tasks[task as usize];
+    pub(crate) fn of_task(self, trace: &Trace, task: TaskId) -> u32 {
+        let task = &trace.tasks[task];
         match self {
             GroupKey::Pid => task.pid as u32,
             GroupKey::Tid => task.tid as u32,
@@ -257,7 +258,7 @@ impl ScopeFilter {
     }
 
     /// Whether pieces of the task may match.
-    pub fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
+    pub fn may_have_task(&self, trace: &Trace, task: TaskId) -> bool {
         let of_task = |(key, _): &&(GroupKey, Numbers)| key.is_of_task();
         self.only
             .iter()

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::schema::schema;
 use trace::store::stacks::Frame;
 use trace::store::table::{Table, TextColumn, Values, ints, some_ints, texts};
@@ -52,7 +53,7 @@ schema! {
 type StackKey = (Text, u32, u32, u32);
 
 /// The stack of a part of the path: that of its call. Time between calls has none.
-fn stack_of(trace: &Trace, task: u32, charge: &Charge) -> Option<u32> {
+fn stack_of(trace: &Trace, task: TaskId, charge: &Charge) -> Option<u32> {
     let is_call = !charge.is_gap && charge.row != NONE && trace.events.task(charge.row) == task;
     if is_call {
         trace.events.stacks.of(charge.row)
@@ -66,7 +67,7 @@ fn of_task(
     trace: &Trace,
     attribution: &Attribution,
     twins: &[u32],
-    task: u32,
+    task: TaskId,
 ) -> Vec<(Piece, Option<u32>)> {
     let mut places: FxHashMap<StackKey, usize> = FxHashMap::default();
     let mut rows: Vec<(Piece, Option<u32>)> = Vec::new();
@@ -91,14 +92,14 @@ pub fn stack_times(trace: &Trace, attribution: &Attribution) -> Table {
     // Computed before all cores request it at once.
     trace.program_index();
     let twins = trace.events.twins();
-    let tasks = (0..trace.tasks.len() as u32).into_par_iter();
+    let tasks = trace.tasks.keys().collect::<Vec<_>>().into_par_iter();
     let mut rows: Vec<_> = tasks
         .flat_map_iter(|task| of_task(trace, attribution, &twins, task))
         .collect();
     rows.sort_by_key(|(piece, _)| Reverse(piece.exclusive_ns));
     let pieces = || rows.iter().map(|(piece, _)| piece);
-    let tasks: Vec<u32> = pieces().map(|piece| piece.task).collect();
-    let known = |task: u32| &trace.tasks[task as usize];
+    let tasks: Vec<TaskId> = pieces().map(|piece| piece.task).collect();
+    let known = |task: TaskId| &trace.tasks[task];
     Table::new(
         "stack_times",
         vec![

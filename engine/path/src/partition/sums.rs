@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::programs::ProgramIndex;
 use trace::store::tasks::Program;
 use trace::store::trace::Trace;
@@ -33,10 +34,10 @@ pub(super) fn of_tasks(
     take: impl FnMut(PiecesOfTasks),
 ) {
     let twins = trace.events.twins();
-    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+    let tasks: Vec<TaskId> = trace.tasks.keys().collect();
     // The cores share a pool of accumulators, because each is as large as the number of shapes.
     let idle: Mutex<Vec<PieceSums<'_>>> = Mutex::default();
-    let of_some = |tasks: &[u32]| {
+    let of_some = |tasks: &[TaskId]| {
         let left = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut sums = left.unwrap_or_else(|| PieceSums::new(&twins));
         let mut found = PiecesOfTasks::default();
@@ -69,7 +70,7 @@ pub(super) fn of_tasks(
 }
 
 /// How many of these tasks have [`ROWS_AT_ONCE`] rows, but at least one.
-fn tasks_at_once(trace: &Trace, tasks: &[u32]) -> usize {
+fn tasks_at_once(trace: &Trace, tasks: &[TaskId]) -> usize {
     let rows = tasks.iter().scan(0, |rows, &task| {
         *rows += trace.rows_of(task).len();
         Some(*rows)
@@ -120,7 +121,7 @@ impl<'trace> PieceSums<'trace> {
         trace: &Trace,
         programs: &ProgramIndex,
         attribution: &Attribution,
-        task: u32,
+        task: TaskId,
         places: impl Iterator<Item = usize>,
         mut is_wanted: impl FnMut(Option<usize>, &Charge) -> bool,
         pieces: &mut Vec<Piece>,
@@ -153,7 +154,7 @@ impl<'trace> PieceSums<'trace> {
         self.lives.push((program, self.life));
     }
 
-    fn add(&mut self, trace: &Trace, task: u32, charge: &Charge, pieces: &mut Vec<Piece>) {
+    fn add(&mut self, trace: &Trace, task: TaskId, charge: &Charge, pieces: &mut Vec<Piece>) {
         let is_call = !charge.is_gap && charge.row != NONE;
         let shape = is_call.then_some(charge.shape as usize);
         let place = self.place(shape, charge, pieces);
@@ -212,7 +213,7 @@ impl<'trace> PieceSums<'trace> {
 
 /// The programs that a task ran, looked up in event order.
 struct Ran<'index> {
-    task: u32,
+    task: TaskId,
     only: Option<Text>,
     last: Option<&'index Program>,
     /// Whether the last program has started.
@@ -220,7 +221,7 @@ struct Ran<'index> {
 }
 
 impl<'index> Ran<'index> {
-    fn new(programs: &'index ProgramIndex, task: u32) -> Ran<'index> {
+    fn new(programs: &'index ProgramIndex, task: TaskId) -> Ran<'index> {
         let all = programs.of(task);
         let only = all.first().filter(|_| all.len() == 1).map(|only| only.path);
         Ran {

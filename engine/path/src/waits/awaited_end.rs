@@ -16,6 +16,7 @@ use parsers::NO_NS;
 use parsers::syscalls::{Class, Wait};
 use trace::store::event::EventKind;
 use trace::store::heuristics::{MAX_PAUSES_AFTER_END, MIN_PAUSES_BEFORE_END, WATCHDOG_CALLS};
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Maximum number of tasks that are examined for one pause.
@@ -50,10 +51,10 @@ pub(super) fn awaited(
         .flat_map(|tasks| made_and_living(call, tasks));
     let task = live
         .filter(|&task| pauses.stop_with(task))
-        .max_by_key(|&task| trace.tasks[task as usize].death_ns)?;
+        .max_by_key(|&task| trace.tasks[task].death_ns)?;
     Some(Edge {
         task,
-        at_ns: trace.tasks[task as usize].death_ns.min(call.span.end_ns),
+        at_ns: trace.tasks[task].death_ns.min(call.span.end_ns),
         how: WakeKind::Poll,
         sure: Confidence::Inferred,
     })
@@ -63,13 +64,13 @@ pub(super) fn awaited(
 /// their ends.
 fn made_and_living<'call>(
     call: &'call Waiting<'_>,
-    tasks: &'call [u32],
-) -> impl Iterator<Item = u32> + 'call {
+    tasks: &'call [TaskId],
+) -> impl Iterator<Item = TaskId> + 'call {
     let (trace, start_ns) = (call.trace, call.span.start_ns);
-    let ended = tasks.partition_point(|&task| trace.tasks[task as usize].end_ns() <= start_ns);
+    let ended = tasks.partition_point(|&task| trace.tasks[task].end_ns() <= start_ns);
     let living = tasks[ended..].iter().take(MAX_ENDED).copied();
     living.filter(move |&task| {
-        let known = &trace.tasks[task as usize];
+        let known = &trace.tasks[task];
         known.creator == call.task
             && known.born
             && known.death_ns != NO_NS
@@ -101,8 +102,8 @@ impl Pauses<'_> {
     }
 
     /// Whether the task makes them until another one ends, and soon after does something else, or ends.
-    fn stop_with(&self, awaited: u32) -> bool {
-        let death_ns = self.trace.tasks[awaited as usize].death_ns;
+    fn stop_with(&self, awaited: TaskId) -> bool {
+        let death_ns = self.trace.tasks[awaited].death_ns;
         let after = self
             .rows
             .partition_point(|&row| self.trace.events.start_ns(row) <= death_ns);
@@ -121,7 +122,7 @@ impl Pauses<'_> {
     /// Whether the end of the task is in the capture.
     fn ends(&self) -> bool {
         let task = self.rows.first().map(|&row| self.trace.events.task(row));
-        task.is_some_and(|task| self.trace.tasks[task as usize].death_ns != NO_NS)
+        task.is_some_and(|task| self.trace.tasks[task].death_ns != NO_NS)
     }
 
     fn has(&self, row: u32) -> bool {

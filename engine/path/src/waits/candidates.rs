@@ -11,6 +11,7 @@ use parsers::NO_NS;
 use rayon::prelude::*;
 use std::ops::Range;
 use trace::store::heuristics::MIN_BLOCKED_WRITE_NS;
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -71,14 +72,14 @@ impl WaitBitmap {
     /// One pass over the events, on all cores. `looks` are by shape.
     pub(crate) fn new(trace: &Trace, looks: &[WhenToCheck]) -> WaitBitmap {
         let mut offsets = vec![0];
-        for task in 0..trace.tasks.len() as u32 {
+        for task in trace.tasks.keys() {
             offsets.push(
-                offsets[task as usize]
+                offsets[task.index()]
                     + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32,
             );
         }
         // Computed before all cores request them at once.
-        trace.shapes_of(0);
+        trace.shapes_of(TaskId::new(0));
         let mut blocks = vec![Block::EMPTY; *offsets.last().unwrap_or(&0) as usize];
         let some = |(chunk, blocks): (usize, &mut [Block])| {
             find_blocks(
@@ -109,28 +110,28 @@ impl WaitBitmap {
         }
     }
 
-    fn of(&self, task: u32) -> &[Block] {
+    fn of(&self, task: TaskId) -> &[Block] {
         let bounds = self
             .offsets
-            .get(task as usize)
-            .zip(self.offsets.get(task as usize + 1));
+            .get(task.index())
+            .zip(self.offsets.get(task.index() + 1));
         bounds.map_or(&[], |(&from, &to)| &self.blocks[from as usize..to as usize])
     }
 
     /// When the last call before a block of a task ended.
-    pub(crate) fn floor_ns(&self, task: u32, block: usize) -> i64 {
+    pub(crate) fn floor_ns(&self, task: TaskId, block: usize) -> i64 {
         self.of(task)
             .get(block)
             .map_or(NO_NS, |block| block.floor_ns)
     }
 
     /// Whether no call of a block overlaps the end of the previous one, so that none must be cut.
-    pub(crate) fn is_plain(&self, task: u32, block: usize) -> bool {
+    pub(crate) fn is_plain(&self, task: TaskId, block: usize) -> bool {
         self.of(task).get(block).is_some_and(|block| block.is_plain)
     }
 
     /// The last block of a task, up to this one, that starts after calls ended before a moment.
-    pub(crate) fn block_before(&self, task: u32, last: usize, at_ns: i64) -> Option<usize> {
+    pub(crate) fn block_before(&self, task: TaskId, last: usize, at_ns: i64) -> Option<usize> {
         let blocks = self.of(task);
         let begins = |block: &Block| block.floor_ns < at_ns;
         if blocks.get(last).is_some_and(begins) {
@@ -142,7 +143,7 @@ impl WaitBitmap {
     /// The last of a task's rows up to `at` that must be examined, unless it ended before `floor_ns` in any case.
     pub(crate) fn last_look(
         &self,
-        task: u32,
+        task: TaskId,
         at: usize,
         checks: bool,
         floor_ns: i64,
@@ -166,7 +167,7 @@ impl WaitBitmap {
     pub(crate) fn rows_looked_at<'all>(
         &'all self,
         trace: &'all Trace,
-        task: u32,
+        task: TaskId,
     ) -> impl Iterator<Item = u32> {
         let blocks = self
             .of(task)
@@ -186,7 +187,7 @@ impl WaitBitmap {
     pub(crate) fn looked_at<'all>(
         &'all self,
         trace: &'all Trace,
-        task: u32,
+        task: TaskId,
     ) -> impl Iterator<Item = (usize, Span)> {
         self.looked_at_with(trace, task, false)
     }
@@ -195,7 +196,7 @@ impl WaitBitmap {
     pub fn looked_at_with<'all>(
         &'all self,
         trace: &'all Trace,
-        task: u32,
+        task: TaskId,
         checks: bool,
     ) -> impl Iterator<Item = (usize, Span)> {
         let looks = move |block: &Block| block.always | if checks { block.checks } else { 0 };
@@ -225,12 +226,12 @@ fn find_blocks(
             task += 1;
         }
         let from = (number - offsets[task]) as usize * BLOCK_ROWS;
-        *place = block(trace, looks, task as u32, from..from + BLOCK_ROWS);
+        *place = block(trace, looks, task.into(), from..from + BLOCK_ROWS);
     }
 }
 
 /// A block whose floor is not known yet.
-fn block(trace: &Trace, looks: &[WhenToCheck], task: u32, rows: Range<usize>) -> Block {
+fn block(trace: &Trace, looks: &[WhenToCheck], task: TaskId, rows: Range<usize>) -> Block {
     let mut block = Block::EMPTY;
     let shapes = trace.shapes_of(task).get(rows.start..).unwrap_or(&[]);
     let from = rows.start;

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 use trace::store::grouped::Grouped;
 use trace::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXEC_NS};
+use trace::store::index::{TaskId, TiSlice, TiVec};
 use trace::store::row_map::RowMap;
 use trace::store::task_relations::{descends, same_process};
 use trace::store::tasks::Task;
@@ -30,12 +31,12 @@ pub(super) struct Children {
     /// By number of the process id of the creator.
     made: TasksByEnd,
     /// By the call that created them.
-    vforked: RowMap,
+    vforked: RowMap<TaskId>,
     /// Tasks that their creators know by another id (pid namespace), by that id and the process of the creator.
-    by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
+    by_other_id: FxHashMap<(u32, i32, i32), Vec<TaskId>>,
     /// See [`Children::execs`] and [`Children::ends`].
-    execs: OnceLock<Vec<(i64, u32)>>,
-    ends: OnceLock<Vec<(i64, u32)>>,
+    execs: OnceLock<Vec<(i64, TaskId)>>,
+    ends: OnceLock<Vec<(i64, TaskId)>>,
 }
 
 /// Maximum number of execs examined for one wait.
@@ -48,19 +49,15 @@ const MAX_TASKS: usize = 4096;
 /// Groups of tasks. Those of a group are in order of their ends.
 #[derive(Default)]
 struct TasksByEnd {
-    tasks: Grouped,
+    tasks: Grouped<u32, TaskId>,
     /// When each of them ended, in the same order: the tasks themselves are far apart.
     ends_ns: Vec<i64>,
 }
 
 impl TasksByEnd {
-    fn new(mut tasks: Grouped, ends_ns: &[i64]) -> TasksByEnd {
-        tasks.sort_by_key(|task| ends_ns[task as usize]);
-        let ends_ns = tasks
-            .members()
-            .iter()
-            .map(|&task| ends_ns[task as usize])
-            .collect();
+    fn new(mut tasks: Grouped<u32, TaskId>, ends_ns: &TiSlice<TaskId, i64>) -> TasksByEnd {
+        tasks.sort_by_key(|task| ends_ns[task]);
+        let ends_ns = tasks.members().iter().map(|&task| ends_ns[task]).collect();
         TasksByEnd { tasks, ends_ns }
     }
 
@@ -70,12 +67,18 @@ impl TasksByEnd {
 }
 
 /// Tasks in order of their ends, and these.
-type EndedTasks<'all> = (&'all [u32], &'all [i64]);
+type EndedTasks<'all> = (&'all [TaskId], &'all [i64]);
 
 impl Children {
     pub(super) fn new(trace: &Trace) -> Children {
         let pids = trace.pids();
-        let ends_ns: Vec<i64> = trace.tasks.par_iter().map(Task::end_ns).collect();
+        let ends_ns: TiVec<TaskId, i64> = trace
+            .tasks
+            .raw
+            .par_iter()
+            .map(Task::end_ns)
+            .collect::<Vec<_>>()
+            .into();
         let made_by = |task: &Task| pids.number_of(task.creator).filter(|_| !task.is_thread);
         let (tasks, made) = rayon::join(
             || TasksByEnd::new(pids.tasks().clone(), &ends_ns),
@@ -89,7 +92,10 @@ impl Children {
         let has_call = |task: &Task| task.created_by < trace.events.len();
         let awaited =
             |task: &Task| has_call(task) && (task.vfork || waits_for_exec(trace, task.created_by));
-        let vforked = (0..).zip(&trace.tasks).filter(|(_, task)| awaited(task));
+        let vforked = trace
+            .tasks
+            .iter_enumerated()
+            .filter(|(_, task)| awaited(task));
         let vforked = RowMap::new(
             trace.events.len(),
             vforked.map(|(number, task)| (task.created_by, number)),
@@ -100,11 +106,12 @@ impl Children {
             vforked,
             ..Children::default()
         };
-        for (number, task) in (0..)
-            .zip(&trace.tasks)
+        for (number, task) in trace
+            .tasks
+            .iter_enumerated()
             .filter(|(_, task)| task.known_as != NO_ID && !task.is_thread)
         {
-            if let Some(creator) = trace.tasks.get(task.creator as usize) {
+            if let Some(creator) = trace.tasks.get(task.creator) {
                 let other_id = (creator.capture, creator.pid, task.known_as);
                 children
                     .by_other_id
@@ -117,10 +124,10 @@ impl Children {
     }
 
     /// Times at which tasks completed an exec, in order. Few traces need them.
-    fn execs(&self, trace: &Trace) -> &[(i64, u32)] {
+    fn execs(&self, trace: &Trace) -> &[(i64, TaskId)] {
         self.execs.get_or_init(|| {
             let mut execs = Vec::new();
-            for (number, task) in (0..).zip(&trace.tasks) {
+            for (number, task) in trace.tasks.iter_enumerated() {
                 execs.extend(
                     task.programs
                         .iter()
@@ -133,22 +140,23 @@ impl Children {
     }
 
     /// Times at which processes ended, in order, with their main tasks. Few traces need them.
-    fn ends(&self, trace: &Trace) -> &[(i64, u32)] {
+    fn ends(&self, trace: &Trace) -> &[(i64, TaskId)] {
         self.ends.get_or_init(|| {
-            let main = (0..)
-                .zip(&trace.tasks)
+            let main = trace
+                .tasks
+                .iter_enumerated()
                 .filter(|(_, task)| !task.is_thread && !task.superseded);
             let dated = main
                 .map(|(number, task)| (task.death_ns, number))
                 .filter(|&(death_ns, _)| death_ns != NO_NS);
-            let mut ends: Vec<(i64, u32)> = dated.collect();
+            let mut ends: Vec<(i64, TaskId)> = dated.collect();
             ends.sort_unstable();
             ends
         })
     }
 
     /// The tasks of the process of a task.
-    pub(super) fn tasks_of(&self, trace: &Trace, task: u32) -> &[u32] {
+    pub(super) fn tasks_of(&self, trace: &Trace, task: TaskId) -> &[TaskId] {
         trace
             .pids()
             .number_of(task)
@@ -183,7 +191,7 @@ impl Children {
 
     /// The end of the process with this id during a wait.
     pub(super) fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
-        let capture = call.trace.tasks.get(call.task as usize)?.capture;
+        let capture = call.trace.tasks.get(call.task)?.capture;
         let tasks = self.tasks.of(call.trace.pids().number(capture, pid)?);
         let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
         Some(edge(call, task, Confidence::Measured))
@@ -191,11 +199,11 @@ impl Children {
 
     /// The end of the child that the waiter knows by this id, while its own lines have another one.
     fn end_by_other_id(&self, call: &Waiting<'_>, id: i32) -> Option<Edge> {
-        let waiter = call.trace.tasks.get(call.task as usize)?;
+        let waiter = call.trace.tasks.get(call.task)?;
         let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
         let ends_ns: Vec<i64> = tasks
             .iter()
-            .map(|&task| call.trace.tasks[task as usize].end_ns())
+            .map(|&task| call.trace.tasks[task].end_ns())
             .collect();
         let main = last_ended(call, (tasks, &ends_ns), call.exits_until_ns(), |task| {
             !task.superseded
@@ -245,7 +253,7 @@ impl Children {
     pub(super) fn ended_with(
         &self,
         call: &Waiting<'_>,
-        fits: impl Fn(u32) -> bool,
+        fits: impl Fn(TaskId) -> bool,
     ) -> Option<Edge> {
         self.ended_within(call, EXIT_TOLERANCE_NS, fits)
     }
@@ -255,7 +263,7 @@ impl Children {
         &self,
         call: &Waiting<'_>,
         tolerance_ns: i64,
-        fits: impl Fn(u32) -> bool,
+        fits: impl Fn(TaskId) -> bool,
     ) -> Option<Edge> {
         let ends = self.ends(call.trace);
         let until = ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
@@ -295,7 +303,7 @@ impl Children {
     }
 
     /// The children of a task's process, in order of their ends.
-    pub(super) fn made_by(&self, trace: &Trace, task: u32) -> &[u32] {
+    pub(super) fn made_by(&self, trace: &Trace, task: TaskId) -> &[TaskId] {
         trace
             .pids()
             .number_of(task)
@@ -307,7 +315,7 @@ impl Children {
         self.vforked.rows()
     }
 
-    fn process_of(&self, trace: &Trace, task: u32) -> &[u32] {
+    fn process_of(&self, trace: &Trace, task: TaskId) -> &[TaskId] {
         let tasks = self.tasks_of(trace, task);
         &tasks[..tasks.len().min(MAX_TASKS)]
     }
@@ -315,7 +323,7 @@ impl Children {
     /// The child that the creator waits for inside the call that created it.
     pub(super) fn vfork(&self, call: &Waiting<'_>) -> Option<Edge> {
         let child = self.vforked.get(call.span.row)?;
-        let task = call.trace.tasks.get(child as usize)?;
+        let task = call.trace.tasks.get(child)?;
         let ran_ns = task
             .programs
             .iter()
@@ -333,8 +341,8 @@ impl Children {
     }
 }
 
-fn edge(call: &Waiting<'_>, task: u32, sure: Confidence) -> Edge {
-    let known = &call.trace.tasks[task as usize];
+fn edge(call: &Waiting<'_>, task: TaskId, sure: Confidence) -> Edge {
+    let known = &call.trace.tasks[task];
     // Without a line for its end (truss prints none for a fatal signal), its last event is the best estimate.
     let sure = if known.death_ns == NO_NS {
         Confidence::Inferred
@@ -357,8 +365,8 @@ fn last_ended(
     (tasks, ends_ns): EndedTasks<'_>,
     until_ns: i64,
     fits: impl Fn(&Task) -> bool,
-) -> Option<u32> {
-    let task = |number: u32| &call.trace.tasks[number as usize];
+) -> Option<TaskId> {
+    let task = |number: TaskId| &call.trace.tasks[number];
     let behind = ends_ns.partition_point(|&end_ns| end_ns <= until_ns);
     let ended = tasks[..behind].iter().zip(&ends_ns[..behind]).rev();
     let inside = ended
@@ -377,7 +385,7 @@ fn last_ended(
 }
 
 /// The start of the exec that ended at this moment.
-fn exec_ns(trace: &Trace, task: u32, from_ns: i64) -> i64 {
+fn exec_ns(trace: &Trace, task: TaskId, from_ns: i64) -> i64 {
     let rows = trace.rows_of(task);
     let until = rows.partition_point(|&row| trace.events.start_ns(row) < from_ns);
     until

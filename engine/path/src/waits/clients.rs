@@ -15,13 +15,14 @@ use parsers::syscalls::{Class, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use trace::store::index::TaskId;
 use trace::store::request_sources::brings_requests;
 use trace::store::trace::Trace;
 
 /// The peers that tasks serve, by task, as far as a wait required them.
 #[derive(Default)]
 pub(super) struct Clients {
-    served: Mutex<FxHashMap<u32, Arc<FxHashSet<Text>>>>,
+    served: Mutex<FxHashMap<TaskId, Arc<FxHashSet<Text>>>>,
 }
 
 impl Clients {
@@ -41,7 +42,7 @@ impl Clients {
         }
     }
 
-    fn served(&self, shapes: &ShapeEffects, trace: &Trace, task: u32) -> Arc<FxHashSet<Text>> {
+    fn served(&self, shapes: &ShapeEffects, trace: &Trace, task: TaskId) -> Arc<FxHashSet<Text>> {
         let mut known = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         known
             .entry(task)
@@ -51,7 +52,7 @@ impl Clients {
 }
 
 /// The peers from which a task received something before it sent them anything. None if it connected to any.
-fn served(shapes: &ShapeEffects, trace: &Trace, task: u32) -> FxHashSet<Text> {
+fn served(shapes: &ShapeEffects, trace: &Trace, task: TaskId) -> FxHashSet<Text> {
     let events = &trace.events;
     let mut received_first: FxHashMap<Text, bool> = FxHashMap::default();
     for &row in trace.rows_of(task) {

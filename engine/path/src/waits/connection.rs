@@ -27,6 +27,7 @@ use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use trace::store::heuristics::EXIT_TOLERANCE_NS;
+use trace::store::index::TaskId;
 use trace::store::targets::{ACCEPTED, is_host_and_port, may_be_stream};
 use trace::store::task_relations::{creators, descends, same_process};
 use trace::store::trace::Trace;
@@ -204,7 +205,7 @@ impl Connections {
     fn bound_ports(&self, trace: &Trace) -> FxHashMap<(u32, i32), Vec<Vec<u8>>> {
         let mut ports: FxHashMap<(u32, i32), Vec<Vec<u8>>> = FxHashMap::default();
         for &row in &self.binds {
-            let Some(task) = trace.tasks.get(trace.events.task(row) as usize) else {
+            let Some(task) = trace.tasks.get(trace.events.task(row)) else {
                 continue;
             };
             let port = port(trace, row);
@@ -299,7 +300,7 @@ impl Connections {
             (link.accept, link.connect)
         };
         let events = &trace.events;
-        let has = |row: u32, task: u32| descends(trace, task, events.task(row));
+        let has = |row: u32, task: TaskId| descends(trace, task, events.task(row));
         let began_ns = events.start_ns(link.connect);
         if !has(own, call.task) || began_ns > call.span.end_ns {
             return None;
@@ -373,7 +374,7 @@ fn first_for(
 ) -> Option<u32> {
     let server = trace.events.task(accept);
     let bound = creators(trace, server).find_map(|task| {
-        let task = trace.tasks.get(task as usize)?;
+        let task = trace.tasks.get(task)?;
         ports.get(&(task.capture, task.pid))
     });
     let fits = |&connect: &u32| {
@@ -496,7 +497,7 @@ fn same_capture(trace: &Trace, a: u32, b: u32) -> bool {
 fn capture_of(trace: &Trace, row: u32) -> Option<u32> {
     trace
         .tasks
-        .get(trace.events.task(row) as usize)
+        .get(trace.events.task(row))
         .map(|task| task.capture)
 }
 

@@ -1,5 +1,7 @@
 //! A wait edge: the event that ended a wait, the kind of evidence, and its confidence.
 
+use trace::store::index::TaskId;
+
 /// The kind of evidence for a waker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum WakeKind {
@@ -86,7 +88,7 @@ impl Confidence {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
     /// The waker.
-    pub task: u32,
+    pub task: TaskId,
     /// The time of the wake-up.
     pub at_ns: i64,
     /// The kind of evidence.

@@ -28,7 +28,7 @@ impl Counters {
         if known.deed != Effect::Counts || known.outcome != Outcome::Ok {
             return;
         }
-        if let Some(task) = trace.tasks.get(trace.events.task(row) as usize) {
+        if let Some(task) = trace.tasks.get(trace.events.task(row)) {
             self.0.entry(task.capture).or_default().push(row);
         }
     }
@@ -51,7 +51,7 @@ impl Counters {
         if !is_eventfd(target) {
             return None;
         }
-        let capture = call.trace.tasks.get(call.task as usize)?.capture;
+        let capture = call.trace.tasks.get(call.task)?.capture;
         let row = call.last_inside(self.0.get(&capture)?, |row| {
             related(call.trace, call.trace.events.task(row), call.task)
         })?;

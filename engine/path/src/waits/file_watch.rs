@@ -17,6 +17,7 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::facts::Created;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use trace::store::index::TaskId;
 use trace::store::paths::{hash, is_same_path, split};
 use trace::store::targets::tells_changes;
 use trace::store::task_relations::descends;
@@ -31,7 +32,7 @@ const ENDS: usize = 64;
 /// A watched path.
 #[derive(Clone, Copy)]
 struct Watch {
-    task: u32,
+    task: TaskId,
     path: Text,
     asks: Changes,
 }
@@ -60,9 +61,9 @@ pub(super) struct Watches {
     /// The rows of changes by the last component of their path, and by that of its directory.
     rows: FxHashMap<(u32, u64), Ordered>,
     /// Files that tasks wrote to or created and did not close.
-    written: FxHashMap<u32, FxHashSet<Text>>,
+    written: FxHashMap<TaskId, FxHashSet<Text>>,
     /// The same for ended tasks, by their ends.
-    left: Vec<(i64, u32, Text)>,
+    left: Vec<(i64, TaskId, Text)>,
 }
 
 impl Watches {
@@ -89,7 +90,7 @@ impl Watches {
 
     fn watch(&mut self, trace: &Trace, row: u32) {
         let (task, path) = (trace.events.task(row), trace.events.target(row));
-        let Some(owner) = trace.tasks.get(task as usize).filter(|_| path.is_some()) else {
+        let Some(owner) = trace.tasks.get(task).filter(|_| path.is_some()) else {
             return;
         };
         let asks = Changes::asked(trace.events.texts.bytes(trace.events.shape(row).op));
@@ -106,7 +107,7 @@ impl Watches {
         let task = trace.events.task(row);
         let Some(owner) = trace
             .tasks
-            .get(task as usize)
+            .get(task)
             .filter(|_| path.is_some() && !what.is_empty())
         else {
             return;
@@ -139,7 +140,7 @@ impl Watches {
     }
 
     /// The change, if a close depends on earlier calls of its task.
-    fn closing(&mut self, task: u32, path: Text, what: Changes) -> Changes {
+    fn closing(&mut self, task: TaskId, path: Text, what: Changes) -> Changes {
         if what.writes() {
             self.written.entry(task).or_default().insert(path);
         }
@@ -171,10 +172,7 @@ impl Watches {
         self.changes.sort_by_key(|change| change.row);
         self.rows.values_mut().for_each(|rows| rows.order(trace));
         for (task, paths) in self.written.drain() {
-            let death_ns = trace
-                .tasks
-                .get(task as usize)
-                .map_or(NO_NS, |task| task.death_ns);
+            let death_ns = trace.tasks.get(task).map_or(NO_NS, |task| task.death_ns);
             if death_ns != NO_NS {
                 self.left
                     .extend(paths.into_iter().map(|path| (death_ns, task, path)));
@@ -189,7 +187,7 @@ impl Watches {
             return None;
         }
         let trace = call.trace;
-        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let capture = trace.tasks.get(call.task)?.capture;
         let own = self
             .watches
             .get(&capture)?

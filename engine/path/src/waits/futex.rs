@@ -19,7 +19,8 @@ use parsers::facts::{Joins, RequeuedTo};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace::store::event::{EventKind, NONE};
+use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::task_relations::{creators, related, same_process};
 use trace::store::tasks::Task;
 use trace::store::trace::Trace;
@@ -42,13 +43,17 @@ pub(super) struct Futexes {
     mapped: FxHashMap<(u32, MappedAddress), Ordered>,
     mappings: Mappings,
     /// Threads of each process except the main one, by their ends.
-    threads: FxHashMap<Process, Vec<u32>>,
+    threads: FxHashMap<Process, Vec<TaskId>>,
 }
 
 impl Futexes {
     pub(super) fn new(trace: &Trace) -> Futexes {
         let mut futexes = Futexes::default();
-        for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.is_thread) {
+        for (number, task) in trace
+            .tasks
+            .iter_enumerated()
+            .filter(|(_, task)| task.is_thread)
+        {
             futexes
                 .threads
                 .entry((task.capture, task.pid))
@@ -78,7 +83,7 @@ impl Futexes {
         let target = events.target(row);
         let Some(task) = trace
             .tasks
-            .get(events.task(row) as usize)
+            .get(events.task(row))
             .filter(|_| target.is_some())
         else {
             return;
@@ -164,10 +169,10 @@ impl Futexes {
 
     /// The last wake at the address, or at the one that the waiter was requeued to.
     fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
-        let task = call.trace.tasks.get(call.task as usize)?;
+        let task = call.trace.tasks.get(call.task)?;
         let process = (task.capture, task.pid);
-        let by_wake = |task: u32| {
-            let known = call.trace.tasks.get(task as usize);
+        let by_wake = |task: TaskId| {
+            let known = call.trace.tasks.get(task);
             known.is_some_and(|task| task.thread_by_wake)
         };
         let at = |address: Text, sure: Confidence| {
@@ -211,7 +216,7 @@ impl Futexes {
     /// valid in one process only, and the addresses in use differ between processes.
     fn woken_by_stray(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
-        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let capture = trace.tasks.get(call.task)?.capture;
         let rows = self
             .private
             .get(&(capture, trace.events.target(call.span.row)))?;
@@ -223,7 +228,7 @@ impl Futexes {
             own != other
                 && [own, other]
                     .iter()
-                    .all(|&main| trace.tasks.get(main as usize).is_some_and(is_stray))
+                    .all(|&main| trace.tasks.get(main).is_some_and(is_stray))
         };
         let row = call.last_begun_inside(rows, |row| {
             call.is_at_end(end_ns(trace, row)) && may_be(row)
@@ -233,7 +238,7 @@ impl Futexes {
 
     fn woken_from_afar(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
-        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let capture = trace.tasks.get(call.task)?.capture;
         let rows = self
             .shared
             .get(&(capture, trace.events.target(call.span.row)))?;
@@ -251,7 +256,7 @@ impl Futexes {
             .place(trace, call.task, address, call.span.start_ns)?;
         let rows = self
             .mapped
-            .get(&(trace.tasks.get(call.task as usize)?.capture, place))?;
+            .get(&(trace.tasks.get(call.task)?.capture, place))?;
         Some(call.edge(
             call.last_begun_inside(rows, |_| true)?,
             WakeKind::Futex,
@@ -260,7 +265,7 @@ impl Futexes {
     }
 
     fn unparked(&self, call: &Waiting<'_>) -> Option<Edge> {
-        let task = call.trace.tasks.get(call.task as usize)?;
+        let task = call.trace.tasks.get(call.task)?;
         let id = call
             .trace
             .events
@@ -278,7 +283,7 @@ impl Futexes {
     /// its id.
     fn joined(&self, call: &Waiting<'_>, may_be_named: bool) -> Option<Edge> {
         let trace = call.trace;
-        let task = trace.tasks.get(call.task as usize)?;
+        let task = trace.tasks.get(call.task)?;
         let threads = self.threads.get(&(task.capture, task.pid))?;
         let target = trace.events.texts.bytes(trace.events.target(call.span.row));
         let named = match may_be_named {
@@ -321,24 +326,19 @@ impl Futexes {
 
 /// Whether the creator of a task is unknown.
 fn is_stray(task: &Task) -> bool {
-    task.creator == NONE && !task.is_thread
+    task.creator == TaskId::NONE && !task.is_thread
 }
 
 /// The task that all threads of a task's process descend from, as far as the trace shows.
-fn main_of(trace: &Trace, task: u32) -> u32 {
-    let is_thread = |&number: &u32| {
-        trace
-            .tasks
-            .get(number as usize)
-            .is_some_and(|task| task.is_thread)
-    };
+fn main_of(trace: &Trace, task: TaskId) -> TaskId {
+    let is_thread = |&number: &TaskId| trace.tasks.get(number).is_some_and(|task| task.is_thread);
     creators(trace, task)
         .find(|number| !is_thread(number))
         .unwrap_or(task)
 }
 
 /// The id of one of these threads, if a wait expects it at its address.
-fn expected(trace: &Trace, row: u32, threads: &[u32]) -> Option<i64> {
+fn expected(trace: &Trace, row: u32, threads: &[TaskId]) -> Option<i64> {
     let id = i64::from(*trace.events.facts.get::<Joins>(row)?);
     threads
         .iter()
@@ -346,13 +346,13 @@ fn expected(trace: &Trace, row: u32, threads: &[u32]) -> Option<i64> {
         .then_some(id)
 }
 
-fn has_id(trace: &Trace, thread: u32, id: i64) -> bool {
-    let task = &trace.tasks[thread as usize];
+fn has_id(trace: &Trace, thread: TaskId, id: i64) -> bool {
+    let task = &trace.tasks[thread];
     i64::from(task.tid) == id || i64::from(task.known_as) == id
 }
 
 /// When a thread began to end.
-fn left_ns(trace: &Trace, thread: u32) -> i64 {
+fn left_ns(trace: &Trace, thread: TaskId) -> i64 {
     let events = &trace.events;
     let mut last = trace
         .rows_of(thread)
@@ -362,11 +362,11 @@ fn left_ns(trace: &Trace, thread: u32) -> i64 {
         .filter(|&&row| events.kind(row) == EventKind::Call);
     let exit = last.find(|&&row| events.outcome(row) == Outcome::NoReturn);
     exit.map_or_else(
-        || trace.tasks[thread as usize].end_ns(),
+        || trace.tasks[thread].end_ns(),
         |&row| events.start_ns(row).max(end_ns(trace, row)),
     )
 }
 
-fn has_left(trace: &Trace, thread: u32) -> bool {
-    trace.tasks[thread as usize].death_ns != parsers::NO_NS
+fn has_left(trace: &Trace, thread: TaskId) -> bool {
+    trace.tasks[thread].death_ns != parsers::NO_NS
 }

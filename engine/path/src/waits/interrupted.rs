@@ -24,6 +24,7 @@ use parsers::{NO_ID, NO_NS, Text};
 use trace::store::event::EventKind;
 use trace::store::events::EventTable;
 use trace::store::heuristics::{EXIT_TOLERANCE_NS, MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -49,7 +50,7 @@ pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
         return None;
     }
     let next = call.rows_after().next();
-    let killed_by = match call.trace.tasks.get(call.task as usize)?.ended {
+    let killed_by = match call.trace.tasks.get(call.task)?.ended {
         Some(Ended::Killed(signal)) => Some(signal),
         _ => None,
     };
@@ -81,7 +82,7 @@ pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
 pub(super) fn began_ns(
     shapes: &ShapeEffects,
     trace: &Trace,
-    task: u32,
+    task: TaskId,
     at: usize,
     start_ns: i64,
 ) -> i64 {
@@ -97,7 +98,7 @@ pub(super) fn began_ns(
 }
 
 /// The first part of the wait that this call belongs to, as far as signals interrupted it.
-fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usize {
+fn first_part(shapes: &ShapeEffects, trace: &Trace, task: TaskId, at: usize) -> usize {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let before = |at: &usize| {
@@ -124,7 +125,7 @@ fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usi
 pub(super) fn asked_first_ns(
     shapes: &ShapeEffects,
     trace: &Trace,
-    task: u32,
+    task: TaskId,
     at: usize,
     start_ns: i64,
 ) -> i64 {
@@ -141,7 +142,7 @@ pub(super) fn asked_first_ns(
 pub(super) fn polled_first_ns(
     shapes: &ShapeEffects,
     trace: &Trace,
-    task: u32,
+    task: TaskId,
     at: usize,
     start_ns: i64,
 ) -> i64 {
@@ -156,7 +157,7 @@ pub(super) fn polled_first_ns(
 }
 
 /// Whether a signal of a timer interrupted a call.
-fn alarm_follows(trace: &Trace, task: u32, at: usize) -> bool {
+fn alarm_follows(trace: &Trace, task: TaskId, at: usize) -> bool {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let next = rows
         .get(at + 1)
@@ -168,7 +169,7 @@ fn alarm_follows(trace: &Trace, task: u32, at: usize) -> bool {
 /// The start of the first part of a wait. `ran_out` is whether only time ended the part from a first to a last index.
 fn began_first_ns(
     shapes: &ShapeEffects,
-    (trace, task): (&Trace, u32),
+    (trace, task): (&Trace, TaskId),
     at: usize,
     start_ns: i64,
     ran_out: impl Fn(usize, usize) -> bool,
@@ -197,7 +198,7 @@ fn began_first_ns(
 }
 
 /// Where a task resumes an interrupted call: only the signal and its handler lie in between.
-fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
+fn next_part(trace: &Trace, task: TaskId, at: usize) -> Option<usize> {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let broken = *rows.get(at)?;

@@ -22,6 +22,7 @@ use parsers::syscalls::{Wait, action_of};
 use rustc_hash::FxHashMap;
 use trace::store::event::{EventKind, NONE};
 use trace::store::heuristics::{EXIT_TOLERANCE_NS, INTERVAL_TOLERANCE_TICKS};
+use trace::store::index::TaskId;
 use trace::store::trace::{Capture, Trace};
 
 /// Rows before an event that are searched for the previous one of its task: lines of an excerpt may be out of order.
@@ -47,16 +48,16 @@ pub struct LeftOut {
 struct Life {
     end_ns: i64,
     birth_ns: i64,
-    task: u32,
+    task: TaskId,
 }
 
 /// All of them.
 #[derive(Debug, Default)]
 pub struct LeftOuts {
     /// By task, in order of time.
-    of_task: FxHashMap<u32, Vec<LeftOut>>,
+    of_task: FxHashMap<TaskId, Vec<LeftOut>>,
     /// The same, where a filter of the tracer left out the calls in which tasks wait for their children.
-    filtered: FxHashMap<u32, Vec<LeftOut>>,
+    filtered: FxHashMap<TaskId, Vec<LeftOut>>,
     /// The lives of the tasks of each capture with such a range, in the order of their ends.
     lives: FxHashMap<u32, Vec<Life>>,
 }
@@ -81,8 +82,7 @@ impl LeftOuts {
             found.by_intervals(trace, capture);
             found.by_marks(trace, capture);
             if capture
-                .tasks
-                .clone()
+                .task_ids()
                 .any(|task| found.of_task.contains_key(&task))
             {
                 found.lives.insert(number, lives(trace, capture));
@@ -105,16 +105,16 @@ impl LeftOuts {
     }
 
     /// Those of a task, in order of time, without those that a filter of the tracer explains.
-    pub fn of(&self, task: u32) -> &[LeftOut] {
+    pub fn of(&self, task: TaskId) -> &[LeftOut] {
         self.of_task.get(&task).map_or(&[], Vec::as_slice)
     }
 
     /// The number of ranges in a capture, and the sum of their time over all tasks.
     pub fn of_capture(&self, trace: &Trace, capture: u32) -> (usize, i64) {
-        let is_of = |task: u32| {
+        let is_of = |task: TaskId| {
             trace
                 .tasks
-                .get(task as usize)
+                .get(task)
                 .is_some_and(|task| task.capture == capture)
         };
         let ranges = self
@@ -131,7 +131,7 @@ impl LeftOuts {
     }
 
     /// All of a task, in order of time.
-    pub fn all_of(&self, task: u32) -> Vec<LeftOut> {
+    pub fn all_of(&self, task: TaskId) -> Vec<LeftOut> {
         let of_each = [&self.of_task, &self.filtered].map(|each| each.get(&task));
         let mut all: Vec<LeftOut> = of_each.into_iter().flatten().flatten().copied().collect();
         all.sort_by_key(|range| (range.from_ns, range.to_ns));
@@ -139,7 +139,7 @@ impl LeftOuts {
     }
 
     /// The last one of a task that begins before a moment.
-    pub(crate) fn before(&self, task: u32, at_ns: i64) -> Option<LeftOut> {
+    pub(crate) fn before(&self, task: TaskId, at_ns: i64) -> Option<LeftOut> {
         let last = |ranges: &Vec<LeftOut>| {
             let count = ranges.partition_point(|range| range.from_ns < at_ns);
             ranges.get(count.checked_sub(1)?).copied()
@@ -156,12 +156,12 @@ impl LeftOuts {
     pub fn awaited(
         &self,
         trace: &Trace,
-        task: u32,
+        task: TaskId,
         range: LeftOut,
         at_ns: i64,
         is_root: bool,
-    ) -> Option<(u32, WakeKind)> {
-        let lives = self.lives.get(&trace.tasks.get(task as usize)?.capture)?;
+    ) -> Option<(TaskId, WakeKind)> {
+        let lives = self.lives.get(&trace.tasks.get(task)?.capture)?;
         let ended = lives.partition_point(|life| life.end_ns <= at_ns);
         let candidates = lives[..ended].iter().rev().take(MAX_CANDIDATES);
         let inside_ns = |life: &Life| life.end_ns.saturating_sub(life.birth_ns.max(range.from_ns));
@@ -177,7 +177,7 @@ impl LeftOuts {
         };
         longest(WakeKind::Child, &|life| descends(trace, life.task, task)).or_else(|| {
             let is_most = |life: &Life| {
-                let known = &trace.tasks[life.task as usize];
+                let known = &trace.tasks[life.task];
                 inside_ns(life).saturating_mul(2) >= range.to_ns.saturating_sub(range.from_ns)
                     && known.ended.is_some()
                     && !known.is_thread
@@ -189,9 +189,9 @@ impl LeftOuts {
     /// The lives of children of whose ends the task learns next.
     fn by_filter(&mut self, trace: &Trace, capture: &Capture) {
         let events = &trace.events;
-        for task in capture.tasks.clone() {
-            let known = &trace.tasks[task as usize];
-            if known.is_thread || known.creator == NONE || known.death_ns == NO_NS {
+        for task in capture.task_ids() {
+            let known = &trace.tasks[task];
+            if known.is_thread || known.creator == TaskId::NONE || known.death_ns == NO_NS {
                 continue;
             }
             let rows = trace.rows_of(known.creator);
@@ -275,7 +275,7 @@ impl LeftOuts {
         if capture.elisions.is_empty() {
             return;
         }
-        for task in capture.tasks.clone() {
+        for task in capture.task_ids() {
             let (mut before, mut reached_ns) = (None, NO_NS);
             for span in trace.spans(task) {
                 let from_ns = if before.is_none() {
@@ -319,9 +319,9 @@ fn learns_of_end(trace: &Trace, row: u32) -> bool {
 
 /// Since when a task may have lived before its first event: since its birth, or for an unknown one since the start of the
 /// capture.
-fn lived_from(trace: &Trace, task: u32, first_ns: i64) -> i64 {
-    let known = &trace.tasks[task as usize];
-    let is_known = known.born || known.creator != NONE || known.birth_ns < first_ns;
+fn lived_from(trace: &Trace, task: TaskId, first_ns: i64) -> i64 {
+    let known = &trace.tasks[task];
+    let is_known = known.born || known.creator != TaskId::NONE || known.birth_ns < first_ns;
     let capture_ns = || {
         trace
             .captures
@@ -336,10 +336,9 @@ fn lived_from(trace: &Trace, task: u32, first_ns: i64) -> i64 {
 }
 
 fn lives(trace: &Trace, capture: &Capture) -> Vec<Life> {
-    let task = |number: u32| trace.tasks.get(number as usize).map(|task| (number, task));
+    let task = |number: TaskId| trace.tasks.get(number).map(|task| (number, task));
     let tasks = capture
-        .tasks
-        .clone()
+        .task_ids()
         .filter_map(task)
         .filter(|(_, task)| task.birth_ns != NO_NS);
     let mut lives: Vec<Life> = tasks
@@ -353,9 +352,9 @@ fn lives(trace: &Trace, capture: &Capture) -> Vec<Life> {
     lives
 }
 
-fn descends(trace: &Trace, mut task: u32, ancestor: u32) -> bool {
+fn descends(trace: &Trace, mut task: TaskId, ancestor: TaskId) -> bool {
     for _ in 0..MAX_ANCESTORS {
-        match trace.tasks.get(task as usize) {
+        match trace.tasks.get(task) {
             Some(known) if known.creator == ancestor => return true,
             Some(known) => task = known.creator,
             None => return false,

@@ -21,6 +21,7 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::syscalls::{Action, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use trace::store::index::TaskId;
 use trace::store::task_relations::{creators, descends, same_process};
 use trace::store::trace::Trace;
 
@@ -42,7 +43,7 @@ struct Lock {
 pub(super) struct Locks {
     files: FxHashMap<Text, Lock>,
     /// Tasks by their ends. Empty if the trace has no locks.
-    ended: Vec<u32>,
+    ended: Vec<TaskId>,
 }
 
 impl Locks {
@@ -72,11 +73,12 @@ impl Locks {
             lock.given_back.order(trace);
         }
         self.collect_uses(trace);
-        self.ended = (0..trace.tasks.len() as u32)
-            .filter(|&task| trace.tasks[task as usize].death_ns != NO_NS)
+        self.ended = trace
+            .tasks
+            .keys()
+            .filter(|&task| trace.tasks[task].death_ns != NO_NS)
             .collect();
-        self.ended
-            .sort_by_key(|&task| trace.tasks[task as usize].death_ns);
+        self.ended.sort_by_key(|&task| trace.tasks[task].death_ns);
     }
 
     /// There are many closes and opens, so only those with the shape of a locked file are stored.
@@ -120,7 +122,7 @@ impl Locks {
             .partition_point(|&row| trace.events.start_ns(row) < call.span.end_ns);
         let before = lock.taken[..until].iter().rev().take(TRIES).copied();
         let owner = Owner::of(trace, call.span.row);
-        let is_other = |task: u32| match owner {
+        let is_other = |task: TaskId| match owner {
             Owner::Process => !same_process(trace, task, call.task),
             Owner::OpenFile => task != call.task,
         };
@@ -128,7 +130,7 @@ impl Locks {
         let mut holders: Vec<Holder> = before.map(|row| lock.holder(trace, row)).collect();
         holders.sort_unstable();
         holders.dedup();
-        let had_it = |task: u32| {
+        let had_it = |task: TaskId| {
             is_other(task)
                 && holders
                     .iter()
@@ -178,9 +180,9 @@ impl Locks {
         &self,
         call: &Waiting<'_>,
         until_ns: i64,
-        had_it: impl Fn(u32) -> bool,
+        had_it: impl Fn(TaskId) -> bool,
     ) -> Option<Edge> {
-        let death_ns = |task: u32| call.trace.tasks[task as usize].death_ns;
+        let death_ns = |task: TaskId| call.trace.tasks[task].death_ns;
         let until = self
             .ended
             .partition_point(|&task| death_ns(task) <= until_ns);
@@ -221,13 +223,13 @@ impl Owner {
 /// The task that acquired a lock, and the opener of the file if the open was traced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Holder {
-    task: u32,
-    opener: Option<u32>,
+    task: TaskId,
+    opener: Option<TaskId>,
 }
 
 impl Holder {
     /// Whether a task may have released the lock.
-    fn had_it(&self, trace: &Trace, owner: Owner, task: u32) -> bool {
+    fn had_it(&self, trace: &Trace, owner: Owner, task: TaskId) -> bool {
         match (owner, self.opener) {
             (Owner::Process, _) => same_process(trace, task, self.task),
             (Owner::OpenFile, Some(opener)) => descends(trace, task, opener),
@@ -264,7 +266,7 @@ impl Lock {
             let at = self.opens.partition_point(|&row| {
                 (events.task(row), events.start_ns(row)) < (task, before_ns)
             });
-            before_ns = before_ns.min(trace.tasks[task as usize].birth_ns);
+            before_ns = before_ns.min(trace.tasks[task].birth_ns);
             at.checked_sub(1)
                 .is_some_and(|at| events.task(self.opens[at]) == task)
         });
@@ -278,7 +280,7 @@ impl Lock {
         let (taken, back) = std::mem::take(&mut self.taken)
             .into_iter()
             .partition(|&row| {
-                let Some(task) = trace.tasks.get(events.task(row) as usize) else {
+                let Some(task) = trace.tasks.get(events.task(row)) else {
                     return true;
                 };
                 // Each thread may have opened the file.

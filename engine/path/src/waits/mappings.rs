@@ -9,6 +9,7 @@ use parsers::Text;
 use parsers::facts::{Created, FilePart, SharedMapping};
 use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
+use trace::store::index::TaskId;
 use trace::store::task_relations::creators;
 use trace::store::trace::Trace;
 
@@ -41,11 +42,7 @@ impl Mappings {
         let (events, mut mappings) = (&trace.events, Mappings::default());
         for &(row, FilePart { length, offset }) in events.facts.all::<SharedMapping>() {
             let (file, start) = (events.target(row), events.ret(row));
-            let Some(task) = trace
-                .tasks
-                .get(events.task(row) as usize)
-                .filter(|_| file.is_some())
-            else {
+            let Some(task) = trace.tasks.get(events.task(row)).filter(|_| file.is_some()) else {
                 continue;
             };
             let mapping = Mapping {
@@ -78,7 +75,7 @@ impl Mappings {
     pub(super) fn place(
         &self,
         trace: &Trace,
-        task: u32,
+        task: TaskId,
         address: Text,
         at_ns: i64,
     ) -> Option<MappedAddress> {
@@ -88,7 +85,7 @@ impl Mappings {
         let (address, _) = parsers::scan::value(trace.events.texts.bytes(address))?;
         let mut until_ns = at_ns;
         creators(trace, task).find_map(|task| {
-            let task = trace.tasks.get(task as usize)?;
+            let task = trace.tasks.get(task)?;
             let known = self.of_process.get(&(task.capture, task.pid));
             let holds = |mapping: &&Mapping| {
                 let inside = (address as u64).checked_sub(mapping.start);

@@ -70,7 +70,7 @@ impl Messages {
 
 /// The key of an object. Semaphores and queues have names; doors have none on the side of the server.
 fn key(trace: &Trace, row: u32, object: Object) -> Option<(u32, u8, Text)> {
-    let capture = trace.tasks.get(trace.events.task(row) as usize)?.capture;
+    let capture = trace.tasks.get(trace.events.task(row))?.capture;
     let is_door = matches!(object, Object::Calls | Object::Answers);
     let name = if is_door {
         Text::NONE

@@ -26,6 +26,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
 use trace::store::heuristics::{MAX_CALLS_OF_REQUEST, MIN_SERVING_SHARE};
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Maximum number of workers that are examined.
@@ -100,13 +101,13 @@ struct Stretch {
     until_ns: i64,
 }
 
-fn lives(call: &Waiting<'_>, task: u32) -> bool {
-    let known = &call.trace.tasks[task as usize];
+fn lives(call: &Waiting<'_>, task: TaskId) -> bool {
+    let known = &call.trace.tasks[task];
     known.birth_ns <= call.span.start_ns && known.end_ns() > call.span.start_ns
 }
 
 /// The request that a task serves for most of a wait; `None` if it idles, too, or works for nobody.
-fn serves(shapes: &ShapeEffects, call: &Waiting<'_>, task: u32) -> Option<Stretch> {
+fn serves(shapes: &ShapeEffects, call: &Waiting<'_>, task: TaskId) -> Option<Stretch> {
     let (trace, span) = (call.trace, call.span);
     let events = &trace.events;
     let rows = trace.rows_of(task);
@@ -119,7 +120,7 @@ fn serves(shapes: &ShapeEffects, call: &Waiting<'_>, task: u32) -> Option<Stretc
     let until_ns = if idles {
         events.start_ns(last)
     } else {
-        span.end_ns.min(trace.tasks[task as usize].end_ns())
+        span.end_ns.min(trace.tasks[task].end_ns())
     };
     if !is_long_enough(call, until_ns) {
         return None;

@@ -19,6 +19,7 @@ use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::task_relations::{creators, related};
 use trace::store::trace::Trace;
 
@@ -41,7 +42,7 @@ impl Signals {
             return;
         }
         let to = sent_to(trace, row);
-        let Some(task) = trace.tasks.get(events.task(row) as usize) else {
+        let Some(task) = trace.tasks.get(events.task(row)) else {
             return;
         };
         self.all.entry(task.capture).or_default().push(row);
@@ -105,11 +106,7 @@ impl Signals {
         };
         let name = events.texts.bytes(name);
         let may_be_own = matches!(name, b"SIGCHLD" | b"SIGCLD" | b"SIGPIPE") || is_of_timer(name);
-        let capture = call
-            .trace
-            .tasks
-            .get(call.task as usize)
-            .map(|task| task.capture);
+        let capture = call.trace.tasks.get(call.task).map(|task| task.capture);
         let sent = capture.and_then(|capture| self.all.get(&capture));
         !may_be_own && sent.is_none_or(|rows| call.last_inside(rows, |_| true).is_none())
     }
@@ -135,7 +132,7 @@ impl Signals {
         children: &Children,
     ) -> Option<Edge> {
         let trace = call.trace;
-        let task = trace.tasks.get(call.task as usize)?;
+        let task = trace.tasks.get(call.task)?;
         let fits = |row: u32| is_sent_like(trace, row, breaker);
         let by_id = |id: i32| call.last_begun_inside(self.sent.get(&(task.capture, id))?, fits);
         if let Some(row) = by_id(task.pid).or_else(|| by_id(task.tid)) {
@@ -165,12 +162,7 @@ fn is_sent_like(trace: &Trace, row: u32, breaker: &Breaker) -> bool {
     let (sent, got) = (events.shape(row).op, breaker.name);
     let is_named = |name: Text| events.texts.bytes(name).starts_with(b"SIG");
     let other = is_named(sent) && is_named(got) && sent != got;
-    let sender = || {
-        trace
-            .tasks
-            .get(events.task(row) as usize)
-            .map(|task| task.pid)
-    };
+    let sender = || trace.tasks.get(events.task(row)).map(|task| task.pid);
     !other && (breaker.from == NO_ID || sender() == Some(breaker.from))
 }
 
@@ -180,17 +172,17 @@ fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) ->
     let Some(to) = sent_to(trace, row) else {
         return is_known;
     };
-    let leads = |task: u32| {
+    let leads = |task: TaskId| {
         trace
             .tasks
-            .get(task as usize)
+            .get(task)
             .is_some_and(|task| task.pid.checked_neg() == Some(to))
     };
     // The leader of a group is usually the creator of the others, or the first of several that a shell created.
     let may_lead = || {
         let creator = trace
             .tasks
-            .get(call.task as usize)
+            .get(call.task)
             .map_or(call.task, |task| task.creator);
         let siblings = children
             .made_by(trace, creator)

@@ -6,6 +6,7 @@
 
 use parsers::NO_NS;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Whether an event is the stop of its task.
@@ -29,9 +30,9 @@ pub fn may_stop(trace: &Trace) -> bool {
 }
 
 /// How long a task was stopped between its calls.
-pub fn stopped_ns(trace: &Trace, task: u32) -> i64 {
+pub fn stopped_ns(trace: &Trace, task: TaskId) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));
-    let Some(end_ns) = trace.tasks.get(task as usize).map(|task| task.end_ns()) else {
+    let Some(end_ns) = trace.tasks.get(task).map(|task| task.end_ns()) else {
         return 0;
     };
     let stops = rows

@@ -15,6 +15,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::events::EventTable;
 use trace::store::heuristics::MIN_BLOCKED_WRITE_NS;
+use trace::store::index::TaskId;
 use trace::store::request_sources::takes_answers;
 use trace::store::task_relations::{descends, same_process};
 use trace::store::trace::Trace;
@@ -28,14 +29,14 @@ pub(super) struct StreamEnd {
     /// Of a fifo.
     opens: Ordered,
     /// Tasks that used it.
-    pub users: Vec<u32>,
+    pub users: Vec<TaskId>,
     /// When users ended, in order, with their indices: a stream that all tasks inherit has thousands.
     deaths: Vec<(i64, u32)>,
 }
 
 impl StreamEnd {
     /// The last user is usually the next one. In a list of many users there are duplicates, which are harmless.
-    fn used_by(&mut self, task: u32) {
+    fn used_by(&mut self, task: TaskId) {
         if !self.users.iter().rev().take(8).any(|&user| user == task) {
             self.users.push(task);
         }
@@ -47,10 +48,7 @@ impl StreamEnd {
         self.closes.order(trace);
         self.opens.order(trace);
         let deaths = (0u32..).zip(&self.users).map(|(place, &user)| {
-            let death_ns = trace
-                .tasks
-                .get(user as usize)
-                .map_or(NO_NS, |task| task.death_ns);
+            let death_ns = trace.tasks.get(user).map_or(NO_NS, |task| task.death_ns);
             (death_ns, place)
         });
         self.deaths = deaths.filter(|&(death_ns, _)| death_ns != NO_NS).collect();
@@ -63,7 +61,7 @@ impl StreamEnd {
         call: &Waiting<'_>,
         from_ns: i64,
         until_ns: i64,
-        fits: impl Fn(u32) -> bool,
+        fits: impl Fn(TaskId) -> bool,
     ) -> Option<Edge> {
         let until = self
             .deaths
@@ -252,7 +250,7 @@ impl Streams {
     }
 
     /// The tasks that used an end.
-    pub(super) fn users(&self, end: u32) -> &[u32] {
+    pub(super) fn users(&self, end: u32) -> &[TaskId] {
         self.ends.get(end as usize).map_or(&[], |end| &end.users)
     }
 

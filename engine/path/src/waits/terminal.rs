@@ -16,6 +16,7 @@ use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
+use trace::store::index::TaskId;
 use trace::store::targets::{TerminalSide, side};
 use trace::store::task_relations::{creators, descends, same_process};
 use trace::store::trace::Trace;
@@ -24,7 +25,7 @@ use trace::store::trace::Trace;
 #[derive(Default)]
 pub(super) struct Terminals {
     /// Tasks that opened a master, by capture.
-    masters: FxHashMap<u32, Vec<u32>>,
+    masters: FxHashMap<u32, Vec<TaskId>>,
     /// Writes to slaves or possible slaves, by capture, after a master was opened.
     to_slave: FxHashMap<u32, Ordered>,
     /// Writes at masters, by capture.
@@ -39,7 +40,7 @@ impl Terminals {
             return;
         }
         let task = trace.events.task(row);
-        let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else {
+        let Some(capture) = trace.tasks.get(task).map(|task| task.capture) else {
             return;
         };
         match (known.deed, side_of(trace, row)) {
@@ -68,7 +69,7 @@ impl Terminals {
     /// The waker of a read of this row.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
         let trace = call.trace;
-        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let capture = trace.tasks.get(call.task)?.capture;
         let from_below = |row: u32| {
             descends(trace, trace.events.task(row), call.task)
                 && !same_process(trace, trace.events.task(row), call.task)
@@ -104,9 +105,9 @@ impl Terminals {
         })
     }
 
-    fn has_one_master(&self, trace: &Trace, capture: u32, task: u32) -> bool {
+    fn has_one_master(&self, trace: &Trace, capture: u32, task: TaskId) -> bool {
         let opened =
-            |&&opener: &&u32| creators(trace, task).any(|up| same_process(trace, up, opener));
+            |&&opener: &&TaskId| creators(trace, task).any(|up| same_process(trace, up, opener));
         self.masters
             .get(&capture)
             .is_some_and(|openers| openers.iter().take(256).filter(opened).take(2).count() == 1)

@@ -1,14 +1,12 @@
 //! The ends of calls, and the timestamp resolution of a capture.
 
+use trace::store::index::TaskId;
 use trace::store::resolution::placed_tick_ns;
 use trace::store::trace::{Capture, Trace};
 
 /// The timestamp resolution of a task's capture.
-pub(crate) fn tick_ns(trace: &Trace, task: u32) -> i64 {
-    let capture = trace
-        .tasks
-        .get(task as usize)
-        .map(|task| task.capture as usize);
+pub(crate) fn tick_ns(trace: &Trace, task: TaskId) -> i64 {
+    let capture = trace.tasks.get(task).map(|task| task.capture as usize);
     let tick_ns = |capture: &Capture| placed_tick_ns(&capture.facts, capture.is_order_inferred);
     capture
         .and_then(|number| trace.captures.get(number))

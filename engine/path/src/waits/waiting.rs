@@ -12,6 +12,7 @@ use parsers::{NO_NS, Outcome};
 use trace::store::event::EventKind;
 use trace::store::events::EventTable;
 use trace::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXIT_NS};
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -25,7 +26,7 @@ const CALLS_OF_HANDLER: usize = 32;
 #[derive(Clone, Copy)]
 pub(super) struct Waiting<'trace> {
     pub trace: &'trace Trace,
-    pub task: u32,
+    pub task: TaskId,
     /// Its index among the task's rows.
     pub at: usize,
     pub span: Span,
@@ -78,7 +79,7 @@ impl Waiting<'_> {
 
     /// Whether another task was ending when this call did: an exiting task closes its files some time before it is
     /// over.
-    pub(super) fn saw_end_of(&self, task: u32) -> bool {
+    pub(super) fn saw_end_of(&self, task: TaskId) -> bool {
         asked_to_end_ns(self.trace, task).is_some_and(|asked_ns| asked_ns <= self.span.end_ns)
     }
 

@@ -23,6 +23,7 @@ use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
 use trace::store::classes::class_of;
 use trace::store::heuristics::EXIT_TOLERANCE_NS;
+use trace::store::index::TaskId;
 use trace::store::request_sources::takes_answers;
 use trace::store::scheduling::Scheduling;
 use trace::store::spans::Span;
@@ -141,7 +142,7 @@ impl Wakers {
     }
 
     /// Whether a task, or the waiter for its end, ever sleeps, so that one of them may be in a poll loop.
-    pub fn may_poll(&self, task: u32, waiter: Option<u32>) -> bool {
+    pub fn may_poll(&self, task: TaskId, waiter: Option<TaskId>) -> bool {
         self.sleepers.has(task) || waiter.is_some_and(|waiter| self.sleepers.has(waiter))
     }
 
@@ -169,7 +170,7 @@ impl Wakers {
 
     /// The waker of a call of a task. `at` is the index of the call among the task's rows. Scheduler events decide, where
     /// there are any.
-    pub fn waker(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
+    pub fn waker(&self, trace: &Trace, task: TaskId, at: usize, span: Span) -> Option<Edge> {
         let inferred = self.inferred(trace, task, at, span);
         let Some(kernel) = self.kernel_of(trace, task) else {
             return inferred;
@@ -189,8 +190,8 @@ impl Wakers {
     }
 
     /// What the kernel saw of the end of a call; `None` without scheduler events.
-    pub fn verdict(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Verdict> {
-        let capture = trace.tasks.get(task as usize)?.capture;
+    pub fn verdict(&self, trace: &Trace, task: TaskId, at: usize, span: Span) -> Option<Verdict> {
+        let capture = trace.tasks.get(task)?.capture;
         let call = Waiting {
             trace,
             task,
@@ -209,13 +210,13 @@ impl Wakers {
         }
     }
 
-    fn kernel_of<'trace>(&self, trace: &'trace Trace, task: u32) -> Option<&'trace Scheduling> {
-        let capture = trace.tasks.get(task as usize)?.capture;
+    fn kernel_of<'trace>(&self, trace: &'trace Trace, task: TaskId) -> Option<&'trace Scheduling> {
+        let capture = trace.tasks.get(task)?.capture;
         trace.scheduling(capture).filter(|_| !self.ignores_kernel)
     }
 
     /// Whether a task was in a call at this moment that may have sent something.
-    fn is_sending(&self, trace: &Trace, task: u32, at_ns: i64) -> bool {
+    fn is_sending(&self, trace: &Trace, task: TaskId, at_ns: i64) -> bool {
         let rows = trace.rows_of(task);
         let after = rows.partition_point(|&row| trace.events.start_ns(row) <= at_ns);
         let row = after.checked_sub(1).and_then(|at| rows.get(at));
@@ -233,7 +234,13 @@ impl Wakers {
     }
 
     /// The waker according to the lines of the trace.
-    pub(crate) fn inferred(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
+    pub(crate) fn inferred(
+        &self,
+        trace: &Trace,
+        task: TaskId,
+        at: usize,
+        span: Span,
+    ) -> Option<Edge> {
         let (call, known) = (
             Waiting {
                 trace,
@@ -299,7 +306,7 @@ impl Wakers {
     }
 
     /// The end of a wait that no task of the trace caused.
-    pub fn ended_by(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Ender {
+    pub fn ended_by(&self, trace: &Trace, task: TaskId, at: usize, span: Span) -> Ender {
         let call = Waiting {
             trace,
             task,
@@ -336,17 +343,17 @@ impl Wakers {
 
     /// The start of the wait that this call of a task may be the last part of, if the call itself started at
     /// `start_ns`.
-    pub fn began_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    pub fn began_ns(&self, trace: &Trace, task: TaskId, at: usize, start_ns: i64) -> i64 {
         interrupted::began_ns(&self.shapes, trace, task, at, start_ns)
     }
 
     /// The start of the wait for a lock that this call may be the last part of, after earlier parts with a timeout.
-    pub fn asked_first_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    pub fn asked_first_ns(&self, trace: &Trace, task: TaskId, at: usize, start_ns: i64) -> i64 {
         interrupted::asked_first_ns(&self.shapes, trace, task, at, start_ns)
     }
 
     /// The start of the wait for one of several events that this call may be the last part of, after its own timers interrupted it.
-    pub fn polled_first_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    pub fn polled_first_ns(&self, trace: &Trace, task: TaskId, at: usize, start_ns: i64) -> i64 {
         interrupted::polled_first_ns(&self.shapes, trace, task, at, start_ns)
     }
 
@@ -365,10 +372,10 @@ impl Wakers {
     pub fn poll(
         &self,
         trace: &Trace,
-        task: u32,
+        task: TaskId,
         at: usize,
         span: Span,
-        waiter: Option<u32>,
+        waiter: Option<TaskId>,
     ) -> Option<poll_loops::PollLoop> {
         poll_loops::poll(
             self,
@@ -383,16 +390,19 @@ impl Wakers {
     }
 
     /// Whether a failed lookup is only a step of a search that found the name elsewhere right after it.
-    pub fn is_step_of_search(&self, trace: &Trace, task: u32, row: u32) -> bool {
+    pub fn is_step_of_search(&self, trace: &Trace, task: TaskId, row: u32) -> bool {
         trace
             .place_of(task, row)
             .is_some_and(|at| search::is_step(self, trace, task, at))
     }
 
     /// For each stream that is read: the tasks that read it, and the users of its write end.
-    pub fn readers_and_users(&self, trace: &Trace) -> impl Iterator<Item = (Vec<u32>, &[u32])> {
-        let mut readers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for task in 0..trace.tasks.len() as u32 {
+    pub fn readers_and_users(
+        &self,
+        trace: &Trace,
+    ) -> impl Iterator<Item = (Vec<TaskId>, &[TaskId])> {
+        let mut readers: FxHashMap<u32, Vec<TaskId>> = FxHashMap::default();
+        for task in trace.tasks.keys() {
             // Any reader of a stream may block on it.
             let rows = self.outline.rows_looked_at(trace, task);
             for row in rows.filter(|&row| self.shapes.of(trace, row).wait == Some(Wait::Read)) {
@@ -437,7 +447,7 @@ impl Wakers {
         let events = &call.trace.events;
         let op = events.texts.bytes(events.shape(call.span.row).op);
         let is_shared = op.starts_with(b"FUTEX_WAIT") && !op.ends_with(b"PRIVATE");
-        let shares_memory = |main: u32| task_relations::related(call.trace, main, call.task);
+        let shares_memory = |main: TaskId| task_relations::related(call.trace, main, call.task);
         let returned = events.outcome(call.span.row) == parsers::Outcome::Ok;
         let died = (is_shared && returned)
             .then(|| self.children.ended_with(call, shares_memory))
@@ -518,7 +528,7 @@ impl Wakers {
     /// The process that ended together with this wait, among the descendants of the users of the stream's end.
     fn heir(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         let users = self.streams.users(end);
-        let inherits = |main: u32| {
+        let inherits = |main: TaskId| {
             users
                 .iter()
                 .take(HEIRS)

@@ -21,6 +21,7 @@ use trace::store::event::EventKind;
 use trace::store::heuristics::{
     MAX_WATCHDOG_INTERVAL_NS, MAX_WATCHDOG_WORK_CALLS, MIN_WATCHDOG_SLEEPS, WATCHDOG_CALLS,
 };
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Maximum number of threads of a process that are examined.
@@ -33,10 +34,7 @@ pub(super) fn worker(
     call: &Waiting<'_>,
 ) -> Option<Edge> {
     let trace = call.trace;
-    trace
-        .tasks
-        .get(call.task as usize)
-        .filter(|own| own.is_thread)?;
+    trace.tasks.get(call.task).filter(|own| own.is_thread)?;
     let asked_ns = trace.events.requested_ns(call.span.row)?;
     if asked_ns > MAX_WATCHDOG_INTERVAL_NS || !only_watches(shapes, call) {
         return None;
@@ -84,7 +82,7 @@ fn only_watches(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
 }
 
 /// The end of the last call of a task, if the task is between two calls at this moment.
-fn works_since(trace: &Trace, task: u32, at_ns: i64) -> Option<i64> {
+fn works_since(trace: &Trace, task: TaskId, at_ns: i64) -> Option<i64> {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let before = rows.partition_point(|&row| events.start_ns(row) <= at_ns);
@@ -93,7 +91,7 @@ fn works_since(trace: &Trace, task: u32, at_ns: i64) -> Option<i64> {
     let since_ns = end_ns(trace, last);
     let lives = trace
         .tasks
-        .get(task as usize)
+        .get(task)
         .is_some_and(|task| task.end_ns() >= at_ns);
     (has_ended && lives && since_ns != NO_NS && since_ns < at_ns).then_some(since_ns)
 }

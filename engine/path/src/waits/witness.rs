@@ -11,6 +11,7 @@
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::waiting::Waiting;
 use trace::store::heuristics::{MAX_EXIT_NS, MAX_LATE_CALL_NS, MIN_LAST_BLOCK_SHARE};
+use trace::store::index::TaskId;
 use trace::store::scheduling::{Scheduling, State, Stretch, Waker};
 
 /// What the kernel saw of the end of a wait.
@@ -25,7 +26,7 @@ pub enum Verdict {
     /// This task of the trace ended it at this moment.
     Task {
         /// The task.
-        task: u32,
+        task: TaskId,
         /// When.
         at_ns: i64,
         /// Whether an interrupt may have done so that came while the task ran.
@@ -53,7 +54,7 @@ impl Verdict {
 
 /// What the kernel saw of the end of this call.
 pub(super) fn verdict(kernel: &Scheduling, call: &Waiting<'_>) -> Verdict {
-    let Some(task) = call.trace.tasks.get(call.task as usize) else {
+    let Some(task) = call.trace.tasks.get(call.task) else {
         return Verdict::NotCovered;
     };
     let (start_ns, end_ns) = (call.span.start_ns, call.span.end_ns);
@@ -112,14 +113,14 @@ pub(super) fn decided(
     kernel: &Scheduling,
     call: &Waiting<'_>,
     inferred: Option<Edge>,
-    may_send: impl FnOnce(u32, i64) -> bool,
+    may_send: impl FnOnce(TaskId, i64) -> bool,
 ) -> Option<Edge> {
     // These are more than one call, or no wake-up ends them.
     if inferred.is_some_and(|edge| matches!(edge.how, WakeKind::Poll | WakeKind::Beside)) {
         return inferred;
     }
     let mains = call.trace.main_tasks();
-    let main = |task: u32| mains.get(task as usize).copied();
+    let main = |task: TaskId| mains.get(task).copied();
     match verdict(kernel, call) {
         Verdict::NotCovered => inferred,
         Verdict::Unknown => inferred.map(|edge| seen_to_exit(kernel, call, edge)),
@@ -164,7 +165,7 @@ fn is_of_task_end(how: WakeKind) -> bool {
 
 /// The tracer passes the ends of tasks on: the kernel saw the exit instead.
 fn seen_to_exit(kernel: &Scheduling, call: &Waiting<'_>, edge: Edge) -> Edge {
-    let waker = call.trace.tasks.get(edge.task as usize);
+    let waker = call.trace.tasks.get(edge.task);
     let exited = waker.is_some_and(|waker| {
         // The tracer has to notice the exit first.
         let from_ns = edge.at_ns.saturating_sub(MAX_EXIT_NS);

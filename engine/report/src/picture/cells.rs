@@ -9,6 +9,7 @@
 
 use crate::picture::grid::Grid;
 use crate::picture::lane::{CLASSES, LaneSource};
+use trace::store::index::TaskId;
 
 /// The cell of a lane that lives for 0 ns.
 pub const NO_TIME: u8 = 15;
@@ -23,19 +24,19 @@ pub fn count(grid: &Grid, lives: &[(i64, i64)]) -> u64 {
 }
 
 /// The cells of a lane, one byte each.
-pub fn cells(source: &LaneSource<'_>, grid: &Grid, task: u32) -> Vec<u8> {
+pub fn cells(source: &LaneSource<'_>, grid: &Grid, task: TaskId) -> Vec<u8> {
     painted(source, std::slice::from_ref(grid), task).remove(0)
 }
 
 /// The cells of a lane in several grids, two per byte.
-pub fn levels(source: &LaneSource<'_>, grids: &[Grid], task: u32) -> Vec<Vec<u8>> {
+pub fn levels(source: &LaneSource<'_>, grids: &[Grid], task: TaskId) -> Vec<Vec<u8>> {
     painted(source, grids, task)
         .iter()
         .map(|cells| packed(cells))
         .collect()
 }
 
-fn painted(source: &LaneSource<'_>, grids: &[Grid], task: u32) -> Vec<Vec<u8>> {
+fn painted(source: &LaneSource<'_>, grids: &[Grid], task: TaskId) -> Vec<Vec<u8>> {
     let Some((start_ns, end_ns)) = source.life(task) else {
         return vec![Vec::new(); grids.len()];
     };

@@ -17,6 +17,7 @@ use path::critical_path::segment::named;
 use path::waits::edge::Confidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::tasks::Task;
 
 /// A section before compression.
@@ -85,10 +86,10 @@ impl ColumnContext<'_, '_> {
     }
 
     /// The lane of a task plus 1; 0 if it has none.
-    fn lane(&self, task: u32) -> u64 {
+    fn lane(&self, task: TaskId) -> u64 {
         self.lanes
             .of_task
-            .get(task as usize)
+            .get(task)
             .map_or(0, |&lane| u64::from(lane.wrapping_add(1)))
     }
 
@@ -104,10 +105,10 @@ impl ColumnContext<'_, '_> {
     pub fn tasks(&mut self, on_path_ns: &[i64]) -> Columns {
         let (trace, lanes) = (self.source.trace, self.lanes);
         let start_ns = self.source.start_ns;
-        let task = |&number: &u32| &trace.tasks[number as usize];
+        let task = |&number: &TaskId| &trace.tasks[number];
         let each = || lanes.tasks.iter().map(task);
         let index = trace.program_index();
-        let named = |number: &u32| {
+        let named = |number: &TaskId| {
             index
                 .name_of(*number)
                 .map_or((Text::NONE, Text::NONE), |run| (run.path, run.argv))
@@ -127,7 +128,7 @@ impl ColumnContext<'_, '_> {
             }
         };
         let on_path =
-            |&number: &u32| on_path_ns.get(number as usize).copied().unwrap_or(0).max(0) as u64;
+            |&number: &TaskId| on_path_ns.get(number.index()).copied().unwrap_or(0).max(0) as u64;
         Columns::new("tasks", lanes.tasks.len())
             .with(
                 "d_task",
@@ -351,7 +352,7 @@ pub fn class_sums(name: &'static str, sums: &[ClassSums]) -> Columns {
 
 /// Bit 0: it is known what ended it; bits 1 and 2: its tag; bit 3: of several tasks.
 fn flags(key: &PathKey) -> u64 {
-    u64::from(key.resolved) | u64::from(key.tag) << 1 | u64::from(key.task == NONE) << 3
+    u64::from(key.resolved) | u64::from(key.tag) << 1 | u64::from(key.task == TaskId::NONE) << 3
 }
 
 fn id(id: i32) -> i64 {

@@ -3,13 +3,14 @@
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// The event of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its task.
-    pub task: u32,
+    pub task: TaskId,
     /// Its start.
     pub start_ns: i64,
     /// Its end; the start if there is none.

@@ -6,6 +6,7 @@ use path::critical_path::segment::{Segment, What};
 use path::critical_path::walk::work_span::WorkSpan;
 use path::waits::left_out::LeftOut;
 use path::waits::wakers::Wakers;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Number of wait classes.
@@ -26,15 +27,15 @@ pub struct LaneSource<'trace> {
 
 impl LaneSource<'_> {
     /// The lifetime of a task inside the window; None if it lies outside. A task may live for 0 ns.
-    pub fn life(&self, task: u32) -> Option<(i64, i64)> {
-        let known = self.trace.tasks.get(task as usize)?;
+    pub fn life(&self, task: TaskId) -> Option<(i64, i64)> {
+        let known = self.trace.tasks.get(task)?;
         let (birth_ns, end_ns) = (known.birth_ns, known.end_ns());
         let is_inside = birth_ns != NO_NS && birth_ns < self.end_ns && end_ns >= self.start_ns;
         is_inside.then(|| (birth_ns.max(self.start_ns), end_ns.min(self.end_ns)))
     }
 
     /// Report the parts of a lane in order of time: calls, and the gaps between them. They cover the lifetime.
-    pub fn each(&self, task: u32, mut report: impl FnMut(Segment)) {
+    pub fn each(&self, task: TaskId, mut report: impl FnMut(Segment)) {
         let Some((from_ns, to_ns)) = self.life(task) else {
             return;
         };
@@ -58,11 +59,11 @@ impl LaneSource<'_> {
         });
     }
 
-    fn is_log(&self, task: u32) -> bool {
+    fn is_log(&self, task: TaskId) -> bool {
         let capture = self
             .trace
             .captures
-            .get(self.trace.tasks[task as usize].capture as usize);
+            .get(self.trace.tasks[task].capture as usize);
         capture.is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap)
     }
 

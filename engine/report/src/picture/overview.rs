@@ -7,6 +7,7 @@ use crate::picture::lane::{CLASSES, LaneSource};
 use std::sync::Mutex;
 use trace::parallel;
 use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiSlice};
 
 /// Columns of the overview.
 pub const COLUMNS: u64 = 512;
@@ -30,8 +31,13 @@ pub struct Overview {
 
 impl Overview {
     /// The longest calls of the tasks that have a lane, and the number of all of their calls.
-    pub fn of_lanes(&mut self, tasks: &[u32], lane_of: &[u32], most: usize) -> Longest {
-        let has_lane = |&(&task, _): &(&u32, &u64)| lane_of[task as usize] != NONE;
+    pub fn of_lanes(
+        &mut self,
+        tasks: &[TaskId],
+        lane_of: &TiSlice<TaskId, u32>,
+        most: usize,
+    ) -> Longest {
+        let has_lane = |&(&task, _): &(&TaskId, &u64)| lane_of[task] != NONE;
         let total = tasks
             .iter()
             .zip(&self.calls)
@@ -41,7 +47,7 @@ impl Overview {
         let mut intervals = std::mem::take(&mut self.longest);
         intervals
             .iter_mut()
-            .for_each(|each| each.lane = lane_of[each.lane as usize]);
+            .for_each(|each| each.lane = lane_of[TaskId::new(each.lane)]);
         intervals.retain(|each| each.lane != NONE);
         let mut longest = Longest { intervals, total };
         longest.retain(most);
@@ -50,9 +56,9 @@ impl Overview {
 }
 
 /// Sums the lanes of these tasks, and finds their `most` longest calls.
-pub fn overview(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], most: usize) -> Overview {
+pub fn overview(source: &LaneSource<'_>, grid: &Grid, tasks: &[TaskId], most: usize) -> Overview {
     let grid = grid.with_columns(COLUMNS);
-    let shares: Vec<&[u32]> = tasks.chunks(tasks.len().div_ceil(SHARES).max(1)).collect();
+    let shares: Vec<&[TaskId]> = tasks.chunks(tasks.len().div_ceil(SHARES).max(1)).collect();
     // The longest calls of all are the same in any order of the shares, and so few lists need memory.
     let longest = Mutex::new(Collector::new(most));
     let summed: Vec<Share> =
@@ -93,7 +99,12 @@ fn add(sums: &mut ClassSums, more: &ClassSums) {
         .for_each(|(sum, more)| *sum += more);
 }
 
-fn of_share(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], all: &Mutex<Collector>) -> Share {
+fn of_share(
+    source: &LaneSource<'_>,
+    grid: &Grid,
+    tasks: &[TaskId],
+    all: &Mutex<Collector>,
+) -> Share {
     let mut of_columns = vec![[0; CLASSES]; COLUMNS as usize];
     let known = all
         .lock()
@@ -105,7 +116,7 @@ fn of_share(source: &LaneSource<'_>, grid: &Grid, tasks: &[u32], all: &Mutex<Col
         source.each(task, |part| {
             let class = part.class as usize;
             sums[class] += part.dur_ns();
-            count += u64::from(longest.add(task, &part));
+            count += u64::from(longest.add(task.raw(), &part));
             let mut from_ns = part.start_ns;
             while from_ns < part.end_ns {
                 if from_ns >= end_ns {

@@ -14,6 +14,7 @@ use parsers::syscalls::Class;
 use path::critical_path::segment::{Segment, What};
 use rustc_hash::FxHashMap;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Buckets grow to this part of the window, a quarter of a pixel of the whole picture, before different calls of a task
@@ -24,7 +25,7 @@ const MIN_PARTS: i64 = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PathKey {
     /// The task; [`NONE`] for several.
-    pub task: u32,
+    pub task: TaskId,
     /// What the time is spent on.
     pub class: Class,
     /// 0 a call, 1 a gap, 2 a resume, 3 a spawn, 4 a silence, 5 several.
@@ -55,7 +56,7 @@ pub struct PathRow {
     /// The event of its longest segment, or [`NONE`].
     pub row: u32,
     /// The task of that segment.
-    pub task: u32,
+    pub task: TaskId,
     /// Length of that segment.
     pub longest_ns: i64,
     /// Number of segments.
@@ -284,7 +285,7 @@ fn common(key: PathKey, coarseness: u8) -> PathKey {
             shape: NONE,
             resolved: true,
             tag: 0,
-            task: NONE,
+            task: TaskId::NONE,
             ..key
         },
     }

@@ -19,7 +19,8 @@ use path::waits::wakers::Wakers;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use trace::parallel;
-use trace::store::trace::Trace;
+use trace::store::index::TaskId;
+use trace::store::trace::{Capture, Trace};
 
 /// Bytes per row after compression, measured on builds and logins; a section that needs more gets fewer rows.
 const LANE_BYTES: usize = 20;
@@ -81,7 +82,8 @@ pub fn picture(
     let all = trace
         .captures
         .get(window.capture as usize)
-        .map_or(0..0, |capture| capture.tasks.clone());
+        .into_iter()
+        .flat_map(Capture::task_ids);
     let tasks = inside(&source, all.clone());
     let rows = PathRows::new(
         trace,
@@ -105,7 +107,7 @@ pub fn picture(
     // A script cannot compute it: its numbers are exact up to 2^53, and times since 1970 are larger.
     painting.limit("wall_ns", window.end_ns.saturating_sub(window.start_ns));
     painting.limit("tasks", tasks.len() as i64);
-    painting.limit("tasks_outside", all.len() as i64 - tasks.len() as i64);
+    painting.limit("tasks_outside", all.count() as i64 - tasks.len() as i64);
     let (lanes, mut strings) = painting.tasks(&tasks, &listener.on_path_ns);
     let folded_ns = painting.sums(&lanes, &tasks, &sums);
     let calls = sums.of_lanes(&tasks, &lanes.of_task, max_calls);
@@ -167,7 +169,7 @@ impl<'trace> Painting<'trace> {
     }
 
     /// As many lanes as fit, those with most time on the path first.
-    fn tasks(&mut self, tasks: &[u32], on_path_ns: &[i64]) -> (Lanes, StringIndex<'trace>) {
+    fn tasks(&mut self, tasks: &[TaskId], on_path_ns: &[i64]) -> (Lanes, StringIndex<'trace>) {
         let source = self.source;
         let mut most = (self.budget_bytes * 2 / 5 / LANE_BYTES).max(1);
         loop {
@@ -195,7 +197,7 @@ impl<'trace> Painting<'trace> {
     }
 
     /// The sums of lanes and columns. Returns the sums of tasks without a lane.
-    fn sums(&mut self, lanes: &Lanes, tasks: &[u32], sums: &Overview) -> ClassSums {
+    fn sums(&mut self, lanes: &Lanes, tasks: &[TaskId], sums: &Overview) -> ClassSums {
         let (of_lanes, folded_ns) = lanes.sums(tasks, &sums.of_tasks);
         self.add(class_sums("sums", &of_lanes), usize::MAX);
         self.add(class_sums("overview", &sums.of_columns), usize::MAX);

@@ -7,6 +7,7 @@ use path::critical_path::walk::{Waited, WalkListener};
 use path::waits::edge::Edge;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use trace::store::index::TaskId;
 
 /// A wait on the critical path that another task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct Wake {
     /// Its end: the task and moment that ended it, the kind of evidence, the confidence.
     pub edge: Edge,
     /// The task that waited.
-    pub waiter: u32,
+    pub waiter: TaskId,
     /// The time of the wait that is on the path.
     pub dur_ns: i64,
 }
@@ -28,7 +29,7 @@ pub struct PathListener<'trace> {
     /// Of logs: the silences by the source of the message before them.
     pub silent_ns: FxHashMap<Text, i64>,
     /// Waits that last at this moment of the walk.
-    open: Vec<(u32, Edge)>,
+    open: Vec<(TaskId, Edge)>,
     wakes: Vec<Wake>,
     max_wakes: usize,
     /// Number of all waits.
@@ -68,7 +69,7 @@ impl<'trace> PathListener<'trace> {
 
 impl WalkListener for PathListener<'_> {
     fn charged(&mut self, segment: Segment) {
-        if let Some(sum) = self.on_path_ns.get_mut(segment.task as usize) {
+        if let Some(sum) = self.on_path_ns.get_mut(segment.task.index()) {
             *sum += segment.dur_ns();
         }
         if let What::Silence(row) = segment.what {
@@ -77,7 +78,7 @@ impl WalkListener for PathListener<'_> {
         self.rows.push(&segment);
     }
 
-    fn begins(&mut self, waiter: u32, edge: &Edge) {
+    fn begins(&mut self, waiter: TaskId, edge: &Edge) {
         self.open.push((waiter, *edge));
     }
 

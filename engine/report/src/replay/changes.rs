@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use trace::query::selection::Selection;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -29,7 +30,7 @@ pub(super) struct Part {
 /// Parts of the time of tasks that change together, by task and in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    pub(super) parts: FxHashMap<u32, Vec<Part>>,
+    pub(super) parts: FxHashMap<TaskId, Vec<Part>>,
 }
 
 impl Change {
@@ -40,7 +41,7 @@ impl Change {
         members: &[Provenance],
     ) -> Change {
         let trace = context.trace;
-        let mut marked: FxHashMap<u32, Vec<(u32, bool)>> = FxHashMap::default();
+        let mut marked: FxHashMap<TaskId, Vec<(u32, bool)>> = FxHashMap::default();
         for member in members {
             member.by_task(trace, |task, events| {
                 let places = 0..trace.rows_of(task).len();
@@ -51,7 +52,7 @@ impl Change {
             });
         }
         for filter in scopes(trace, members) {
-            for task in 0..trace.tasks.len() as u32 {
+            for task in trace.tasks.keys() {
                 let found = in_scope(context, &filter, task);
                 if !found.is_empty() {
                     marked.entry(task).or_default().extend(found);
@@ -63,8 +64,8 @@ impl Change {
 
     /// The chosen calls, as far as they lie in the window.
     pub fn of_selection(trace: &Trace, window: &Window, selection: &Selection<'_>) -> Change {
-        let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
-        let chosen = |&task: &u32| {
+        let tasks: Vec<TaskId> = trace.tasks.keys().collect();
+        let chosen = |&task: &TaskId| {
             let rows = trace.rows_of(task).iter().copied();
             let rows: Vec<(u32, bool)> = rows
                 .filter(|&row| selection.has(row))
@@ -78,9 +79,9 @@ impl Change {
         Change::new(trace, window, marked.map(chosen).collect())
     }
 
-    fn new(trace: &Trace, window: &Window, marked: FxHashMap<u32, Vec<(u32, bool)>>) -> Change {
+    fn new(trace: &Trace, window: &Window, marked: FxHashMap<TaskId, Vec<(u32, bool)>>) -> Change {
         let parts = marked.into_par_iter().filter_map(|(task, mut marked)| {
-            let capture = trace.tasks.get(task as usize)?.capture;
+            let capture = trace.tasks.get(task)?.capture;
             marked.sort_unstable();
             marked.dedup();
             let parts = parts(trace, window, task, &marked);
@@ -97,7 +98,7 @@ impl Change {
     }
 
     /// Whether it has a part of a task in a time range.
-    pub(super) fn touches(&self, task: u32, from_ns: i64, to_ns: i64) -> bool {
+    pub(super) fn touches(&self, task: TaskId, from_ns: i64, to_ns: i64) -> bool {
         let parts = self.parts.get(&task).map_or(&[][..], Vec::as_slice);
         let next = parts.partition_point(|part| part.end_ns <= from_ns);
         parts.get(next).is_some_and(|part| part.start_ns < to_ns)
@@ -114,7 +115,7 @@ fn scopes(trace: &Trace, members: &[Provenance]) -> Vec<ScopeFilter> {
 }
 
 /// The calls and gaps of a task on the critical path that meet a condition.
-fn in_scope(context: &TableContext<'_>, filter: &ScopeFilter, task: u32) -> Vec<(u32, bool)> {
+fn in_scope(context: &TableContext<'_>, filter: &ScopeFilter, task: TaskId) -> Vec<(u32, bool)> {
     let (trace, attribution) = (context.trace, context.attribution);
     let mut found = Vec::new();
     if !filter.may_have_task(trace, task) {
@@ -135,7 +136,7 @@ fn in_scope(context: &TableContext<'_>, filter: &ScopeFilter, task: u32) -> Vec<
 }
 
 /// The parts of a task with these rows, which are sorted, clipped to the window.
-fn parts(trace: &Trace, window: &Window, task: u32, marked: &[(u32, bool)]) -> Vec<Part> {
+fn parts(trace: &Trace, window: &Window, task: TaskId, marked: &[(u32, bool)]) -> Vec<Part> {
     let mut found: Vec<Part> = Vec::new();
     let has = |row: u32, is_gap: bool| marked.binary_search(&(row, is_gap)).is_ok();
     let mut before: Option<(usize, Span)> = None;
@@ -150,7 +151,7 @@ fn parts(trace: &Trace, window: &Window, task: u32, marked: &[(u32, bool)]) -> V
             });
         }
     };
-    let birth_ns = trace.tasks[task as usize].birth_ns;
+    let birth_ns = trace.tasks[task].birth_ns;
     for (at, span) in trace.spans_of(task, 0..usize::MAX, birth_ns) {
         if let Some((before_at, before)) = before.filter(|(_, before)| has(before.row, true)) {
             take(before_at, true, before.end_ns, span.start_ns);

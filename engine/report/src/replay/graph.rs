@@ -11,6 +11,7 @@ use path::waits::wakers::Wakers;
 use rayon::prelude::*;
 use trace::store::event::NONE;
 use trace::store::heuristics::{MAX_CALLS_SINCE_REQUEST, MAX_INSTANT_CALL_NS, MIN_PAUSE_SHARE};
+use trace::store::index::{TaskId, TiVec};
 use trace::store::spans::Span;
 use trace::store::tasks::Task;
 use trace::store::trace::Trace;
@@ -19,7 +20,7 @@ use trace::store::trace::Trace;
 #[derive(Debug)]
 pub(super) struct Lane {
     /// The task that created it; [`NONE`] if that is not known.
-    pub creator: u32,
+    pub creator: TaskId,
     /// When it begins.
     pub birth_ns: i64,
     /// When the call that created it returned, or its birth if that is not later.
@@ -33,21 +34,22 @@ pub(super) struct Lane {
 /// The waits of all tasks.
 #[derive(Debug)]
 pub struct Graph {
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: TiVec<TaskId, Lane>,
 }
 
 impl Graph {
     /// Finds what ended each wait, on all cores.
     pub fn new(trace: &Trace, wakers: &Wakers) -> Graph {
-        trace.shapes_of(0);
-        let tasks = 0..trace.tasks.len() as u32;
-        let (mut lanes, turns): (Vec<Lane>, Vec<Vec<(u32, Step)>>) = tasks
+        trace.shapes_of(TaskId::new(0));
+        let tasks: Vec<TaskId> = trace.tasks.keys().collect();
+        let (lanes, turns): (Vec<Lane>, Vec<Vec<(TaskId, Step)>>) = tasks
             .into_par_iter()
             .map(|task| lane(trace, wakers, task))
             .unzip();
+        let mut lanes = TiVec::from(lanes);
         // Where children check, the loop is their creator's.
         for (task, step) in turns.into_iter().flatten() {
-            if let Some(lane) = lanes.get_mut(task as usize) {
+            if let Some(lane) = lanes.get_mut(task) {
                 add(&mut lane.steps, step);
             }
         }
@@ -73,7 +75,7 @@ fn add(steps: &mut Vec<Step>, step: Step) {
 }
 
 /// The waits for children whose calls are not in the capture.
-fn left_out(trace: &Trace, wakers: &Wakers, task: u32) -> Vec<Step> {
+fn left_out(trace: &Trace, wakers: &Wakers, task: TaskId) -> Vec<Step> {
     let ranges = wakers.left_out();
     if ranges.is_empty() {
         return Vec::new();
@@ -88,7 +90,7 @@ fn left_out(trace: &Trace, wakers: &Wakers, task: u32) -> Vec<Step> {
             end_ns: range.to_ns,
             ended_by: EndedBy::Task {
                 task: child,
-                at_ns: trace.tasks[child as usize].end_ns(),
+                at_ns: trace.tasks[child].end_ns(),
                 is_child: false,
             },
         })
@@ -97,10 +99,10 @@ fn left_out(trace: &Trace, wakers: &Wakers, task: u32) -> Vec<Step> {
 }
 
 /// The lane of a task, and the ends of poll loops that belong to other lanes.
-fn lane(trace: &Trace, wakers: &Wakers, number: u32) -> (Lane, Vec<(u32, Step)>) {
-    let task = &trace.tasks[number as usize];
+fn lane(trace: &Trace, wakers: &Wakers, number: TaskId) -> (Lane, Vec<(TaskId, Step)>) {
+    let task = &trace.tasks[number];
     let is_known =
-        !task.adopted && task.creator != number && (task.creator as usize) < trace.tasks.len();
+        !task.adopted && task.creator != number && task.creator.index() < trace.tasks.len();
     let waiter = (is_known && !task.is_thread).then_some(task.creator);
     let mut steps = Vec::new();
     let mut of_others = Vec::new();
@@ -129,7 +131,7 @@ fn lane(trace: &Trace, wakers: &Wakers, number: u32) -> (Lane, Vec<(u32, Step)>)
     }
     let life_ns = task.end_ns().saturating_sub(task.birth_ns);
     let lane = Lane {
-        creator: if is_known { task.creator } else { NONE },
+        creator: if is_known { task.creator } else { TaskId::NONE },
         birth_ns: task.birth_ns,
         created_ns: created_ns(trace, task),
         is_pause: paused_ns > 0 && paused_ns as f64 >= MIN_PAUSE_SHARE * life_ns as f64,
@@ -165,7 +167,7 @@ fn created_ns(trace: &Trace, task: &Task) -> i64 {
 /// Waits of a process that only sleeps: it loads its program and exits.
 const MAX_STEPS_OF_PAUSE: usize = 64;
 
-fn sleeps_ns(trace: &Trace, wakers: &Wakers, task: u32) -> i64 {
+fn sleeps_ns(trace: &Trace, wakers: &Wakers, task: TaskId) -> i64 {
     let is_sleep = |span: &Span| wakers.class(trace, span.row) == Class::Sleep;
     let sleeps = trace.spans(task).filter(is_sleep);
     sleeps.map(|span| span.end_ns - span.start_ns).sum()
@@ -175,9 +177,9 @@ fn sleeps_ns(trace: &Trace, wakers: &Wakers, task: u32) -> i64 {
 fn ended_by(
     trace: &Trace,
     wakers: &Wakers,
-    (task, at, span): (u32, usize, Span),
+    (task, at, span): (TaskId, usize, Span),
 ) -> Option<EndedBy> {
-    let is_other = |edge: &Edge| edge.task != task && (edge.task as usize) < trace.tasks.len();
+    let is_other = |edge: &Edge| edge.task != task && edge.task.index() < trace.tasks.len();
     if let Some(edge) = wakers.waker(trace, task, at, span).filter(is_other) {
         let waits_for_child = matches!(edge.how, WakeKind::Child | WakeKind::Signal)
             && wakers.wait(trace, span.row) == Some(Wait::Child);
@@ -229,7 +231,7 @@ fn woken_at(trace: &Trace, edge: &Edge, span: Span) -> i64 {
 }
 
 /// When the task last sent something to where this call waited for input.
-fn last_request(trace: &Trace, task: u32, at: usize, span: Span) -> Option<i64> {
+fn last_request(trace: &Trace, task: TaskId, at: usize, span: Span) -> Option<i64> {
     let events = &trace.events;
     let target = events.waited_target(span.row);
     if !target.is_some() {

@@ -10,6 +10,7 @@ use crate::replay::graph::Lane;
 use crate::replay::steps::{EndedBy, Step};
 use path::critical_path::tracing::TracingCost;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// What comes next in a lane.
@@ -36,7 +37,7 @@ pub(super) struct Kept<'a> {
 impl Kept<'_> {
     /// The next changed part of a task that does not end before a moment. If several changes have it, the one that leaves
     /// least.
-    fn next(&self, task: u32, from: (u32, bool)) -> Option<(Part, (i64, usize))> {
+    fn next(&self, task: TaskId, from: (u32, bool)) -> Option<(Part, (i64, usize))> {
         let mut next: Option<(Part, (i64, usize))> = None;
         for &(number, share_ppm) in self.shares.iter().filter(|(_, share)| *share != WHOLE_PPM) {
             let parts = self
@@ -66,7 +67,7 @@ pub(super) struct Entry {
     pub captured_ns: (i64, i64),
     pub replayed_ns: (i64, i64),
     /// What decided its end, or its start: the moment of another lane.
-    pub decided_by: Option<(u32, i64)>,
+    pub decided_by: Option<(TaskId, i64)>,
 }
 
 /// Where a lane is.
@@ -87,7 +88,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// What comes next.
-    pub(super) fn item(&self, lane: &Lane, task: u32, kept: &Kept<'_>) -> Option<Item> {
+    pub(super) fn item(&self, lane: &Lane, task: TaskId, kept: &Kept<'_>) -> Option<Item> {
         let step = lane.steps.get(self.next_step);
         let part = kept.next(task, self.from);
         let part = part.filter(|(part, _)| {
@@ -168,7 +169,7 @@ impl Cursor {
 /// The own work of a task: calls and gaps that nothing changes.
 pub(super) struct OwnWork<'a> {
     pub trace: &'a Trace,
-    pub task: u32,
+    pub task: TaskId,
     /// What tracing adds to each of them, if a replay is without it.
     pub tracing: Option<TracingCost>,
 }

@@ -5,11 +5,11 @@ use crate::replay::scenario::{Replayed, Replays, Scenario};
 use path::critical_path::window::Window;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use trace::store::event::NONE;
+use trace::store::index::TaskId;
 
 /// Replays a window; `None` if it has no end.
 pub(super) fn replayed(replays: &Replays<'_>, scenario: &Scenario) -> Option<Replayed> {
-    let known = |root: &u32| (*root as usize) < replays.trace.tasks.len();
+    let known = |root: &TaskId| root.index() < replays.trace.tasks.len();
     let root = replays.window.root.filter(known)?;
     let mut run = Run::new(replays, scenario);
     run.advance(root, replays.window.end_ns);
@@ -21,15 +21,15 @@ pub(super) fn replayed(replays: &Replays<'_>, scenario: &Scenario) -> Option<Rep
 }
 
 /// Time by task; it sums to the length of the replayed window.
-fn exclusive_ns(run: &Run<'_>, root: u32, window: &Window) -> Vec<(u32, i64)> {
-    let mut sums: FxHashMap<u32, i64> = FxHashMap::default();
+fn exclusive_ns(run: &Run<'_>, root: TaskId, window: &Window) -> Vec<(TaskId, i64)> {
+    let mut sums: FxHashMap<TaskId, i64> = FxHashMap::default();
     let (mut task, mut at_ns) = (root, window.end_ns);
     let mut now_ns = run.replayed_ns(root, at_ns);
     let mut steps_left = run.max_steps();
     while steps_left > 0 && now_ns > window.start_ns {
         steps_left -= 1;
         let (to_task, to_ns, arrives_ns) = before(run, task, at_ns);
-        if to_task == NONE {
+        if to_task == TaskId::NONE {
             break;
         }
         let arrives_ns = arrives_ns.max(window.start_ns);
@@ -38,13 +38,13 @@ fn exclusive_ns(run: &Run<'_>, root: u32, window: &Window) -> Vec<(u32, i64)> {
     }
     // The rest belongs to the task that was there first.
     *sums.entry(task).or_default() += now_ns - window.start_ns;
-    let mut sums: Vec<(u32, i64)> = sums.into_iter().filter(|&(_, ns)| ns != 0).collect();
+    let mut sums: Vec<(TaskId, i64)> = sums.into_iter().filter(|&(_, ns)| ns != 0).collect();
     sums.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
     sums
 }
 
 /// Where the path is before a captured moment of a task: task, captured and replayed moment.
-fn before(run: &Run<'_>, task: u32, at_ns: i64) -> (u32, i64, i64) {
+fn before(run: &Run<'_>, task: TaskId, at_ns: i64) -> (TaskId, i64, i64) {
     let (cursor, lane) = (run.cursor(task), run.lane(task));
     let place = cursor.ended(at_ns);
     let Some(entry) = place

@@ -13,6 +13,7 @@ use crate::replay::steps::{EndedBy, Step, Turns, step};
 use parsers::NO_NS;
 use path::waits::wakers::Wakers;
 use trace::store::event::NONE;
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -21,12 +22,12 @@ use trace::store::trace::Trace;
 pub(super) fn turns(
     trace: &Trace,
     wakers: &Wakers,
-    (task, at, span): (u32, usize, Span),
-    waiter: Option<u32>,
-) -> Option<(u32, Step)> {
+    (task, at, span): (TaskId, usize, Span),
+    waiter: Option<TaskId>,
+) -> Option<(TaskId, Step)> {
     let poll = wakers.poll(trace, task, at, span, waiter)?;
     let leads_on = poll.edge.task != task && poll.edge.at_ns > poll.began_ns;
-    if !leads_on || (poll.edge.task as usize) >= trace.tasks.len() {
+    if !leads_on || poll.edge.task.index() >= trace.tasks.len() {
         return None;
     }
     let turns = Turns {
@@ -37,10 +38,7 @@ pub(super) fn turns(
     if poll.first_task == task {
         return Some((task, step(at, span, EndedBy::Check(turns))));
     }
-    let (creator, row) = (
-        trace.tasks[task as usize].creator,
-        trace.tasks[task as usize].created_by,
-    );
+    let (creator, row) = (trace.tasks[task].creator, trace.tasks[task].created_by);
     if row == NONE || row >= trace.events.len() || creator == poll.edge.task {
         return None;
     }

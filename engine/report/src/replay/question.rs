@@ -14,6 +14,7 @@ use trace::parallel;
 use trace::query::cache::QueryCache;
 use trace::query::selection::{Criteria, Selection};
 use trace::query::time_bounds::TimeBoundError;
+use trace::store::index::TaskId;
 
 /// What changes.
 #[derive(Clone, Debug)]
@@ -132,10 +133,10 @@ impl Question {
         }))
     }
 
-    fn parallel_tasks(&self, context: &TableContext<'_>) -> FxHashSet<u32> {
+    fn parallel_tasks(&self, context: &TableContext<'_>) -> FxHashSet<TaskId> {
         let (trace, programs) = (context.trace, context.trace.program_index());
         let chosen = programs.matching(&trace.events.texts, &self.parallel);
-        let runs = |task: &u32| {
+        let runs = |task: &TaskId| {
             programs
                 .of(*task)
                 .iter()
@@ -144,6 +145,6 @@ impl Question {
         if self.parallel.is_empty() {
             return FxHashSet::default();
         }
-        (0..trace.tasks.len() as u32).filter(runs).collect()
+        trace.tasks.keys().filter(runs).collect()
     }
 }

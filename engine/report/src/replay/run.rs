@@ -8,7 +8,7 @@ use crate::replay::steps::{EndedBy, Turns};
 use parsers::NO_NS;
 use path::critical_path::tracing::TracingCost;
 use rustc_hash::FxHashSet;
-use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiVec};
 use trace::store::trace::Trace;
 
 /// A replay that is under way.
@@ -18,10 +18,10 @@ pub(super) struct Run<'a> {
     kept: Kept<'a>,
     tracing: Option<TracingCost>,
     /// The waits that are put off to the end of the group: task and place.
-    put_off: FxHashSet<(u32, u32)>,
+    put_off: FxHashSet<(TaskId, u32)>,
     /// The waits before which a group of parallel children ends.
-    joins: FxHashSet<(u32, u32)>,
-    cursors: Vec<Cursor>,
+    joins: FxHashSet<(TaskId, u32)>,
+    cursors: TiVec<TaskId, Cursor>,
 }
 
 impl<'a> Run<'a> {
@@ -36,7 +36,7 @@ impl<'a> Run<'a> {
             tracing: scenario.tracing,
             put_off: FxHashSet::default(),
             joins: FxHashSet::default(),
-            cursors: Vec::new(),
+            cursors: TiVec::new(),
         };
         run.cursors
             .resize_with(replays.graph.lanes.len(), Cursor::default);
@@ -55,9 +55,9 @@ impl<'a> Run<'a> {
     /// ```
     ///
     /// A pause between the children keeps its place: they end before it.
-    fn put_off_waits(&mut self, task: u32) {
+    fn put_off_waits(&mut self, task: TaskId) {
         let mut group: Option<u32> = None;
-        for step in &self.graph.lanes[task as usize].steps {
+        for step in &self.graph.lanes[task].steps {
             let EndedBy::Task {
                 task: child,
                 is_child: true,
@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
             else {
                 continue;
             };
-            let lane = &self.graph.lanes[child as usize];
+            let lane = &self.graph.lanes[child];
             if lane.creator != task {
                 continue;
             }
@@ -85,15 +85,15 @@ impl<'a> Run<'a> {
         2 * (entries + self.cursors.len()) + 1
     }
 
-    pub(super) fn lane(&self, task: u32) -> &'a Lane {
-        &self.graph.lanes[task as usize]
+    pub(super) fn lane(&self, task: TaskId) -> &'a Lane {
+        &self.graph.lanes[task]
     }
 
-    pub(super) fn cursor(&self, task: u32) -> &Cursor {
-        &self.cursors[task as usize]
+    pub(super) fn cursor(&self, task: TaskId) -> &Cursor {
+        &self.cursors[task]
     }
 
-    fn own(&self, task: u32) -> OwnWork<'a> {
+    fn own(&self, task: TaskId) -> OwnWork<'a> {
         OwnWork {
             trace: self.trace,
             task,
@@ -102,20 +102,20 @@ impl<'a> Run<'a> {
     }
 
     /// The replayed time of a captured moment of a task, which must have been reached.
-    pub(super) fn replayed_ns(&self, task: u32, at_ns: i64) -> i64 {
+    pub(super) fn replayed_ns(&self, task: TaskId, at_ns: i64) -> i64 {
         self.cursor(task)
             .replayed_ns(self.lane(task), &self.own(task), at_ns)
     }
 
     /// Replay a task up to a captured moment, and before that the others as far as they are needed for it.
-    pub(super) fn advance(&mut self, task: u32, until_ns: i64) {
+    pub(super) fn advance(&mut self, task: TaskId, until_ns: i64) {
         let mut waiting = vec![(task, until_ns)];
-        self.cursors[task as usize].is_busy = true;
+        self.cursors[task].is_busy = true;
         while let Some(&(task, until_ns)) = waiting.last() {
             let needed = if self.cursor(task).is_born {
                 match self.next(task, until_ns) {
                     None => {
-                        self.cursors[task as usize].is_busy = false;
+                        self.cursors[task].is_busy = false;
                         waiting.pop();
                         continue;
                     }
@@ -131,20 +131,20 @@ impl<'a> Run<'a> {
                 })
             };
             if let Some((other, at_ns)) = needed {
-                self.cursors[other as usize].is_busy = true;
+                self.cursors[other].is_busy = true;
                 waiting.push((other, at_ns));
             }
         }
     }
 
-    fn next(&self, task: u32, until_ns: i64) -> Option<Item> {
+    fn next(&self, task: TaskId, until_ns: i64) -> Option<Item> {
         let item = self.cursor(task).item(self.lane(task), task, &self.kept)?;
         (item.end_ns <= until_ns).then_some(item)
     }
 
     /// The lane, and the moment of it, that an item depends on, if it is not replayed yet. Lanes that depend on each other at
     /// one moment of a coarse clock go on without.
-    fn needed(&self, task: u32, item: &Item) -> Option<(u32, i64)> {
+    fn needed(&self, task: TaskId, item: &Item) -> Option<(TaskId, i64)> {
         let (other, at_ns) = match item.ended_by? {
             EndedBy::Task { task, at_ns, .. } => (task, at_ns),
             EndedBy::Check(turns) => (turns.producer, turns.at_ns),
@@ -153,32 +153,34 @@ impl<'a> Run<'a> {
         (other != task && !self.is_reached(other, at_ns)).then_some((other, at_ns))
     }
 
-    fn is_reached(&self, task: u32, at_ns: i64) -> bool {
+    fn is_reached(&self, task: TaskId, at_ns: i64) -> bool {
         let cursor = self.cursor(task);
         cursor.is_busy || (cursor.is_born && self.next(task, at_ns).is_none())
     }
 
-    fn creator_needed(&self, task: u32) -> Option<(u32, i64)> {
+    fn creator_needed(&self, task: TaskId) -> Option<(TaskId, i64)> {
         let lane = self.lane(task);
-        let is_needed = lane.creator != NONE && !self.is_reached(lane.creator, lane.created_ns);
+        let is_needed =
+            lane.creator != TaskId::NONE && !self.is_reached(lane.creator, lane.created_ns);
         is_needed.then_some((lane.creator, lane.created_ns))
     }
 
-    fn bear(&mut self, task: u32) {
+    fn bear(&mut self, task: TaskId) {
         let lane = self.lane(task);
-        let is_known =
-            lane.creator != NONE && lane.birth_ns != NO_NS && self.cursor(lane.creator).is_born;
+        let is_known = lane.creator != TaskId::NONE
+            && lane.birth_ns != NO_NS
+            && self.cursor(lane.creator).is_born;
         let born_ns = if is_known {
             self.replayed_ns(lane.creator, lane.created_ns) + (lane.birth_ns - lane.created_ns)
         } else {
             lane.birth_ns
         };
-        let cursor = &mut self.cursors[task as usize];
+        let cursor = &mut self.cursors[task];
         (cursor.is_born, cursor.birth_ns, cursor.beside_ns) = (true, born_ns, i64::MIN);
     }
 
     /// Replay the next item of a task.
-    fn take(&mut self, task: u32, item: &Item) {
+    fn take(&mut self, task: TaskId, item: &Item) {
         let lane = self.lane(task);
         let (at, captured_ns, reached_ns) = self.cursor(task).reached(lane);
         let own_ns = self.own(task).ns(at, captured_ns, item.start_ns);
@@ -206,7 +208,7 @@ impl<'a> Run<'a> {
             Some(EndedBy::Check(turns)) => self.check(task, item, turns, &mut entry),
         }
         self.keep(item, &mut entry);
-        self.cursors[task as usize].pass(item, entry);
+        self.cursors[task].pass(item, entry);
     }
 
     /// Whether the other side was replayed: on a coarse clock, a task may wait for a child that it has not created yet.
@@ -221,9 +223,9 @@ impl<'a> Run<'a> {
     /// A wait that another task ended: as long after its event as in the capture, but not before the call could return.
     fn wake(
         &mut self,
-        task: u32,
+        task: TaskId,
         item: &Item,
-        (other, at_ns, is_child): (u32, i64, bool),
+        (other, at_ns, is_child): (TaskId, i64, bool),
         entry: &mut Entry,
     ) {
         let dur_ns = item.end_ns - item.start_ns;
@@ -236,13 +238,13 @@ impl<'a> Run<'a> {
         };
         let place = (task, item.at);
         if self.joins.contains(&place) {
-            let beside_ns = &mut self.cursors[task as usize].beside_ns;
+            let beside_ns = &mut self.cursors[task].beside_ns;
             entry.replayed_ns.0 = entry.replayed_ns.0.max(*beside_ns);
             *beside_ns = i64::MIN;
         }
         let returns_ns = entry.replayed_ns.0 + least_ns;
         entry.replayed_ns.1 = returns_ns;
-        let cursor = &mut self.cursors[task as usize];
+        let cursor = &mut self.cursors[task];
         if is_child && self.put_off.contains(&place) {
             cursor.beside_ns = cursor.beside_ns.max(woken_ns + delay_ns);
             return;
@@ -258,7 +260,7 @@ impl<'a> Run<'a> {
 
     /// The last check of a poll loop, as long after the awaited event as in the capture, or when the pauses end if that is
     /// sooner.
-    fn check(&self, task: u32, item: &Item, turns: Turns, entry: &mut Entry) {
+    fn check(&self, task: TaskId, item: &Item, turns: Turns, entry: &mut Entry) {
         let first_ns = self.replayed_ns(task, turns.began_ns);
         let lag_ns = item.start_ns - turns.at_ns;
         let made_ns = self.replayed_ns(turns.producer, turns.at_ns);

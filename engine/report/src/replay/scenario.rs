@@ -5,6 +5,7 @@ use crate::replay::graph::Graph;
 use path::critical_path::tracing::TracingCost;
 use path::critical_path::window::Window;
 use rustc_hash::FxHashSet;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// What a replay changes.
@@ -24,7 +25,7 @@ pub struct Replayed {
     /// Length of the window.
     pub wall_ns: i64,
     /// Time on the replayed critical path by task; it sums to `wall_ns`.
-    pub exclusive_ns: Vec<(u32, i64)>,
+    pub exclusive_ns: Vec<(TaskId, i64)>,
 }
 
 /// Everything that the replays of a window have in common.
@@ -38,5 +39,5 @@ pub struct Replays<'a> {
     /// The changes that scenarios refer to.
     pub changes: &'a [Change],
     /// The tasks whose serial children may run beside each other.
-    pub parallel: &'a FxHashSet<u32>,
+    pub parallel: &'a FxHashSet<TaskId>,
 }

@@ -1,12 +1,13 @@
 //! The steps of a lane: calls that something else ended, and what did.
 
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 
 /// The iterations of a poll loop before the check that succeeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Turns {
     /// The task whose event made the check succeed.
-    pub producer: u32,
+    pub producer: TaskId,
     /// When that event was.
     pub at_ns: i64,
     /// The start of the first check.
@@ -19,7 +20,7 @@ pub(super) enum EndedBy {
     /// An event of another task.
     Task {
         /// The task.
-        task: u32,
+        task: TaskId,
         /// The moment of the event.
         at_ns: i64,
         /// Whether the task is a child whose end was awaited.

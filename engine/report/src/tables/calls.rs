@@ -19,6 +19,7 @@ use trace::query::selection::Selection;
 use trace::store::event::{EventKind, NONE, SEGMENT_ROWS, Shape};
 use trace::store::events::EventTable;
 use trace::store::histogram::Histogram;
+use trace::store::index::TaskId;
 use trace::store::schema::schema;
 use trace::store::table::{Table, TextColumn, Values, ints, some_ints};
 use trace::store::targets::TargetKind;
@@ -712,7 +713,7 @@ pub(super) fn last_part(path: &[u8]) -> &[u8] {
 
 fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32) -> Group {
     let events = &trace.events;
-    let program = |task: u32| {
+    let program = |task: TaskId| {
         selection
             .program_index
             .at(task, events.start_ns(row))
@@ -726,9 +727,9 @@ fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32
             CallKey::Outcome => events.outcome(row) as u32,
             CallKey::Program => program(task).0,
             CallKey::ProgramName => trace.program_names().first_of(program(task)).0,
-            CallKey::Pid => trace.tasks[task as usize].pid as u32,
-            CallKey::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
-            CallKey::Task => task,
+            CallKey::Pid => trace.tasks[task].pid as u32,
+            CallKey::Tid => trace.tasks[task].tid_at(events.line(row)) as u32,
+            CallKey::Task => task.raw(),
             CallKey::Function => events.stacks.user_frame(row).function.0,
             CallKey::Source => events.stacks.user_frame(row).source.0,
             CallKey::Module => events.stacks.user_frame(row).module.0,

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use trace::query::selection::Selection;
 use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiSlice, ti_vec};
 use trace::store::table::Table;
 use trace::store::trace::Trace;
 
@@ -33,7 +34,7 @@ pub struct Listed {
     /// Number of creators above it that are listed.
     pub depth: u32,
     /// The main task of its creator.
-    pub parent: Option<u32>,
+    pub parent: Option<TaskId>,
     /// Whether it created no process.
     pub is_leaf: bool,
     /// Birth.
@@ -72,8 +73,8 @@ pub struct ChartRows {
 
 /// What the choice needs of a process.
 struct Candidate {
-    task: u32,
-    parent: Option<u32>,
+    task: TaskId,
+    parent: Option<TaskId>,
     start_ns: i64,
     end_ns: i64,
     exclusive_ns: i64,
@@ -91,13 +92,13 @@ pub fn chart_rows(
         .iter()
         .map(|process| candidate(trace, mains, process, query))
         .collect();
-    let mut at_of = vec![NONE; trace.tasks.len()];
+    let mut at_of = ti_vec![NONE; trace.tasks.len()];
     (0..)
         .zip(&candidates)
-        .for_each(|(at, each)| at_of[each.task as usize] = at);
+        .for_each(|(at, each)| at_of[each.task] = at);
     let parents: Vec<u32> = candidates
         .iter()
-        .map(|each| each.parent.map_or(NONE, |parent| at_of[parent as usize]))
+        .map(|each| each.parent.map_or(NONE, |parent| at_of[parent]))
         .collect();
     let kept = kept(&candidates, query);
     let order = tree_order(&candidates, &parents, &kept);
@@ -141,11 +142,11 @@ pub fn chart_rows(
         members.iter().for_each(|&at| row_of[at as usize] = row);
         groups.push(group(name, &members, &candidates, query.wall_ns));
     }
-    let of_task = mains.iter().map(|&main| at_of[main as usize]);
+    let of_task = mains.iter().map(|&main| at_of[main]);
     ChartRows {
         has_ids: processes
             .iter()
-            .any(|process| trace.tasks[process.main as usize].pid != NO_ID),
+            .any(|process| trace.tasks[process.main].pid != NO_ID),
         listed: order.iter().map(listed).collect(),
         table: rows(trace, selection, &shown, &FxHashMap::default()),
         groups,
@@ -155,17 +156,22 @@ pub fn chart_rows(
     }
 }
 
-fn candidate(trace: &Trace, mains: &[u32], process: &Process, query: &ChartQuery) -> Candidate {
+fn candidate(
+    trace: &Trace,
+    mains: &TiSlice<TaskId, TaskId>,
+    process: &Process,
+    query: &ChartQuery,
+) -> Candidate {
     let within = |at_ns: i64, missing_ns: i64| match at_ns {
         NO_NS => missing_ns,
         _ => at_ns
             .saturating_sub(query.zero_ns)
             .clamp(0, query.wall_ns.max(0)),
     };
-    let creator = trace.tasks[process.main as usize].creator;
+    let creator = trace.tasks[process.main].creator;
     Candidate {
         task: process.main,
-        parent: mains.get(creator as usize).copied(),
+        parent: mains.get(creator).copied(),
         start_ns: within(process.birth_ns, 0),
         end_ns: within(
             if process.dead { process.end_ns } else { NO_NS },
@@ -341,11 +347,11 @@ mod tests {
     use super::*;
 
     fn candidates(parents: &[u32]) -> Vec<Candidate> {
-        (0..parents.len() as u32)
+        (0..parents.len())
             .map(|task| Candidate {
-                task,
+                task: task.into(),
                 parent: None,
-                start_ns: i64::from(task),
+                start_ns: task as i64,
                 end_ns: 100,
                 exclusive_ns: 0,
             })

@@ -3,6 +3,7 @@
 use parsers::{NO_ID, NO_NS, Text};
 use trace::query::selection::Selection;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::schema::schema;
 use trace::store::spans::Span;
 use trace::store::table::{Table, TextColumn, ints, some_ints};
@@ -25,7 +26,7 @@ schema! {
 
 /// A gap and the events around it.
 struct Gap {
-    task: u32,
+    task: TaskId,
     start_ns: i64,
     dur_ns: i64,
     before: u32,
@@ -36,7 +37,7 @@ struct Gap {
 /// gap.
 pub fn gaps(trace: &Trace, selection: &Selection<'_>, at_least_ns: i64) -> Table {
     let mut found: Vec<Gap> = Vec::new();
-    for task in (0..trace.tasks.len() as u32).filter(|&task| selection.has_task(task)) {
+    for task in trace.tasks.keys().filter(|&task| selection.has_task(task)) {
         between_calls(trace, task, at_least_ns, &mut found);
         silences(trace, task, at_least_ns, &mut found);
     }
@@ -45,7 +46,7 @@ pub fn gaps(trace: &Trace, selection: &Selection<'_>, at_least_ns: i64) -> Table
     table(trace, selection, &found)
 }
 
-fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
+fn between_calls(trace: &Trace, task: TaskId, at_least_ns: i64, found: &mut Vec<Gap>) {
     let mut before: Option<Span> = None;
     for span in trace.spans(task) {
         if let Some(before) =
@@ -65,7 +66,7 @@ fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap
 }
 
 /// Sorted by timestamp, like the partition, because log lines may be out of order.
-fn silences(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
+fn silences(trace: &Trace, task: TaskId, at_least_ns: i64, found: &mut Vec<Gap>) {
     let events = &trace.events;
     let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
     let mut rows: Vec<u32> = trace
@@ -112,7 +113,7 @@ fn table(trace: &Trace, selection: &Selection<'_>, found: &[Gap]) -> Table {
         after.push(gap.after.map(&what).as_deref());
     }
     let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
-    let task = |gap: &Gap| &trace.tasks[gap.task as usize];
+    let task = |gap: &Gap| &trace.tasks[gap.task];
     let columns = vec![
         (
             "capture",

@@ -240,7 +240,7 @@ fn interval_of(trace: &Trace, grid: Grid, row: u32) -> Option<u32> {
         EventKind::Log => events.start_ns(row),
         _ => return None,
     };
-    let is_here = trace.tasks[events.task(row) as usize].capture == grid.capture;
+    let is_here = trace.tasks[events.task(row)].capture == grid.capture;
     (is_here && at_ns != NO_NS).then(|| grid.number_of(at_ns))?
 }
 

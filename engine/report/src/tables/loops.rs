@@ -26,6 +26,7 @@ use trace::parallel;
 use trace::query::selection::Selection;
 use trace::store::events::EventTable;
 use trace::store::heuristics::MIN_ITERATIONS;
+use trace::store::index::TaskId;
 use trace::store::shape_parts::ShapeParts;
 use trace::store::trace::Trace;
 
@@ -72,7 +73,7 @@ const MAX_LOOPS: (usize, usize) = (256, 20_000);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
     /// The task that runs it.
-    pub task: u32,
+    pub task: TaskId,
     /// Number of iterations.
     pub iterations: u64,
     /// Calls of the most frequent iteration, as numbers of [`LoopShapes`].
@@ -135,7 +136,7 @@ impl LoopShapes {
     }
 
     /// Those of the events of a task, in order.
-    fn of_task<'a>(&'a self, trace: &'a Trace, task: u32) -> impl Fn(usize) -> u32 + 'a {
+    fn of_task<'a>(&'a self, trace: &'a Trace, task: TaskId) -> impl Fn(usize) -> u32 + 'a {
         let shapes = trace.shapes_of(task);
         |at| self.of_shape.of_shape(shapes[at])
     }
@@ -181,9 +182,9 @@ impl LoopShapes {
 fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, usize) {
     let (trace, selection) = (context.trace, context.selection);
     let shapes = LoopShapes::new(trace);
-    let tasks: Vec<u32> = context.tasks().collect();
-    let search = |task: u32| found_loops(trace, selection, &shapes, task);
-    let of_task = |&task: &u32| {
+    let tasks: Vec<TaskId> = context.tasks().collect();
+    let search = |task: TaskId| found_loops(trace, selection, &shapes, task);
+    let of_task = |&task: &TaskId| {
         let found = context
             .memo
             .loops
@@ -203,7 +204,7 @@ fn found_loops(
     trace: &Trace,
     selection: &Selection<'_>,
     shapes: &LoopShapes,
-    task: u32,
+    task: TaskId,
 ) -> Vec<FoundLoop> {
     let events = &trace.events;
     let (is_call, rows, shape_at) = (
@@ -260,7 +261,7 @@ fn longest(mut found: Vec<FoundLoop>, limit: usize) -> Vec<FoundLoop> {
 /// The calls of one task.
 struct Calls<'a> {
     events: &'a EventTable,
-    task: u32,
+    task: TaskId,
     /// All rows of the task.
     rows: &'a [u32],
     /// The indexes of its calls among them.

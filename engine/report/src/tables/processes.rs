@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use trace::parallel;
 use trace::query::selection::Selection;
 use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiSlice, TiVec, ti_vec};
 use trace::store::schema::schema;
 use trace::store::table::{Table, TextColumn, Values, ints, some_ints};
 use trace::store::tasks::Task;
@@ -93,10 +94,10 @@ pub struct Life {
 }
 
 /// The division of the lifetime of each of these tasks.
-pub fn lives(trace: &Trace, tasks: &[u32]) -> Vec<Life> {
+pub fn lives(trace: &Trace, tasks: &[TaskId]) -> Vec<Life> {
     let may_stop = may_stop(trace);
-    let life = |number: u32| {
-        let task = &trace.tasks[number as usize];
+    let life = |number: TaskId| {
+        let task = &trace.tasks[number];
         if task.birth_ns == NO_NS {
             let durations = trace
                 .rows_of(number)
@@ -152,13 +153,15 @@ fn exit_signal(task: &Task) -> Text {
 
 /// Builds the table with one row per task. `exclusive_ns` is the critical path time charged to each task.
 pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
-    let chosen: Vec<u32> = (0..trace.tasks.len() as u32)
+    let chosen: Vec<TaskId> = trace
+        .tasks
+        .keys()
         .filter(|&task| selection.touches_task(task))
         .collect();
     let lives = lives(trace, &chosen);
     let events = &trace.events;
-    let task = |number: u32| &trace.tasks[number as usize];
-    let of = |value: &dyn Fn(u32) -> i64| {
+    let task = |number: TaskId| &trace.tasks[number];
+    let of = |value: &dyn Fn(TaskId) -> i64| {
         some_ints(
             chosen
                 .iter()
@@ -166,18 +169,18 @@ pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> 
                 .collect::<Vec<_>>(),
         )
     };
-    let flag = |value: &dyn Fn(u32) -> bool| {
+    let flag = |value: &dyn Fn(TaskId) -> bool| {
         Values::Bool(chosen.iter().map(|&number| Some(value(number))).collect())
     };
-    let column = |text: &dyn Fn(u32) -> Text| {
+    let column = |text: &dyn Fn(TaskId) -> Text| {
         let mut column = TextColumn::default();
         chosen
             .iter()
             .for_each(|&number| push_text(&mut column, events, text(number)));
         column.finish()
     };
-    let creator = |number: u32| trace.tasks.get(task(number).creator as usize);
-    let program = |number: u32| selection.program_index.name_of(number);
+    let creator = |number: TaskId| trace.tasks.get(task(number).creator);
+    let program = |number: TaskId| selection.program_index.name_of(number);
     let columns = vec![
         ("task", ints(chosen.iter().map(|&number| i64::from(number)))),
         ("capture", of(&|number| i64::from(task(number).capture))),
@@ -223,7 +226,7 @@ pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> 
         ),
         (
             "exclusive_ns",
-            of(&|number| exclusive_ns.get(number as usize).copied().unwrap_or(0)),
+            of(&|number| exclusive_ns.get(number.index()).copied().unwrap_or(0)),
         ),
         (
             "first_line",
@@ -244,9 +247,9 @@ fn created_by(trace: &Trace, task: &Task) -> Text {
 
 /// A process: its main task, and sums over all its tasks.
 pub(crate) struct Process {
-    pub(crate) main: u32,
+    pub(crate) main: TaskId,
     /// The task that determines the program and the exit status: the main task, or the thread that took over its id.
-    pub(crate) last: u32,
+    pub(crate) last: TaskId,
     pub(crate) birth_ns: i64,
     pub(crate) end_ns: i64,
     pub(crate) dead: bool,
@@ -265,28 +268,30 @@ pub(crate) struct Process {
 /// The selected tasks, by process.
 struct ByProcess<'trace> {
     /// In order of tasks.
-    tasks: Vec<u32>,
+    tasks: Vec<TaskId>,
     /// The main task of each task of the trace.
-    mains: &'trace [u32],
+    mains: &'trace TiSlice<TaskId, TaskId>,
     /// The main tasks of the processes, in order of first selected tasks.
-    processes: Vec<u32>,
+    processes: Vec<TaskId>,
     /// The number of selected tasks of each process, by its main task.
-    threads: Vec<u32>,
+    threads: TiVec<TaskId, u32>,
 }
 
 impl<'trace> ByProcess<'trace> {
     fn new(trace: &'trace Trace, selection: &Selection<'_>) -> ByProcess<'trace> {
         let mains = trace.main_tasks();
-        let tasks: Vec<u32> = (0..trace.tasks.len() as u32)
+        let tasks: Vec<TaskId> = trace
+            .tasks
+            .keys()
             .filter(|&number| selection.touches_task(number))
             .collect();
-        let (mut threads, mut processes) = (vec![0; trace.tasks.len()], Vec::new());
+        let (mut threads, mut processes) = (ti_vec![0; trace.tasks.len()], Vec::new());
         for &task in &tasks {
-            let main = mains[task as usize];
-            if threads[main as usize] == 0 {
+            let main = mains[task];
+            if threads[main] == 0 {
                 processes.push(main);
             }
-            threads[main as usize] += 1;
+            threads[main] += 1;
         }
         ByProcess {
             tasks,
@@ -301,22 +306,20 @@ impl<'trace> ByProcess<'trace> {
         if most >= self.processes.len() {
             return;
         }
-        let mut of_mains_ns = vec![0; self.mains.len()];
+        let mut of_mains_ns = ti_vec![0; self.mains.len()];
         for &task in &self.tasks {
-            of_mains_ns[self.mains[task as usize] as usize] +=
-                exclusive_ns.get(task as usize).copied().unwrap_or(0);
+            of_mains_ns[self.mains[task]] += exclusive_ns.get(task.index()).copied().unwrap_or(0);
         }
-        let time = |&main: &u32| Reverse(of_mains_ns[main as usize]);
+        let time = |&main: &TaskId| Reverse(of_mains_ns[main]);
         let mut order: Vec<(Reverse<i64>, usize)> =
             self.processes.iter().map(time).zip(0..).collect();
         order.select_nth_unstable(most);
-        let mut is_chosen = vec![false; self.mains.len()];
+        let mut is_chosen = ti_vec![false; self.mains.len()];
         order[..most]
             .iter()
-            .for_each(|&(_, at)| is_chosen[self.processes[at] as usize] = true);
-        self.processes.retain(|&main| is_chosen[main as usize]);
-        self.tasks
-            .retain(|&task| is_chosen[self.mains[task as usize] as usize]);
+            .for_each(|&(_, at)| is_chosen[self.processes[at]] = true);
+        self.processes.retain(|&main| is_chosen[main]);
+        self.tasks.retain(|&task| is_chosen[self.mains[task]]);
     }
 }
 
@@ -330,66 +333,63 @@ pub(crate) fn gathered(
 }
 
 fn gathered_of(trace: &Trace, chosen: &ByProcess<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
-    let mut places = vec![NONE; trace.tasks.len()];
+    let mut places = ti_vec![NONE; trace.tasks.len()];
     (0..)
         .zip(&chosen.processes)
-        .for_each(|(place, &main)| places[main as usize] = place);
+        .for_each(|(place, &main)| places[main] = place);
     let mut processes: Vec<Process> = chosen
         .processes
         .iter()
         .map(|&main| Process::new(main))
         .collect();
     for (&number, life) in chosen.tasks.iter().zip(lives(trace, &chosen.tasks)) {
-        let process = &mut processes[places[chosen.mains[number as usize] as usize] as usize];
-        process.add(number, &trace.tasks[number as usize], life);
+        let process = &mut processes[places[chosen.mains[number]] as usize];
+        process.add(number, &trace.tasks[number], life);
         process.cpu_ns = sum_of_known(process.cpu_ns, cpu_ns(trace, number));
-        process.own_cpu_ns = sum_of_known(
-            process.own_cpu_ns,
-            trace.tasks[number as usize].own_cpu_ns(),
-        );
+        process.own_cpu_ns = sum_of_known(process.own_cpu_ns, trace.tasks[number].own_cpu_ns());
         process.exclusive_ns = process
             .exclusive_ns
-            .saturating_add(exclusive_ns.get(number as usize).copied().unwrap_or(0));
+            .saturating_add(exclusive_ns.get(number.index()).copied().unwrap_or(0));
     }
     processes
 }
 
 /// The processes with several selected threads: for each its main task, and the task that determines its program.
-pub fn threaded(trace: &Trace, selection: &Selection<'_>) -> Vec<(u32, u32)> {
+pub fn threaded(trace: &Trace, selection: &Selection<'_>) -> Vec<(TaskId, TaskId)> {
     let by_process = ByProcess::new(trace, selection);
-    let several = |main: u32| by_process.threads[main as usize] > 1;
-    let mut last: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+    let several = |main: TaskId| by_process.threads[main] > 1;
+    let mut last: TiVec<TaskId, TaskId> = trace.tasks.keys().collect();
     for &task in by_process
         .tasks
         .iter()
-        .filter(|&&task| takes_over(&trace.tasks[task as usize]))
+        .filter(|&&task| takes_over(&trace.tasks[task]))
     {
-        last[by_process.mains[task as usize] as usize] = task;
+        last[by_process.mains[task]] = task;
     }
     by_process
         .processes
         .iter()
         .filter(|&&main| several(main))
-        .map(|&main| (main, last[main as usize]))
+        .map(|&main| (main, last[main]))
         .collect()
 }
 
 /// The CPU time of a task, or of its calls if the tracer prints no more.
-fn cpu_ns(trace: &Trace, task: u32) -> i64 {
-    match trace.tasks[task as usize].cpu_ns() {
+fn cpu_ns(trace: &Trace, task: TaskId) -> i64 {
+    match trace.tasks[task].cpu_ns() {
         NO_NS => in_calls_cpu_ns(trace, task),
         cpu_ns => cpu_ns,
     }
 }
 
-fn in_calls_cpu_ns(trace: &Trace, task: u32) -> i64 {
+fn in_calls_cpu_ns(trace: &Trace, task: TaskId) -> i64 {
     trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| {
         sum_of_known(sum_ns, trace.events.cpu_ns(row))
     })
 }
 
 impl Process {
-    fn new(main: u32) -> Process {
+    fn new(main: TaskId) -> Process {
         Process {
             main,
             last: main,
@@ -409,7 +409,7 @@ impl Process {
         }
     }
 
-    fn add(&mut self, number: u32, task: &Task, life: Life) {
+    fn add(&mut self, number: TaskId, task: &Task, life: Life) {
         self.threads += 1;
         self.calls += u64::from(task.calls);
         self.failed += u64::from(task.failed);
@@ -467,7 +467,7 @@ pub fn processes(
     trace: &Trace,
     selection: &Selection<'_>,
     exclusive_ns: &[i64],
-    slack_ns: &FxHashMap<u32, i64>,
+    slack_ns: &FxHashMap<TaskId, i64>,
     most: Option<usize>,
 ) -> (Table, usize) {
     let mut chosen = ByProcess::new(trace, selection);
@@ -490,11 +490,11 @@ pub(crate) fn rows(
     trace: &Trace,
     selection: &Selection<'_>,
     processes: &[&Process],
-    slack_ns: &FxHashMap<u32, i64>,
+    slack_ns: &FxHashMap<TaskId, i64>,
 ) -> Table {
     let events = &trace.events;
-    let task = |process: &Process| &trace.tasks[process.main as usize];
-    let last = |process: &Process| &trace.tasks[process.last as usize];
+    let task = |process: &Process| &trace.tasks[process.main];
+    let last = |process: &Process| &trace.tasks[process.last];
     let of = |value: &dyn Fn(&Process) -> i64| {
         some_ints(processes.iter().copied().map(value).collect::<Vec<_>>())
     };
@@ -506,7 +506,7 @@ pub(crate) fn rows(
         column.finish()
     };
     let program = |process: &Process| selection.program_index.name_of(process.last);
-    let parent = |process: &Process| trace.tasks.get(task(process).creator as usize);
+    let parent = |process: &Process| trace.tasks.get(task(process).creator);
     let columns = vec![
         ("capture", of(&|process| i64::from(task(process).capture))),
         ("task", of(&|process| i64::from(process.main))),

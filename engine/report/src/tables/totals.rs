@@ -3,16 +3,19 @@
 use parsers::Outcome;
 use trace::query::selection::Selection;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Counts of processes, threads (all tasks, including main ones), calls, failed, interrupted and open calls, and
 /// signals.
 pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64); 7] {
     let mains = trace.main_tasks();
-    let tasks: Vec<u32> = (0..trace.tasks.len() as u32)
+    let tasks: Vec<TaskId> = trace
+        .tasks
+        .keys()
         .filter(|&task| selection.touches_task(task))
         .collect();
-    let mut processes: Vec<u32> = tasks.iter().map(|&task| mains[task as usize]).collect();
+    let mut processes: Vec<TaskId> = tasks.iter().map(|&task| mains[task]).collect();
     processes.sort_unstable();
     processes.dedup();
     let [calls, failed, interrupted, open, signals] = counts(trace, selection);

@@ -21,6 +21,7 @@ use trace::parallel;
 use trace::query::event_rows;
 use trace::query::selection::Selection;
 use trace::store::event::{EventKind, NONE};
+use trace::store::index::{TaskId, TiVec};
 use trace::store::table::{Table, TextColumn, Values, ints};
 use trace::store::targets::TargetKind;
 use trace::store::text_columns::{shape_text, text_column};
@@ -180,21 +181,21 @@ type Classes = Vec<u32>;
 /// Programs with threads, and the tasks of their processes: scheduling decides how many calls these make. Calls that a
 /// process made earlier, as another program, are left out.
 struct Threaded {
-    tasks: Vec<bool>,
+    tasks: TiVec<TaskId, bool>,
     programs: FxHashSet<Text>,
 }
 
 impl Threaded {
     fn new(trace: &Trace, selection: &Selection<'_>) -> Threaded {
         let threaded = processes::threaded(trace, selection);
-        let pid_of = |main: u32| Some(trace.tasks[main as usize].pid).filter(|&pid| pid != NO_ID);
+        let pid_of = |main: TaskId| Some(trace.tasks[main].pid).filter(|&pid| pid != NO_ID);
         let known = || {
             threaded
                 .iter()
                 .filter_map(|&(main, last)| Some((pid_of(main)?, last)))
         };
         let pids: FxHashSet<i32> = known().map(|(pid, _)| pid).collect();
-        let program = |last: u32| {
+        let program = |last: TaskId| {
             selection
                 .program_index
                 .name_of(last)
@@ -211,8 +212,8 @@ impl Threaded {
         Threaded { tasks, programs }
     }
 
-    fn has(&self, task: u32, program: Text) -> bool {
-        self.tasks[task as usize] && self.programs.contains(&program)
+    fn has(&self, task: TaskId, program: Text) -> bool {
+        self.tasks[task] && self.programs.contains(&program)
     }
 }
 
@@ -253,7 +254,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The calls of some rows, each with its group and its task.
-    fn of(&self, rows: Range<u32>) -> impl Iterator<Item = (u32, Group, u32)> + '_ {
+    fn of(&self, rows: Range<u32>) -> impl Iterator<Item = (u32, Group, TaskId)> + '_ {
         let events = &self.trace.events;
         let mut programs = LastProgram::default();
         rows.filter(|&row| events.kind(row) == EventKind::Call && self.selection.has(row))
@@ -282,10 +283,10 @@ impl<'a> Calls<'a> {
 
 /// The name of the program of the task that was looked up last, if it ran only that one.
 #[derive(Default)]
-struct LastProgram(Option<(u32, i64, Text)>);
+struct LastProgram(Option<(TaskId, i64, Text)>);
 
 impl LastProgram {
-    fn of(&mut self, calls: &Calls<'_>, task: u32, row: u32) -> Text {
+    fn of(&mut self, calls: &Calls<'_>, task: TaskId, row: u32) -> Text {
         let start_ns = calls.trace.events.start_ns(row);
         if let Some((.., name)) = self
             .0
@@ -470,7 +471,7 @@ impl Calls<'_> {
         attribution: &Attribution,
         row: u32,
         (program, shape): Group,
-        task: u32,
+        task: TaskId,
     ) -> Amounts {
         let size = self.size(row, shape);
         let is_loose = self.threaded.has(task, program);

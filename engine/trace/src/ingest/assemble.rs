@@ -29,6 +29,7 @@ use crate::store::heuristics::{
     COARSE_TICK_NS, MAX_COARSE_TICKS, MAX_INSTANT_CALL_NS, MIN_CALLS_PER_TICK, STAMP_TOLERANCE_NS,
     WHOLE_SECOND_NS,
 };
+use crate::store::index::TaskId;
 use crate::store::numbers::{OpenPlace, Row};
 use crate::store::recent_lines::LinePlace;
 use crate::store::trace::{Capture, Trace};
@@ -100,18 +101,18 @@ pub(crate) struct Assembler<'trace> {
     facts: CaptureFacts,
     owners: TaskIds,
     clocks: Vec<FileClock>,
-    first_task: u32,
+    first_task: TaskId,
     states: Vec<TaskState>,
     open: Vec<OpenCall>,
     free: Vec<u32>,
-    last_open: Vec<u32>,
+    last_open: Vec<TaskId>,
     /// The event of the last line: a stack that follows is the event's.
     last_row: u32,
     /// The same by file, if there are several, with the place of the stack that is being read.
     stack_places: Vec<stacks::StackPlace>,
     /// Open calls of further threads, in the order of their starts, if lines do not identify threads.
-    parked: FxHashMap<u32, Vec<OpenCall>>,
-    last_exec: u32,
+    parked: FxHashMap<TaskId, Vec<OpenCall>>,
+    last_exec: TaskId,
     /// Groups of lines in the log of a job.
     groups: groups::Groups,
     /// The last connect, whose peer may be in a further line.
@@ -132,7 +133,7 @@ pub(crate) struct Assembler<'trace> {
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
-    inherited: u32,
+    inherited: TaskId,
     presumed: infer_creator::Presumed,
     kin: Vec<infer_parent_by_exit::Claim>,
     members: infer_thread_group::SharedIds,
@@ -173,7 +174,7 @@ impl<'trace> Assembler<'trace> {
     pub(crate) fn new(trace: &'trace mut Trace, capture: Capture) -> Assembler<'trace> {
         let (facts, files) = (capture.facts, capture.files.len());
         let number = trace.captures.len() as u32;
-        let first_task = trace.tasks.len() as u32;
+        let first_task = trace.tasks.next_key();
         trace.events.begin_capture();
         Assembler {
             capture,
@@ -184,11 +185,11 @@ impl<'trace> Assembler<'trace> {
             states: Vec::new(),
             open: Vec::new(),
             free: Vec::new(),
-            last_open: vec![NONE; files],
+            last_open: vec![TaskId::NONE; files],
             last_row: NONE,
             stack_places: vec![stacks::StackPlace::default(); files],
             parked: FxHashMap::default(),
-            last_exec: NONE,
+            last_exec: TaskId::NONE,
             groups: groups::Groups::default(),
             last_connect: None,
             reader: 0,
@@ -378,8 +379,8 @@ impl<'trace> Assembler<'trace> {
         line.kind
     }
 
-    fn owner(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) -> u32 {
-        if self.facts.ids_optional && self.owners.bare() != NONE {
+    fn owner(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) -> TaskId {
+        if self.facts.ids_optional && self.owners.bare() != TaskId::NONE {
             self.owners.bare_is_open = self.state(self.owners.bare()).open.is_some();
         }
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
@@ -395,14 +396,14 @@ impl<'trace> Assembler<'trace> {
         if self.inherited <= task {
             self.inherit();
         }
-        self.trace.tasks[task as usize].spoke(at.line);
+        self.trace.tasks[task].spoke(at.line);
         self.date(task, stamp_ns);
         task
     }
 
     #[inline]
-    fn state(&mut self, task: u32) -> &mut TaskState {
-        let at = (task - self.first_task) as usize;
+    fn state(&mut self, task: TaskId) -> &mut TaskState {
+        let at = task.since(self.first_task).index();
         if at >= self.states.len() {
             self.states.resize(at + 1, TaskState::default());
         }
@@ -411,31 +412,31 @@ impl<'trace> Assembler<'trace> {
 
     /// New tasks get the descriptors of their creators, if those are known by now.
     fn inherit(&mut self) {
-        for task in self.inherited..self.trace.tasks.len() as u32 {
-            let known = &self.trace.tasks[task as usize];
+        for task in TaskId::all(self.inherited..self.trace.tasks.next_key()) {
+            let known = &self.trace.tasks[task];
             let (creator, is_thread) = (known.creator, known.is_thread);
             let creator_moved_on = self
                 .descriptors
-                .take_forked(known.created_by, task - self.first_task);
+                .take_forked(known.created_by, task.since(self.first_task));
             match creator {
-                NONE => self.presume(task),
+                TaskId::NONE => self.presume(task),
                 _ if creator_moved_on => {}
                 _ => self.descriptors.inherit(
-                    task - self.first_task,
-                    creator - self.first_task,
+                    task.since(self.first_task),
+                    creator.since(self.first_task),
                     is_thread,
                 ),
             }
         }
-        self.inherited = self.trace.tasks.len() as u32;
+        self.inherited = self.trace.tasks.next_key();
     }
 
     /// What the descriptor of a call refers to, if the line does not contain it, or lacks the peer of a socket.
-    pub(super) fn target_of(&mut self, task: u32, line: &Line) -> Text {
+    pub(super) fn target_of(&mut self, task: TaskId, line: &Line) -> Text {
         match (line.fd, line.target) {
             (NO_ID, target) => target,
             (fd, Text::NONE) => {
-                let known = self.descriptors.target(task - self.first_task, fd);
+                let known = self.descriptors.target(task.since(self.first_task), fd);
                 if known.is_some() {
                     known
                 } else {
@@ -446,9 +447,9 @@ impl<'trace> Assembler<'trace> {
                 let events = &mut self.trace.events;
                 let known =
                     self.descriptors
-                        .peer(task - self.first_task, fd, target, &events.texts);
+                        .peer(task.since(self.first_task), fd, target, &events.texts);
                 self.descriptors.name_pair(
-                    task - self.first_task,
+                    task.since(self.first_task),
                     fd,
                     known,
                     &events.texts,
@@ -461,7 +462,7 @@ impl<'trace> Assembler<'trace> {
 
     /// A name for a socket of unknown origin, if only sockets have such calls: so a wait for an answer to what was sent to
     /// it is found.
-    fn unknown_socket(&mut self, task: u32, line: &Line) -> Text {
+    fn unknown_socket(&mut self, task: TaskId, line: &Line) -> Text {
         use Action::{Receives, ReceivesMany, Sends, SendsMany};
         if !matches!(
             action_of(line.name),
@@ -469,7 +470,7 @@ impl<'trace> Assembler<'trace> {
         ) {
             return Text::NONE;
         }
-        let tid = self.trace.tasks[task as usize].tid;
+        let tid = self.trace.tasks[task].tid;
         let owner = if tid == NO_ID {
             String::new()
         } else {
@@ -481,12 +482,12 @@ impl<'trace> Assembler<'trace> {
             .texts
             .add(format!("socket:[fd {}{owner}]", line.fd).as_bytes());
         self.descriptors
-            .set(task - self.first_task, i64::from(line.fd), name);
+            .set(task.since(self.first_task), i64::from(line.fd), name);
         name
     }
 
     /// A line with what does not follow from its text: the target that its descriptor stands for, and what goes on.
-    fn with_target(&mut self, task: u32, line: &Line) -> Line {
+    fn with_target(&mut self, task: TaskId, line: &Line) -> Line {
         let (target, op) = (self.target_of(task, line), self.goes_on(task, line));
         let is_told = target == line.target && op == line.op;
         Line {
@@ -498,7 +499,7 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// The call that a `restart_syscall` resumes. After a second signal, the line names `restart_syscall` itself.
-    fn goes_on(&mut self, task: u32, line: &Line) -> Text {
+    fn goes_on(&mut self, task: TaskId, line: &Line) -> Text {
         if !line.op.is_some() || action_of(line.name) != Action::Restarts {
             return line.op;
         }
@@ -511,7 +512,7 @@ impl<'trace> Assembler<'trace> {
 
     /// A call without a printed duration lasts at most until the next event of its task.
     #[inline]
-    fn date(&mut self, task: u32, stamp_ns: i64) {
+    fn date(&mut self, task: TaskId, stamp_ns: i64) {
         if self.facts.has_durations || self.facts.stamp != StampMoment::Start || stamp_ns == NO_NS {
             return;
         }
@@ -556,7 +557,7 @@ impl<'trace> Assembler<'trace> {
             self.trace.events.facts.add::<SeenAsleep>(row, ());
         }
         if self.facts.clock == parsers::Clock::PerThread {
-            self.trace.tasks[task as usize].used_cpu(line.stamp_ns, line.cpu_ns, row);
+            self.trace.tasks[task].used_cpu(line.stamp_ns, line.cpu_ns, row);
         }
         self.check_interval(task, line, stamp_ns, row);
         if extra.is_none() {
@@ -567,7 +568,7 @@ impl<'trace> Assembler<'trace> {
 
     /// Start, duration and its kind of a call printed whole. A task's first "since its previous event" counts from the
     /// start of the trace and is ignored.
-    fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
+    fn times(&mut self, task: TaskId, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
         let facts = self.facts;
         if facts.stamp != StampMoment::End || stamp_ns == NO_NS {
             let kind = if line.dur_ns == NO_NS {
@@ -575,7 +576,7 @@ impl<'trace> Assembler<'trace> {
             } else {
                 facts.dur_kind
             };
-            let known = &self.trace.tasks[task as usize];
+            let known = &self.trace.tasks[task];
             let is_first = known.calls == 0 && known.first_line == known.last_line;
             let says_nothing =
                 is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
@@ -651,7 +652,7 @@ impl<'trace> Assembler<'trace> {
     /// ```
     ///
     /// The calls of a process that began after another one that is printed later, each counted once.
-    fn calls_since(&mut self, task: u32, start_ns: i64) -> u64 {
+    fn calls_since(&mut self, task: TaskId, start_ns: i64) -> u64 {
         const MAX_ROWS: u32 = 1024;
         let until = self.trace.events.len();
         let from = self
@@ -671,7 +672,7 @@ impl<'trace> Assembler<'trace> {
     /// ```
     ///
     /// Check that the interval printed with a call begins at the previous line of its task.
-    fn check_interval(&mut self, task: u32, line: &Line, stamp_ns: i64, row: u32) {
+    fn check_interval(&mut self, task: TaskId, line: &Line, stamp_ns: i64, row: u32) {
         let Some(since_ns) = self.stamped(task, stamp_ns) else {
             return;
         };
@@ -688,7 +689,7 @@ impl<'trace> Assembler<'trace> {
     /// A task has a line with this stamp. The stamp of its previous line, or [`NO_NS`]; `None` if lines do not print the time
     /// since the previous line of the task.
     #[inline]
-    fn stamped(&mut self, task: u32, stamp_ns: i64) -> Option<i64> {
+    fn stamped(&mut self, task: TaskId, stamp_ns: i64) -> Option<i64> {
         let facts = &self.facts;
         let counts = facts.stamp == StampMoment::End
             && facts.dur_kind == DurKind::UpperBound
@@ -733,7 +734,7 @@ impl<'trace> Assembler<'trace> {
 
     fn push(
         &mut self,
-        task: u32,
+        task: TaskId,
         line: &Line,
         at: LinePlace,
         start_ns: i64,
@@ -765,7 +766,7 @@ impl<'trace> Assembler<'trace> {
 
     /// Extend the known lifetime of a task and of the capture by a span.
     #[inline]
-    fn lived(&mut self, task: u32, start_ns: i64, dur_ns: i64) {
+    fn lived(&mut self, task: TaskId, start_ns: i64, dur_ns: i64) {
         if start_ns != NO_NS {
             let end_ns = if dur_ns == NO_NS {
                 start_ns
@@ -778,19 +779,19 @@ impl<'trace> Assembler<'trace> {
 
     /// The same for two spans. The second one ended at this time.
     #[inline]
-    fn lived_until(&mut self, task: u32, from_ns: i64, to_ns: i64, end_ns: i64) {
-        self.trace.tasks[task as usize].lived(from_ns, to_ns);
+    fn lived_until(&mut self, task: TaskId, from_ns: i64, to_ns: i64, end_ns: i64) {
+        self.trace.tasks[task].lived(from_ns, to_ns);
         self.capture.lived(from_ns, to_ns);
         let state = self.state(task);
         (state.last_end_ns, state.seen) = (end_ns, true);
     }
 
     #[inline]
-    fn count(&mut self, task: u32, outcome: Outcome) {
-        self.trace.tasks[task as usize].called(outcome);
+    fn count(&mut self, task: TaskId, outcome: Outcome) {
+        self.trace.tasks[task].called(outcome);
     }
 
-    fn mark(&mut self, task: u32, kind: EventKind, line: &Line, stamp_ns: i64, at: LinePlace) {
+    fn mark(&mut self, task: TaskId, kind: EventKind, line: &Line, stamp_ns: i64, at: LinePlace) {
         let events = &mut self.trace.events;
         let shape = events.shape_of(line.name, line.op, line.target, line.errno, Outcome::Ok);
         self.last_row = events.push(&Event {
@@ -833,7 +834,7 @@ impl<'trace> Assembler<'trace> {
         let Some(ended_ns) = self.capture.ended_ns().map(bounded_stamp_ns) else {
             return;
         };
-        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+        for task in self.trace.tasks.iter_mut().skip(self.first_task.index()) {
             let is_alive = task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
             if is_alive && task.birth_ns != NO_NS {
                 task.last_ns = task.last_ns.max(ended_ns);
@@ -855,7 +856,7 @@ impl<'trace> Assembler<'trace> {
         let threads = &self.capture.recorded.as_ref()?.threads;
         let &(pid, _) = threads.first()?;
         let is_only = threads.iter().all(|&(other, _)| other == pid);
-        let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
+        let tasks = self.trace.tasks.iter().skip(self.first_task.index());
         let seen: FxHashSet<i32> = tasks.map(|task| task.tid).collect();
         let is_silent = |tid: i32| tid != pid && !seen.contains(&tid);
         let silent = threads.iter().filter(|&&(_, tid)| is_silent(tid)).count();
@@ -864,11 +865,11 @@ impl<'trace> Assembler<'trace> {
 
     /// The end of the capture.
     fn close(&mut self, cut: bool, bytes: u64) {
-        for task in self.first_task..self.trace.tasks.len() as u32 {
+        for task in self.own_tasks() {
             if self.state(task).open.is_some() {
                 self.never_returned(task);
                 // It is still in the call when the capture ends.
-                let known = &mut self.trace.tasks[task as usize];
+                let known = &mut self.trace.tasks[task];
                 if known.death_ns == NO_NS {
                     known.last_ns = known.last_ns.max(self.capture.last_ns);
                 }
@@ -876,7 +877,7 @@ impl<'trace> Assembler<'trace> {
             self.leave_parked(task);
         }
         self.move_to_final_places();
-        for task in self.first_task..self.trace.tasks.len() as u32 {
+        for task in self.own_tasks() {
             self.name_program(task);
             self.began(task);
         }
@@ -907,7 +908,7 @@ impl<'trace> Assembler<'trace> {
             .or_else(|| self.recorded_group());
         self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
-        self.capture.tasks.end = self.trace.tasks.len() as u32;
+        self.capture.tasks.end = self.trace.tasks.next_key();
         self.capture.rows.end = self.trace.events.len();
         self.capture.is_too_coarse = self.is_too_coarse();
         self.trace.captures.push(self.capture.clone());

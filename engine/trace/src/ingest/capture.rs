@@ -113,7 +113,7 @@ pub(crate) fn new_capture(
     if !facts.has_durations && recorded.as_ref().is_some_and(|known| known.has_durations) {
         (facts.has_durations, facts.dur_kind) = (true, DurKind::Exact);
     }
-    let tasks = trace.tasks.len() as u32;
+    let tasks = trace.tasks.next_key();
     let rows = trace.events.len();
     Capture {
         path: files.first().cloned().unwrap_or_default(),

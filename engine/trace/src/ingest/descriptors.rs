@@ -8,6 +8,7 @@
 //! A descriptor that was opened before the capture, or by a call that was filtered out, is unknown. Descriptors that
 //! execve closes are not removed: nothing uses them before they are opened again.
 
+use crate::store::index::OwnTask;
 use crate::store::targets::{ACCEPTED, PROCESS, WATCHED, is_host_and_port};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
@@ -110,14 +111,14 @@ pub(crate) struct Descriptors {
     pairs: u32,
     /// Creators and descriptors of children without lines so far, by the call that created them. Their creators may close
     /// theirs.
-    forked: FxHashMap<u32, (u32, Files)>,
+    forked: FxHashMap<u32, (OwnTask, Files)>,
     /// Those on their way from one task to another.
     passed: passed::PassedDescriptors,
 }
 
 impl Descriptors {
-    fn table(&mut self, task: u32) -> &mut Files {
-        let at = task as usize;
+    fn table(&mut self, task: OwnTask) -> &mut Files {
+        let at = task.index();
         if at >= self.of_task.len() {
             self.of_task.resize(at + 1, 0);
         }
@@ -129,33 +130,33 @@ impl Descriptors {
     }
 
     /// The number of a task's table; tasks that share their descriptors have the same.
-    pub(crate) fn table_number(&mut self, task: u32) -> u32 {
+    pub(crate) fn table_number(&mut self, task: OwnTask) -> u32 {
         self.table(task);
-        self.of_task[task as usize]
+        self.of_task[task.index()]
     }
 
     /// A task was created: it has a copy of its creator's descriptors, or shares them.
     ///
     /// A child that appeared before its creator's call returned retains what it opened itself.
-    pub(crate) fn inherit(&mut self, task: u32, creator: u32, shares: bool) {
+    pub(crate) fn inherit(&mut self, task: OwnTask, creator: OwnTask, shares: bool) {
         let of_creator = Arc::clone(self.table(creator));
-        let number = self.of_task[creator as usize];
-        let known = self.of_task.get(task as usize).copied().unwrap_or(0);
+        let number = self.of_task[creator.index()];
+        let known = self.of_task.get(task.index()).copied().unwrap_or(0);
         if known != 0 {
             self.children_inherit(task, &of_creator);
             let own = Arc::clone(self.table(task));
             *self.table(task) = joined(&of_creator, &own);
         } else if shares {
             self.of_task
-                .resize(self.of_task.len().max(task as usize + 1), 0);
-            self.of_task[task as usize] = number;
+                .resize(self.of_task.len().max(task.index() + 1), 0);
+            self.of_task[task.index()] = number;
         } else {
             *self.table(task) = of_creator;
         }
     }
 
     /// A task has descriptors of its creator, which it passed on to children without lines before this was known.
-    fn children_inherit(&mut self, task: u32, of_creator: &Files) {
+    fn children_inherit(&mut self, task: OwnTask, of_creator: &Files) {
         // More are of a capture that leaves children out.
         const MAX_CHILDREN: usize = 64;
         if self.forked.len() <= MAX_CHILDREN {
@@ -167,20 +168,20 @@ impl Descriptors {
     }
 
     /// A task does not have the descriptors that it was believed to have.
-    pub(crate) fn forget(&mut self, task: u32) {
-        if let Some(number) = self.of_task.get_mut(task as usize) {
+    pub(crate) fn forget(&mut self, task: OwnTask) {
+        if let Some(number) = self.of_task.get_mut(task.index()) {
             *number = 0;
         }
     }
 
     /// A call created a child that has not spoken yet: it has what its creator has now.
-    pub(crate) fn forked(&mut self, call: u32, creator: u32) {
+    pub(crate) fn forked(&mut self, call: u32, creator: OwnTask) {
         let files = Arc::clone(self.table(creator));
         self.forked.insert(call, (creator, files));
     }
 
     /// Give the child that this call created the descriptors stored for it; `false` if there are none.
-    pub(crate) fn take_forked(&mut self, call: u32, child: u32) -> bool {
+    pub(crate) fn take_forked(&mut self, call: u32, child: OwnTask) -> bool {
         let Some((_, files)) = (!self.forked.is_empty())
             .then(|| self.forked.remove(&call))
             .flatten()
@@ -192,10 +193,10 @@ impl Descriptors {
     }
 
     /// What the descriptor of a call stands for.
-    pub(crate) fn target(&self, task: u32, fd: i32) -> Text {
+    pub(crate) fn target(&self, task: OwnTask, fd: i32) -> Text {
         let table = self
             .of_task
-            .get(task as usize)
+            .get(task.index())
             .and_then(|&number| number.checked_sub(1));
         let files = table.and_then(|number| self.tables.get(number as usize));
         let at = usize::try_from(fd).unwrap_or(usize::MAX);
@@ -206,7 +207,7 @@ impl Descriptors {
     }
 
     /// What the descriptor of a call refers to, if the line contains only the number of a socket.
-    pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
+    pub(crate) fn peer(&self, task: OwnTask, fd: i32, printed: Text, texts: &Interner) -> Text {
         let known = self.target(task, fd);
         if is_unconnected(texts.bytes(printed), texts.bytes(known)) {
             return known;
@@ -222,7 +223,7 @@ impl Descriptors {
     }
 
     /// Changes of a path are reported at this descriptor: it has the name of that path, or of the first one.
-    pub(crate) fn watches(&mut self, task: u32, fd: i32, path: Text, texts: &mut Interner) {
+    pub(crate) fn watches(&mut self, task: OwnTask, fd: i32, path: Text, texts: &mut Interner) {
         let (known, path) = (texts.bytes(self.target(task, fd)), texts.bytes(path));
         let name = match known
             .strip_prefix(WATCHED)
@@ -240,7 +241,7 @@ impl Descriptors {
     /// knows the other end) was connected to, or accepted at, a path.
     pub(crate) fn name_pair(
         &self,
-        task: u32,
+        task: OwnTask,
         fd: i32,
         printed: Text,
         texts: &Interner,
@@ -256,14 +257,14 @@ impl Descriptors {
     }
 
     /// A call returned this address of a socket. The address of its peer, if known, is retained.
-    pub(crate) fn named(&mut self, task: u32, fd: i32, address: Text, texts: &Interner) {
+    pub(crate) fn named(&mut self, task: OwnTask, fd: i32, address: Text, texts: &Interner) {
         let known = self.target(task, fd);
         if (!known.is_some() || is_bare(texts.bytes(known))) && is_address(texts.bytes(address)) {
             self.set(task, i64::from(fd), address);
         }
     }
 
-    pub(crate) fn set(&mut self, task: u32, fd: i64, target: Text) {
+    pub(crate) fn set(&mut self, task: OwnTask, fd: i64, target: Text) {
         let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MAX_FD) else {
             return;
         };
@@ -281,7 +282,7 @@ impl Descriptors {
     /// that of [`Descriptors::target`]. `pair` are the descriptors that it created, if it created two.
     pub(crate) fn completed(
         &mut self,
-        task: u32,
+        task: OwnTask,
         line: &Line,
         pair: Option<&[i32]>,
         texts: &mut Interner,
@@ -337,7 +338,7 @@ impl Descriptors {
                     .for_each(|&fd| self.set(task, i64::from(fd), line.target));
             }
             Role::Pairs(what) => self.pair(task, what, pair.unwrap_or(&[]), texts),
-            Role::Begins if self.tables.is_empty() && task == 0 => {
+            Role::Begins if self.tables.is_empty() && task == OwnTask::new(0) => {
                 let names = GIVEN.map(|name| texts.add(name.as_bytes()));
                 (0..)
                     .zip(names)
@@ -348,7 +349,7 @@ impl Descriptors {
     }
 
     /// What an accept returned: the peer or, without its address, a connection accepted at the address of the listener.
-    fn accepted(&self, task: u32, line: &Line, texts: &mut Interner) -> Text {
+    fn accepted(&self, task: OwnTask, line: &Line, texts: &mut Interner) -> Text {
         let listener = texts.bytes(line.target);
         if line.fd == NO_ID || self.target(task, line.fd) != line.target || !is_address(listener) {
             return line.target;
@@ -358,7 +359,7 @@ impl Descriptors {
     }
 
     /// Both ends of a pipe have one unique name; those of a socket pair name each other.
-    fn pair(&mut self, task: u32, what: &str, fds: &[i32], texts: &mut Interner) {
+    fn pair(&mut self, task: OwnTask, what: &str, fds: &[i32], texts: &mut Interner) {
         self.pairs += 1;
         let (one, other) = (self.pairs * 2 - 1, self.pairs * 2);
         let names = match what {
@@ -401,13 +402,13 @@ impl Descriptors {
 
     /// A call closed this one.
     #[inline]
-    pub(crate) fn close(&mut self, task: u32, fd: i32) {
+    pub(crate) fn close(&mut self, task: OwnTask, fd: i32) {
         self.set(task, i64::from(fd), Text::NONE);
     }
 
     /// A call returned this one for its target.
     #[inline]
-    pub(crate) fn open(&mut self, task: u32, fd: i64, target: Text) {
+    pub(crate) fn open(&mut self, task: OwnTask, fd: i64, target: Text) {
         self.set(task, fd, target);
     }
 }
@@ -486,53 +487,62 @@ mod tests {
     fn a_child_has_a_copy_and_a_thread_shares() {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let open = call(&mut texts, "openat", NO_ID, "/dev/zfs", 3);
-        files.completed(0, &open, None, &mut texts);
-        files.inherit(1, 0, false);
-        files.inherit(2, 0, true);
+        files.completed(OwnTask::new(0), &open, None, &mut texts);
+        files.inherit(OwnTask::new(1), OwnTask::new(0), false);
+        files.inherit(OwnTask::new(2), OwnTask::new(0), true);
         let close = call(&mut texts, "close", 3, "", 0);
-        files.completed(0, &close, None, &mut texts);
-        assert_eq!(files.target(1, 3), open.target);
-        assert_eq!(files.target(2, 3), Text::NONE);
-        assert_eq!(files.target(0, -1), Text::NONE);
+        files.completed(OwnTask::new(0), &close, None, &mut texts);
+        assert_eq!(files.target(OwnTask::new(1), 3), open.target);
+        assert_eq!(files.target(OwnTask::new(2), 3), Text::NONE);
+        assert_eq!(files.target(OwnTask::new(0), -1), Text::NONE);
     }
 
     #[test]
     fn a_child_has_what_its_creator_had_when_it_was_created() {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let pair = call(&mut texts, "socketpair", NO_ID, "", 0);
-        files.completed(0, &pair, Some(&[3, 4]), &mut texts);
-        files.forked(7, 0);
+        files.completed(OwnTask::new(0), &pair, Some(&[3, 4]), &mut texts);
+        files.forked(7, OwnTask::new(0));
         let close = call(&mut texts, "close", 4, "", 0);
-        files.completed(0, &close, None, &mut texts);
-        assert!(files.take_forked(7, 1) && !files.take_forked(7, 2));
-        assert_eq!(texts.bytes(files.target(1, 3)), b"UNIX:[#1->#2]");
-        assert_eq!(texts.bytes(files.target(1, 4)), b"UNIX:[#2->#1]");
-        assert_eq!(files.target(0, 4), Text::NONE);
+        files.completed(OwnTask::new(0), &close, None, &mut texts);
+        assert!(files.take_forked(7, OwnTask::new(1)) && !files.take_forked(7, OwnTask::new(2)));
+        assert_eq!(
+            texts.bytes(files.target(OwnTask::new(1), 3)),
+            b"UNIX:[#1->#2]"
+        );
+        assert_eq!(
+            texts.bytes(files.target(OwnTask::new(1), 4)),
+            b"UNIX:[#2->#1]"
+        );
+        assert_eq!(files.target(OwnTask::new(0), 4), Text::NONE);
     }
 
     #[test]
     fn calls_that_cannot_be_cancelled_are_followed_like_the_others() {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let open = call(&mut texts, "open_nocancel", NO_ID, "/etc/hosts", 3);
-        files.completed(0, &open, None, &mut texts);
-        assert_eq!(files.target(0, 3), open.target);
+        files.completed(OwnTask::new(0), &open, None, &mut texts);
+        assert_eq!(files.target(OwnTask::new(0), 3), open.target);
         let close = call(&mut texts, "close_nocancel", 3, "", 0);
-        files.completed(0, &close, None, &mut texts);
-        assert_eq!(files.target(0, 3), Text::NONE);
+        files.completed(OwnTask::new(0), &close, None, &mut texts);
+        assert_eq!(files.target(OwnTask::new(0), 3), Text::NONE);
     }
 
     #[test]
     fn the_first_program_is_given_three_and_no_other_one() {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let exec = call(&mut texts, "execve", NO_ID, "/bin/sh", 0);
-        files.completed(0, &exec, None, &mut texts);
-        assert_eq!(texts.bytes(files.target(0, 0)), b"stdin");
+        files.completed(OwnTask::new(0), &exec, None, &mut texts);
+        assert_eq!(texts.bytes(files.target(OwnTask::new(0), 0)), b"stdin");
         let close = call(&mut texts, "close", 0, "", 0);
-        files.completed(0, &close, None, &mut texts);
-        files.completed(0, &exec, None, &mut texts);
-        files.completed(1, &exec, None, &mut texts);
+        files.completed(OwnTask::new(0), &close, None, &mut texts);
+        files.completed(OwnTask::new(0), &exec, None, &mut texts);
+        files.completed(OwnTask::new(1), &exec, None, &mut texts);
         assert_eq!(
-            (files.target(0, 0), files.target(1, 0)),
+            (
+                files.target(OwnTask::new(0), 0),
+                files.target(OwnTask::new(1), 0)
+            ),
             (Text::NONE, Text::NONE)
         );
     }
@@ -541,26 +551,32 @@ mod tests {
     fn an_open_of_a_descriptor_by_its_path_is_a_copy() {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
-        files.completed(0, &pipe, Some(&[3, 63]), &mut texts);
+        files.completed(OwnTask::new(0), &pipe, Some(&[3, 63]), &mut texts);
         let copy = call(&mut texts, "openat", NO_ID, "/dev/fd/63", 5);
-        files.completed(0, &copy, None, &mut texts);
+        files.completed(OwnTask::new(0), &copy, None, &mut texts);
         let unknown = call(&mut texts, "openat", NO_ID, "/dev/fd/70", 6);
-        files.completed(0, &unknown, None, &mut texts);
-        assert_eq!(files.target(0, 5), files.target(0, 3));
-        assert_eq!(files.target(0, 6), unknown.target);
+        files.completed(OwnTask::new(0), &unknown, None, &mut texts);
+        assert_eq!(
+            files.target(OwnTask::new(0), 5),
+            files.target(OwnTask::new(0), 3)
+        );
+        assert_eq!(files.target(OwnTask::new(0), 6), unknown.target);
     }
 
     #[test]
     fn both_ends_of_a_pipe_and_their_copies_have_one_name() {
         let (mut files, mut texts) = (Descriptors::default(), Interner::default());
         let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
-        files.completed(0, &pipe, Some(&[3, 4]), &mut texts);
+        files.completed(OwnTask::new(0), &pipe, Some(&[3, 4]), &mut texts);
         let dup = Line {
-            target: files.target(0, 4),
+            target: files.target(OwnTask::new(0), 4),
             ..call(&mut texts, "dup2", 4, "", 1)
         };
-        files.completed(0, &dup, None, &mut texts);
-        assert!(files.target(0, 3).is_some());
-        assert_eq!(files.target(0, 3), files.target(0, 1));
+        files.completed(OwnTask::new(0), &dup, None, &mut texts);
+        assert!(files.target(OwnTask::new(0), 3).is_some());
+        assert_eq!(
+            files.target(OwnTask::new(0), 3),
+            files.target(OwnTask::new(0), 1)
+        );
     }
 }

@@ -9,7 +9,8 @@ mod past;
 
 use crate::ingest::task_ids::past::PastTasks;
 use crate::store::event::NONE;
-use crate::store::tasks::Task;
+use crate::store::index::TaskId;
+use crate::store::tasks::{Task, TaskSlice, Tasks};
 use parsers::{CaptureFacts, Line, NO_ID, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,7 +20,7 @@ pub(crate) type PrintedIds = (i32, i32);
 /// A child that its creator's call returned, before its first line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
-    pub creator: u32,
+    pub creator: TaskId,
     pub row: u32,
     pub thread: bool,
     pub vfork: bool,
@@ -31,32 +32,32 @@ pub(crate) struct Birth {
 /// The tasks that ids name at this point of a capture.
 pub(crate) struct TaskIds {
     capture: u32,
-    by_key: FxHashMap<PrintedIds, u32>,
+    by_key: FxHashMap<PrintedIds, TaskId>,
     announced: FxHashMap<PrintedIds, Birth>,
     attached: Vec<i32>,
     /// The process that the tracer attached to with all its threads, and how many of these have not spoken; none if
     /// there are several such processes.
     group: Option<(i32, u32)>,
     has_groups: bool,
-    alive: FxHashSet<u32>,
+    alive: FxHashSet<TaskId>,
     /// Tasks that made a call that exits, but whose ends are not reported yet (or never, with `-qq`).
-    leaving: FxHashSet<u32>,
+    leaving: FxHashSet<TaskId>,
     past: PastTasks,
     /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
     pub(crate) bare_is_open: bool,
     /// Whether the tracer reports the tasks that it attaches to.
     reports_attaching: bool,
     /// The first task of all.
-    first: u32,
-    bare: u32,
-    last: (PrintedIds, u32),
+    first: TaskId,
+    bare: TaskId,
+    last: (PrintedIds, TaskId),
     ids_optional: bool,
     /// Lines have a single id, that of a thread, and the id of the only process is never printed.
     one_process: bool,
     /// First task of each process, where lines print process and thread.
-    leaders: FxHashMap<i32, u32>,
+    leaders: FxHashMap<i32, TaskId>,
     /// Further threads of each process.
-    threads: FxHashMap<i32, Vec<u32>>,
+    threads: FxHashMap<i32, Vec<TaskId>>,
     /// Some call was seen to create some task.
     has_linked: bool,
     /// Such a call was printed in full after lines of the task that it created (strace -z).
@@ -77,9 +78,9 @@ impl TaskIds {
             past: PastTasks::default(),
             bare_is_open: false,
             reports_attaching: false,
-            first: NONE,
-            bare: NONE,
-            last: ((NO_ID, NO_ID), NONE),
+            first: TaskId::NONE,
+            bare: TaskId::NONE,
+            last: ((NO_ID, NO_ID), TaskId::NONE),
             ids_optional: facts.ids_optional,
             one_process: facts.one_process,
             leaders: FxHashMap::default(),
@@ -91,23 +92,23 @@ impl TaskIds {
 
     /// The task of a line, made if its ids name none.
     #[inline]
-    pub(crate) fn owner(&mut self, tasks: &mut Vec<Task>, line: &Line) -> u32 {
+    pub(crate) fn owner(&mut self, tasks: &mut Tasks, line: &Line) -> TaskId {
         let key = (line.pid, line.tid);
-        if self.last.0 == key && self.last.1 != NONE {
+        if self.last.0 == key && self.last.1.is_some() {
             self.last.1
         } else {
             self.other_owner(tasks, line, key)
         }
     }
 
-    fn other_owner(&mut self, tasks: &mut Vec<Task>, line: &Line, key: PrintedIds) -> u32 {
+    fn other_owner(&mut self, tasks: &mut Tasks, line: &Line, key: PrintedIds) -> TaskId {
         let task = match line.tid {
             NO_ID => self.unnamed(tasks),
             _ => self.named(tasks, key, line),
         };
         // A line without ids belongs to whoever is alone at that moment, which the next line may change.
         self.last = if line.tid == NO_ID && self.ids_optional {
-            ((NO_ID, NO_ID), NONE)
+            ((NO_ID, NO_ID), TaskId::NONE)
         } else {
             (key, task)
         };
@@ -116,8 +117,8 @@ impl TaskIds {
 
     /// The task of a line with these ids, if they are printed and it is known, where ids are on all lines.
     #[inline]
-    pub(crate) fn owner_now(&mut self, key: PrintedIds) -> Option<u32> {
-        if self.last.0 == key && self.last.1 != NONE {
+    pub(crate) fn owner_now(&mut self, key: PrintedIds) -> Option<TaskId> {
+        if self.last.0 == key && self.last.1.is_some() {
             return Some(self.last.1);
         }
         let task = self.known(key).filter(|_| key.1 != NO_ID)?;
@@ -126,12 +127,12 @@ impl TaskIds {
     }
 
     /// The task that these ids name now.
-    pub(crate) fn known(&self, key: PrintedIds) -> Option<u32> {
+    pub(crate) fn known(&self, key: PrintedIds) -> Option<TaskId> {
         self.by_key.get(&key).copied()
     }
 
     /// The task for the id of a process: its first thread, regardless of that thread's id.
-    pub(crate) fn process(&self, pid: i32) -> Option<u32> {
+    pub(crate) fn process(&self, pid: i32) -> Option<TaskId> {
         let keys = [(NO_ID, pid), (pid, pid), (pid, 1)];
         let keys = if self.one_process { &keys[1..] } else { &keys };
         keys.iter()
@@ -140,7 +141,7 @@ impl TaskIds {
     }
 
     /// The task that these ids of a child name now, where a new process may have spoken under the id of its thread.
-    pub(crate) fn child(&self, key: PrintedIds) -> Option<u32> {
+    pub(crate) fn child(&self, key: PrintedIds) -> Option<TaskId> {
         let leader = || self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1);
         self.known(key).or_else(leader)
     }
@@ -182,7 +183,7 @@ impl TaskIds {
     }
 
     /// Take tasks for the children of these calls, where those were returned under ids that nobody spoke under.
-    pub(crate) fn adopt(&mut self, tasks: &mut [Task], calls: &FxHashMap<u32, u32>) -> u64 {
+    pub(crate) fn adopt(&mut self, tasks: &mut TaskSlice, calls: &FxHashMap<TaskId, u32>) -> u64 {
         let announced = self
             .announced
             .iter()
@@ -194,8 +195,8 @@ impl TaskIds {
         };
         let orphans = calls
             .iter()
-            .filter(|(child, _)| tasks[**child as usize].creator == NONE);
-        let mut orphans: Vec<(u32, PrintedIds, Birth)> = orphans
+            .filter(|(child, _)| tasks[**child].creator == TaskId::NONE);
+        let mut orphans: Vec<(TaskId, PrintedIds, Birth)> = orphans
             .filter_map(|(&child, row)| announced.get(row).map(|&(key, birth)| (child, key, birth)))
             .collect();
         // Creators first: a thread is of its creator's process.
@@ -203,7 +204,7 @@ impl TaskIds {
         for &(child, key, birth) in &orphans {
             self.announced.remove(&key);
             self.link(tasks, child, birth);
-            tasks[child as usize].known_as = key.1;
+            tasks[child].known_as = key.1;
         }
         orphans.len() as u64
     }
@@ -213,7 +214,7 @@ impl TaskIds {
         self.announced.values()
     }
 
-    fn named(&mut self, tasks: &mut Vec<Task>, key: PrintedIds, line: &Line) -> u32 {
+    fn named(&mut self, tasks: &mut Tasks, key: PrintedIds, line: &Line) -> TaskId {
         if let Some(&task) = self.by_key.get(&key) {
             return task;
         }
@@ -231,7 +232,7 @@ impl TaskIds {
     }
 
     /// truss prints lwp numbers only while a process has several: `4711` and `4711/1` are the same first thread.
-    fn same_process(&self, tasks: &[Task], key: PrintedIds) -> Option<u32> {
+    fn same_process(&self, tasks: &TaskSlice, key: PrintedIds) -> Option<TaskId> {
         let (pid, tid) = key;
         let other = match tid {
             1 if pid == NO_ID && !self.ids_optional => (NO_ID, NO_ID),
@@ -241,19 +242,18 @@ impl TaskIds {
             _ => return None,
         };
         self.known(other)
-            .filter(|&task| tasks[task as usize].death_ns == NO_NS)
+            .filter(|&task| tasks[task].death_ns == NO_NS)
     }
 
     /// strace on a terminal prints no id while one task lives; the first id that nobody announced is that task's,
     /// unless it is a child speaking before the call that makes it returns.
     fn root_learns_its_id(
         &mut self,
-        tasks: &mut [Task],
+        tasks: &mut TaskSlice,
         key: PrintedIds,
         line: &Line,
-    ) -> Option<u32> {
-        let unnamed =
-            self.ids_optional && self.bare != NONE && tasks[self.bare as usize].tid == NO_ID;
+    ) -> Option<TaskId> {
+        let unnamed = self.ids_optional && self.bare.is_some() && tasks[self.bare].tid == NO_ID;
         if !unnamed || self.attached.contains(&key.1) || self.announced.contains_key(&key) {
             return None;
         }
@@ -270,15 +270,15 @@ impl TaskIds {
         if !resumes
             && self.attached.is_empty()
             && self.announced.is_empty()
-            && tasks[self.bare as usize].calls <= 1
+            && tasks[self.bare].calls <= 1
         {
             return None;
         }
         Some(self.name_root(tasks, key.1))
     }
 
-    fn name_root(&mut self, tasks: &mut [Task], tid: i32) -> u32 {
-        let root = &mut tasks[self.bare as usize];
+    fn name_root(&mut self, tasks: &mut TaskSlice, tid: i32) -> TaskId {
+        let root = &mut tasks[self.bare];
         root.tid = tid;
         if self.one_process {
             return self.bare;
@@ -297,7 +297,7 @@ impl TaskIds {
         self.bare
     }
 
-    fn unnamed(&mut self, tasks: &mut Vec<Task>) -> u32 {
+    fn unnamed(&mut self, tasks: &mut Tasks) -> TaskId {
         if let Some(only) = self.only_one() {
             return only;
         }
@@ -305,19 +305,15 @@ impl TaskIds {
             let tid = self.attached[0];
             return self.make(tasks, (NO_ID, tid));
         }
-        let ended = |task: u32| {
-            tasks
-                .get(task as usize)
-                .is_none_or(|task| task.death_ns != NO_NS)
-        };
-        if self.bare == NONE || (!self.ids_optional && ended(self.bare)) {
+        let ended = |task: TaskId| tasks.get(task).is_none_or(|task| task.death_ns != NO_NS);
+        if !self.bare.is_some() || (!self.ids_optional && ended(self.bare)) {
             self.bare = self.make(tasks, (NO_ID, NO_ID));
         }
         self.bare
     }
 
     /// The task that is alone at this moment, if lines without an id are its.
-    fn only_one(&self) -> Option<u32> {
+    fn only_one(&self) -> Option<TaskId> {
         let alive = if self.alive.is_empty() && self.attached.is_empty() {
             &self.leaving
         } else {
@@ -329,19 +325,19 @@ impl TaskIds {
     }
 
     /// The task without an id, or [`NONE`].
-    pub(crate) fn bare(&self) -> u32 {
+    pub(crate) fn bare(&self) -> TaskId {
         self.bare
     }
 
     /// The task made a call that exits.
-    pub(crate) fn leaves(&mut self, task: u32) {
+    pub(crate) fn leaves(&mut self, task: TaskId) {
         if self.alive.remove(&task) {
             self.leaving.insert(task);
         }
     }
 
-    fn make(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> u32 {
-        let number = tasks.len() as u32;
+    fn make(&mut self, tasks: &mut Tasks, key: PrintedIds) -> TaskId {
+        let number = tasks.next_key();
         self.first = self.first.min(number);
         let pid = if key.0 == NO_ID && !self.one_process {
             key.1
@@ -365,14 +361,14 @@ impl TaskIds {
     }
 
     /// Where lines print the process, a further thread of it is known as one at once.
-    fn join_process(&mut self, tasks: &mut [Task], number: u32, pid: i32) {
+    fn join_process(&mut self, tasks: &mut TaskSlice, number: TaskId, pid: i32) {
         if pid == NO_ID && !self.one_process {
             return;
         }
         let leader = *self.leaders.entry(pid).or_insert(number);
-        let goes_on = pid == NO_ID || tasks[leader as usize].death_ns == NO_NS;
+        let goes_on = pid == NO_ID || tasks[leader].death_ns == NO_NS;
         if leader != number && goes_on {
-            let task = &mut tasks[number as usize];
+            let task = &mut tasks[number];
             (task.is_thread, task.creator) = (true, leader);
             self.threads.entry(pid).or_default().push(number);
         } else {
@@ -396,12 +392,12 @@ impl TaskIds {
     /// A call returned a child: link it if it spoke since the call began, else remember it.
     pub(crate) fn spawned(
         &mut self,
-        tasks: &mut [Task],
+        tasks: &mut TaskSlice,
         child: PrintedIds,
         birth: Birth,
-    ) -> Option<u32> {
+    ) -> Option<TaskId> {
         let known = self.child(child).filter(|&task| {
-            let task = &tasks[task as usize];
+            let task = &tasks[task];
             let is_reported = task.creator == birth.creator;
             // Its lines so far may have had no stamp.
             let is_new = task.birth_ns >= birth.start_ns
@@ -424,18 +420,24 @@ impl TaskIds {
     }
 
     /// A child that was born and ended while the call that made it went on.
-    fn ended_before(&self, tasks: &[Task], child: PrintedIds, birth: &Birth) -> Option<u32> {
+    fn ended_before(&self, tasks: &TaskSlice, child: PrintedIds, birth: &Birth) -> Option<TaskId> {
         self.past.get(child).filter(|&task| {
-            let task = &tasks[task as usize];
-            let unlinked =
-                task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
+            let task = &tasks[task];
+            let unlinked = task.created_by == NONE
+                && (task.creator == TaskId::NONE || task.creator == birth.creator);
             unlinked && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
         })
     }
 
     /// The first line of the child names its creator.
-    pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
-        let pid = tasks[task as usize].pid;
+    pub(crate) fn born(
+        &mut self,
+        tasks: &mut TaskSlice,
+        task: TaskId,
+        creator_pid: i32,
+        thread: bool,
+    ) {
+        let pid = tasks[task].pid;
         let creator_pid = if thread { pid } else { creator_pid };
         let keys = [
             (creator_pid, creator_pid),
@@ -446,7 +448,7 @@ impl TaskIds {
             .iter()
             .filter(|_| creator_pid != NO_ID)
             .find_map(|&key| self.known(key));
-        let leader = || match tasks[task as usize].tid {
+        let leader = || match tasks[task].tid {
             _ if !thread => None,
             // Where only threads have ids, they are all of one process.
             tid if tid == pid => Some(self.first),
@@ -454,9 +456,9 @@ impl TaskIds {
         };
         let creator = named.filter(|&named| named != task).or_else(leader);
         let Some(creator) =
-            creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
+            creator.filter(|&creator| creator != task && tasks[task].created_by == NONE)
         else {
-            tasks[task as usize].born = true;
+            tasks[task].born = true;
             return;
         };
         let birth = Birth {
@@ -471,22 +473,22 @@ impl TaskIds {
     }
 
     /// The task has ended: its ids are free for another one.
-    pub(crate) fn ended(&mut self, task: u32, key: PrintedIds) {
+    pub(crate) fn ended(&mut self, task: TaskId, key: PrintedIds) {
         self.past.insert(key, task);
         self.leaving.remove(&task);
         self.forget(key);
         self.alive.remove(&task);
-        self.last.1 = NONE;
+        self.last.1 = TaskId::NONE;
     }
 
     /// Another line with these ids will be another task's.
     pub(crate) fn forget(&mut self, key: PrintedIds) {
         self.by_key.remove(&key);
-        self.last.1 = NONE;
+        self.last.1 = TaskId::NONE;
     }
 
     /// execve by a thread: it continues under the id of its process, whose main thread has ended.
-    pub(crate) fn take_over(&mut self, task: u32, from: PrintedIds, to: PrintedIds) {
+    pub(crate) fn take_over(&mut self, task: TaskId, from: PrintedIds, to: PrintedIds) {
         let leader = self.by_key.insert(to, task);
         if let Some(leader) = leader {
             self.alive.remove(&leader);
@@ -497,10 +499,10 @@ impl TaskIds {
         self.forget(from);
     }
 
-    pub(crate) fn link(&mut self, tasks: &mut [Task], child: u32, birth: Birth) {
+    pub(crate) fn link(&mut self, tasks: &mut TaskSlice, child: TaskId, birth: Birth) {
         self.has_linked |= birth.row != NONE;
-        let creator_pid = tasks[birth.creator as usize].pid;
-        let task = &mut tasks[child as usize];
+        let creator_pid = tasks[birth.creator].pid;
+        let task = &mut tasks[child];
         if task.adopted && !birth.thread {
             task.pid = task.tid;
         }
@@ -513,16 +515,14 @@ impl TaskIds {
     }
 
     /// The process of a task ends: all other tasks of it that have not ended yet.
-    pub(crate) fn end_group(&mut self, tasks: &[Task], task: u32) -> Vec<u32> {
-        let pid = tasks[task as usize].pid;
+    pub(crate) fn end_group(&mut self, tasks: &TaskSlice, task: TaskId) -> Vec<TaskId> {
+        let pid = tasks[task].pid;
         let mut group = self.threads.remove(&pid).unwrap_or_default();
-        if tasks[task as usize].is_thread {
+        if tasks[task].is_thread {
             group.extend(self.process(pid));
         }
         group.retain(|&other| {
-            other != task
-                && tasks[other as usize].pid == pid
-                && tasks[other as usize].ended.is_none()
+            other != task && tasks[other].pid == pid && tasks[other].ended.is_none()
         });
         group.iter().for_each(|&other| self.leaves(other));
         group

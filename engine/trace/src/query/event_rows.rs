@@ -79,7 +79,7 @@ pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table 
             .for_each(|&row| push_text(&mut column, events, text(row)));
         column.finish()
     };
-    let task = |row: u32| &trace.tasks[events.task(row) as usize];
+    let task = |row: u32| &trace.tasks[events.task(row)];
     let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
     let program = |row: u32| {
         selection

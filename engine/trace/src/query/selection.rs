@@ -3,6 +3,7 @@
 use crate::query::cache::QueryCache;
 use crate::query::filter::events::{EventFilter, Matched};
 use crate::query::time_bounds::TimeBoundError;
+use crate::store::index::{TaskId, TiVec};
 use crate::store::programs::ProgramIndex;
 use crate::store::tasks;
 use crate::store::trace::Trace;
@@ -34,7 +35,7 @@ pub struct Criteria {
 /// A choice made ready for one trace.
 pub struct Selection<'trace> {
     trace: &'trace Trace,
-    tasks: Option<Vec<bool>>,
+    tasks: Option<TiVec<TaskId, bool>>,
     programs: Option<Vec<Text>>,
     syscalls: Option<Vec<Text>>,
     times: Option<Vec<(i64, i64)>>,
@@ -102,19 +103,19 @@ impl<'trace> Selection<'trace> {
     }
 
     /// Whether a task counts, regardless of program and time.
-    pub fn has_task(&self, task: u32) -> bool {
-        self.tasks.as_ref().is_none_or(|tasks| tasks[task as usize])
+    pub fn has_task(&self, task: TaskId) -> bool {
+        self.tasks.as_ref().is_none_or(|tasks| tasks[task])
     }
 
     /// Whether some time of a task counts: for tables with a row per task.
-    pub fn touches_task(&self, task: u32) -> bool {
+    pub fn touches_task(&self, task: TaskId) -> bool {
         let ran = |programs: &Vec<Text>| {
             self.program_index
                 .of(task)
                 .iter()
                 .any(|program| programs.contains(&program.path))
         };
-        let known = &self.trace.tasks[task as usize];
+        let known = &self.trace.tasks[task];
         let overlaps = |times: &Vec<(i64, i64)>| {
             let (from_ns, to_ns) = times[known.capture as usize];
             known.birth_ns == NO_NS || (known.birth_ns <= to_ns && known.end_ns() >= from_ns)
@@ -144,7 +145,7 @@ impl<'trace> Selection<'trace> {
                 .as_ref()
                 .is_none_or(|names| names.contains(&events.shape(row).syscall))
             && self.times.as_ref().is_none_or(|times| {
-                let (from_ns, to_ns) = times[self.trace.tasks[task as usize].capture as usize];
+                let (from_ns, to_ns) = times[self.trace.tasks[task].capture as usize];
                 let start_ns = events.start_ns(row);
                 let end_ns = events.end_ns(row).unwrap_or(start_ns);
                 end_ns >= from_ns && start_ns <= to_ns

@@ -1,5 +1,6 @@
 //! One event, and the types of the rows of the event table.
 
+use crate::store::index::TaskId;
 use parsers::{DurKind, NO_NS, Outcome, Text};
 
 /// Rows of a full segment.
@@ -67,7 +68,7 @@ pub struct Event {
     /// Number of the file in the trace.
     pub file: u32,
     /// Number of the task.
-    pub task: u32,
+    pub task: TaskId,
     /// Number of the shape.
     pub shape: u32,
     /// Target, as printed.
@@ -83,7 +84,7 @@ pub struct Event {
 impl Event {
     /// A call with only its start known.
     #[inline]
-    pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: u32, target: Text) -> Event {
+    pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: TaskId, target: Text) -> Event {
         let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
         let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, 0);
         Event {

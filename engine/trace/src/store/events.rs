@@ -7,6 +7,7 @@ use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS, Shape};
 use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::facts::{Facts, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MAX_MOVED_BYTES, MIN_HIGH_FD, MIN_HIGH_FDS};
+use crate::store::index::TaskId;
 use crate::store::normalise;
 use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -39,7 +40,7 @@ pub struct EventTable {
     /// What is known of few rows only.
     pub facts: Facts,
     /// By task, the high descriptors that it closed or marked one after the other although they are not open.
-    pub high_fds: FxHashMap<u32, HighFds>,
+    pub high_fds: FxHashMap<TaskId, HighFds>,
     /// Paths of UNIX sockets that are printed by the numbers of their ends.
     pub socket_paths: FxHashMap<Text, Text>,
     /// The pipes that calls of the capture write to, if data is also spliced out of pipes.
@@ -76,7 +77,7 @@ impl HighFds {
 
 impl EventTable {
     /// A call of a task closed or marked a descriptor that is not open.
-    pub fn not_open(&mut self, task: u32, fd: i32) {
+    pub fn not_open(&mut self, task: TaskId, fd: i32) {
         if fd >= MIN_HIGH_FD {
             self.high_fds.entry(task).or_default().fails(fd);
         }
@@ -336,7 +337,7 @@ impl EventTable {
 
     /// Task of a row.
     #[inline]
-    pub fn task(&self, row: u32) -> u32 {
+    pub fn task(&self, row: u32) -> TaskId {
         let (segment, at) = self.place(row);
         segment.task(at)
     }

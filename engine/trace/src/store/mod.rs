@@ -11,6 +11,7 @@ pub(crate) mod file_chunks;
 pub mod grouped;
 pub mod heuristics;
 pub mod histogram;
+pub mod index;
 pub mod lives_by_id;
 pub mod normalise;
 pub(crate) mod numbers;

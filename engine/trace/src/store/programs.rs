@@ -1,8 +1,8 @@
 //! The programs of each task over time.
 
 use crate::store::command_line::{is_cut, words};
-use crate::store::event::NONE;
-use crate::store::tasks::{Program, Task, program_at};
+use crate::store::index::TaskId;
+use crate::store::tasks::{Program, Task, TaskSlice, program_at};
 use parsers::{Interner, NO_NS, Text};
 use rayon::prelude::*;
 
@@ -22,9 +22,9 @@ pub struct ProgramIndex {
 
 impl ProgramIndex {
     /// Compute them for all tasks.
-    pub fn new(tasks: &[Task]) -> ProgramIndex {
+    pub fn new(tasks: &TaskSlice) -> ProgramIndex {
         let inherited = |task: &Task| {
-            let may_inherit = task.creator != NONE && (task.is_thread || !task.adopted);
+            let may_inherit = task.creator.is_some() && (task.is_thread || !task.adopted);
             let program = may_inherit
                 .then(|| program_at(tasks, task.creator, task.birth_ns))
                 .flatten()?;
@@ -33,7 +33,7 @@ impl ProgramIndex {
                 ..program
             })
         };
-        let inherited: Vec<Option<Program>> = tasks.par_iter().map(inherited).collect();
+        let inherited: Vec<Option<Program>> = tasks.raw.par_iter().map(inherited).collect();
         let (mut programs, mut offsets) = (Vec::new(), Vec::with_capacity(tasks.len() + 1));
         for (task, inherited) in tasks.iter().zip(inherited) {
             offsets.push(programs.len() as u32);
@@ -44,18 +44,18 @@ impl ProgramIndex {
     }
 
     /// The programs of a task, in order.
-    pub fn of(&self, task: u32) -> &[Program] {
+    pub fn of(&self, task: TaskId) -> &[Program] {
         let bounds = self
             .offsets
-            .get(task as usize)
-            .zip(self.offsets.get(task as usize + 1));
+            .get(task.index())
+            .zip(self.offsets.get(task.index() + 1));
         bounds.map_or(&[], |(&from, &to)| {
             &self.programs[from as usize..to as usize]
         })
     }
 
     /// The program of a task at a moment. Without a clock, the last one.
-    pub fn at(&self, task: u32, at_ns: i64) -> Option<Program> {
+    pub fn at(&self, task: TaskId, at_ns: i64) -> Option<Program> {
         let programs = self.of(task);
         if at_ns == NO_NS {
             return programs.last().copied();
@@ -68,7 +68,7 @@ impl ProgramIndex {
     }
 
     /// The path of the program of a task at a moment. Before its first program, the path of the first.
-    pub fn path_at(&self, task: u32, at_ns: i64) -> Text {
+    pub fn path_at(&self, task: TaskId, at_ns: i64) -> Text {
         let first = || self.of(task).first().copied();
         self.at(task, at_ns)
             .or_else(first)
@@ -76,7 +76,7 @@ impl ProgramIndex {
     }
 
     /// The program that names a process: the last one that it ran itself, or else the one inherited from its creator.
-    pub fn name_of(&self, task: u32) -> Option<Program> {
+    pub fn name_of(&self, task: TaskId) -> Option<Program> {
         self.of(task).last().copied()
     }
 

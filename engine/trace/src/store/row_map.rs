@@ -6,6 +6,7 @@
 //! ```
 
 use crate::store::event::NONE;
+use crate::store::index::Number;
 
 /// A set of rows. Each of them has a rank: how many others are before it.
 #[derive(Debug, Default)]
@@ -76,17 +77,17 @@ impl RankedRows {
 }
 
 /// A number for each of some rows.
-#[derive(Debug, Default)]
-pub struct RowMap {
+#[derive(Debug)]
+pub struct RowMap<Value> {
     rows: RankedRows,
-    values: Vec<u32>,
+    values: Vec<Value>,
 }
 
-impl RowMap {
+impl<Value: Number> RowMap<Value> {
     /// These pairs of a row, below `rows`, and its value. The last pair of a row counts.
-    pub fn new(rows: u32, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> RowMap {
+    pub fn new(rows: u32, pairs: impl Iterator<Item = (u32, Value)> + Clone) -> Self {
         let rows = RankedRows::new(rows, pairs.clone().map(|(row, _)| row));
-        let mut values = vec![NONE; rows.len()];
+        let mut values = vec![Value::from_number(NONE); rows.len()];
         for (row, value) in pairs {
             if let Some(place) = rows
                 .rank(row)
@@ -100,13 +101,22 @@ impl RowMap {
 
     /// The value of a row.
     #[inline]
-    pub fn get(&self, row: u32) -> Option<u32> {
+    pub fn get(&self, row: u32) -> Option<Value> {
         self.values.get(self.rows.rank(row)? as usize).copied()
     }
 
     /// The rows that have a value, in order.
     pub fn rows(&self) -> impl Iterator<Item = u32> {
         self.rows.rows()
+    }
+}
+
+impl<Value> Default for RowMap<Value> {
+    fn default() -> Self {
+        RowMap {
+            rows: RankedRows::default(),
+            values: Vec::new(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::store::columns_mmap::{Columns, Room, Word};
 use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS};
+use crate::store::index::TaskId;
 use crate::store::scratch::Scratch;
 use crate::store::side_column::SideColumn;
 use parsers::{DurKind, NO_NS, Outcome, Text};
@@ -117,7 +118,7 @@ impl EventSegment {
         columns.dur_ns[at] = self.large_dur_ns.code(event.dur_ns);
         columns.ret[at] = self.large_ret.code(event.ret);
         columns.line[at] = event.line;
-        columns.task[at] = event.task;
+        columns.task[at] = event.task.raw();
         columns.shape[at] = event.shape;
         columns.target[at] = event.target.0;
         columns.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
@@ -302,8 +303,8 @@ impl EventSegment {
     }
 
     #[inline]
-    pub(crate) fn task(&self, at: usize) -> u32 {
-        self.room.word(Word::Task, at)
+    pub(crate) fn task(&self, at: usize) -> TaskId {
+        TaskId::new(self.room.word(Word::Task, at))
     }
 
     #[inline]
@@ -448,8 +449,15 @@ mod tests {
         for fills in [false, true] {
             let mut segment = EventSegment::new(fills);
             let nth = |at: usize| stamps[at * 31 % stamps.len()];
-            (0..1000)
-                .for_each(|at| segment.push(&Event::begun(nth(at), at as u32, 0, 7, Text::NONE)));
+            (0..1000).for_each(|at| {
+                segment.push(&Event::begun(
+                    nth(at),
+                    at as u32,
+                    0,
+                    TaskId::new(7),
+                    Text::NONE,
+                ))
+            });
             assert!(
                 (0..1000)
                     .all(|at| segment.start_ns(at) == nth(at) && segment.line(at) == at as u32)

@@ -9,6 +9,7 @@
 //! up a segment of rows only when the next one begins.
 
 use crate::store::event::SEGMENT_ROWS;
+use crate::store::index::TaskId;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use parsers::{NO_NS, Outcome};
@@ -28,7 +29,7 @@ pub struct Span {
 /// Spans of a task, each with its index among the task's rows; see [`Trace::spans_of`].
 pub struct Spans<'trace> {
     trace: &'trace Trace,
-    task: u32,
+    task: TaskId,
     rows: &'trace [u32],
     next: usize,
     to: usize,
@@ -40,7 +41,7 @@ impl<'trace> Spans<'trace> {
     #[inline]
     pub(crate) fn new(
         trace: &'trace Trace,
-        task: u32,
+        task: TaskId,
         at: Range<usize>,
         floor_ns: i64,
     ) -> Spans<'trace> {
@@ -126,11 +127,8 @@ impl Trace {
     ///
     /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
     /// or to the task's end, or to the end of the capture.
-    pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
-        let birth_ns = self
-            .tasks
-            .get(task as usize)
-            .map_or(NO_NS, |task| task.birth_ns);
+    pub fn spans(&self, task: TaskId) -> impl Iterator<Item = Span> + '_ {
+        let birth_ns = self.tasks.get(task).map_or(NO_NS, |task| task.birth_ns);
         self.spans_of(task, 0..usize::MAX, birth_ns)
             .map(|(_, span)| span)
     }
@@ -138,15 +136,15 @@ impl Trace {
     /// The spans of these rows of the task, each with its index. The span before them ended at
     /// `floor_ns`.
     #[inline]
-    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
+    pub fn spans_of(&self, task: TaskId, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
         Spans::new(self, task, at, floor_ns)
     }
 }
 
 /// The end of a call without a duration.
 #[cold]
-fn open_end_ns(trace: &Trace, task: u32, next: Option<&u32>, row: u32) -> i64 {
-    let owner: &Task = &trace.tasks[task as usize];
+fn open_end_ns(trace: &Trace, task: TaskId, next: Option<&u32>, row: u32) -> i64 {
+    let owner: &Task = &trace.tasks[task];
     let next_ns = next
         .map(|&next| trace.events.start_ns(next))
         .filter(|&start_ns| start_ns != NO_NS);

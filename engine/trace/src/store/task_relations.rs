@@ -1,43 +1,39 @@
 //! How tasks are related: main tasks, creators, processes.
 
+use crate::store::index::TaskId;
 use crate::store::tasks;
 use crate::store::trace::Trace;
 
 /// The main task of the process of a task.
-pub fn main_task(trace: &Trace, number: u32) -> u32 {
+pub fn main_task(trace: &Trace, number: TaskId) -> TaskId {
     tasks::main_task(&trace.tasks, number)
 }
 
 /// Whether a task belongs to the process of another, or descends from it.
-pub fn descends(trace: &Trace, task: u32, from: u32) -> bool {
+pub fn descends(trace: &Trace, task: TaskId, from: TaskId) -> bool {
     creators(trace, task).any(|task| same_process(trace, task, from))
 }
 
 /// Whether two tasks belong to one process.
-pub fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
-    let process = |task: u32| {
-        trace
-            .tasks
-            .get(task as usize)
-            .map(|task| (task.capture, task.pid))
-    };
+pub fn same_process(trace: &Trace, a: TaskId, b: TaskId) -> bool {
+    let process = |task: TaskId| trace.tasks.get(task).map(|task| (task.capture, task.pid));
     a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
 }
 
 /// A task, its creator, and so on. The number of steps is bounded in case the trace contains a cycle.
-pub fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
-    let up = |&task: &u32| {
+pub fn creators(trace: &Trace, task: TaskId) -> impl Iterator<Item = TaskId> {
+    let up = |&task: &TaskId| {
         trace
             .tasks
-            .get(task as usize)
+            .get(task)
             .map(|task| task.creator)
-            .filter(|&up| (up as usize) < trace.tasks.len())
+            .filter(|&up| up.index() < trace.tasks.len())
     };
     std::iter::successors(Some(task), up).take(64)
 }
 
 /// Whether two tasks have a creator in common, or one is the creator of the other.
-pub fn related(trace: &Trace, a: u32, b: u32) -> bool {
-    let top = |task: u32| creators(trace, task).last();
+pub fn related(trace: &Trace, a: TaskId, b: TaskId) -> bool {
+    let top = |task: TaskId| creators(trace, task).last();
     top(a) == top(b)
 }

@@ -1,6 +1,7 @@
 //! Tasks: one thread of execution each, from birth to death, with the programs it ran.
 
 use crate::store::event::NONE;
+use crate::store::index::{TaskId, TiSlice, TiVec};
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 
@@ -37,8 +38,8 @@ pub struct Task {
     pub pid: i32,
     /// Its capture.
     pub capture: u32,
-    /// The task that created it, or [`NONE`].
-    pub creator: u32,
+    /// The task that created it, or [`TaskId::NONE`].
+    pub creator: TaskId,
     /// The call that created it (row), or [`NONE`].
     pub created_by: u32,
     /// The id that the creator's call returned, if it differs from the id on its own lines (a pid namespace); else
@@ -154,7 +155,7 @@ impl Task {
             tid,
             pid,
             capture,
-            creator: NONE,
+            creator: TaskId::NONE,
             created_by: NONE,
             known_as: NO_ID,
             is_thread: false,
@@ -226,12 +227,18 @@ impl Task {
     }
 }
 
+/// Tasks by their index.
+pub type Tasks = TiVec<TaskId, Task>;
+
+/// The same, borrowed.
+pub type TaskSlice = TiSlice<TaskId, Task>;
+
 /// The main task of the process of a task.
-pub(crate) fn main_task(tasks: &[Task], number: u32) -> u32 {
+pub(crate) fn main_task(tasks: &TaskSlice, number: TaskId) -> TaskId {
     let mut at = number;
     for _ in 0..64 {
-        let task = &tasks[at as usize];
-        if !task.is_thread || task.creator == NONE || task.creator == at {
+        let task = &tasks[at];
+        if !task.is_thread || task.creator == TaskId::NONE || task.creator == at {
             break;
         }
         at = task.creator;
@@ -243,10 +250,10 @@ pub(crate) fn main_task(tasks: &[Task], number: u32) -> u32 {
 /// A process with an unknown birth may have run another one by then.
 ///
 /// The number of steps is bounded in case the trace contains a cycle of creators.
-pub fn program_at(tasks: &[Task], task: u32, at_ns: i64) -> Option<Program> {
+pub fn program_at(tasks: &TaskSlice, task: TaskId, at_ns: i64) -> Option<Program> {
     let (mut task, mut at_ns) = (task, at_ns);
     for _ in 0..tasks.len().min(10_000) {
-        let here = tasks.get(task as usize)?;
+        let here = tasks.get(task)?;
         let known = here
             .programs
             .iter()

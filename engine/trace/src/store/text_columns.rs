@@ -2,13 +2,14 @@
 
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
+use crate::store::index::TaskId;
 use crate::store::table::{TextColumn, Values, some_ints};
 use crate::store::trace::Trace;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
 /// The ids of tasks as a column.
-pub fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {
+pub fn ids(tasks: &[TaskId], of: impl Fn(TaskId) -> i32) -> Values {
     some_ints(
         tasks
             .iter()

@@ -96,6 +96,7 @@ fn sleeps_whole(events: &EventTable, row: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::index::TaskId;
     use crate::testing::{build, task};
 
     #[test]
@@ -108,7 +109,7 @@ mod tests {
             .call("nanosleep", 20, 30);
         let trace = build(vec![plan.exit(40)]);
         let minima: Vec<i64> = trace
-            .rows_of(0)
+            .rows_of(TaskId::new(0))
             .iter()
             .map(|&row| min_duration_ns(&trace.events, row))
             .collect();

@@ -4,6 +4,7 @@ use crate::store::by_task;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::file_chunks::FileChunks;
+use crate::store::index::{TaskId, TiSlice, TiVec};
 use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
@@ -11,7 +12,7 @@ use crate::store::recent_lines::RecentLines;
 use crate::store::scheduling::Scheduling;
 use crate::store::schema::schema;
 use crate::store::shape_parts::ShapeParts;
-use crate::store::tasks::{Task, main_task};
+use crate::store::tasks::{Tasks, main_task};
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -84,7 +85,7 @@ pub struct Capture {
     /// Events that the tracer reports as lost. A report without a number counts as one.
     pub lost_events: u64,
     /// Its tasks.
-    pub tasks: Range<u32>,
+    pub tasks: Range<TaskId>,
     /// Its events.
     pub rows: Range<u32>,
     /// Start of its first event; [`NO_NS`] without a clock.
@@ -215,7 +216,7 @@ impl Capture {
             mixes_threads: false,
             lost_by: [(0, 0); LossCause::ALL.len()],
             lost_events: 0,
-            tasks: 0..0,
+            tasks: TaskId::new(0)..TaskId::new(0),
             rows: 0..0,
             first_ns: NO_NS,
             last_ns: NO_NS,
@@ -236,6 +237,11 @@ impl Capture {
             run_ns: [None; 3],
             recorded: None,
         }
+    }
+
+    /// Its tasks.
+    pub fn task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + Clone + use<> {
+        TaskId::all(self.tasks.clone())
     }
 
     /// Number of lines.
@@ -284,7 +290,7 @@ pub struct Trace {
     /// All events; those of a capture are one range.
     pub events: EventTable,
     /// All tasks; those of a capture are one range.
-    pub tasks: Vec<Task>,
+    pub tasks: Tasks,
     /// The captures.
     pub captures: Vec<Capture>,
     /// Rows of each task in order of time; see [`Trace::rows_of`].
@@ -295,7 +301,7 @@ pub struct Trace {
     /// The tasks of each process id, computed on first use.
     pids: OnceLock<PidIndex>,
     /// The main task of the process of each task, computed on first use.
-    mains: OnceLock<Vec<u32>>,
+    mains: OnceLock<TiVec<TaskId, TaskId>>,
     /// The programs of each task, computed on first use.
     programs: OnceLock<ProgramIndex>,
     /// The names of programs, computed on first use.
@@ -305,7 +311,7 @@ pub struct Trace {
     /// What the kernel saw, by capture.
     scheduling: FxHashMap<u32, Scheduling>,
     /// Capture, thread id, birth and number of each task, in order; computed on first use.
-    by_tid: OnceLock<Vec<(u32, i32, i64, u32)>>,
+    by_tid: OnceLock<Vec<(u32, i32, i64, TaskId)>>,
 }
 
 /// All rows of a shorter task are looked at, which takes less time than to look up the rare ones.
@@ -350,13 +356,13 @@ impl Trace {
     }
 
     /// The task of a capture that had this thread id at a moment.
-    pub fn task_with_tid(&self, capture: u32, tid: i32, at_ns: i64) -> Option<u32> {
+    pub fn task_with_tid(&self, capture: u32, tid: i32, at_ns: i64) -> Option<TaskId> {
         let by_tid = self.by_tid.get_or_init(|| {
-            let of_task = |number: u32| {
-                let task = &self.tasks[number as usize];
+            let of_task = |number: TaskId| {
+                let task = &self.tasks[number];
                 (task.capture, task.tid, task.birth_ns, number)
             };
-            let mut all: Vec<_> = (0..self.tasks.len() as u32).map(of_task).collect();
+            let mut all: Vec<_> = self.tasks.keys().map(of_task).collect();
             all.sort_unstable();
             all
         });
@@ -387,9 +393,10 @@ impl Trace {
     }
 
     /// The main task of the process of each task. Valid after everything is read.
-    pub fn main_tasks(&self) -> &[u32] {
+    pub fn main_tasks(&self) -> &TiSlice<TaskId, TaskId> {
         self.mains.get_or_init(|| {
-            (0..self.tasks.len() as u32)
+            self.tasks
+                .keys()
                 .map(|task| main_task(&self.tasks, task))
                 .collect()
         })
@@ -402,13 +409,13 @@ impl Trace {
 
     /// Rows of a task in order of their starts.
     #[inline]
-    pub fn rows_of(&self, task: u32) -> &[u32] {
+    pub fn rows_of(&self, task: TaskId) -> &[u32] {
         self.task_rows.get(self.places_of(task)).unwrap_or(&[])
     }
 
     /// Shape numbers of these rows, in the same order. Most tables need few shapes and find their rows here. Valid after
     /// everything is read.
-    pub fn shapes_of(&self, task: u32) -> &[u32] {
+    pub fn shapes_of(&self, task: TaskId) -> &[u32] {
         self.contiguous()
             .shapes
             .get(self.places_of(task))
@@ -416,7 +423,7 @@ impl Trace {
     }
 
     /// Whether each of these rows is a call, by its index among them. Valid after everything is read.
-    pub fn are_calls(&self, task: u32) -> impl Fn(usize) -> bool + use<'_> {
+    pub fn are_calls(&self, task: TaskId) -> impl Fn(usize) -> bool + use<'_> {
         let (bits, first) = (&self.contiguous().calls, self.places_of(task).start);
         move |at| {
             bits.get((first + at) / 64)
@@ -430,7 +437,7 @@ impl Trace {
     }
 
     /// The rows of a task that have rare parts, as indexes among its rows, or `None` if the task is short.
-    pub fn rare_places(&self, task: u32) -> Option<impl Iterator<Item = usize> + use<'_>> {
+    pub fn rare_places(&self, task: TaskId) -> Option<impl Iterator<Item = usize> + use<'_>> {
         let range = self.places_of(task);
         let rows =
             (range.len() >= MIN_ROWS_TO_SKIP).then(|| self.contiguous().parts.rare_rows(&range))?;
@@ -444,16 +451,16 @@ impl Trace {
 
     /// The range of a task's rows in the list of all rows.
     #[inline]
-    fn places_of(&self, task: u32) -> Range<usize> {
+    fn places_of(&self, task: TaskId) -> Range<usize> {
         let bounds = self
             .task_offsets
-            .get(task as usize)
-            .zip(self.task_offsets.get(task as usize + 1));
+            .get(task.index())
+            .zip(self.task_offsets.get(task.index() + 1));
         bounds.map_or(0..0, |(&from, &to)| from as usize..to as usize)
     }
 
     /// Rows of a task from an index on, in order of their starts.
-    pub fn rows_from(&self, task: u32, row: u32) -> &[u32] {
+    pub fn rows_from(&self, task: TaskId, row: u32) -> &[u32] {
         let rows = self.rows_of(task);
         // Without a clock the rows are in the order of their lines.
         let at = self
@@ -463,7 +470,7 @@ impl Trace {
     }
 
     /// The index of a row among the rows of its task, which are in order of their starts.
-    pub fn place_of(&self, task: u32, row: u32) -> Option<usize> {
+    pub fn place_of(&self, task: TaskId, row: u32) -> Option<usize> {
         let rows = self.rows_of(task);
         let start_ns = self.events.start_ns(row);
         let from = rows.partition_point(|&other| self.events.start_ns(other) < start_ns);

@@ -17,6 +17,7 @@ use parsers::{Outcome, Text};
 use path::waits::wait_kinds::{never_returned, was_broken_off};
 use trace::store::event::EventKind;
 use trace::store::facts::{IsTorn, OpenFd};
+use trace::store::index::TaskId;
 
 table! {
     last_calls "The call in which each of their threads was when the capture or the process ended.";
@@ -63,9 +64,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// The last call of a task, if it did not return.
-fn unreturned(context: &TableContext<'_>, task: u32) -> Option<u32> {
+fn unreturned(context: &TableContext<'_>, task: TaskId) -> Option<u32> {
     let events = &context.trace.events;
-    let known = &context.trace.tasks[task as usize];
+    let known = &context.trace.tasks[task];
     let rows = context.trace.rows_of(task).iter().rev().copied();
     let row = rows
         .take(64)
@@ -79,8 +80,8 @@ fn unreturned(context: &TableContext<'_>, task: u32) -> Option<u32> {
 
 fn write(
     context: &TableContext<'_>,
-    main: u32,
-    task: u32,
+    main: TaskId,
+    task: TaskId,
     row: u32,
     builder: &mut TableBuilder<'_>,
 ) {
@@ -89,7 +90,7 @@ fn write(
         task,
         row,
         wait: wait(context, row),
-        killed_by: match trace.tasks[main as usize].ended {
+        killed_by: match trace.tasks[main].ended {
             Some(Ended::Killed(signal)) => Some(signal),
             _ => None,
         },
@@ -121,21 +122,21 @@ fn write(
 }
 
 /// Whether a call is printed as one that never returned, and the thread makes no other one, has no end, and others go on.
-fn is_gone(context: &TableContext<'_>, task: u32, row: u32) -> bool {
+fn is_gone(context: &TableContext<'_>, task: TaskId, row: u32) -> bool {
     let events = &context.trace.events;
     events.outcome(row) == Outcome::NoReturn
-        && context.trace.tasks[task as usize].ended.is_none()
+        && context.trace.tasks[task].ended.is_none()
         && last_row_of(context, task) > row
 }
 
 /// The number of calls that the task made before.
-fn calls_before(context: &TableContext<'_>, task: u32, row: u32) -> i64 {
+fn calls_before(context: &TableContext<'_>, task: TaskId, row: u32) -> i64 {
     let calls = context.calls_of(task);
     calls.take_while(|&other| other != row).count() as i64
 }
 
 /// The number of calls of this name on the same target that the task made before.
-fn same_before(context: &TableContext<'_>, task: u32, row: u32) -> i64 {
+fn same_before(context: &TableContext<'_>, task: TaskId, row: u32) -> i64 {
     let events = &context.trace.events;
     let is_same = |&other: &u32| {
         events.shape(other).syscall == events.shape(row).syscall
@@ -149,7 +150,7 @@ fn same_before(context: &TableContext<'_>, task: u32, row: u32) -> i64 {
 }
 
 /// The last row of the capture of a task.
-fn last_row_of(context: &TableContext<'_>, task: u32) -> u32 {
+fn last_row_of(context: &TableContext<'_>, task: TaskId) -> u32 {
     context
         .capture_of(task)
         .map_or(0, |capture| capture.rows.end.saturating_sub(1))

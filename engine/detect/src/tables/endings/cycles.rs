@@ -16,6 +16,7 @@ use parsers::{Outcome, Text};
 use path::waits::wait_kinds::{ends_file, wait_of_row};
 use rustc_hash::FxHashSet;
 use trace::store::heuristics::{MAX_CYCLE_CALLS, MIN_CYCLE_TURNS};
+use trace::store::index::TaskId;
 
 table! {
     last_cycles "The sequence of calls that these processes repeat until the capture ends.";
@@ -57,9 +58,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// The only task of a process that is still at work when the capture ends: all others are in calls that did not return.
-fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
+fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<TaskId> {
     let events = &context.trace.events;
-    let last_row = |task: u32| context.calls_of(task).next_back();
+    let last_row = |task: TaskId| context.calls_of(task).next_back();
     let last = process
         .tasks
         .iter()
@@ -73,7 +74,7 @@ fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<u32> {
 /// What is the same in each turn: the call with its error and the form of its target, and whether it returned anything.
 type Symbol = (u32, bool);
 
-fn write(context: &TableContext<'_>, task: u32, builder: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let mut rows: Vec<u32> = context.calls_of(task).rev().take(MAX_CALLS).collect();
     // The last call may be open, because the capture ends in it.
@@ -129,7 +130,7 @@ fn symbol(context: &TableContext<'_>, row: u32) -> Symbol {
 /// symbols of a turn are in reverse order.
 fn earlier_turns(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     turn: &[Symbol],
     first_row: u32,
 ) -> (usize, u32) {

@@ -16,6 +16,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
 use trace::store::facts::ConnectOutcome;
+use trace::store::index::TaskId;
 use trace::store::paths;
 
 table! {
@@ -45,7 +46,7 @@ const MAX_FAILURES: usize = 48;
 
 /// Calls with the same name, error and target.
 struct Failure {
-    task: u32,
+    task: TaskId,
     /// The error; of a connect in progress, how it ended.
     errno: Text,
     calls: i64,
@@ -79,7 +80,7 @@ fn failures(context: &TableContext<'_>, process: &EndedProcess) -> Vec<Failure> 
     found.split_off(found.len().saturating_sub(MAX_FAILURES))
 }
 
-fn of_task(context: &TableContext<'_>, task: u32) -> Vec<Failure> {
+fn of_task(context: &TableContext<'_>, task: TaskId) -> Vec<Failure> {
     let events = &context.trace.events;
     let mut later = Successes::default();
     let mut found: FxHashMap<(Text, Text, Text), Failure> = FxHashMap::default();

@@ -10,6 +10,7 @@ use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
 use parsers::{Outcome, Text};
+use trace::store::index::TaskId;
 
 table! {
     last_targets "What these processes worked on last, with success.";
@@ -56,7 +57,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     builder.finish()
 }
 
-fn add_steps(context: &TableContext<'_>, task: u32, steps: &mut Vec<Step>) {
+fn add_steps(context: &TableContext<'_>, task: TaskId, steps: &mut Vec<Step>) {
     let events = &context.trace.events;
     let from = steps.len();
     for row in context.calls_of(task).rev().take(MAX_CALLS) {

@@ -12,21 +12,22 @@ use parsers::Outcome;
 use parsers::syscalls::{Action, Transfer, Wait};
 use rustc_hash::FxHashMap;
 use trace::store::event::Shape;
+use trace::store::index::TaskId;
 use trace::store::trace::Capture;
 
 /// What waits at a pipe or pair.
 #[derive(Clone, Copy)]
 enum Waiting {
     /// What this task wrote.
-    Data(u32),
+    Data(TaskId),
     /// A task that reads.
-    Reader(u32),
+    Reader(TaskId),
 }
 
 /// Numbers of hand-overs by receiver and giver, in captures without a clock.
-pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(u32, u32), u64> {
+pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(TaskId, TaskId), u64> {
     let (trace, events) = (context.trace, &context.trace.events);
-    let has_clock = |task: u32| {
+    let has_clock = |task: TaskId| {
         context
             .capture_of(task)
             .is_none_or(|capture| capture.has_wall_clock())
@@ -47,7 +48,7 @@ pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(u32, u32), u64>
     if !kinds.any(|_| true) {
         return counts;
     }
-    let tasks = (0..trace.tasks.len() as u32).filter(|&task| !has_clock(task));
+    let tasks = trace.tasks.keys().filter(|&task| !has_clock(task));
     let mut rows: Vec<(u32, bool)> = tasks.flat_map(|task| kinds.calls(context, task)).collect();
     rows.sort_unstable();
     let mut waiting: FxHashMap<Ends, Waiting> = FxHashMap::default();

@@ -14,6 +14,7 @@ use parsers::{Outcome, Text};
 use path::waits::wait_kinds::wait_of_row;
 use trace::store::event::{NONE, Shape};
 use trace::store::heuristics::MAX_BETWEEN_ATTEMPTS_NS;
+use trace::store::index::TaskId;
 
 /// Locks that a task may try to get at once.
 const MAX_PENDING: usize = 4;
@@ -71,7 +72,7 @@ fn refusal(action: Action, op: &[u8]) -> Option<&'static [&'static [u8]]> {
 pub(super) fn attempts(
     context: &TableContext<'_>,
     steps: &ShapeIndex<Step>,
-    task: u32,
+    task: TaskId,
 ) -> Vec<Attempts> {
     let events = &context.trace.events;
     let mut all = OfTask {
@@ -150,7 +151,7 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(target: Text, task: u32, row: u32, start_ns: i64, end_ns: i64) -> Pending {
+    fn new(target: Text, task: TaskId, row: u32, start_ns: i64, end_ns: i64) -> Pending {
         let wait = LockWait {
             row,
             task,

@@ -6,6 +6,7 @@ use kit::table_support::shape_index::{ClassifiedCall, ShapeIndex};
 use parsers::Text;
 use rustc_hash::FxHashMap;
 use trace::parallel;
+use trace::store::index::TaskId;
 
 /// The role of a lookup in the current search.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub(super) fn reach_threshold(context: &TableContext<'_>, kinds: &ShapeIndex<Ans
     let Some(threshold) = context.threshold else {
         return true;
     };
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     let times: Vec<_> = parallel::flat_map(&tasks, |&task| times(context, kinds, task));
     threshold.reaching(&times).contains(&true)
 }
@@ -91,12 +92,9 @@ pub(super) fn reach_threshold(context: &TableContext<'_>, kinds: &ShapeIndex<Ans
 fn times(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Answer>,
-    task: u32,
+    task: TaskId,
 ) -> Vec<(u32, Text, i64)> {
-    let (events, capture) = (
-        &context.trace.events,
-        context.trace.tasks[task as usize].capture,
-    );
+    let (events, capture) = (&context.trace.events, context.trace.tasks[task].capture);
     let (mut search, mut sums) = (DirectorySearch::default(), FxHashMap::default());
     for call in kinds.by_program(context, task) {
         let target = events.target(call.row);

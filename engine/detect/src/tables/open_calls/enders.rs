@@ -7,27 +7,29 @@ use parsers::{NO_NS, Outcome, Text};
 use path::waits::effects::deed;
 use path::waits::shape_facts::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace::store::event::{EventKind, NONE, ThreadWait};
+use trace::store::event::{EventKind, ThreadWait};
 use trace::store::facts::OpenThreadWait;
+use trace::store::index::TaskId;
 use trace::store::task_relations::{descends, main_task, same_process};
+use trace::store::trace::Capture;
 
 /// The task that could end an open call, by its role.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ender {
     /// It holds the file lock.
-    Holder(u32),
+    Holder(TaskId),
     /// It is the child.
-    Child(u32),
+    Child(TaskId),
     /// It uses the other end of the pipe or socket.
-    Peer(u32),
+    Peer(TaskId),
     /// It reads from the pipe or socket that the call writes to.
-    Reader(u32),
+    Reader(TaskId),
     /// It is a thread of the same process, and took the lock last.
-    Owner(u32),
+    Owner(TaskId),
 }
 
 impl Ender {
-    pub(super) fn task(&self) -> Option<u32> {
+    pub(super) fn task(&self) -> Option<TaskId> {
         match *self {
             Ender::Holder(task)
             | Ender::Child(task)
@@ -37,7 +39,7 @@ impl Ender {
         }
     }
 
-    pub(super) fn holder(&self) -> Option<u32> {
+    pub(super) fn holder(&self) -> Option<TaskId> {
         if let Ender::Holder(task) = *self {
             Some(task)
         } else {
@@ -45,7 +47,7 @@ impl Ender {
         }
     }
 
-    pub(super) fn child(&self) -> Option<u32> {
+    pub(super) fn child(&self) -> Option<TaskId> {
         if let Ender::Child(task) = *self {
             Some(task)
         } else {
@@ -53,7 +55,7 @@ impl Ender {
         }
     }
 
-    pub(super) fn peer(&self) -> Option<u32> {
+    pub(super) fn peer(&self) -> Option<TaskId> {
         if let Ender::Peer(task) = *self {
             Some(task)
         } else {
@@ -61,7 +63,7 @@ impl Ender {
         }
     }
 
-    pub(super) fn reader(&self) -> Option<u32> {
+    pub(super) fn reader(&self) -> Option<TaskId> {
         if let Ender::Reader(task) = *self {
             Some(task)
         } else {
@@ -69,7 +71,7 @@ impl Ender {
         }
     }
 
-    pub(super) fn owner(&self) -> Option<u32> {
+    pub(super) fn owner(&self) -> Option<TaskId> {
         if let Ender::Owner(task) = *self {
             Some(task)
         } else {
@@ -85,12 +87,12 @@ type Address = (u32, i32, Text);
 #[derive(Default)]
 pub(super) struct Enders {
     /// The task that locked a file last, if it has not unlocked it.
-    holders: FxHashMap<(u32, Text), u32>,
+    holders: FxHashMap<(u32, Text), TaskId>,
     /// The tasks that wrote to a pipe and that read from it last.
-    writers: FxHashMap<(u32, Text), u32>,
-    readers: FxHashMap<(u32, Text), u32>,
+    writers: FxHashMap<(u32, Text), TaskId>,
+    readers: FxHashMap<(u32, Text), TaskId>,
     /// The threads that waited for locks and got them, and did not wake the next waiter since.
-    owners: FxHashMap<Address, u32>,
+    owners: FxHashMap<Address, TaskId>,
     /// Addresses at which threads that waited also woke others: locks.
     handed_on: FxHashSet<Address>,
 }
@@ -100,7 +102,7 @@ impl Enders {
         let events = &context.trace.events;
         let key = |row: u32| {
             (
-                context.trace.tasks[events.task(row) as usize].capture,
+                context.trace.tasks[events.task(row)].capture,
                 events.target(row),
             )
         };
@@ -168,10 +170,10 @@ impl Enders {
     pub(super) fn of(&self, context: &TableContext<'_>, call: &OpenCall) -> Option<Ender> {
         let trace = context.trace;
         let key = (
-            trace.tasks[call.task as usize].capture,
+            trace.tasks[call.task].capture,
             trace.events.target(call.row),
         );
-        let other = |known: &FxHashMap<(u32, Text), u32>| {
+        let other = |known: &FxHashMap<(u32, Text), TaskId>| {
             known.get(&key).copied().filter(|&task| {
                 !same_process(trace, task, call.task) && is_alive(context, call, task)
             })
@@ -242,14 +244,12 @@ impl Enders {
 }
 
 /// Whether a task lives when the capture ends, or when a signal breaks off the call.
-pub(super) fn is_alive(context: &TableContext<'_>, call: &OpenCall, task: u32) -> bool {
-    let Some(known) = context.trace.tasks.get(task as usize) else {
+pub(super) fn is_alive(context: &TableContext<'_>, call: &OpenCall, task: TaskId) -> bool {
+    let Some(known) = context.trace.tasks.get(task) else {
         return false;
     };
-    let outlives = || {
-        call.killed_by.is_some()
-            && known.last_line >= context.trace.tasks[call.task as usize].last_line
-    };
+    let outlives =
+        || call.killed_by.is_some() && known.last_line >= context.trace.tasks[call.task].last_line;
     known.death_ns == NO_NS && known.ended.is_none() || outlives()
 }
 
@@ -259,7 +259,7 @@ pub(super) fn is_at_work(
     context: &TableContext<'_>,
     open: &[OpenCall],
     call: &OpenCall,
-    ender: Option<u32>,
+    ender: Option<TaskId>,
 ) -> bool {
     if !matches!(call.wait, Some(Wait::Read | Wait::Peer)) || call.killed_by.is_some() {
         return false;
@@ -280,7 +280,7 @@ pub(super) fn is_at_work(
             && direction(other.row) != direction(call.row)
     };
     let may_be_pipe = target.is_empty() || target.starts_with(b"pipe:");
-    let runs = |task: u32| {
+    let runs = |task: TaskId| {
         let waits = open
             .iter()
             .any(|other| other.task == task && other.wait.is_some() && !meets(other));
@@ -291,21 +291,21 @@ pub(super) fn is_at_work(
 }
 
 fn address(context: &TableContext<'_>, row: u32) -> Address {
-    let task = &context.trace.tasks[context.trace.events.task(row) as usize];
+    let task = &context.trace.tasks[context.trace.events.task(row)];
     (task.capture, task.pid, context.trace.events.target(row))
 }
 
 /// The living process that a wait names, where the capture does not show who created it.
-fn awaited_process(context: &TableContext<'_>, call: &OpenCall) -> Option<u32> {
+fn awaited_process(context: &TableContext<'_>, call: &OpenCall) -> Option<TaskId> {
     let events = &context.trace.events;
     let name = std::str::from_utf8(events.texts.bytes(events.target(call.row))).ok()?;
     let pid: i32 = name.parse().ok()?;
-    let tasks = context.capture_of(call.task)?.tasks.clone();
+    let tasks = context.capture_of(call.task)?.task_ids();
     tasks.rev().find(|&task| {
-        let known = &context.trace.tasks[task as usize];
+        let known = &context.trace.tasks[task];
         known.pid == pid
             && !known.is_thread
-            && known.creator == NONE
+            && known.creator == TaskId::NONE
             && is_alive(context, call, task)
     })
 }
@@ -314,16 +314,17 @@ fn awaited_process(context: &TableContext<'_>, call: &OpenCall) -> Option<u32> {
 fn children<'a>(
     context: &'a TableContext<'_>,
     call: &'a OpenCall,
-) -> impl Iterator<Item = u32> + 'a {
+) -> impl Iterator<Item = TaskId> + 'a {
     let (trace, task) = (context.trace, call.task);
     let tasks = context
         .capture_of(task)
-        .map_or(0..0, |capture| capture.tasks.clone());
-    let is_child = move |&other: &u32| {
-        let known = &trace.tasks[other as usize];
+        .into_iter()
+        .flat_map(Capture::task_ids);
+    let is_child = move |&other: &TaskId| {
+        let known = &trace.tasks[other];
         // A terminal sends its signals to children, too, and these may die first.
         let lives = is_alive(context, call, other) || call.killed_by.is_some();
-        let is_own = !known.is_thread && known.creator != NONE;
+        let is_own = !known.is_thread && known.creator != TaskId::NONE;
         lives
             && is_own
             && main_task(trace, known.creator) == main_task(trace, task)

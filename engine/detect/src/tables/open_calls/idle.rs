@@ -14,6 +14,7 @@ use parsers::facts::IsFifo;
 use parsers::syscalls::{Action, Transfer, Wait};
 use path::waits::wait_kinds::wait_of_row;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::targets::{ACCEPTED, is_server_side, may_be_stream};
 use trace::store::task_relations::same_process;
 
@@ -120,7 +121,7 @@ pub(super) fn is_held_by_write(
     }
     open.iter().any(|other| {
         let writes = context.trace.events.action(other.row).transfer() == Some(Transfer::Write);
-        let both_attached = !tasks[other.task as usize].born && !tasks[call.task as usize].born;
+        let both_attached = !tasks[other.task].born && !tasks[call.task].born;
         let may_be_thread = both_attached || same_process(context.trace, other.task, call.task);
         other.task != call.task
             && other.wait == Some(Wait::Peer)
@@ -133,17 +134,17 @@ pub(super) fn is_held_by_write(
 /// Whether another thread of the process does something else than to wait for a thread. Of tasks that the tracer attached
 /// to, the process is unknown: they may be threads of one.
 fn has_busy_threads(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
-    let waits_alike = |task: u32| {
+    let waits_alike = |task: TaskId| {
         open.iter()
             .any(|other| other.task == task && other.wait == Some(Wait::Lock))
     };
     context.capture_of(call.task).is_some_and(|capture| {
-        capture.tasks.clone().any(|other| {
+        capture.task_ids().any(|other| {
             let tasks = &context.trace.tasks;
-            let both_attached = !tasks[other as usize].born && !tasks[call.task as usize].born;
+            let both_attached = !tasks[other].born && !tasks[call.task].born;
             let may_be_thread = other != call.task
                 && (both_attached || same_process(context.trace, other, call.task));
-            may_be_thread && tasks[other as usize].ended.is_none() && !waits_alike(other)
+            may_be_thread && tasks[other].ended.is_none() && !waits_alike(other)
         })
     })
 }

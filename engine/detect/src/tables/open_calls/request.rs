@@ -10,6 +10,7 @@ use super::OpenCall;
 use kit::table_support::context::TableContext;
 use parsers::syscalls::Transfer;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::targets::may_be_stream;
 use trace::store::task_relations::same_process;
 
@@ -43,7 +44,7 @@ fn of_socket(context: &TableContext<'_>, row: u32) -> Option<Transfer> {
 }
 
 /// Whether another thread of the process writes to the same socket later.
-fn others_answer(context: &TableContext<'_>, task: u32, request: u32) -> bool {
+fn others_answer(context: &TableContext<'_>, task: TaskId, request: u32) -> bool {
     let (trace, events) = (context.trace, &context.trace.events);
     let (target, since_ns) = (events.target(request), events.start_ns(request));
     let answers =

@@ -14,9 +14,11 @@ use parsers::{NO_ID, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::ThreadWait;
 use trace::store::facts::OpenThreadWait;
+use trace::store::index::TaskId;
 use trace::store::outcomes::was_broken_off;
 use trace::store::task_relations::{main_task, same_process};
 use trace::store::tasks::Task;
+use trace::store::trace::Capture;
 
 /// The threads of a process at the end of the capture.
 #[derive(Clone, Copy)]
@@ -46,12 +48,13 @@ pub(super) struct Threads {
 
 impl Threads {
     pub(super) fn new(context: &TableContext<'_>, open: &[OpenCall]) -> Threads {
-        let calls: FxHashMap<u32, &OpenCall> = open.iter().map(|call| (call.task, call)).collect();
+        let calls: FxHashMap<TaskId, &OpenCall> =
+            open.iter().map(|call| (call.task, call)).collect();
         let is_still =
-            |task: u32| calls.contains_key(&task) && context.trace.tasks[task as usize].calls == 1;
+            |task: TaskId| calls.contains_key(&task) && context.trace.tasks[task].calls == 1;
         let captures: FxHashSet<u32> = open
             .iter()
-            .map(|call| context.trace.tasks[call.task as usize].capture)
+            .map(|call| context.trace.tasks[call.task].capture)
             .collect();
         let still = captures.into_iter().filter(|&number| {
             context
@@ -59,7 +62,7 @@ impl Threads {
                 .captures
                 .get(number as usize)
                 .is_some_and(|capture| {
-                    capture.ended_ns().is_none() && capture.tasks.clone().all(is_still)
+                    capture.ended_ns().is_none() && capture.task_ids().all(is_still)
                 })
         });
         let mut threads = Threads {
@@ -77,7 +80,7 @@ impl Threads {
 
     /// For how long the capture shows the call.
     pub(super) fn seen_ns(&self, context: &TableContext<'_>, call: &OpenCall) -> i64 {
-        let capture = context.trace.tasks[call.task as usize].capture;
+        let capture = context.trace.tasks[call.task].capture;
         let shown_ns = if self.still.contains(&capture) {
             NO_NS
         } else {
@@ -127,47 +130,46 @@ pub(super) fn is_first_of_kind(context: &TableContext<'_>, call: &OpenCall) -> b
 }
 
 /// Whether no other thread of the process has a line.
-pub(super) fn is_alone(context: &TableContext<'_>, task: u32) -> bool {
+pub(super) fn is_alone(context: &TableContext<'_>, task: TaskId) -> bool {
     let numbers = context
         .capture_of(task)
-        .map_or(0..0, |capture| capture.tasks.clone());
+        .into_iter()
+        .flat_map(Capture::task_ids);
     numbers
         .into_iter()
         .all(|other| other == task || !same_process(context.trace, other, task))
 }
 
 fn key(context: &TableContext<'_>, call: &OpenCall) -> (u32, i32, bool) {
-    let task = &context.trace.tasks[call.task as usize];
+    let task = &context.trace.tasks[call.task];
     (task.capture, task.pid, task.born)
 }
 
 fn process_end(
     context: &TableContext<'_>,
     threads: &Threads,
-    open: &FxHashMap<u32, &OpenCall>,
+    open: &FxHashMap<TaskId, &OpenCall>,
     call: &OpenCall,
 ) -> ProcessEnd {
     let tasks = &context.trace.tasks;
     let lives = |task: &Task| task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
     let numbers = context
         .capture_of(call.task)
-        .map_or(0..0, |capture| capture.tasks.clone());
-    let living: Vec<u32> = numbers
-        .filter(|&other| lives(&tasks[other as usize]))
-        .collect();
-    let own: Vec<u32> = living
+        .into_iter()
+        .flat_map(Capture::task_ids);
+    let living: Vec<TaskId> = numbers.filter(|&other| lives(&tasks[other])).collect();
+    let own: Vec<TaskId> = living
         .iter()
         .copied()
         .filter(|&other| same_process(context.trace, other, call.task))
         .collect();
-    let may_be_own = |other: u32| {
-        own.contains(&other) || !tasks[other as usize].born && !tasks[call.task as usize].born
-    };
-    let is_silent = |&other: &u32| context.trace.rows_of(other).is_empty();
+    let may_be_own =
+        |other: TaskId| own.contains(&other) || !tasks[other].born && !tasks[call.task].born;
+    let is_silent = |&other: &TaskId| context.trace.rows_of(other).is_empty();
     let is_quiet = living
         .iter()
         .all(|other| open.contains_key(other) || is_silent(other) || !may_be_own(*other));
-    let main_pid = tasks[main_task(context.trace, call.task) as usize].pid;
+    let main_pid = tasks[main_task(context.trace, call.task)].pid;
     let attached = context
         .capture_of(call.task)
         .and_then(|capture| capture.attached_process);
@@ -183,7 +185,7 @@ fn process_end(
                 .iter()
                 .any(|task| open.get(task).is_some_and(|wait| is_named(context, wait)))
     };
-    let waits_inward = |other: &u32| {
+    let waits_inward = |other: &TaskId| {
         open.get(other)
             .is_some_and(|wait| wait.wait == Some(Wait::Lock))
     };
@@ -207,7 +209,7 @@ fn process_end(
 
 /// Whether the capture has all threads of the process.
 pub(super) fn is_complete(context: &TableContext<'_>, call: &OpenCall) -> bool {
-    let main = &context.trace.tasks[main_task(context.trace, call.task) as usize];
+    let main = &context.trace.tasks[main_task(context.trace, call.task)];
     context.capture_of(call.task).is_some_and(|capture| {
         let is_attached = main.pid != NO_ID && capture.attached_process == Some((main.pid, 0));
         capture.unseen_threads == 0 && capture.elisions.is_empty() && (main.born || is_attached)
@@ -215,14 +217,12 @@ pub(super) fn is_complete(context: &TableContext<'_>, call: &OpenCall) -> bool {
 }
 
 /// Whether only another thread of the process, or a signal, can end the wait.
-fn waits_for_thread(context: &TableContext<'_>, own: &[u32], call: &OpenCall) -> bool {
+fn waits_for_thread(context: &TableContext<'_>, own: &[TaskId], call: &OpenCall) -> bool {
     let events = &context.trace.events;
     let has_limit = events.requested_ns(call.row).is_some_and(|ns| ns != NO_NS);
     let ends_by_thread = match events.facts.get::<OpenThreadWait>(call.row) {
         Some(ThreadWait::Limited) => false,
-        Some(&ThreadWait::End(id)) => own
-            .iter()
-            .any(|&task| context.trace.tasks[task as usize].tid == id),
+        Some(&ThreadWait::End(id)) => own.iter().any(|&task| context.trace.tasks[task].tid == id),
         Some(ThreadWait::Lock) | None => events
             .texts
             .bytes(events.shape(call.row).op)

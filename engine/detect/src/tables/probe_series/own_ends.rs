@@ -12,6 +12,7 @@ use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::facts::PolledTargets;
+use trace::store::index::TaskId;
 use trace::store::targets::is_eventfd;
 use trace::store::trace::Trace;
 
@@ -56,7 +57,7 @@ impl OwnEnds {
             },
         );
         let mut pairs: FxHashMap<Ends, Pair> = FxHashMap::default();
-        for task in (0..trace.tasks.len() as u32).filter(|_| kinds.any(|_| true)) {
+        for task in trace.tasks.keys().filter(|_| kinds.any(|_| true)) {
             let Some(process) = process(trace, task) else {
                 continue;
             };
@@ -129,11 +130,8 @@ impl Pair {
     }
 }
 
-fn process(trace: &Trace, task: u32) -> Option<Process> {
-    trace
-        .tasks
-        .get(task as usize)
-        .map(|task| (task.capture, task.pid))
+fn process(trace: &Trace, task: TaskId) -> Option<Process> {
+    trace.tasks.get(task).map(|task| (task.capture, task.pid))
 }
 
 fn use_of(action: Action, outcome: Outcome) -> Option<Use> {

@@ -11,6 +11,7 @@ use path::waits::wait_kinds::{wait_of_row, was_broken_off};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::{EventKind, NONE};
+use trace::store::index::TaskId;
 use trace::store::time_limits::min_duration_ns;
 
 /// Number of rows after the fork of a child that are searched for the wait for it.
@@ -26,7 +27,7 @@ pub(crate) struct Pause {
     /// The last call, if a signal interrupted the sleep and the task resumed it.
     pub last_row: u32,
     /// The child that sleeps; [`NONE`] if the task sleeps itself.
-    pub sleeper: u32,
+    pub sleeper: TaskId,
     /// Actual duration in nanoseconds.
     pub dur_ns: i64,
     /// Requested duration in nanoseconds.
@@ -36,7 +37,7 @@ pub(crate) struct Pause {
 }
 
 /// The pauses of each task that has any, sorted; ordered by task.
-pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
+pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(TaskId, Vec<Pause>)> {
     let sleeps = sleeping(context);
     // Runtimes sleep in a wait for an address whose time runs out.
     let polls = ShapeIndex::new(context, |action, shape| {
@@ -46,8 +47,8 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
         may_expire(context, wait, shape).then_some(wait)
     });
     let ends = ProcessEnds::new(context);
-    let tasks: Vec<u32> = context.tasks().collect();
-    let own: Vec<(u32, Vec<Pause>)> = tasks
+    let tasks: Vec<TaskId> = context.tasks().collect();
+    let own: Vec<(TaskId, Vec<Pause>)> = tasks
         .par_iter()
         .map(|&task| {
             let slept = sleeps_of(context, &sleeps, task).map(|row| pause(context, row, false));
@@ -64,7 +65,7 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
         })
         .filter(|(_, pauses)| !pauses.is_empty())
         .collect();
-    let mut all: FxHashMap<u32, Vec<Pause>> = FxHashMap::default();
+    let mut all: FxHashMap<TaskId, Vec<Pause>> = FxHashMap::default();
     for (task, pauses) in own {
         if let Some((creator, pause)) = of_creator(context, task, &pauses) {
             all.entry(creator).or_default().push(pause);
@@ -84,7 +85,7 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
 /// sh      |fork|~~~~ wait4 ~~~~|date|fork|~~~~ wait4 ~~~~|
 /// sleep        |-- sleep 1 s --|         |-- sleep 1 s --|
 /// ```
-pub(crate) fn only_pauses(context: &TableContext<'_>) -> FxHashSet<u32> {
+pub(crate) fn only_pauses(context: &TableContext<'_>) -> FxHashSet<TaskId> {
     let events = &context.trace.events;
     let changes = ShapeIndex::new(context, |action, shape| {
         (shape.outcome == Outcome::Ok && changes(action)).then_some(())
@@ -93,8 +94,8 @@ pub(crate) fn only_pauses(context: &TableContext<'_>) -> FxHashSet<u32> {
         .into_iter()
         .flat_map(|(_, pauses)| pauses)
         .map(|pause| pause.sleeper);
-    let is_quiet = |&child: &u32| {
-        let ran = context.trace.tasks[child as usize]
+    let is_quiet = |&child: &TaskId| {
+        let ran = context.trace.tasks[child]
             .programs
             .last()
             .map_or(NO_NS, |program| program.from_ns);
@@ -103,7 +104,7 @@ pub(crate) fn only_pauses(context: &TableContext<'_>) -> FxHashSet<u32> {
             .all(|(row, ())| events.start_ns(row) < ran)
     };
     sleepers
-        .filter(|&child| child != NONE)
+        .filter(|&child| child != TaskId::NONE)
         .filter(is_quiet)
         .collect()
 }
@@ -134,7 +135,7 @@ impl Pause {
     /// itself a wait for children that may return this child.
     pub(super) fn is_work_beside(&self, context: &TableContext<'_>, probe: u32) -> bool {
         let events = &context.trace.events;
-        let Some(child) = context.trace.tasks.get(self.sleeper as usize) else {
+        let Some(child) = context.trace.tasks.get(self.sleeper) else {
             return false;
         };
         let named = events.texts.bytes(events.target(probe));
@@ -143,7 +144,7 @@ impl Pause {
             || !self.is_waited_for(context, events.task(probe))
     }
 
-    fn is_waited_for(&self, context: &TableContext<'_>, task: u32) -> bool {
+    fn is_waited_for(&self, context: &TableContext<'_>, task: TaskId) -> bool {
         let events = &context.trace.events;
         let later = context
             .trace
@@ -156,7 +157,7 @@ impl Pause {
 
     /// The calls of the pause; all calls of the child if a child sleeps.
     pub(crate) fn rows(&self, context: &TableContext<'_>) -> Vec<u32> {
-        if self.sleeper != NONE {
+        if self.sleeper != TaskId::NONE {
             return context.calls_of(self.sleeper).collect();
         }
         let rows = context
@@ -183,7 +184,7 @@ fn pause(context: &TableContext<'_>, row: u32, is_wait: bool) -> Pause {
         at: row,
         row,
         last_row: row,
-        sleeper: NONE,
+        sleeper: TaskId::NONE,
         dur_ns,
         asked_ns: events.requested_ns(row),
         is_wait,
@@ -199,7 +200,7 @@ fn pause(context: &TableContext<'_>, row: u32, is_wait: bool) -> Pause {
 /// ```
 fn joined(
     context: &TableContext<'_>,
-    task: u32,
+    task: TaskId,
     pauses: impl Iterator<Item = Pause>,
 ) -> Vec<Pause> {
     let events = &context.trace.events;
@@ -230,9 +231,13 @@ fn joined(
 }
 
 /// The pause that a child means for its creator, if it sleeps for at least half of its lifetime.
-fn of_creator(context: &TableContext<'_>, task: u32, pauses: &[Pause]) -> Option<(u32, Pause)> {
-    let child = context.trace.tasks.get(task as usize)?;
-    let known = child.creator != NONE
+fn of_creator(
+    context: &TableContext<'_>,
+    task: TaskId,
+    pauses: &[Pause],
+) -> Option<(TaskId, Pause)> {
+    let child = context.trace.tasks.get(task)?;
+    let known = child.creator != TaskId::NONE
         && child.created_by != NONE
         && !child.is_thread
         && !child.programs.is_empty();

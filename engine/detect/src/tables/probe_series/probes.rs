@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::{EventKind, NONE, Shape};
 use trace::store::facts::ConnectOutcome;
 use trace::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
+use trace::store::index::TaskId;
 use trace::store::outcomes::found_no_child;
 
 /// The probed object.
@@ -54,11 +55,14 @@ pub(super) struct ProbeIndex {
     may_fail: ShapeIndex<()>,
     own_ends: OwnEnds,
     /// Children that are not pauses, by creator: the call that created the child, and the child.
-    children: FxHashMap<u32, Vec<(u32, u32)>>,
+    children: FxHashMap<TaskId, Vec<(u32, TaskId)>>,
 }
 
 impl ProbeIndex {
-    pub(super) fn new(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> ProbeIndex {
+    pub(super) fn new(
+        context: &TableContext<'_>,
+        all_pauses: &[(TaskId, Vec<Pause>)],
+    ) -> ProbeIndex {
         let events = &context.trace.events;
         let text = |text: Text| events.texts.bytes(text);
         // A call that failed once because of others is a probe even where it succeeds.
@@ -104,14 +108,14 @@ impl ProbeIndex {
         let may_fail = ShapeIndex::by_target(context, may_fail, |_, action, shape| {
             classify(action, shape).map(|_| ())
         });
-        let sleepers: FxHashSet<u32> = all_pauses
+        let sleepers: FxHashSet<TaskId> = all_pauses
             .iter()
             .flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper))
             .collect();
-        let mut children: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
-        for (number, task) in (0..).zip(&context.trace.tasks) {
+        let mut children: FxHashMap<TaskId, Vec<(u32, TaskId)>> = FxHashMap::default();
+        for (number, task) in context.trace.tasks.iter_enumerated() {
             let ran = !task.is_thread
-                && task.creator != NONE
+                && task.creator != TaskId::NONE
                 && task.created_by != NONE
                 && !task.programs.is_empty();
             if ran && !sleepers.contains(&number) {
@@ -143,7 +147,7 @@ impl ProbeIndex {
     pub(super) fn between(
         &self,
         context: &TableContext<'_>,
-        task: u32,
+        task: TaskId,
         before: Option<&Pause>,
         after: Option<&Pause>,
         around: usize,
@@ -232,7 +236,7 @@ impl ProbeIndex {
             failed,
             errno,
             row,
-            child: NONE,
+            child: TaskId::NONE,
         })
     }
 
@@ -240,7 +244,7 @@ impl ProbeIndex {
     fn commands<'a>(
         &'a self,
         context: &'a TableContext<'_>,
-        task: u32,
+        task: TaskId,
         first: u32,
         last: u32,
     ) -> impl Iterator<Item = Probe> + 'a {
@@ -250,7 +254,7 @@ impl ProbeIndex {
             .iter()
             .take_while(move |&&(row, _)| row <= last);
         here.filter_map(move |&(row, child)| {
-            let known = context.trace.tasks.get(child as usize)?;
+            let known = context.trace.tasks.get(child)?;
             let program = known.programs.last()?;
             let failed = known.ended? != Ended::Exited(0);
             let words = if program.argv.is_some() {

@@ -11,14 +11,15 @@ use parsers::syscalls::Wait;
 use path::waits::wait_kinds::wait_of_row;
 use rustc_hash::FxHashMap;
 use trace::parallel;
-use trace::store::event::{EventKind, NONE};
+use trace::store::event::EventKind;
 use trace::store::heuristics::{MAX_SPIN_CALLS, MIN_SPIN_PROBES};
+use trace::store::index::TaskId;
 
 /// Failed probes of a task in close succession.
 #[derive(Clone, Copy)]
 pub(crate) struct Spin {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// The probed object.
     pub key: ProbeKey,
     /// The poll without a pause that goes with each of them, or the other way round.
@@ -68,11 +69,11 @@ impl Spin {
 /// The longest spin of each task on each object.
 pub(crate) fn spins(context: &TableContext<'_>) -> Vec<Spin> {
     let probes = ProbeIndex::new(context, &[]);
-    let tasks: Vec<u32> = context.tasks().collect();
+    let tasks: Vec<TaskId> = context.tasks().collect();
     parallel::flat_map(&tasks, |&task| of_task(context, &probes, task))
 }
 
-fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Spin> {
+fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: TaskId) -> Vec<Spin> {
     let events = &context.trace.events;
     let mut longest: FxHashMap<ProbeKey, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
@@ -113,7 +114,7 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Sp
         }
         match probes
             .probe(context, row, false)
-            .filter(|probe| probe.child == NONE)
+            .filter(|probe| probe.child == TaskId::NONE)
         {
             Some(probe) => match &mut now {
                 Some(spin) if near && spin.key == probe.key => {

@@ -11,6 +11,7 @@ use kit::table_support::context::TableContext;
 use kit::table_support::sockets::{SocketCall, Sockets};
 use parsers::syscalls::Wait;
 use trace::store::heuristics::DELAYED_ACK_NS;
+use trace::store::index::TaskId;
 
 /// Maximum number of calls of the peer that are checked per request.
 const MAX_CALLS: usize = 64;
@@ -73,7 +74,7 @@ pub(super) fn waits_of_peer(
 }
 
 /// The task that ended a wait for an answer, and the time.
-fn answered_by(context: &TableContext<'_>, row: u32) -> Option<(u32, i64)> {
+fn answered_by(context: &TableContext<'_>, row: u32) -> Option<(TaskId, i64)> {
     let events = &context.trace.events;
     let task = events.task(row);
     events.end_ns(row)?;

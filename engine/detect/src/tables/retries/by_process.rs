@@ -17,6 +17,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
 use trace::store::facts::ConnectOutcome;
+use trace::store::index::TaskId;
 
 /// Attempts of a process to connect to one address.
 pub(super) struct Series {
@@ -35,7 +36,7 @@ pub(super) struct Series {
 /// One connect.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt {
-    pub task: u32,
+    pub task: TaskId,
     pub row: u32,
     pub start_ns: i64,
     /// When its outcome was known.
@@ -62,7 +63,7 @@ struct Between {
 }
 
 /// Repeated connects of each process.
-pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -> Vec<Series> {
+pub(super) fn series(context: &TableContext<'_>, pauses: &[(TaskId, Vec<Pause>)]) -> Vec<Series> {
     let connects = ShapeIndex::new(context, |action, _| {
         (action == Action::Connects).then_some(())
     });
@@ -144,7 +145,11 @@ fn is_in_progress(context: &TableContext<'_>, row: u32) -> bool {
 }
 
 /// The waits of a process that ended because their time was over, in the order of their starts.
-fn waited(context: &TableContext<'_>, tasks: &[u32], pauses: &[(u32, Vec<Pause>)]) -> Vec<Waited> {
+fn waited(
+    context: &TableContext<'_>,
+    tasks: &[TaskId],
+    pauses: &[(TaskId, Vec<Pause>)],
+) -> Vec<Waited> {
     let events = &context.trace.events;
     let own = pauses
         .iter()

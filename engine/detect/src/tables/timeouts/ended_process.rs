@@ -7,12 +7,13 @@ use parsers::{Outcome, Text};
 use path::waits::wait_kinds::{is_probe, resumed};
 use trace::store::event::EventKind;
 use trace::store::heuristics::MAX_CALLS_BETWEEN_PARTS;
+use trace::store::index::TaskId;
 
 /// What a wait waits for: its target, or the command of the process that is ended because the wait expired.
 pub(super) fn awaited_target(
     context: &TableContext<'_>,
     victims: &Victims<'_>,
-    task: u32,
+    task: TaskId,
     expired: u32,
 ) -> Text {
     let (trace, events) = (context.trace, &context.trace.events);
@@ -25,7 +26,7 @@ pub(super) fn awaited_target(
     };
     let victim = victims
         .of(task, kill)
-        .and_then(|victim| trace.tasks.get(victim as usize));
+        .and_then(|victim| trace.tasks.get(victim));
     let program = victim.and_then(|victim| victim.programs.last());
     program.map_or(target, |program| {
         if program.argv.is_some() {
@@ -41,7 +42,7 @@ pub(super) fn awaited_target(
 pub(super) fn meanwhile(
     context: &TableContext<'_>,
     victims: &Victims<'_>,
-    task: u32,
+    task: TaskId,
     expired: u32,
 ) -> Option<String> {
     const MAX_GENERATIONS: usize = 16;
@@ -55,16 +56,12 @@ pub(super) fn meanwhile(
                 name_at(context, victim, at_ns)?
             ));
         };
-        let lives = |&child: &u32| {
-            let known = &trace.tasks[child as usize];
+        let lives = |&child: &TaskId| {
+            let known = &trace.tasks[child];
             known.creator == victim && known.birth_ns <= at_ns && known.end_ns() >= at_ns
         };
         let waits = events.action(row).wait() == Some(Wait::Child);
-        match (0..trace.tasks.len() as u32)
-            .rev()
-            .filter(|_| waits)
-            .find(lives)
-        {
+        match trace.tasks.keys().rev().filter(|_| waits).find(lives) {
             Some(child) => victim = child,
             None => {
                 let shape = events.shape(row);
@@ -77,7 +74,7 @@ pub(super) fn meanwhile(
 }
 
 /// The call that a task was in at a moment.
-fn open_call(context: &TableContext<'_>, task: u32, at_ns: i64) -> Option<u32> {
+fn open_call(context: &TableContext<'_>, task: TaskId, at_ns: i64) -> Option<u32> {
     let (trace, events) = (context.trace, &context.trace.events);
     let rows = trace.rows_of(task);
     let before = rows.partition_point(|&row| events.start_ns(row) <= at_ns);
@@ -92,19 +89,19 @@ fn open_call(context: &TableContext<'_>, task: u32, at_ns: i64) -> Option<u32> {
         .then_some(last)
 }
 
-fn name_at(context: &TableContext<'_>, task: u32, at_ns: i64) -> Option<String> {
+fn name_at(context: &TableContext<'_>, task: TaskId, at_ns: i64) -> Option<String> {
     let program = context.selection.program_index.at(task, at_ns)?;
     let path = context.trace.events.texts.string(program.path);
     Some(path.rsplit('/').next().unwrap_or(&path).to_owned())
 }
 
 /// Whether a task sends a signal shortly after an expired wait for a signal or a child.
-pub(super) fn ends_awaited_process(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
+pub(super) fn ends_awaited_process(context: &TableContext<'_>, task: TaskId, expired: u32) -> bool {
     signal_sent_after(context, task, expired).is_some()
 }
 
 /// The call that sends it.
-fn signal_sent_after(context: &TableContext<'_>, task: u32, expired: u32) -> Option<u32> {
+fn signal_sent_after(context: &TableContext<'_>, task: TaskId, expired: u32) -> Option<u32> {
     let events = &context.trace.events;
     if !matches!(
         events.action(expired).wait(),

@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 use trace::store::event::EventKind;
 use trace::store::events::EventTable;
 use trace::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS, MIN_INPUT_WAIT_NS};
+use trace::store::index::TaskId;
 
 /// What the waits of a task are judged by.
 pub(super) struct Around<'all> {
@@ -23,7 +24,7 @@ pub(super) struct Around<'all> {
 impl<'all> Around<'all> {
     pub(super) fn new(context: &'all TableContext<'all>) -> Around<'all> {
         let sockets = Sockets::new(context);
-        let is_server = |task: u32| {
+        let is_server = |task: TaskId| {
             let mut calls = sockets.deeds.calls(context, task).map(|(_, call)| call);
             calls.any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts))
         };
@@ -32,7 +33,7 @@ impl<'all> Around<'all> {
             .any(|call| matches!(call, SocketCall::Listens | SocketCall::Accepts));
         let ends = ProcessEnds::new(context);
         // A program that ends by itself although no client came had other work than to serve: a crawler with a console.
-        let has_accepted = |task: u32| {
+        let has_accepted = |task: TaskId| {
             let mut calls = sockets.deeds.calls(context, task);
             let events = &context.trace.events;
             calls.any(|(row, call)| {
@@ -54,13 +55,13 @@ impl<'all> Around<'all> {
     }
 
     /// Whether the process of a task serves clients.
-    pub(super) fn is_server(&self, task: u32) -> bool {
+    pub(super) fn is_server(&self, task: TaskId) -> bool {
         self.servers.contains(&process(self.context, task))
     }
 
     /// Whether a task made hardly any calls between an expired wait and the next one for the same target, and sent nothing.
     /// What it does after it was told to end is not its choice.
-    pub(super) fn is_idle(&self, task: u32, expired: u32, next: u32) -> bool {
+    pub(super) fn is_idle(&self, task: TaskId, expired: u32, next: u32) -> bool {
         let told = self
             .ends
             .told(self.context, task)
@@ -76,7 +77,7 @@ impl<'all> Around<'all> {
     /// ```text
     /// epoll_wait 500 ms, nothing | epoll_ctl MOD 12 to EPOLLOUT | epoll_wait 8 us, 12 | send to 12
     /// ```
-    fn is_ready_by_itself(&self, task: u32, expired: u32, next: u32) -> bool {
+    fn is_ready_by_itself(&self, task: TaskId, expired: u32, next: u32) -> bool {
         let (context, events) = (self.context, &self.context.trace.events);
         let rows = context.trace.rows_from(task, expired).iter().skip(1);
         let mut between = rows
@@ -90,7 +91,7 @@ impl<'all> Around<'all> {
     }
 
     /// Whether a task does as little between an expired wait and the moment when something else ends it.
-    pub(super) fn is_idle_at_end(&self, task: u32, expired: u32) -> bool {
+    pub(super) fn is_idle_at_end(&self, task: TaskId, expired: u32) -> bool {
         let told = self
             .ends
             .told(self.context, task)
@@ -111,7 +112,7 @@ impl<'all> Around<'all> {
         is_ended && self.is_idle_until(task, expired, told)
     }
 
-    fn is_idle_until(&self, task: u32, expired: u32, until: Option<u32>) -> bool {
+    fn is_idle_until(&self, task: TaskId, expired: u32, until: Option<u32>) -> bool {
         let (context, events) = (self.context, &self.context.trace.events);
         let rows = context.trace.rows_from(task, expired).iter().copied();
         let within = |&row: &u32| until.is_none_or(|until| context.trace.starts_before(row, until));
@@ -139,8 +140,8 @@ impl<'all> Around<'all> {
     }
 }
 
-fn process(context: &TableContext<'_>, task: u32) -> (u32, i32) {
-    let known = &context.trace.tasks[task as usize];
+fn process(context: &TableContext<'_>, task: TaskId) -> (u32, i32) {
+    let known = &context.trace.tasks[task];
     (known.capture, known.pid)
 }
 

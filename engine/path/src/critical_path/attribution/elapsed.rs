@@ -14,6 +14,7 @@ use parsers::{DurKind, NO_NS};
 use trace::query::selection::Selection;
 use trace::store::classes::class_of;
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::time_limits::min_duration_ns;
 use trace::store::trace::{Capture, Trace};
 
@@ -31,8 +32,7 @@ impl Attribution {
             .filter(|capture| !capture.has_wall_clock())
         {
             for task in capture
-                .tasks
-                .clone()
+                .task_ids()
                 .filter(|&task| selection.touches_task(task))
             {
                 let calls = trace
@@ -45,7 +45,7 @@ impl Attribution {
         self.complete(trace)
     }
 
-    fn add_elapsed(&mut self, trace: &Trace, task: u32, row: u32, min_ns: i64) {
+    fn add_elapsed(&mut self, trace: &Trace, task: TaskId, row: u32, min_ns: i64) {
         let end_ns = elapsed_ns(trace, row).max(min_ns);
         if end_ns <= 0 {
             return;
@@ -85,7 +85,7 @@ fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
 
 /// Whether the duration of a call is a difference between timestamps that are too coarse.
 fn has_coarse_durations(trace: &Trace, row: u32) -> bool {
-    let capture = trace.tasks[trace.events.task(row) as usize].capture;
+    let capture = trace.tasks[trace.events.task(row)].capture;
     let is_too_coarse = trace
         .captures
         .get(capture as usize)

@@ -194,6 +194,7 @@ impl PackedPlaces<'_> {
 mod tests {
     use super::*;
     use crate::critical_path::segment::What;
+    use trace::store::index::TaskId;
 
     #[test]
     fn lengths_of_any_size_add_up_and_keep_their_kind() {
@@ -210,7 +211,7 @@ mod tests {
             let mut dense = Packed::new(2);
             let what = What::Gap(1);
             let one = |start_ns, end_ns, tag| Segment {
-                task: 0,
+                task: TaskId::new(0),
                 start_ns,
                 end_ns,
                 what,

@@ -12,6 +12,7 @@ use crate::critical_path::attribution::Attribution;
 use rayon::prelude::*;
 use std::iter::Peekable;
 use std::ops::Range;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// A task has a list if at most one of so many of its events is on the path. Lists then take at most one byte per event.
@@ -34,22 +35,18 @@ pub(super) struct PathPlaces {
 impl PathPlaces {
     /// Finds the places. Valid after the last stretch is added.
     pub(super) fn new(trace: &Trace, attribution: &Attribution) -> PathPlaces {
-        let tasks = trace.tasks.len() as u32;
-        let of_some = |first: u32| {
+        let tasks: Vec<TaskId> = trace.tasks.keys().collect();
+        let of_some = |some: &[TaskId]| {
             let mut places = PathPlaces::default();
-            (first..tasks.min(first + TASKS_AT_ONCE as u32))
-                .for_each(|task| places.push(trace, attribution, task));
+            some.iter()
+                .for_each(|&task| places.push(trace, attribution, task));
             places
         };
-        let parts: Vec<PathPlaces> = (0..tasks)
-            .into_par_iter()
-            .step_by(TASKS_AT_ONCE)
-            .map(of_some)
-            .collect();
+        let parts: Vec<PathPlaces> = tasks.par_chunks(TASKS_AT_ONCE).map(of_some).collect();
         let mut all = PathPlaces::default();
         all.lists
             .reserve_exact(parts.iter().map(|part| part.lists.len()).sum());
-        all.offsets.reserve_exact(tasks as usize);
+        all.offsets.reserve_exact(tasks.len());
         for part in parts {
             let first = all.lists.len() as u32;
             all.offsets.extend(
@@ -63,7 +60,7 @@ impl PathPlaces {
     }
 
     /// Find the places of the next task.
-    fn push(&mut self, trace: &Trace, attribution: &Attribution, task: u32) {
+    fn push(&mut self, trace: &Trace, attribution: &Attribution, task: TaskId) {
         let rows = trace.rows_of(task);
         let on_path = (0u32..)
             .zip(rows)
@@ -82,10 +79,10 @@ impl PathPlaces {
     }
 
     /// The places of a task with so many rows.
-    pub(super) fn of(&self, task: u32, rows: usize) -> Places<'_> {
+    pub(super) fn of(&self, task: TaskId, rows: usize) -> Places<'_> {
         let list = self
             .offsets
-            .get(task as usize)
+            .get(task.index())
             .and_then(|&offset| self.lists.get(offset as usize..)?.split_first());
         match list {
             Some((&length, places)) => {

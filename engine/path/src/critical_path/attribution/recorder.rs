@@ -13,6 +13,7 @@ use crate::critical_path::window::Window;
 use crate::waits::edge::Edge;
 use crate::waits::wakers::Wakers;
 use rayon::prelude::*;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Maximum number of rows, and of spells, that are divided in one batch.
@@ -69,7 +70,7 @@ impl WalkListener for Recorder<'_> {
         }
     }
 
-    fn begins(&mut self, waiter: u32, _edge: &Edge) {
+    fn begins(&mut self, waiter: TaskId, _edge: &Edge) {
         self.attribution.walk_stats.begins(waiter);
     }
 

@@ -4,6 +4,7 @@ use crate::critical_path::attribution::place_of;
 use crate::critical_path::segment::Segment;
 use trace::store::event::NONE;
 use trace::store::grouped::Grouped;
+use trace::store::index::TaskId;
 use trace::store::row_map::RankedRows;
 
 /// Stretches in their original order, with an index.
@@ -13,8 +14,8 @@ pub(super) struct Spilled {
     /// The rows that have some.
     rows: RankedRows,
     /// Places of the stretches by rank of their row. Those of no row come last.
-    by_row: Grouped,
-    by_task: Grouped,
+    by_row: Grouped<u32, u32>,
+    by_task: Grouped<TaskId, u32>,
 }
 
 impl Spilled {
@@ -59,7 +60,7 @@ impl Spilled {
     }
 
     /// The places of the stretches of a task.
-    pub(super) fn places_of_task(&self, task: u32) -> &[u32] {
+    pub(super) fn places_of_task(&self, task: TaskId) -> &[u32] {
         self.by_task.of(task)
     }
 

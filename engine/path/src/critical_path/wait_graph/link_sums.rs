@@ -6,12 +6,12 @@
 use crate::critical_path::wait_graph::EdgeKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
-use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiVec, ti_vec};
 
 /// How long a process was awaited by the first one that did.
 #[derive(Clone, Copy, Debug)]
 struct Awaited {
-    waiter: u32,
+    waiter: TaskId,
     /// Up to two kinds of evidence, both the same if there is one.
     known: [EdgeKind; 2],
     ns: [i64; 2],
@@ -19,7 +19,7 @@ struct Awaited {
 
 impl Awaited {
     /// Add to the sum of the same evidence; returns whether there is a place for it.
-    fn add(&mut self, waiter: u32, known: EdgeKind, ns: i64) -> bool {
+    fn add(&mut self, waiter: TaskId, known: EdgeKind, ns: i64) -> bool {
         if self.waiter != waiter {
             return false;
         }
@@ -38,43 +38,40 @@ impl Awaited {
 #[derive(Debug, Default)]
 pub(super) struct LinkSums {
     /// By awaited process.
-    first: Vec<Option<Awaited>>,
-    further: FxHashMap<(u32, u32, EdgeKind), i64>,
+    first: TiVec<TaskId, Option<Awaited>>,
+    further: FxHashMap<(TaskId, TaskId, EdgeKind), i64>,
 }
 
 impl LinkSums {
     /// Nothing yet, for so many processes.
     pub(super) fn new(processes: usize) -> LinkSums {
         LinkSums {
-            first: vec![None; processes],
+            first: ti_vec![None; processes],
             further: FxHashMap::default(),
         }
     }
 
-    pub(super) fn add(&mut self, waiter: u32, waker: u32, known: EdgeKind, ns: i64) {
-        let has_place = self
-            .first
-            .get_mut(waker as usize)
-            .is_some_and(|first| match first {
-                Some(first) => first.add(waiter, known, ns),
-                None => first
-                    .insert(Awaited {
-                        waiter,
-                        known: [known; 2],
-                        ns: [0; 2],
-                    })
-                    .add(waiter, known, ns),
-            });
+    pub(super) fn add(&mut self, waiter: TaskId, waker: TaskId, known: EdgeKind, ns: i64) {
+        let has_place = self.first.get_mut(waker).is_some_and(|first| match first {
+            Some(first) => first.add(waiter, known, ns),
+            None => first
+                .insert(Awaited {
+                    waiter,
+                    known: [known; 2],
+                    ns: [0; 2],
+                })
+                .add(waiter, known, ns),
+        });
         if !has_place {
             *self.further.entry((waiter, waker, known)).or_default() += ns;
         }
     }
 
     /// How long others waited for a process.
-    pub(super) fn awaited_ns(&self, process: u32) -> i64 {
+    pub(super) fn awaited_ns(&self, process: TaskId) -> i64 {
         let first = self
             .first
-            .get(process as usize)
+            .get(process)
             .and_then(Option::as_ref)
             .map_or(0, |first| first.ns.iter().sum());
         let further = self
@@ -85,15 +82,15 @@ impl LinkSums {
     }
 
     /// For each pair of waiter and awaited process how long that was, and the evidence for most of it.
-    pub(super) fn pairs(&self) -> Vec<(u32, u32, i64, EdgeKind)> {
-        let mut further: FxHashMap<(u32, u32), (i64, (i64, EdgeKind))> = FxHashMap::default();
+    pub(super) fn pairs(&self) -> Vec<(TaskId, TaskId, i64, EdgeKind)> {
+        let mut further: FxHashMap<(TaskId, TaskId), (i64, (i64, EdgeKind))> = FxHashMap::default();
         for (&(waiter, waker, known), &ns) in &self.further {
             let (sum_ns, most) = further.entry((waiter, waker)).or_insert((0, (ns, known)));
             *sum_ns += ns;
             *most = (*most).max((ns, known));
         }
         let mut pairs = Vec::new();
-        for (waker, first) in (0..).zip(&self.first) {
+        for (waker, first) in self.first.iter_enumerated() {
             let Some(Awaited { waiter, known, ns }) = *first else {
                 continue;
             };
@@ -112,43 +109,50 @@ impl LinkSums {
 }
 
 /// A set of pairs of a waiter and an awaited process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WaitPairs {
     /// The first process that has a place.
-    from: u32,
-    /// The first waiter of each process, or [`NONE`].
-    first: Vec<u32>,
-    further: FxHashSet<(u32, u32)>,
+    from: TaskId,
+    /// The first waiter of each process, or [`TaskId::NONE`].
+    first: Vec<TaskId>,
+    further: FxHashSet<(TaskId, TaskId)>,
 }
 
 impl WaitPairs {
     /// Nothing yet. These processes are awaited.
-    pub(super) fn new(processes: Range<u32>) -> WaitPairs {
+    pub(super) fn new(processes: Range<TaskId>) -> WaitPairs {
         WaitPairs {
             from: processes.start,
-            first: vec![NONE; processes.len()],
+            first: vec![TaskId::NONE; processes.end.index() - processes.start.index()],
             further: FxHashSet::default(),
         }
     }
 
-    pub(super) fn insert(&mut self, waiter: u32, waker: u32) {
+    pub(super) fn insert(&mut self, waiter: TaskId, waker: TaskId) {
         let place = waker
-            .checked_sub(self.from)
-            .and_then(|place| self.first.get_mut(place as usize));
+            .index()
+            .checked_sub(self.from.index())
+            .and_then(|place| self.first.get_mut(place));
         match place {
-            Some(first) if *first == NONE || *first == waiter => *first = waiter,
+            Some(first) if *first == TaskId::NONE || *first == waiter => *first = waiter,
             _ => {
                 self.further.insert((waiter, waker));
             }
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
-        let first = (self.from..)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (TaskId, TaskId)> {
+        let first = TaskId::all(self.from..TaskId::NONE)
             .zip(&self.first)
-            .filter(|&(_, &waiter)| waiter != NONE);
+            .filter(|(_, waiter)| waiter.is_some());
         first
             .map(|(waker, &waiter)| (waiter, waker))
             .chain(self.further.iter().copied())
+    }
+}
+
+impl Default for WaitPairs {
+    fn default() -> WaitPairs {
+        WaitPairs::new(TaskId::new(0)..TaskId::new(0))
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::waits::candidates::{BLOCK_ROWS, WaitBitmap};
 use trace::store::event::EventKind;
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -25,13 +26,15 @@ pub(super) struct Cursors<'walk> {
 /// The spans of a block, with their places among the task's rows.
 #[derive(Default)]
 struct CachedBlock {
-    block: Option<(u32, usize)>,
+    block: Option<(TaskId, usize)>,
     spans: Vec<(usize, Span)>,
 }
 
 impl<'walk> Cursors<'walk> {
     pub(super) fn new(trace: &'walk Trace, outline: &'walk WaitBitmap) -> Cursors<'walk> {
-        let left = (0..trace.tasks.len() as u32)
+        let left = trace
+            .tasks
+            .keys()
             .map(|task| trace.rows_of(task).len() as u32)
             .collect();
         let kept = std::iter::repeat_with(CachedBlock::default)
@@ -48,8 +51,8 @@ impl<'walk> Cursors<'walk> {
     /// The last call of a task that begins before a moment, and its place among the task's rows.
     ///
     /// Requested moments of a task must not increase: later events are never visited again.
-    pub(super) fn before(&mut self, task: u32, at_ns: i64) -> Option<(usize, Span)> {
-        let left = *self.left.get(task as usize)? as usize;
+    pub(super) fn before(&mut self, task: TaskId, at_ns: i64) -> Option<(usize, Span)> {
+        let left = *self.left.get(task.index())? as usize;
         let last = left.checked_sub(1)? / BLOCK_ROWS;
         let first = self.outline.block_before(task, last, at_ns);
         let found = first.and_then(|first| {
@@ -57,12 +60,12 @@ impl<'walk> Cursors<'walk> {
                 .rev()
                 .find_map(|block| self.last_in(task, block, left, at_ns))
         });
-        self.left[task as usize] = found.map_or(0, |(at, _)| at as u32 + 1);
+        self.left[task.index()] = found.map_or(0, |(at, _)| at as u32 + 1);
         found
     }
 
     /// The call at a place among a task's rows.
-    pub(super) fn span(&mut self, task: u32, at: usize) -> Option<Span> {
+    pub(super) fn span(&mut self, task: TaskId, at: usize) -> Option<Span> {
         let block = at / BLOCK_ROWS;
         if self.outline.is_plain(task, block) {
             return self.plain(task, at);
@@ -74,7 +77,7 @@ impl<'walk> Cursors<'walk> {
 
     fn last_in(
         &mut self,
-        task: u32,
+        task: TaskId,
         block: usize,
         left: usize,
         at_ns: i64,
@@ -104,7 +107,7 @@ impl<'walk> Cursors<'walk> {
         Some((from + place, self.plain(task, from + place)?))
     }
 
-    fn plain(&self, task: u32, at: usize) -> Option<Span> {
+    fn plain(&self, task: TaskId, at: usize) -> Option<Span> {
         let floor_ns = self.outline.floor_ns(task, at / BLOCK_ROWS);
         self.trace
             .spans_of(task, at..at + 1, floor_ns)
@@ -112,8 +115,8 @@ impl<'walk> Cursors<'walk> {
             .map(|(_, span)| span)
     }
 
-    fn spans(&mut self, task: u32, block: usize) -> &[(usize, Span)] {
-        let kept = &mut self.kept[task as usize % KEPT];
+    fn spans(&mut self, task: TaskId, block: usize) -> &[(usize, Span)] {
+        let kept = &mut self.kept[task.index() % KEPT];
         if kept.block != Some((task, block)) {
             let (from, floor_ns) = (block * BLOCK_ROWS, self.outline.floor_ns(task, block));
             kept.spans.clear();

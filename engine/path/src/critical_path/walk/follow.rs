@@ -87,7 +87,7 @@ impl<L: WalkListener> Walk<'_, L> {
 
     /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.
     pub(super) fn leads_on(&mut self, span: Span, began_ns: i64, edge: &Edge) -> bool {
-        let elsewhere = edge.task != self.now.task && (edge.task as usize) < self.trace.tasks.len();
+        let elsewhere = edge.task != self.now.task && edge.task.index() < self.trace.tasks.len();
         let moves = edge.at_ns < self.now.at_ns;
         elsewhere
             && edge.at_ns > began_ns
@@ -201,7 +201,7 @@ impl<L: WalkListener> Walk<'_, L> {
             edge.how,
             WakeKind::Stream | WakeKind::Futex | WakeKind::Message
         );
-        let waker = self.trace.tasks.get(edge.task as usize)?;
+        let waker = self.trace.tasks.get(edge.task)?;
         let is_placed = hands_over
             && self
                 .trace
@@ -304,7 +304,7 @@ impl<L: WalkListener> Walk<'_, L> {
     /// It polled for the result of a task that has no events before this moment.
     fn give_back_to_poller(&mut self, waiter: &Waiter) {
         let checked_by = self.trace.events.task(waiter.wait.row);
-        let creator = self.trace.tasks[waiter.task as usize].creator;
+        let creator = self.trace.tasks[waiter.task].creator;
         let poller = if checked_by == waiter.task {
             waiter.task
         } else {

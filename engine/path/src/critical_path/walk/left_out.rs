@@ -30,7 +30,7 @@ impl<L: WalkListener> Walk<'_, L> {
     }
 
     fn is_inside_life(&self, range: &LeftOut) -> bool {
-        self.trace.tasks[self.now.task as usize].birth_ns <= range.from_ns
+        self.trace.tasks[self.now.task].birth_ns <= range.from_ns
     }
 
     /// Charge the time before the present moment down to the end of the last range of left-out lines, if that is later than
@@ -79,7 +79,7 @@ impl<L: WalkListener> Walk<'_, L> {
         else {
             return self.charge(task, range.from_ns, what, Class::Gap, false);
         };
-        let end_ns = self.trace.tasks[awaited as usize].end_ns();
+        let end_ns = self.trace.tasks[awaited].end_ns();
         self.charge(task, end_ns, what, Class::Gap, false);
         if self.now.at_ns <= self.now.floor_ns {
             return;

@@ -18,6 +18,7 @@ use crate::waits::wakers::Wakers;
 use parsers::NO_NS;
 use rayon::prelude::*;
 use std::iter::successors;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// Events per leg. The record of a leg should fit into the cache of a core.
@@ -65,7 +66,7 @@ pub(super) fn leg_starts(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i
 enum WalkEvent {
     Charged(Segment),
     Worked(WorkSpan),
-    Begins(u32, Edge),
+    Begins(TaskId, Edge),
     Ends(Waited),
 }
 
@@ -93,7 +94,7 @@ impl WalkListener for WalkRecording {
         self.0.push(WalkEvent::Worked(spell));
     }
 
-    fn begins(&mut self, waiter: u32, edge: &Edge) {
+    fn begins(&mut self, waiter: TaskId, edge: &Edge) {
         self.0.push(WalkEvent::Begins(waiter, *edge));
     }
 
@@ -225,7 +226,7 @@ impl<L: WalkListener> Walk<'_, L> {
 
     fn jump(&mut self, at_ns: i64) -> bool {
         let Position { task, floor_ns, .. } = self.now;
-        let birth_ns = self.trace.tasks[task as usize].birth_ns;
+        let birth_ns = self.trace.tasks[task].birth_ns;
         if floor_ns >= at_ns {
             self.now.at_ns = floor_ns;
             return self.step();

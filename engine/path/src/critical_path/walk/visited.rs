@@ -1,6 +1,7 @@
 //! Waits and births that the walk entered without moving in time: entering one twice at one moment is a circle.
 
 use rustc_hash::FxHashSet;
+use trace::store::index::TaskId;
 
 /// What was entered at the present moment.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -25,12 +26,12 @@ impl Visited {
         self.first_visit(u64::from(row))
     }
 
-    pub(super) fn first_visit_of_birth(&mut self, task: u32) -> bool {
-        self.first_visit(1 << 32 | u64::from(task))
+    pub(super) fn first_visit_of_birth(&mut self, task: TaskId) -> bool {
+        self.first_visit(1 << 32 | u64::from(task.raw()))
     }
 
-    pub(super) fn first_visit_of_life(&mut self, task: u32) -> bool {
-        self.first_visit(2 << 32 | u64::from(task))
+    pub(super) fn first_visit_of_life(&mut self, task: TaskId) -> bool {
+        self.first_visit(2 << 32 | u64::from(task.raw()))
     }
 
     fn first_visit(&mut self, key: u64) -> bool {

@@ -13,13 +13,14 @@ use parsers::NO_NS;
 use parsers::syscalls::Class;
 use std::ops::Range;
 use trace::store::event::{EventKind, NONE};
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 
 /// A span of the path in which a task works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkSpan {
     /// The task.
-    pub task: u32,
+    pub task: TaskId,
     /// From when.
     pub start_ns: i64,
     /// To when.
@@ -45,10 +46,10 @@ pub(crate) struct WorkPart {
 
 impl WorkSpan {
     /// The lifetime of a task, as if it worked all the time.
-    pub fn of_life(trace: &Trace, task: u32) -> WorkSpan {
+    pub fn of_life(trace: &Trace, task: TaskId) -> WorkSpan {
         let (start_ns, end_ns) = trace
             .tasks
-            .get(task as usize)
+            .get(task)
             .map_or((0, 0), |task| (task.birth_ns, task.end_ns()));
         let rows = 0..trace.rows_of(task).len();
         WorkSpan {

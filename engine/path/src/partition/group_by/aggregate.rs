@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use trace::parallel;
 use trace::store::event::NONE;
+use trace::store::index::{TaskId, TiSlice};
 use trace::store::trace::Trace;
 use zerocopy::FromZeros;
 
@@ -107,7 +108,7 @@ pub(super) struct Aggregator<'all> {
     pieces: &'all Pieces,
     buckets: &'all Buckets,
     /// The main task of the process of each task.
-    mains: &'all [u32],
+    mains: &'all TiSlice<TaskId, TaskId>,
     /// The keys in which pieces of a group may differ: properties of buckets, and properties of tasks.
     of_buckets: Vec<GroupKey>,
     of_tasks: Vec<GroupKey>,
@@ -195,7 +196,7 @@ impl<'all> Aggregator<'all> {
         let first = &self.pieces.all[first as usize];
         seen.begin_group();
         seen.is_new_target(first);
-        seen.is_new_process(self.mains[first.task as usize]);
+        seen.is_new_process(self.mains[first.task]);
     }
 
     /// Aggregates some pieces of a group. `seen` contains the values that are counted already.
@@ -220,7 +221,7 @@ impl<'all> Aggregator<'all> {
                 });
             }
             if replace(&mut task, piece.task) != task {
-                part.processes += i64::from(seen.is_new_process(self.mains[task as usize]));
+                part.processes += i64::from(seen.is_new_process(self.mains[task]));
                 part.compare(&self.of_tasks, |key| {
                     key.of(self.trace, piece) != key.of(self.trace, first)
                 });
@@ -252,8 +253,8 @@ impl SeenValues {
         self.is_new(&self.targets[piece.target.0 as usize])
     }
 
-    fn is_new_process(&self, main: u32) -> bool {
-        self.is_new(&self.processes[main as usize])
+    fn is_new_process(&self, main: TaskId) -> bool {
+        self.is_new(&self.processes[main.index()])
     }
 
     /// Sets a mark. Several cores may set the same one: only the first of them counts its value.

@@ -14,6 +14,7 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use trace::parallel;
+use trace::store::index::TaskId;
 use trace::store::trace::Trace;
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -78,12 +79,15 @@ pub(super) fn in_groups(
     let buckets = pieces.buckets(trace);
     let keyed = |is_one: fn(GroupKey) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
     let is_of_task = |key| matches!(key, GroupKey::Pid | GroupKey::Tid);
-    let of_task = |task: u32| values(keyed(is_of_task).map(|key| key.of_task(trace, task)));
+    let of_task = |task: u32| {
+        let task = TaskId::new(task);
+        values(keyed(is_of_task).map(|key| key.of_task(trace, task)))
+    };
     let of_bucket = |bucket: u32| {
         let piece = &pieces.all[buckets.first(bucket) as usize];
         values(keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, piece)))
     };
-    let task_of = |at: u32| pieces.all[at as usize].task;
+    let task_of = |at: u32| pieces.all[at as usize].task.raw();
     let (tasks, all_buckets) = (trace.tasks.len(), buckets.len());
     if !keys.iter().any(|&key| differs_within_bucket(key)) {
         let all: Box<dyn Iterator<Item = u32>> = match chosen.len() < PIECES_OF_BUCKET * all_buckets

@@ -37,7 +37,7 @@ impl Polled {
         let events = &trace.events;
         for (row, targets) in events.facts.all::<PolledTargets>() {
             let adds = events.action(*row) == Action::RegistersPoll;
-            if let Some(task) = trace.tasks.get(events.task(*row) as usize).filter(|_| adds) {
+            if let Some(task) = trace.tasks.get(events.task(*row)).filter(|_| adds) {
                 let watched = polled.watched.entry((task.capture, task.pid)).or_default();
                 let new = targets
                     .iter()
@@ -55,11 +55,7 @@ impl Polled {
             return targets;
         }
         let is_epoll = call.trace.events.action(call.span.row) == Action::PollsEpoll;
-        let task = call
-            .trace
-            .tasks
-            .get(call.task as usize)
-            .filter(|_| is_epoll);
+        let task = call.trace.tasks.get(call.task).filter(|_| is_epoll);
         task.and_then(|task| self.watched.get(&(task.capture, task.pid)))
             .map_or(&[], Vec::as_slice)
     }

@@ -26,6 +26,7 @@ use parsers::NO_NS;
 use parsers::facts::Timeout;
 use parsers::syscalls::Wait;
 use trace::store::heuristics::MAX_CALLS_BETWEEN_CHECKS;
+use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::task_relations::{creators, descends, same_process};
 use trace::store::tasks::program_at;
@@ -46,7 +47,7 @@ pub struct PollLoop {
     /// The waker: its event made the check succeed.
     pub edge: Edge,
     /// The task of the first failed check. It is another child of the poller if the children check.
-    pub first_task: u32,
+    pub first_task: TaskId,
     /// When that check began.
     pub began_ns: i64,
 }
@@ -54,14 +55,14 @@ pub struct PollLoop {
 /// The failed checks before a successful one.
 #[derive(Clone, Copy)]
 struct Failed {
-    first_task: u32,
+    first_task: TaskId,
     first: u32,
     last: u32,
 }
 
 impl Failed {
     /// Add an earlier failed check, if there are some already.
-    fn with(later: Option<Failed>, task: u32, row: u32) -> Failed {
+    fn with(later: Option<Failed>, task: TaskId, row: u32) -> Failed {
         Failed {
             first_task: task,
             first: row,
@@ -87,12 +88,9 @@ impl Sleepers {
         if known.may_sleep {
             let task = trace.events.task(row);
             self.0.resize(trace.tasks.len(), false);
-            let creator = trace
-                .tasks
-                .get(task as usize)
-                .map_or(task, |task| task.creator);
+            let creator = trace.tasks.get(task).map_or(task, |task| task.creator);
             for task in [task, creator] {
-                if let Some(sleeps) = self.0.get_mut(task as usize) {
+                if let Some(sleeps) = self.0.get_mut(task.index()) {
                     *sleeps = true;
                 }
             }
@@ -102,8 +100,8 @@ impl Sleepers {
     /// Poll loops need none of these calls.
     pub(in crate::waits) fn order(&mut self, _trace: &Trace) {}
 
-    pub(in crate::waits) fn has(&self, task: u32) -> bool {
-        self.0.get(task as usize).copied().unwrap_or(false)
+    pub(in crate::waits) fn has(&self, task: TaskId) -> bool {
+        self.0.get(task.index()).copied().unwrap_or(false)
     }
 }
 
@@ -111,7 +109,7 @@ impl Sleepers {
 pub(in crate::waits) fn poll(
     wakers: &Wakers,
     call: Waiting<'_>,
-    waiter: Option<u32>,
+    waiter: Option<TaskId>,
 ) -> Option<PollLoop> {
     let known = wakers.shapes.of(call.trace, call.span.row);
     if !known.may_end_poll || !wakers.may_poll(call.task, waiter) {
@@ -137,7 +135,7 @@ pub(in crate::waits) fn poll(
 }
 
 impl<'call> Success<'call> {
-    fn poll(&self, waiter: Option<u32>) -> Option<PollLoop> {
+    fn poll(&self, waiter: Option<TaskId>) -> Option<PollLoop> {
         let by_itself = self.failed_before();
         let (failed, poller) = match (by_itself, waiter) {
             (Some(failed), _) => (failed, self.call.task),
@@ -220,15 +218,14 @@ impl<'call> Success<'call> {
 
     /// The checks of earlier children of the task that waits for this one, as of a shell that runs `test` in each
     /// iteration.
-    fn failed_in_children(&self, waiter: u32) -> Option<Failed> {
+    fn failed_in_children(&self, waiter: TaskId) -> Option<Failed> {
         let Waiting { trace, task, .. } = self.call;
         let own = trace
             .tasks
-            .get(task as usize)
+            .get(task)
             .filter(|own| own.creator == waiter && !own.is_thread)?;
         let made = self.wakers.children.made_by(trace, waiter);
-        let until =
-            made.partition_point(|&child| trace.tasks[child as usize].end_ns() <= own.birth_ns);
+        let until = made.partition_point(|&child| trace.tasks[child].end_ns() <= own.birth_ns);
         // Builds look for files in thousands of children. Only those with a sleep in between are worth a search.
         let turn = made[..until].iter().rev().take(CHILDREN_OF_A_TURN);
         if !turn
@@ -267,24 +264,24 @@ impl<'call> Success<'call> {
     }
 
     /// Whether a child checks with the same command. Different commands may look at one path for other reasons.
-    fn is_same_command(&self, child: u32, row: u32) -> bool {
+    fn is_same_command(&self, child: TaskId, row: u32) -> bool {
         let Waiting {
             trace, task, span, ..
         } = self.call;
-        let command = |task: u32, at_ns: i64| {
+        let command = |task: TaskId, at_ns: i64| {
             program_at(&trace.tasks, task, at_ns).map(|program| (program.path, program.argv))
         };
         command(child, trace.events.start_ns(row)) == command(task, span.start_ns)
     }
 
     /// Whether a call is a sleep, or waits for a child that sleeps.
-    fn sleeps(&self, task: u32, at: usize, row: u32, known: ShapeFacts) -> bool {
+    fn sleeps(&self, task: TaskId, at: usize, row: u32, known: ShapeFacts) -> bool {
         let child = || self.child(task, at, row, known);
         self.sleeps_itself(row, known) || child().is_some_and(|child| self.ends_with_sleep(child))
     }
 
     /// The child that a call of a task waited for.
-    fn child(&self, task: u32, at: usize, row: u32, known: ShapeFacts) -> Option<u32> {
+    fn child(&self, task: TaskId, at: usize, row: u32, known: ShapeFacts) -> Option<TaskId> {
         let trace = self.call.trace;
         (known.wait == Some(Wait::Child))
             .then(|| self.wakers.children.waited(&waiting(trace, task, at, row)))?
@@ -303,17 +300,17 @@ impl<'call> Success<'call> {
         may_sleep && events.dur_ns(row) != 0 && asked_ns(self.call.trace, row) != Some(0)
     }
 
-    fn ends_with_sleep(&self, child: u32) -> bool {
+    fn ends_with_sleep(&self, child: TaskId) -> bool {
         let last = self.call.trace.rows_of(child).iter().rev().take(LAST_ROWS);
         last.copied()
             .any(|row| self.sleeps_itself(row, self.wakers.shapes.of(self.call.trace, row)))
     }
 
     /// Whether a task itself sleeps after the end of a child.
-    fn sleeps_after(&self, task: u32, child: u32) -> bool {
+    fn sleeps_after(&self, task: TaskId, child: TaskId) -> bool {
         let trace = self.call.trace;
         let rows = trace.rows_of(task);
-        let ended_ns = trace.tasks[child as usize].end_ns();
+        let ended_ns = trace.tasks[child].end_ns();
         let from = rows.partition_point(|&row| trace.events.start_ns(row) < ended_ns);
         let behind = rows[from..].iter().take(LAST_ROWS);
         behind
@@ -323,7 +320,7 @@ impl<'call> Success<'call> {
 
     /// Whether the poller slept between its last two checks. A poller that only waited for the producer, or for an
     /// ancestor of it, checked just for confirmation.
-    fn slept_besides(&self, producer: u32, poller: u32, start_ns: i64) -> bool {
+    fn slept_besides(&self, producer: TaskId, poller: TaskId, start_ns: i64) -> bool {
         let trace = self.call.trace;
         let rows = trace.rows_of(poller);
         let bound = |at_ns: i64| rows.partition_point(|&row| trace.events.start_ns(row) < at_ns);
@@ -333,21 +330,21 @@ impl<'call> Success<'call> {
             let known = self.wakers.shapes.of(trace, rows[at]);
             let child = self.child(poller, at, rows[at], known);
             let is_besides =
-                |child: u32| !descends(trace, producer, child) && self.ends_with_sleep(child);
+                |child: TaskId| !descends(trace, producer, child) && self.ends_with_sleep(child);
             self.sleeps_itself(rows[at], known) || child.is_some_and(is_besides)
         })
     }
 }
 
 /// When a process created the child that this task is or descends from.
-fn made_by(trace: &Trace, maker: u32, task: u32) -> Option<i64> {
+fn made_by(trace: &Trace, maker: TaskId, task: TaskId) -> Option<i64> {
     let mut above = creators(trace, task).skip(1);
     let child = creators(trace, task).find(|_| {
         above
             .next()
             .is_some_and(|up| same_process(trace, up, maker))
     })?;
-    let made = trace.tasks[child as usize].created_by;
+    let made = trace.tasks[child].created_by;
     let is_known = made < trace.events.len() && !same_process(trace, child, maker);
     is_known
         .then(|| trace.events.start_ns(made))
@@ -355,7 +352,7 @@ fn made_by(trace: &Trace, maker: u32, task: u32) -> Option<i64> {
 }
 
 /// A call of a task as a waiting call.
-fn waiting(trace: &Trace, task: u32, at: usize, row: u32) -> Waiting<'_> {
+fn waiting(trace: &Trace, task: TaskId, at: usize, row: u32) -> Waiting<'_> {
     Waiting {
         trace,
         task,

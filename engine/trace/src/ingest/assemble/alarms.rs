@@ -8,6 +8,7 @@
 
 use crate::ingest::assemble::Assembler;
 use crate::store::facts::EndedByAlarm;
+use crate::store::index::TaskId;
 use crate::store::outcomes::{failed_at_once, was_broken_off};
 use crate::store::time_limits::wait_of_row;
 use parsers::facts::Timeout;
@@ -19,7 +20,7 @@ const MAX_ROWS: usize = 256;
 /// An alarm that is set.
 #[derive(Clone, Copy)]
 pub(super) struct Alarm {
-    task: u32,
+    task: TaskId,
     row: u32,
     /// 0 if the process has set several timers, any of which may have sent the signal.
     after_ns: i64,
@@ -33,14 +34,14 @@ pub(super) struct Alarm {
 
 impl Assembler<'_> {
     /// A task set the alarm of its process; 0 stops it. The first half of a call, or one that failed, sets none.
-    pub(super) fn sets_alarm(&mut self, task: u32, row: u32, after_ns: i64) {
+    pub(super) fn sets_alarm(&mut self, task: TaskId, row: u32, after_ns: i64) {
         if self.trace.events.outcome(row) != Outcome::Ok {
             return;
         }
-        let pid = self.trace.tasks[task as usize].pid;
+        let pid = self.trace.tasks[task].pid;
         let (timer, signals) = (
             self.trace.events.target(row),
-            self.trace.tasks[task as usize].signals,
+            self.trace.tasks[task].signals,
         );
         let other = self
             .alarms
@@ -60,11 +61,11 @@ impl Assembler<'_> {
     }
 
     /// A signal arrived. An alarm sends it once, at the earliest when its time is over.
-    pub(super) fn alarm_fires(&mut self, task: u32, line: &Line) {
+    pub(super) fn alarm_fires(&mut self, task: TaskId, line: &Line) {
         if self.alarms.is_empty() || self.trace.events.texts.bytes(line.name) != b"SIGALRM" {
             return;
         }
-        let pid = self.trace.tasks[task as usize].pid;
+        let pid = self.trace.tasks[task].pid;
         let Some(alarm) = self.alarms.remove(&pid).filter(|alarm| alarm.task == task) else {
             return;
         };
@@ -81,8 +82,8 @@ impl Assembler<'_> {
 
     /// A call was printed. A tracer that prints calls when they return prints the one that a signal broke off after the
     /// signal.
-    pub(super) fn after_alarm(&mut self, task: u32) {
-        let pid = self.trace.tasks[task as usize].pid;
+    pub(super) fn after_alarm(&mut self, task: TaskId) {
+        let pid = self.trace.tasks[task].pid;
         let fired = self
             .alarms
             .get(&pid)
@@ -103,7 +104,7 @@ impl Assembler<'_> {
         // Without stamps, waits before it have unknown durations, unless they returned at once.
         let is_brief = |row: u32| events.start_ns(row) != NO_NS || failed_at_once(events, row);
         let wait = waits.find(|&row| was_broken_off(events, row) || !is_brief(row));
-        let is_only = self.trace.tasks[alarm.task as usize].signals == alarm.signals + 1;
+        let is_only = self.trace.tasks[alarm.task].signals == alarm.signals + 1;
         let Some(row) = wait.filter(|&row| is_only && was_broken_off(events, row)) else {
             return false;
         };

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use crate::store::index::TaskId;
 use crate::store::recent_lines::LinePlace;
 use parsers::line::Ended;
 use parsers::{
@@ -28,7 +29,7 @@ pub(super) struct Broken {
 impl Assembler<'_> {
     /// The call that was open when this signal arrived. A tracer that prints calls when they return charges its time to
     /// the signal.
-    fn broken_by(&mut self, task: u32, line: &Line, stamp_ns: i64) -> Option<Broken> {
+    fn broken_by(&mut self, task: TaskId, line: &Line, stamp_ns: i64) -> Option<Broken> {
         let call = if line.target.is_some() {
             line.target
         } else {
@@ -70,7 +71,7 @@ impl Assembler<'_> {
     /// A signal arrived. Keep the call that it broke off: its line may follow.
     pub(super) fn interrupts(
         &mut self,
-        task: u32,
+        task: TaskId,
         line: &Line,
         extra: Option<&Extra>,
         stamp_ns: i64,
@@ -85,7 +86,7 @@ impl Assembler<'_> {
     }
 
     /// The process was killed, so the line of the call that the signal broke off does not follow.
-    pub(super) fn never_printed(&mut self, task: u32, line: &Line, at: LinePlace) {
+    pub(super) fn never_printed(&mut self, task: TaskId, line: &Line, at: LinePlace) {
         let Some(Broken {
             call,
             start_ns,

@@ -7,6 +7,7 @@
 
 use crate::ingest::assemble::Assembler;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
+use crate::store::index::TaskId;
 use parsers::facts::{Deadline, DeadlineClock, Timeout};
 use parsers::syscalls::Action;
 use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
@@ -14,7 +15,13 @@ use parsers::{Clock, DurKind, NO_NS, Outcome, StampMoment};
 impl Assembler<'_> {
     /// A wait until a moment of a clock. Without stamps, the wait begins when the call of its task right before it read this
     /// clock. Other threads may have made calls in between.
-    pub(super) fn waits_until(&mut self, row: u32, task: u32, clock: DeadlineClock, until_ns: i64) {
+    pub(super) fn waits_until(
+        &mut self,
+        row: u32,
+        task: TaskId,
+        clock: DeadlineClock,
+        until_ns: i64,
+    ) {
         const MAX_ROWS_BETWEEN: u32 = 64;
         let read = self
             .state(task)

@@ -7,6 +7,7 @@ use crate::ingest::clock::bounded_ns;
 use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::{DescriptorEffect, Descriptors, is_bare};
 use crate::store::event::{Event, EventKind, NONE};
+use crate::store::index::{OwnTask, TaskId};
 use crate::store::numbers::{OpenPlace, Row};
 use crate::store::recent_lines::LinePlace;
 use crate::store::resolution::is_coarse;
@@ -66,7 +67,7 @@ impl FastPath {
     fn affect(
         &self,
         descriptors: &mut Descriptors,
-        task: u32,
+        task: OwnTask,
         fd: i32,
         texts: &mut Interner,
         line: impl FnOnce() -> Line,
@@ -301,12 +302,12 @@ impl Assembler<'_> {
 
     /// The task of a line, and whether it has a call open, if it is where plain lines leave it.
     #[inline]
-    fn plain_task(&mut self, line_ref: &LineRef) -> Option<(u32, bool)> {
+    fn plain_task(&mut self, line_ref: &LineRef) -> Option<(TaskId, bool)> {
         let task = self
             .owners
             .owner_now((line_ref.pid, line_ref.tid))
             .filter(|&task| task < self.inherited)?;
-        let state = self.states.get((task - self.first_task) as usize)?;
+        let state = self.states.get(task.since(self.first_task).index())?;
         (!state.exiting && state.gone_ns == 0).then_some((task, state.open.is_some()))
     }
 
@@ -317,7 +318,7 @@ impl Assembler<'_> {
         &mut self,
         known: &[Option<FastPath>],
         lines: &'a [LineRef],
-        task: u32,
+        task: TaskId,
         passed: &mut Passed,
     ) -> &'a [LineRef] {
         let Assembler {
@@ -325,11 +326,11 @@ impl Assembler<'_> {
         } = self;
         let Trace { events, tasks, .. } = &mut **trace;
         let (own, number, file) = (
-            &mut tasks[task as usize],
-            task - self.first_task,
+            &mut tasks[task],
+            task.since(self.first_task),
             passed.at.file,
         );
-        let state = &mut self.states[number as usize];
+        let state = &mut self.states[usize::from(number)];
         let clock = &mut self.clocks[(file - self.capture.first_file) as usize];
         let (mut rest, ids) = (
             lines,
@@ -406,7 +407,7 @@ impl Assembler<'_> {
         plain: &FastPath,
         line_ref: &LineRef,
         body: u32,
-        task: u32,
+        task: TaskId,
         passed: &mut Passed,
     ) {
         let (number, file) = (passed.next(), passed.at.file);
@@ -457,7 +458,7 @@ impl Assembler<'_> {
         &mut self,
         plain: &FastPath,
         line_ref: &LineRef,
-        task: u32,
+        task: TaskId,
         passed: &mut Passed,
     ) -> bool {
         let Some(number) = self.state(task).open.map(OpenPlace::number) else {
@@ -502,7 +503,7 @@ impl Assembler<'_> {
         let texts = &mut self.trace.events.texts;
         plain.affect(
             &mut self.descriptors,
-            task - self.first_task,
+            task.since(self.first_task),
             begun.fd,
             texts,
             || joined,
@@ -513,8 +514,8 @@ impl Assembler<'_> {
 
     /// The stamp of a line on the time line of its capture; the line is one of this task.
     #[inline]
-    fn plain_stamp(&mut self, line_ref: &LineRef, task: u32, at: LinePlace) -> i64 {
-        self.trace.tasks[task as usize].spoke(at.line);
+    fn plain_stamp(&mut self, line_ref: &LineRef, task: TaskId, at: LinePlace) -> i64 {
+        self.trace.tasks[task].spoke(at.line);
         self.clocks[(at.file - self.capture.first_file) as usize].place(line_ref.stamp_ns)
     }
 
@@ -522,12 +523,12 @@ impl Assembler<'_> {
     #[inline]
     fn plain_lived(
         &mut self,
-        task: u32,
+        task: TaskId,
         (from_ns, to_ns): (i64, i64),
         end_ns: i64,
         passed: &mut Passed,
     ) {
-        self.trace.tasks[task as usize].lived(from_ns, to_ns);
+        self.trace.tasks[task].lived(from_ns, to_ns);
         passed.lived(from_ns, to_ns);
         let state = self.state(task);
         (state.last_end_ns, state.seen) = (end_ns, true);

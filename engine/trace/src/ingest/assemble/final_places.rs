@@ -22,7 +22,7 @@ impl Assembler<'_> {
         };
         let rows = self.capture.rows.start..self.trace.events.len();
         self.trace.events.move_starts(rows, moved_ns);
-        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+        for task in self.trace.tasks.iter_mut().skip(self.first_task.index()) {
             for at_ns in [&mut task.birth_ns, &mut task.death_ns, &mut task.last_ns] {
                 *at_ns = moved_ns(*at_ns);
             }

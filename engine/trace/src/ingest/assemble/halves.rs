@@ -4,6 +4,7 @@ use crate::ingest::assemble::{Assembler, OpenCall};
 use crate::ingest::task_ids::Birth;
 use crate::store::event::{Ending, Event, NONE, ThreadWait};
 use crate::store::facts::{IsTorn, OpenFd, OpenThreadWait};
+use crate::store::index::TaskId;
 use crate::store::numbers::{OpenPlace, Row};
 use crate::store::recent_lines::LinePlace;
 use parsers::facts::{Deadline, Fact, Timeout};
@@ -59,7 +60,7 @@ impl Assembler<'_> {
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
     }
 
-    pub(super) fn take_open(&mut self, task: u32) -> Option<OpenCall> {
+    pub(super) fn take_open(&mut self, task: TaskId) -> Option<OpenCall> {
         let number = self.state(task).open.take()?.number();
         self.free.push(number);
         let hole = OpenCall {
@@ -74,7 +75,7 @@ impl Assembler<'_> {
     /// The open call of a task will not be completed: it stays open. A sleeping notice is only forgotten: the call that
     /// it announced is the one that comes now.
     #[inline]
-    pub(super) fn close_open(&mut self, task: u32) {
+    pub(super) fn close_open(&mut self, task: TaskId) {
         if self.state(task).open.is_none() {
             return;
         }
@@ -91,7 +92,7 @@ impl Assembler<'_> {
     }
 
     /// Record the requested duration of a call that has not returned, and what it polls.
-    fn set_requested(&mut self, task: u32, row: u32, extra: Option<&Extra>) {
+    fn set_requested(&mut self, task: TaskId, row: u32, extra: Option<&Extra>) {
         match extra {
             Some(Extra::Polled {
                 fds, timeout_ns, ..
@@ -145,14 +146,14 @@ impl Assembler<'_> {
     }
 
     /// Lay the open call of a task aside: another thread under the same id begins one.
-    fn park(&mut self, task: u32) {
+    fn park(&mut self, task: TaskId) {
         if let Some(open) = self.take_open(task) {
             self.parked.entry(task).or_default().push(open);
         }
     }
 
     /// Make the newest parked call of this name the open call of the task, if there is one.
-    fn unpark(&mut self, task: u32, name: Text) {
+    fn unpark(&mut self, task: TaskId, name: Text) {
         let newest = self
             .state(task)
             .open
@@ -171,7 +172,7 @@ impl Assembler<'_> {
     }
 
     /// At the end of the capture: calls that were laid aside never returned.
-    pub(super) fn leave_parked(&mut self, task: u32) {
+    pub(super) fn leave_parked(&mut self, task: TaskId) {
         for open in self.parked.remove(&task).unwrap_or_default() {
             self.hold_open(task, open);
             self.close_open(task);
@@ -262,7 +263,7 @@ impl Assembler<'_> {
     }
 
     /// Make this the open call of a task.
-    pub(super) fn hold_open(&mut self, task: u32, open: OpenCall) {
+    pub(super) fn hold_open(&mut self, task: TaskId, open: OpenCall) {
         let number = match self.free.pop() {
             Some(number) => {
                 self.open[number as usize] = open;
@@ -284,7 +285,7 @@ impl Assembler<'_> {
     /// The first half is lost: the start is the end minus the duration, if that is printed.
     pub(super) fn end_without_start(
         &mut self,
-        task: u32,
+        task: TaskId,
         line: &Line,
         extra: Option<Extra>,
         stamp_ns: i64,
@@ -316,7 +317,7 @@ impl Assembler<'_> {
 
     pub(super) fn join(
         &mut self,
-        task: u32,
+        task: TaskId,
         open: OpenCall,
         line: &Line,
         extra: Option<Extra>,
@@ -349,7 +350,7 @@ impl Assembler<'_> {
 
     /// A task was in a call from this time on, for so long as printed, and until its second half was.
     #[inline]
-    fn lived_in_halves(&mut self, task: u32, start_ns: i64, stamp_ns: i64, dur_ns: i64) {
+    fn lived_in_halves(&mut self, task: TaskId, start_ns: i64, stamp_ns: i64, dur_ns: i64) {
         if start_ns == NO_NS || stamp_ns == NO_NS {
             return self.lived(task, start_ns, dur_ns);
         }
@@ -375,7 +376,7 @@ impl Assembler<'_> {
         at: LinePlace,
     ) -> LineKind {
         let task = self.last_open[(at.file - self.capture.first_file) as usize];
-        if task == NONE || line.outcome == Outcome::Open {
+        if task == TaskId::NONE || line.outcome == Outcome::Open {
             return LineKind::Continuation;
         }
         match self.take_open(task) {
@@ -412,7 +413,7 @@ impl Assembler<'_> {
     }
 
     /// The call of a sleeping task, according to a notice.
-    pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
+    pub(super) fn asleep_in(&mut self, task: TaskId) -> Option<Text> {
         let at = self.state(task).open?.number();
         self.open
             .get(at as usize)
@@ -420,7 +421,7 @@ impl Assembler<'_> {
             .map(|open| open.line.name)
     }
 
-    pub(super) fn never_returned(&mut self, task: u32) {
+    pub(super) fn never_returned(&mut self, task: TaskId) {
         let Some(open) = self.take_open(task) else {
             return;
         };
@@ -444,7 +445,7 @@ impl Assembler<'_> {
         let row = if open.row == NONE {
             let at = LinePlace {
                 file: self.capture.first_file,
-                line: self.trace.tasks[task as usize].last_line,
+                line: self.trace.tasks[task].last_line,
             };
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None)
         } else {

@@ -15,7 +15,7 @@
 
 use crate::ingest::assemble::{self, Assembler, TaskState};
 use crate::ingest::task_ids::{Birth, PrintedIds, TaskIds};
-use crate::store::event::NONE;
+use crate::store::index::TaskId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of concurrent creations or unknown tasks. With more, nothing is inferred.
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 64;
 /// A call that creates a task.
 #[derive(Clone, Copy)]
 struct Creation {
-    creator: u32,
+    creator: TaskId,
     row: u32,
     shares_files: bool,
     /// What it returned: the ids that the lines of its child should have.
@@ -35,9 +35,9 @@ struct Creation {
 #[derive(Default)]
 pub(super) struct Presumed {
     creations: Vec<Creation>,
-    orphans: Vec<u32>,
+    orphans: Vec<TaskId>,
     /// By the child, the call that must have created it.
-    calls: FxHashMap<u32, u32>,
+    calls: FxHashMap<TaskId, u32>,
     /// Those of these calls that have not returned yet.
     under_way: FxHashSet<u32>,
     /// Ids in lines of children differ from the ids that calls return.
@@ -48,7 +48,7 @@ pub(super) struct Presumed {
 
 impl Presumed {
     /// A call returned this child, which spoke before: whether that was to be expected.
-    pub(super) fn confirm(&mut self, child: u32, row: u32) -> Option<bool> {
+    pub(super) fn confirm(&mut self, child: TaskId, row: u32) -> Option<bool> {
         self.under_way.remove(&row);
         self.calls.remove(&child).map(|presumed| presumed == row)
     }
@@ -64,7 +64,7 @@ impl Presumed {
     }
 
     /// The only call that can have created a task that appears for the first time.
-    fn only_one(&mut self, task: u32, attached: bool) -> Option<Creation> {
+    fn only_one(&mut self, task: TaskId, attached: bool) -> Option<Creation> {
         let returned = |creation: &Creation| creation.child.is_some();
         let under_way = self
             .creations
@@ -102,7 +102,7 @@ impl Presumed {
 
 impl Assembler<'_> {
     /// A task began a call that creates one.
-    pub(super) fn creates(&mut self, creator: u32, row: u32, shares_files: bool) {
+    pub(super) fn creates(&mut self, creator: TaskId, row: u32, shares_files: bool) {
         self.keep_creation(Creation {
             creator,
             row,
@@ -150,8 +150,8 @@ impl Assembler<'_> {
 
     /// Whether tasks of the capture may have been there before it.
     fn is_attached(&self) -> bool {
-        let root = self.trace.tasks.get(self.first_task as usize);
-        root.is_none_or(|root| !root.born || root.creator != NONE)
+        let root = self.trace.tasks.get(self.first_task);
+        root.is_none_or(|root| !root.born || root.creator != TaskId::NONE)
     }
 
     /// The task that this call was presumed to have created has another creator, or existed before.
@@ -164,13 +164,13 @@ impl Assembler<'_> {
             .map(|(&child, _)| child);
         if let Some(child) = child {
             self.presumed.calls.remove(&child);
-            self.descriptors.forget(child - self.first_task);
+            self.descriptors.forget(child.since(self.first_task));
         }
     }
 
     /// A task appears for the first time, and no call has reported its creation: it has the descriptors of the only
     /// possible creator.
-    pub(super) fn presume(&mut self, task: u32) {
+    pub(super) fn presume(&mut self, task: TaskId) {
         if task == self.first_task || !self.can_presume() {
             return;
         }
@@ -179,12 +179,15 @@ impl Assembler<'_> {
         let tasks = &self.trace.tasks;
         self.presumed
             .orphans
-            .retain(|&orphan| tasks[orphan as usize].creator == NONE);
+            .retain(|&orphan| tasks[orphan].creator == TaskId::NONE);
         let attached = self.is_attached();
         let Some(creation) = self.presumed.only_one(task, attached) else {
             return;
         };
-        let (child, creator) = (task - self.first_task, creation.creator - self.first_task);
+        let (child, creator) = (
+            task.since(self.first_task),
+            creation.creator.since(self.first_task),
+        );
         if !self.descriptors.take_forked(creation.row, child) {
             self.descriptors
                 .inherit(child, creator, creation.shares_files);
@@ -206,7 +209,7 @@ impl Assembler<'_> {
             .iter()
             .find(|&(_, &row)| row == birth.row)
             .map(|(&child, _)| child);
-        if let Some(child) = child.filter(|&child| self.trace.tasks[child as usize].creator == NONE)
+        if let Some(child) = child.filter(|&child| self.trace.tasks[child].creator == TaskId::NONE)
         {
             self.presumed.calls.remove(&child);
             self.owners.link(&mut self.trace.tasks, child, birth);
@@ -230,12 +233,12 @@ fn is_pending<'a>(
     owners: &'a TaskIds,
     states: &'a [TaskState],
     open: &'a [assemble::OpenCall],
-    first_task: u32,
+    first_task: TaskId,
 ) -> impl Fn(&Creation) -> bool + 'a {
     move |creation| match creation.child {
         Some(child) => owners.is_announced(child, creation.row),
         None => {
-            let state = states.get((creation.creator - first_task) as usize);
+            let state = states.get(creation.creator.since(first_task).index());
             let at = state.and_then(|state| state.open);
             at.and_then(|at| open.get(at.number() as usize))
                 .is_some_and(|open| open.row == creation.row)

@@ -14,6 +14,7 @@
 use crate::ingest::assemble::Assembler;
 use crate::store::event::NONE;
 use crate::store::heuristics::EXIT_TOLERANCE_NS;
+use crate::store::index::TaskId;
 use crate::store::task_relations::creators;
 use crate::store::tasks::Task;
 use parsers::facts::Joins;
@@ -22,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A claim that a task is related to another one, by its id.
 pub(super) struct Claim {
-    by: u32,
+    by: TaskId,
     id: i32,
     tells: Tells,
     /// When it was observed; [`NO_NS`] if unknown.
@@ -48,7 +49,7 @@ impl Claim {
 
 impl Assembler<'_> {
     /// A task waited as one does for the end of the thread with this id.
-    pub(super) fn joins(&mut self, row: u32, task: u32, line: &Line, id: i32) {
+    pub(super) fn joins(&mut self, row: u32, task: TaskId, line: &Line, id: i32) {
         self.trace.events.facts.add::<Joins>(row, id);
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self
@@ -67,8 +68,8 @@ impl Assembler<'_> {
     }
 
     /// A task received what only the parent of a process receives.
-    pub(super) fn is_parent(&mut self, task: u32, child: i32, at_ns: i64) {
-        let is_told = |&child: &u32| self.trace.tasks[child as usize].created_by != NONE;
+    pub(super) fn is_parent(&mut self, task: TaskId, child: i32, at_ns: i64) {
+        let is_told = |&child: &TaskId| self.trace.tasks[child].created_by != NONE;
         if child > 0 && self.owners.process(child).filter(is_told).is_none() {
             self.kin.push(Claim {
                 by: task,
@@ -80,9 +81,12 @@ impl Assembler<'_> {
     }
 
     /// The tracer prints the id of a task's parent.
-    pub(super) fn has_parent(&mut self, task: u32, parent: i32, at_ns: i64) {
-        let known = &self.trace.tasks[task as usize];
-        let (pid, is_settled) = (known.pid, known.created_by != NONE || known.creator != NONE);
+    pub(super) fn has_parent(&mut self, task: TaskId, parent: i32, at_ns: i64) {
+        let known = &self.trace.tasks[task];
+        let (pid, is_settled) = (
+            known.pid,
+            known.created_by != NONE || known.creator != TaskId::NONE,
+        );
         if let Some(parent) = self
             .owners
             .process(parent)
@@ -100,24 +104,24 @@ impl Assembler<'_> {
             return;
         }
         let named: FxHashSet<i32> = claims.iter().map(|claim| claim.id).collect();
-        let mut lives: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
-        for number in self.first_task..self.trace.tasks.len() as u32 {
-            let &Task { tid, pid, .. } = &self.trace.tasks[number as usize];
+        let mut lives: FxHashMap<i32, Vec<TaskId>> = FxHashMap::default();
+        for number in self.own_tasks() {
+            let &Task { tid, pid, .. } = &self.trace.tasks[number];
             if named.contains(&tid) && pid != NO_ID {
                 lives.entry(tid).or_default().push(number);
             }
         }
-        lives.values_mut().for_each(|lives| {
-            lives.sort_by_key(|&number| self.trace.tasks[number as usize].birth_ns)
-        });
+        lives
+            .values_mut()
+            .for_each(|lives| lives.sort_by_key(|&number| self.trace.tasks[number].birth_ns));
         let (children, threads): (Vec<Claim>, Vec<Claim>) = claims
             .into_iter()
             .partition(|claim| claim.tells == Tells::Child);
-        let children: Vec<(u32, u32)> = children
+        let children: Vec<(TaskId, TaskId)> = children
             .iter()
             .filter_map(|claim| Some((claim.by, self.meant(claim, &lives)?)))
             .collect();
-        let are_children: FxHashSet<u32> = children.iter().map(|&(_, child)| child).collect();
+        let are_children: FxHashSet<TaskId> = children.iter().map(|&(_, child)| child).collect();
         let mut has_threads = false;
         for claim in &threads {
             if let Some(thread) = self
@@ -141,7 +145,7 @@ impl Assembler<'_> {
         if claims.is_empty() {
             return;
         }
-        let tasks = self.trace.tasks.iter().skip(self.first_task as usize);
+        let tasks = self.trace.tasks.iter().skip(self.first_task.index());
         let orphans: FxHashSet<i32> = tasks
             .filter(|task| task.created_by == NONE)
             .map(|task| task.tid)
@@ -151,9 +155,9 @@ impl Assembler<'_> {
 
     /// The task that had the id of a claim at its moment: the one that began last, and was not seen later. `lives` are
     /// in order of their births: an id may have had many.
-    fn meant(&self, claim: &Claim, lives: &FxHashMap<i32, Vec<u32>>) -> Option<u32> {
+    fn meant(&self, claim: &Claim, lives: &FxHashMap<i32, Vec<TaskId>>) -> Option<TaskId> {
         let lives = lives.get(&claim.id)?;
-        let task = |number: u32| &self.trace.tasks[number as usize];
+        let task = |number: TaskId| &self.trace.tasks[number];
         if claim.at_ns == NO_NS {
             return lives.first().copied().filter(|_| lives.len() == 1);
         }
@@ -164,28 +168,28 @@ impl Assembler<'_> {
     }
 
     /// It ended alone, and so that the wait for it could end.
-    fn settle_thread(&mut self, claim: &Claim, thread: u32) -> bool {
+    fn settle_thread(&mut self, claim: &Claim, thread: TaskId) -> bool {
         let Tells::Thread(start_ns) = claim.tells else {
             return false;
         };
-        let known = &self.trace.tasks[thread as usize];
+        let known = &self.trace.tasks[thread];
         let until_ns = claim.at_ns.saturating_add(EXIT_TOLERANCE_NS);
         let ends_inside = known.death_ns > start_ns && known.death_ns <= until_ns;
         let left_alone = self
             .states
-            .get((thread - self.first_task) as usize)
+            .get(thread.since(self.first_task).index())
             .is_some_and(|state| state.left_alone);
         let is_joined = ends_inside && left_alone && known.programs.is_empty();
         is_joined && self.adopt(thread, self.main(claim.by), true)
     }
 
-    pub(super) fn adopt(&mut self, task: u32, creator: u32, is_thread: bool) -> bool {
+    pub(super) fn adopt(&mut self, task: TaskId, creator: TaskId, is_thread: bool) -> bool {
         let is_circle = creators(self.trace, creator).any(|above| above == task);
-        let known = &mut self.trace.tasks[task as usize];
+        let known = &mut self.trace.tasks[task];
         // Until a task waited for it as for a child, a thread was the best guess.
         let is_guess = known.is_thread && known.adopted && !is_thread;
         let is_orphan =
-            (known.creator == NONE || is_guess) && known.created_by == NONE && !is_circle;
+            (known.creator == TaskId::NONE || is_guess) && known.created_by == NONE && !is_circle;
         if is_orphan {
             if is_guess {
                 known.pid = known.tid;
@@ -196,20 +200,20 @@ impl Assembler<'_> {
     }
 
     /// The first thread of the process of a task.
-    pub(super) fn main(&self, task: u32) -> u32 {
-        let is_main = |&task: &u32| {
-            let known: &Task = &self.trace.tasks[task as usize];
-            !known.is_thread || known.creator == NONE
+    pub(super) fn main(&self, task: TaskId) -> TaskId {
+        let is_main = |&task: &TaskId| {
+            let known: &Task = &self.trace.tasks[task];
+            !known.is_thread || known.creator == TaskId::NONE
         };
         creators(self.trace, task).find(is_main).unwrap_or(task)
     }
 
     /// Threads that are known as such only now are of the processes of their creators.
     pub(super) fn settle_processes(&mut self) {
-        for number in self.first_task..self.trace.tasks.len() as u32 {
-            if self.trace.tasks[number as usize].is_thread {
-                let pid = self.trace.tasks[self.main(number) as usize].pid;
-                self.trace.tasks[number as usize].pid = pid;
+        for number in self.own_tasks() {
+            if self.trace.tasks[number].is_thread {
+                let pid = self.trace.tasks[self.main(number)].pid;
+                self.trace.tasks[number].pid = pid;
             }
         }
     }

@@ -17,6 +17,7 @@
 use crate::ingest::assemble::Assembler;
 use crate::store::event::{self, NONE};
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_THREAD_AFTER_EXIT_NS};
+use crate::store::index::TaskId;
 use crate::store::tasks::Task;
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
@@ -32,7 +33,7 @@ pub(super) type SharedIds = FxHashMap<(i32, i32), i64>;
 /// A task that ends its process.
 #[derive(Clone, Copy)]
 struct Ends {
-    task: u32,
+    task: TaskId,
     at_ns: i64,
 }
 
@@ -51,14 +52,14 @@ impl Assembler<'_> {
 
     /// At the end of the capture: find the processes of threads that nobody was seen creating.
     pub(super) fn infer_thread_groups(&mut self) {
-        let strays: Vec<u32> = self
+        let strays: Vec<TaskId> = self
             .own_tasks()
             .filter(|&task| is_stray(self.task(task)))
             .collect();
         if strays.len() < 2 {
             return;
         }
-        let mut by_id: FxHashMap<i32, Option<u32>> = FxHashMap::default();
+        let mut by_id: FxHashMap<i32, Option<TaskId>> = FxHashMap::default();
         for &task in &strays {
             by_id
                 .entry(self.task(task).tid)
@@ -82,16 +83,17 @@ impl Assembler<'_> {
         }
     }
 
-    fn own_tasks(&self) -> std::ops::Range<u32> {
-        self.first_task..self.trace.tasks.len() as u32
+    /// The tasks of this capture so far.
+    pub(super) fn own_tasks(&self) -> impl DoubleEndedIterator<Item = TaskId> + Clone + use<> {
+        TaskId::all(self.first_task..self.trace.tasks.next_key())
     }
 
-    fn task(&self, task: u32) -> &Task {
-        &self.trace.tasks[task as usize]
+    fn task(&self, task: TaskId) -> &Task {
+        &self.trace.tasks[task]
     }
 
     /// The task that has this id, if only one does and it was not gone at this moment.
-    fn stray(&self, by_id: &FxHashMap<i32, Option<u32>>, id: i32, at_ns: i64) -> Option<u32> {
+    fn stray(&self, by_id: &FxHashMap<i32, Option<TaskId>>, id: i32, at_ns: i64) -> Option<TaskId> {
         let only = by_id.get(&id).copied().flatten()?;
         let death_ns = self.task(only).death_ns;
         (death_ns == NO_NS || at_ns == NO_NS || death_ns >= at_ns).then_some(only)
@@ -113,7 +115,7 @@ impl Assembler<'_> {
     }
 
     /// The calls of this capture that do this and ended so, each with its task.
-    fn rows_of(&self, action: Action, outcome: Outcome) -> Vec<(u32, u32)> {
+    fn rows_of(&self, action: Action, outcome: Outcome) -> Vec<(u32, TaskId)> {
         let events = &self.trace.events;
         let is_it =
             |shape: &event::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
@@ -126,7 +128,7 @@ impl Assembler<'_> {
     }
 
     /// Who ended with a status without a call of its own did so because another thread of its process made that call.
-    fn settle_taken_along(&mut self, strays: &[u32]) -> bool {
+    fn settle_taken_along(&mut self, strays: &[TaskId]) -> bool {
         let start_ns = |row: u32| self.trace.events.start_ns(row);
         let calls = self.rows_of(Action::EndsProcess, Outcome::NoReturn);
         let ends: Vec<Ends> = calls
@@ -136,7 +138,7 @@ impl Assembler<'_> {
                 at_ns: start_ns(row),
             })
             .collect();
-        let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut groups: FxHashMap<TaskId, Vec<TaskId>> = FxHashMap::default();
         for &task in strays
             .iter()
             .filter(|&&task| is_stray(self.task(task)) && self.was_taken_along(task))
@@ -174,7 +176,7 @@ impl Assembler<'_> {
     /// has to end when it is woken.
     fn settle_woken(&mut self) -> bool {
         let (wakes, waits) = self.private_futex_calls();
-        let mut pairs: FxHashSet<(u32, u32)> = FxHashSet::default();
+        let mut pairs: FxHashSet<(TaskId, TaskId)> = FxHashSet::default();
         for (address, row) in wakes {
             let by = self.trace.events.task(row);
             let here = waits.get(&address).map_or(&[][..], Vec::as_slice);
@@ -183,12 +185,12 @@ impl Assembler<'_> {
                 pairs.insert((by, self.trace.events.task(only)));
             }
         }
-        let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+        let mut pairs: Vec<(TaskId, TaskId)> = pairs.into_iter().collect();
         pairs.sort_unstable();
         let mut has_threads = false;
         for (by, woken) in pairs {
             let (one, other) = (self.main(by), self.main(woken));
-            let id = |task: u32| (self.task(task).tid, task);
+            let id = |task: TaskId| (self.task(task).tid, task);
             // The main thread was there first, so it has the lowest id.
             let (main, thread) = if id(one) < id(other) {
                 (one, other)
@@ -197,7 +199,7 @@ impl Assembler<'_> {
             };
             let joins = main != thread && is_stray(self.task(thread)) && self.ran_before(main);
             if joins && self.adopt(thread, main, true) {
-                self.trace.tasks[thread as usize].thread_by_wake = true;
+                self.trace.tasks[thread].thread_by_wake = true;
                 has_threads = true;
             }
         }
@@ -205,8 +207,8 @@ impl Assembler<'_> {
     }
 
     /// Whether a task ran before the capture: nothing created it there, and no wait returned it as a child.
-    fn ran_before(&self, task: u32) -> bool {
-        self.task(task).creator == NONE && !self.task(task).born
+    fn ran_before(&self, task: TaskId) -> bool {
+        self.task(task).creator == TaskId::NONE && !self.task(task).born
     }
 
     /// The wake-ups at private addresses that woke a task, and by address the waits that ended by one.
@@ -246,14 +248,14 @@ impl Assembler<'_> {
             && (woken_ns..=until_ns).contains(&end_ns)
     }
 
-    fn was_taken_along(&self, task: u32) -> bool {
-        let state = self.states.get((task - self.first_task) as usize);
+    fn was_taken_along(&self, task: TaskId) -> bool {
+        let state = self.states.get(task.since(self.first_task).index());
         let known = self.task(task);
         let has_end = known.death_ns != NO_NS && matches!(known.ended, Some(Ended::Exited(_)));
         has_end && state.is_some_and(|state| !state.exiting)
     }
 
-    fn may_take_along(&self, end: &Ends, task: u32) -> bool {
+    fn may_take_along(&self, end: &Ends, task: TaskId) -> bool {
         let (by, known) = (self.task(end.task), self.task(task));
         let until_ns = by.end_ns().saturating_add(MAX_THREAD_AFTER_EXIT_NS);
         end.task != task
@@ -268,6 +270,6 @@ fn is_private(op: &[u8]) -> bool {
 
 /// Whether a task has no known creator, lines without the id of its process, and no execve of its own.
 fn is_stray(task: &Task) -> bool {
-    let is_orphan = task.creator == NONE && task.created_by == NONE && !task.born;
+    let is_orphan = task.creator == TaskId::NONE && task.created_by == NONE && !task.born;
     is_orphan && !task.is_thread && task.pid == task.tid && task.programs.is_empty()
 }

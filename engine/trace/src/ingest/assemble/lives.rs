@@ -4,9 +4,10 @@ use crate::ingest::assemble::Assembler;
 use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
-use crate::store::event::{Connected, EventKind, NONE};
+use crate::store::event::{Connected, EventKind};
 use crate::store::facts::{ConnectOutcome, EdgeTriggered, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS, MIN_HIGH_FD};
+use crate::store::index::TaskId;
 use crate::store::numbers::Row;
 use crate::store::recent_lines::LinePlace;
 use crate::store::resolution::is_coarse;
@@ -19,9 +20,9 @@ use parsers::syscalls::{Action, action_of};
 use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 
 impl Assembler<'_> {
-    fn names_socket(&mut self, task: u32, fd: i32, address: Text) {
+    fn names_socket(&mut self, task: TaskId, fd: i32, address: Text) {
         self.descriptors.named(
-            task - self.first_task,
+            task.since(self.first_task),
             fd,
             address,
             &self.trace.events.texts,
@@ -29,7 +30,7 @@ impl Assembler<'_> {
     }
 
     /// A call may begin a connect that does not wait, or report the outcome of one.
-    fn connects(&mut self, row: u32, task: u32, line: &Line) {
+    fn connects(&mut self, row: u32, task: TaskId, line: &Line) {
         let texts = &self.trace.events.texts;
         let (name, errno) = (texts.bytes(line.name), texts.bytes(line.errno));
         if line.fd == NO_ID || (name != b"connect" && !reports_connect(errno)) {
@@ -38,7 +39,7 @@ impl Assembler<'_> {
         if name == b"connect" {
             self.last_connect = Some((row, *line));
         }
-        let table = self.descriptors.table_number(task - self.first_task);
+        let table = self.descriptors.table_number(task.since(self.first_task));
         let connect = self.connecting.completed(table, line, name, errno, row);
         let errno = if errno == b"EISCONN" {
             Text::NONE
@@ -58,9 +59,9 @@ impl Assembler<'_> {
     }
 
     /// The pending error of a socket was read.
-    fn socket_error(&mut self, row: u32, task: u32, line: &Line, errno: Text) {
+    fn socket_error(&mut self, row: u32, task: TaskId, line: &Line, errno: Text) {
         if self.trace.events.texts.bytes(line.op) == b"SO_ERROR" {
-            let table = self.descriptors.table_number(task - self.first_task);
+            let table = self.descriptors.table_number(task.since(self.first_task));
             let connect = self.connecting.read_error(table, line.fd);
             if let Some(connect) = connect {
                 self.connect_ended(connect, Connected { errno, by: row });
@@ -69,7 +70,7 @@ impl Assembler<'_> {
     }
 
     /// What follows from a completed call.
-    pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
+    pub(super) fn completed(&mut self, row: u32, task: TaskId, line: &Line, extra: Option<Extra>) {
         self.count(task, line.outcome);
         if line.outcome == Outcome::Failed && line.fd >= MIN_HIGH_FD {
             self.misses_descriptor(task, line);
@@ -79,7 +80,7 @@ impl Assembler<'_> {
             _ => None,
         };
         self.descriptors.completed(
-            task - self.first_task,
+            task.since(self.first_task),
             line,
             pair,
             &mut self.trace.events.texts,
@@ -128,7 +129,7 @@ impl Assembler<'_> {
             }
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Registered { fd, data, edge }) => {
-                let table = self.descriptors.table_number(task - self.first_task);
+                let table = self.descriptors.table_number(task.since(self.first_task));
                 if line.outcome == Outcome::Ok {
                     self.registrations
                         .insert((table, line.fd, data), (fd, edge));
@@ -136,7 +137,7 @@ impl Assembler<'_> {
                 self.polls(row, task, Box::new([fd]));
             }
             Some(Extra::Returned { data, timeout_ns }) => {
-                let table = self.descriptors.table_number(task - self.first_task);
+                let table = self.descriptors.table_number(task.since(self.first_task));
                 if let Some(&(fd, edge)) = self.registrations.get(&(table, line.fd, data)) {
                     self.found_ready(row, task, fd);
                     if edge {
@@ -184,7 +185,7 @@ impl Assembler<'_> {
     }
 
     /// Keep a fact of a completed call, and what follows from it.
-    fn keep_fact(&mut self, row: u32, task: u32, line: &Line, fact: Fact) {
+    fn keep_fact(&mut self, row: u32, task: TaskId, line: &Line, fact: Fact) {
         match fact {
             Fact::Fds(fds) => self.polls(row, task, fds),
             Fact::Joins(id) => self.joins(row, task, line, id),
@@ -194,7 +195,7 @@ impl Assembler<'_> {
     }
 
     /// A call on a high descriptor failed.
-    fn misses_descriptor(&mut self, task: u32, line: &Line) {
+    fn misses_descriptor(&mut self, task: TaskId, line: &Line) {
         let is_sweep = matches!(action_of(line.name), Action::Closes | Action::ControlsFile);
         if is_sweep && self.trace.events.texts.bytes(line.errno) == b"EBADF" {
             self.trace.events.not_open(task, line.fd);
@@ -207,8 +208,8 @@ impl Assembler<'_> {
     /// ```
     ///
     /// A task that appears late lives from the end of the call that created it.
-    pub(super) fn began(&mut self, task: u32) {
-        let (events, known) = (&self.trace.events, &mut self.trace.tasks[task as usize]);
+    pub(super) fn began(&mut self, task: TaskId) {
+        let (events, known) = (&self.trace.events, &mut self.trace.tasks[task]);
         if known.vfork || known.created_by >= events.len() || known.birth_ns == NO_NS {
             return;
         }
@@ -221,16 +222,16 @@ impl Assembler<'_> {
     }
 
     /// A call moved something from one descriptor into another.
-    fn moves_into(&mut self, row: u32, task: u32, line: &Line, fd: i32, printed: Text) {
+    fn moves_into(&mut self, row: u32, task: TaskId, line: &Line, fd: i32, printed: Text) {
         if self.trace.events.texts.bytes(line.name) == b"inotify_add_watch" {
             return self.descriptors.watches(
-                task - self.first_task,
+                task.since(self.first_task),
                 fd,
                 line.target,
                 &mut self.trace.events.texts,
             );
         }
-        let (task, texts) = (task - self.first_task, &self.trace.events.texts);
+        let (task, texts) = (task.since(self.first_task), &self.trace.events.texts);
         let sink = match printed {
             Text::NONE => self.descriptors.target(task, fd),
             printed => self.descriptors.peer(task, fd, printed, texts),
@@ -255,7 +256,7 @@ impl Assembler<'_> {
 
     /// A call sent or received descriptors. What a call sends that is printed in halves is on its way from the first
     /// on.
-    pub(super) fn passed(&mut self, row: u32, task: u32, line: &Line, fds: &[i32]) {
+    pub(super) fn passed(&mut self, row: u32, task: TaskId, line: &Line, fds: &[i32]) {
         let events = &self.trace.events;
         let sends = matches!(action_of(line.name), Action::Sends | Action::SendsMany);
         let at_ns = if sends {
@@ -266,7 +267,7 @@ impl Assembler<'_> {
         let call = Passing {
             row,
             at_ns,
-            task: task - self.first_task,
+            task: task.since(self.first_task),
             end: line.target,
             fds,
         };
@@ -283,10 +284,10 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn polls(&mut self, row: u32, task: u32, fds: Box<[i32]>) {
+    pub(super) fn polls(&mut self, row: u32, task: TaskId, fds: Box<[i32]>) {
         let targets = fds
             .iter()
-            .map(|&fd| self.descriptors.target(task - self.first_task, fd));
+            .map(|&fd| self.descriptors.target(task.since(self.first_task), fd));
         let targets: Box<[Text]> = targets.filter(|target| target.is_some()).collect();
         let facts = &mut self.trace.events.facts;
         if !targets.is_empty() {
@@ -296,25 +297,24 @@ impl Assembler<'_> {
     }
 
     /// A poll of several descriptors ended because this one was ready.
-    fn found_ready(&mut self, row: u32, task: u32, fd: i32) {
+    fn found_ready(&mut self, row: u32, task: TaskId, fd: i32) {
         if fd == NO_ID {
             return;
         }
         self.trace.events.facts.add::<ReadyFd>(row, fd);
-        let target = self.descriptors.target(task - self.first_task, fd);
+        let target = self.descriptors.target(task.since(self.first_task), fd);
         if target.is_some() {
             self.trace.events.facts.add::<ReadyTarget>(row, target);
         }
     }
 
-    pub(super) fn ran(&mut self, row: u32, task: u32, line: &Line, path: Text, argv: Text) {
+    pub(super) fn ran(&mut self, row: u32, task: TaskId, line: &Line, path: Text, argv: Text) {
         if line.outcome != Outcome::Ok {
             return;
         }
         self.is_no_thread(task);
-        let first = self.trace.tasks[task as usize].programs.is_empty()
-            && !self.trace.tasks[task as usize].born;
-        let started = first && self.trace.tasks[task as usize].calls == 1;
+        let first = self.trace.tasks[task].programs.is_empty() && !self.trace.tasks[task].born;
+        let started = first && self.trace.tasks[task].calls == 1;
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
         let from_ns = if started {
@@ -322,7 +322,7 @@ impl Assembler<'_> {
         } else {
             self.program_start_ns(end_ns)
         };
-        let known = &mut self.trace.tasks[task as usize];
+        let known = &mut self.trace.tasks[task];
         known.run(Program {
             from_ns,
             path,
@@ -343,20 +343,20 @@ impl Assembler<'_> {
     /// ```
     ///
     /// A task that began with a whole execve was created by another task, so it ran the creator's program until then.
-    fn ran_as_a_child(&mut self, child: u32) {
+    fn ran_as_a_child(&mut self, child: TaskId) {
         let ended_ns = std::mem::take(&mut self.state(child).started_until_ns);
         if ended_ns <= 0 {
             return;
         }
         let from_ns = self.program_start_ns(ended_ns);
-        if let Some(first) = self.trace.tasks[child as usize].programs.first_mut() {
+        if let Some(first) = self.trace.tasks[child].programs.first_mut() {
             first.from_ns = from_ns;
         }
     }
 
     /// A vfork returned: without printed durations, that is the latest end of the child's execve. The child's next line
     /// may precede it.
-    fn ran_during_vfork(&mut self, child: u32, vfork: u32) {
+    fn ran_during_vfork(&mut self, child: TaskId, vfork: u32) {
         let Some(exec) = self.state(child).ran_undated.take().map(Row::number) else {
             return;
         };
@@ -368,7 +368,7 @@ impl Assembler<'_> {
             return;
         };
         let from_ns = self.program_start_ns(end_ns);
-        if let Some(program) = self.trace.tasks[child as usize].programs.last_mut() {
+        if let Some(program) = self.trace.tasks[child].programs.last_mut() {
             program.from_ns = from_ns;
         }
     }
@@ -386,18 +386,18 @@ impl Assembler<'_> {
     }
 
     /// It runs a program under its own id, which a thread does under that of its process.
-    fn is_no_thread(&mut self, task: u32) {
-        let known = &mut self.trace.tasks[task as usize];
+    fn is_no_thread(&mut self, task: TaskId) {
+        let known = &mut self.trace.tasks[task];
         if known.is_thread && known.adopted && known.renamed().is_empty() {
             (known.is_thread, known.adopted, known.creator, known.pid) =
-                (false, false, NONE, known.tid);
+                (false, false, TaskId::NONE, known.tid);
         }
     }
 
     pub(super) fn spawned(
         &mut self,
         row: u32,
-        task: u32,
+        task: TaskId,
         line: &Line,
         child: i32,
         thread: bool,
@@ -417,7 +417,7 @@ impl Assembler<'_> {
         let start_ns = self.trace.events.start_ns(row);
         let key = child_key(
             line,
-            &self.trace.tasks[task as usize],
+            &self.trace.tasks[task],
             child,
             thread,
             self.facts.one_process,
@@ -438,7 +438,7 @@ impl Assembler<'_> {
         let known = self.owners.child(key);
         self.owners.links_late |= known.is_some() && line.part == CallPart::Whole;
         if known.is_none() && !thread {
-            self.descriptors.forked(row, task - self.first_task);
+            self.descriptors.forked(row, task.since(self.first_task));
         }
         let linked = self.owners.spawned(&mut self.trace.tasks, key, birth);
         let Some(child) = linked else {
@@ -452,30 +452,36 @@ impl Assembler<'_> {
         // descriptors is known only now.
         let was_presumed = self.presumed.confirm(child, row);
         if was_presumed == Some(false) {
-            self.descriptors.forget(child - self.first_task);
+            self.descriptors.forget(child.since(self.first_task));
         }
         if was_presumed != Some(true) {
-            self.descriptors
-                .inherit(child - self.first_task, task - self.first_task, thread);
+            self.descriptors.inherit(
+                child.since(self.first_task),
+                task.since(self.first_task),
+                thread,
+            );
             self.descendants_inherit(child);
         }
     }
 
     /// A task has the descriptors of its creator, which it passed on before this was known.
-    fn descendants_inherit(&mut self, child: u32) {
+    fn descendants_inherit(&mut self, child: TaskId) {
         const MAX_TASKS: usize = 64;
         let mut parents = vec![child];
-        for task in (child + 1..self.trace.tasks.len() as u32).take(MAX_TASKS) {
-            let known = &self.trace.tasks[task as usize];
+        for task in TaskId::all(child.next()..self.trace.tasks.next_key()).take(MAX_TASKS) {
+            let known = &self.trace.tasks[task];
             if parents.contains(&known.creator) {
-                let (own, creator) = (task - self.first_task, known.creator - self.first_task);
+                let (own, creator) = (
+                    task.since(self.first_task),
+                    known.creator.since(self.first_task),
+                );
                 self.descriptors.inherit(own, creator, known.is_thread);
                 parents.push(task);
             }
         }
     }
 
-    pub(super) fn waited(&mut self, row: u32, task: u32, child: i32, ended: Option<Ended>) {
+    pub(super) fn waited(&mut self, row: u32, task: TaskId, child: i32, ended: Option<Ended>) {
         if child < 0 {
             return;
         }
@@ -497,35 +503,35 @@ impl Assembler<'_> {
     }
 
     /// A task ended alone, as threads do. If the flags of the call that created it are hidden, it is a thread.
-    fn was_thread(&mut self, task: u32) {
-        let known = &self.trace.tasks[task as usize];
+    fn was_thread(&mut self, task: TaskId) {
+        let known = &self.trace.tasks[task];
         let Some(creator) = self
             .trace
             .tasks
-            .get(known.creator as usize)
+            .get(known.creator)
             .filter(|_| known.programs.is_empty())
         else {
             return;
         };
         let pid = creator.pid;
-        let known = &mut self.trace.tasks[task as usize];
+        let known = &mut self.trace.tasks[task];
         (known.is_thread, known.pid) = (true, pid);
     }
 
-    pub(super) fn exits(&mut self, task: u32, ended: Ended) {
-        self.trace.tasks[task as usize].ended = Some(ended);
+    pub(super) fn exits(&mut self, task: TaskId, ended: Ended) {
+        self.trace.tasks[task].ended = Some(ended);
         self.state(task).exiting = true;
         self.owners.leaves(task);
         // What ends with a call has no line of its own for its end.
         if self.facts.stamp != StampMoment::None {
-            let known = &mut self.trace.tasks[task as usize];
+            let known = &mut self.trace.tasks[task];
             known.death_ns = known.last_ns;
         }
     }
 
     /// A task is known to have ended at this time at the latest.
-    pub(super) fn ended(&mut self, task: u32, ended: Ended, at_ns: i64) {
-        let known = &mut self.trace.tasks[task as usize];
+    pub(super) fn ended(&mut self, task: TaskId, ended: Ended, at_ns: i64) {
+        let known = &mut self.trace.tasks[task];
         known.ended.get_or_insert(ended);
         if known.death_ns == NO_NS && at_ns != NO_NS {
             known.death_ns = at_ns.max(known.last_ns);
@@ -541,7 +547,7 @@ impl Assembler<'_> {
     ) {
         let task = self.owner(line, stamp_ns, at);
         self.stamped(task, stamp_ns);
-        self.trace.tasks[task as usize].signals += 1;
+        self.trace.tasks[task].signals += 1;
         self.alarm_fires(task, line);
         self.interrupts(task, line, extra.as_ref(), stamp_ns, at);
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
@@ -567,7 +573,7 @@ impl Assembler<'_> {
     }
 
     /// The signal that a task got last is from this process.
-    pub(super) fn sent_by(&mut self, task: u32, from: i32) {
+    pub(super) fn sent_by(&mut self, task: TaskId, from: i32) {
         let events = &mut self.trace.events;
         let last = events.len().checked_sub(1).filter(|_| from > 0);
         if let Some(row) =
@@ -615,7 +621,7 @@ impl Assembler<'_> {
 
     pub(super) fn exited(
         &mut self,
-        task: u32,
+        task: TaskId,
         line: &Line,
         extra: Option<Extra>,
         stamp_ns: i64,
@@ -627,9 +633,9 @@ impl Assembler<'_> {
         self.never_returned(task);
         self.mark(task, EventKind::Exit, line, stamp_ns, at);
         if let Some(Extra::End(ended) | Extra::GroupEnd(ended)) = extra {
-            self.trace.tasks[task as usize].ended = Some(ended);
+            self.trace.tasks[task].ended = Some(ended);
         }
-        let known = &mut self.trace.tasks[task as usize];
+        let known = &mut self.trace.tasks[task];
         if stamp_ns != NO_NS {
             known.death_ns = stamp_ns.max(known.last_ns);
         }
@@ -643,7 +649,7 @@ impl Assembler<'_> {
 
     /// The other threads of a task's process end with it. Their last lines may follow. Later lines with these ids
     /// belong to other tasks.
-    fn siblings_end(&mut self, task: u32, ended: Ended, at_ns: i64) {
+    fn siblings_end(&mut self, task: TaskId, ended: Ended, at_ns: i64) {
         for sibling in self.owners.end_group(&self.trace.tasks, task) {
             self.ended(sibling, ended, at_ns);
             if at_ns != NO_NS {
@@ -654,7 +660,7 @@ impl Assembler<'_> {
 
     pub(super) fn superseded(
         &mut self,
-        leader: u32,
+        leader: TaskId,
         by: i32,
         line: &Line,
         stamp_ns: i64,
@@ -662,7 +668,7 @@ impl Assembler<'_> {
     ) {
         self.close_open(leader);
         self.mark(leader, EventKind::Process, line, stamp_ns, at);
-        let known = &mut self.trace.tasks[leader as usize];
+        let known = &mut self.trace.tasks[leader];
         known.superseded = true;
         known.death_ns = known.last_ns;
         // Beside messages the id may be missing on this very line: it is the leader's all the same.
@@ -674,7 +680,7 @@ impl Assembler<'_> {
         let (from, to): (PrintedIds, PrintedIds) = ((line.pid, by), (line.pid, tid));
         match self.owners.known(from) {
             Some(thread) if thread != leader => {
-                self.trace.tasks[thread as usize].rename(at.line, tid);
+                self.trace.tasks[thread].rename(at.line, tid);
                 self.owners.take_over(thread, from, to);
             }
             _ => self.owners.ended(leader, to),

@@ -1,7 +1,8 @@
 //! Lines other than calls: continuations, messages of the tracer or of a log, and summary tables.
 
 use crate::ingest::assemble::Assembler;
-use crate::store::event::{EventKind, NONE};
+use crate::store::event::EventKind;
+use crate::store::index::TaskId;
 use crate::store::numbers::Row;
 use crate::store::recent_lines::LinePlace;
 use crate::store::tasks::Program;
@@ -32,7 +33,7 @@ impl Assembler<'_> {
                 let program = self
                     .trace
                     .tasks
-                    .get_mut(task as usize)
+                    .get_mut(task)
                     .and_then(|task| task.programs.last_mut());
                 if let Some(program) = program.filter(|program| !program.argv.is_some()) {
                     program.argv = argv;
@@ -79,7 +80,7 @@ impl Assembler<'_> {
         let (dur_ns, dur_kind) = (events.dur_ns(row), events.dur_kind(row));
         self.rewrite(row, &connect, dur_ns, dur_kind);
         self.descriptors.completed(
-            task - self.first_task,
+            task.since(self.first_task),
             &connect,
             None,
             &mut self.trace.events.texts,
@@ -88,7 +89,7 @@ impl Assembler<'_> {
     }
 
     /// The task that the ids of a line name, if it is known.
-    pub(super) fn speaker(&self, line: &Line) -> Option<u32> {
+    pub(super) fn speaker(&self, line: &Line) -> Option<TaskId> {
         self.owners.known((line.pid, line.tid))
     }
 
@@ -101,7 +102,7 @@ impl Assembler<'_> {
     /// The tracer reports which program a process runs after it attached to it.
     pub(super) fn was_running(&mut self, line: &Line, path: Text, argv: Text) {
         let task = self.owners.owner(&mut self.trace.tasks, line);
-        let programs = &mut self.trace.tasks[task as usize].programs;
+        let programs = &mut self.trace.tasks[task].programs;
         if programs.is_empty() {
             programs.push(Program {
                 from_ns: NO_NS,
@@ -123,10 +124,10 @@ impl Assembler<'_> {
     }
 
     /// A task that was running before the capture has only that name for a program.
-    pub(super) fn name_program(&mut self, task: u32) {
+    pub(super) fn name_program(&mut self, task: TaskId) {
         let path = self.state(task).program;
-        let known = &mut self.trace.tasks[task as usize];
-        let is_own = known.creator == NONE || self.facts.is_of_windows;
+        let known = &mut self.trace.tasks[task];
+        let is_own = known.creator == TaskId::NONE || self.facts.is_of_windows;
         if path.is_some() && known.programs.is_empty() && is_own {
             known.run(Program {
                 from_ns: NO_NS,
@@ -161,7 +162,7 @@ impl Assembler<'_> {
             })
             .collect();
         let pids: FxHashMap<i32, i32> = threads.iter().map(|&(pid, tid)| (tid, pid)).collect();
-        for task in self.trace.tasks.iter_mut().skip(self.first_task as usize) {
+        for task in self.trace.tasks.iter_mut().skip(self.first_task.index()) {
             let is_old = !task.born && !task.is_thread;
             let pid = pids.get(&task.tid).filter(|_| is_old);
             if let Some(program) = pid.and_then(|pid| programs.get(pid)) {
@@ -173,10 +174,10 @@ impl Assembler<'_> {
 
     /// Processes that the tracer attached to are children of their parents among these.
     fn adopt_attached(&mut self, parents: &[(i32, i32)]) {
-        let first = self.first_task;
-        let old = (first..).zip(self.trace.tasks.iter().skip(first as usize));
+        let first = self.first_task.index();
+        let old = self.trace.tasks.iter_enumerated().skip(first);
         let old = old.filter(|(_, task)| !task.born && !task.is_thread);
-        let mut by_pid: FxHashMap<i32, u32> = FxHashMap::default();
+        let mut by_pid: FxHashMap<i32, TaskId> = FxHashMap::default();
         for (number, task) in old {
             // A reused id is a later task.
             by_pid.entry(task.pid).or_insert(number);

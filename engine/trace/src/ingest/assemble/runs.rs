@@ -16,6 +16,7 @@ use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::NONE;
 use crate::store::heuristics::MAX_STEP_BACK_NS;
+use crate::store::index::TaskId;
 use crate::store::trace::Capture;
 use parsers::{CaptureFacts, Clock, Extra, Line, LineKind, NO_NS, Outcome};
 
@@ -81,8 +82,8 @@ impl Assembler<'_> {
             self.trace
                 .tasks
                 .iter()
-                .skip(self.first_task as usize + 1)
-                .any(|task| task.creator == NONE)
+                .skip(self.first_task.index() + 1)
+                .any(|task| task.creator == TaskId::NONE)
         };
         self.hides_births = self.hides_births || orphans();
         self.hides_births
@@ -100,7 +101,7 @@ impl Assembler<'_> {
             base_ns,
             ..self.facts
         };
-        let (tasks, rows) = (self.trace.tasks.len() as u32, self.trace.events.len());
+        let (tasks, rows) = (self.trace.tasks.next_key(), self.trace.events.len());
         self.capture = Capture {
             path: self.capture.path.clone(),
             files: self.capture.files.clone(),
@@ -121,10 +122,10 @@ impl Assembler<'_> {
         self.open.clear();
         self.free.clear();
         self.parked.clear();
-        self.last_open.fill(NONE);
+        self.last_open.fill(TaskId::NONE);
         self.last_row = NONE;
         self.stack_places.fill(Default::default());
-        self.last_exec = NONE;
+        self.last_exec = TaskId::NONE;
         self.descriptors = Descriptors::default();
         self.presumed = Default::default();
         self.kin.clear();

@@ -10,6 +10,7 @@
 //! clear only if no other task sent; otherwise the received descriptors are unknown.
 
 use crate::ingest::descriptors::Descriptors;
+use crate::store::index::OwnTask;
 use crate::store::targets::ACCEPTED;
 use parsers::{Interner, Text};
 use std::collections::VecDeque;
@@ -25,7 +26,7 @@ pub(crate) struct Passing<'line> {
     /// When it began, if it sends; when it ended, if it receives.
     pub at_ns: i64,
     /// The task, by its place in the capture.
-    pub task: u32,
+    pub task: OwnTask,
     /// Its end of the socket.
     pub end: Text,
     /// The descriptors.
@@ -35,7 +36,7 @@ pub(crate) struct Passing<'line> {
 /// Descriptors that were sent and not yet received.
 struct Message {
     row: u32,
-    task: u32,
+    task: OwnTask,
     end: Text,
     files: Vec<Text>,
 }
@@ -44,7 +45,7 @@ struct Message {
 /// starts of calls.
 struct Receipt {
     until_ns: i64,
-    task: u32,
+    task: OwnTask,
     end: Text,
     fds: Vec<i32>,
 }
@@ -132,7 +133,7 @@ impl Descriptors {
         self.receive(call.task, call.fds, &files.unwrap_or_else(unknown));
     }
 
-    fn receive(&mut self, task: u32, fds: &[i32], files: &[Text]) {
+    fn receive(&mut self, task: OwnTask, fds: &[i32], files: &[Text]) {
         fds.iter()
             .zip(files)
             .for_each(|(&fd, &file)| self.set(task, i64::from(fd), file));

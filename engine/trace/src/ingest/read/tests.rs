@@ -180,7 +180,11 @@ fn assert_same(one: &Trace, other: &Trace) {
         format!("{:?}", one.captures),
         format!("{:?}", other.captures)
     );
-    assert!((0..one.tasks.len() as u32).all(|task| one.rows_of(task) == other.rows_of(task)));
+    assert!(
+        one.tasks
+            .keys()
+            .all(|task| one.rows_of(task) == other.rows_of(task))
+    );
 }
 
 #[test]

@@ -111,8 +111,8 @@ impl Moments {
             let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
             (start_ns != NO_NS).then_some((start_ns, end_ns))
         };
-        for number in capture.tasks.clone() {
-            let task = &trace.tasks[number as usize];
+        for number in capture.task_ids() {
+            let task = &trace.tasks[number];
             if task.created_by != NONE && task.created_by < events.len() {
                 span(task.created_by).map(|span| found.births.insert(task.tid, span));
             }

@@ -2,7 +2,7 @@
 
 use crate::store::heuristics::MAX_EARLY_WAKE_NS;
 use crate::store::scheduling::{Alignment, Run, Scheduling, State, Stretch, Waker};
-use crate::store::trace::Trace;
+use crate::store::trace::{Capture, Trace};
 use parsers::sched::{Comm, Context, Left, Named, SchedChange, SchedEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -33,11 +33,12 @@ pub(super) struct Lives {
 
 impl Lives {
     pub(super) fn new(trace: &Trace, capture: u32, alignment: Alignment) -> Lives {
-        let tasks = trace
+        let capture_tasks = trace
             .captures
             .get(capture as usize)
-            .map_or(0..0, |capture| capture.tasks.clone());
-        let tasks = tasks.filter_map(|task| trace.tasks.get(task as usize));
+            .into_iter()
+            .flat_map(Capture::task_ids);
+        let tasks = capture_tasks.filter_map(|task| trace.tasks.get(task));
         Lives {
             found: Scheduling {
                 alignment,

@@ -5,7 +5,8 @@
 //! a line contradicts it: a fork that returned them, an execve under their own id, or a wait for them as for children.
 
 use crate::ingest::task_ids::{PrintedIds, TaskIds};
-use crate::store::tasks::Task;
+use crate::store::index::TaskId;
+use crate::store::tasks::Tasks;
 use parsers::NO_ID;
 
 impl TaskIds {
@@ -25,11 +26,7 @@ impl TaskIds {
 
     /// The main thread of the process that the tracer attached to with all its threads, if these ids can only belong to
     /// one of them.
-    pub(super) fn leader_of_group(
-        &mut self,
-        tasks: &mut Vec<Task>,
-        key: PrintedIds,
-    ) -> Option<u32> {
+    pub(super) fn leader_of_group(&mut self, tasks: &mut Tasks, key: PrintedIds) -> Option<TaskId> {
         let (pid, left) = self.group.filter(|&(_, left)| left > 0)?;
         let is_told = self.attached.contains(&key.1)
             || self.announced.contains_key(&key)
@@ -40,7 +37,7 @@ impl TaskIds {
         let main: PrintedIds = (NO_ID, pid);
         let leader = match self.known(main) {
             None if self.attached.contains(&pid) => self.make(tasks, main),
-            known => known.filter(|&leader| tasks[leader as usize].ended.is_none())?,
+            known => known.filter(|&leader| tasks[leader].ended.is_none())?,
         };
         self.group = Some((pid, left - 1));
         Some(leader)
@@ -48,13 +45,13 @@ impl TaskIds {
 
     pub(super) fn make_thread(
         &mut self,
-        tasks: &mut Vec<Task>,
+        tasks: &mut Tasks,
         key: PrintedIds,
-        leader: u32,
-    ) -> u32 {
+        leader: TaskId,
+    ) -> TaskId {
         let number = self.make(tasks, key);
-        let pid = tasks[leader as usize].pid;
-        let task = &mut tasks[number as usize];
+        let pid = tasks[leader].pid;
+        let task = &mut tasks[number];
         (task.pid, task.creator, task.is_thread, task.adopted) = (pid, leader, true, true);
         self.threads.entry(pid).or_default().push(number);
         number

@@ -4,7 +4,7 @@
 //! processes would be scattered over memory.
 
 use crate::ingest::task_ids::PrintedIds;
-use crate::store::event::NONE;
+use crate::store::index::TaskId;
 use rustc_hash::FxHashMap;
 
 /// Ids that are kept together. More would cost too much where ids are far from one another.
@@ -13,7 +13,7 @@ const TOGETHER: usize = 16;
 /// The last task that had certain ids and has ended.
 #[derive(Default)]
 pub(super) struct PastTasks {
-    groups: FxHashMap<PrintedIds, [u32; TOGETHER]>,
+    groups: FxHashMap<PrintedIds, [TaskId; TOGETHER]>,
 }
 
 /// The group of ids, and the place in it.
@@ -26,17 +26,17 @@ fn place((pid, tid): PrintedIds) -> (PrintedIds, usize) {
 }
 
 impl PastTasks {
-    pub(super) fn get(&self, ids: PrintedIds) -> Option<u32> {
+    pub(super) fn get(&self, ids: PrintedIds) -> Option<TaskId> {
         let (group, at) = place(ids);
         self.groups
             .get(&group)
             .map(|tasks| tasks[at])
-            .filter(|&task| task != NONE)
+            .filter(|task| task.is_some())
     }
 
-    pub(super) fn insert(&mut self, ids: PrintedIds, task: u32) {
+    pub(super) fn insert(&mut self, ids: PrintedIds, task: TaskId) {
         let (group, at) = place(ids);
-        self.groups.entry(group).or_insert([NONE; TOGETHER])[at] = task;
+        self.groups.entry(group).or_insert([TaskId::NONE; TOGETHER])[at] = task;
     }
 }
 
@@ -58,11 +58,11 @@ mod tests {
             (NO_ID, 23),
         ];
         for task in 0..14 {
-            past.insert(ids[task as usize % ids.len()], task);
+            past.insert(ids[task % ids.len()], TaskId::from(task));
         }
         assert_eq!(
             ids.map(|ids| past.get(ids)),
-            [7, 8, 9, 10, 11, 12, 13].map(Some)
+            [7, 8, 9, 10, 11, 12, 13].map(|task| Some(TaskId::new(task)))
         );
         assert_eq!(
             [(NO_ID, 9), (4, 8), (5, 7)].map(|ids| past.get(ids)),

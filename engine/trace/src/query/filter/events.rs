@@ -5,6 +5,7 @@ use super::columns::{ColumnValues, RowSource, TextValues};
 use crate::query::filter::{Expr, Unfit};
 use crate::query::source_lines::Arguments;
 use crate::store::event::{EventKind, NONE};
+use crate::store::index::{TaskId, TiVec, ti_vec};
 use crate::store::programs::ProgramIndex;
 use crate::store::text_columns;
 use crate::store::trace::Trace;
@@ -41,19 +42,19 @@ pub struct Matched {
     /// A bit for each row.
     rows: Vec<u64>,
     /// Whether a task has one of them.
-    tasks: Vec<bool>,
+    tasks: TiVec<TaskId, bool>,
 }
 
 impl Matched {
     fn new(trace: &Trace, rows: Vec<u64>) -> Matched {
         let mut matched = Matched {
             rows,
-            tasks: vec![false; trace.tasks.len()],
+            tasks: ti_vec![false; trace.tasks.len()],
         };
         for row in (0..trace.events.len())
             .filter(|&row| matched.rows[row as usize / 64] >> (row % 64) & 1 == 1)
         {
-            matched.tasks[trace.events.task(row) as usize] = true;
+            matched.tasks[trace.events.task(row)] = true;
         }
         matched
     }
@@ -66,8 +67,8 @@ impl Matched {
     }
 
     /// Whether one of them is of this task.
-    pub fn has_task(&self, task: u32) -> bool {
-        self.tasks.get(task as usize) == Some(&true)
+    pub fn has_task(&self, task: TaskId) -> bool {
+        self.tasks.get(task) == Some(&true)
     }
 }
 
@@ -205,7 +206,7 @@ fn id(id: i32) -> i64 {
 
 impl RowSource for EventRows<'_> {
     fn cells(&self, name: &str) -> Option<ColumnValues<'_>> {
-        let task = |trace: &Trace, row: u32| trace.events.task(row) as usize;
+        let task = |trace: &Trace, row: u32| trace.events.task(row);
         Some(match name {
             "line" => self.int(|trace, row| i64::from(trace.events.line(row))),
             "file" => self.files(),

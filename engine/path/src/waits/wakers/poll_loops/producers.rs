@@ -9,6 +9,7 @@ use crate::waits::wakers::{Wakers, poll};
 use parsers::facts::{Created, WaitedChild};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
+use trace::store::index::TaskId;
 use trace::store::paths::{hash, is_same_path, split};
 use trace::store::task_relations::{descends, same_process};
 use trace::store::trace::Trace;
@@ -98,7 +99,7 @@ impl Producers {
     }
 
     /// Whether the process of a task bound a socket that accepts the connections of this call.
-    pub(in crate::waits) fn is_bound(&self, trace: &Trace, task: u32, connect: u32) -> bool {
+    pub(in crate::waits) fn is_bound(&self, trace: &Trace, task: TaskId, connect: u32) -> bool {
         let bound = self
             .binds
             .iter()
@@ -124,7 +125,7 @@ pub(super) fn of(
     wakers: &Wakers,
     call: &Waiting<'_>,
     matter: PolledCondition,
-    poller: u32,
+    poller: TaskId,
 ) -> Option<Edge> {
     let producers = &wakers.producers;
     let edge = match matter {
@@ -151,7 +152,7 @@ pub(super) fn of(
 fn at_path(
     rows: &FxHashMap<u64, Vec<(u32, Text)>>,
     call: &Waiting<'_>,
-    poller: u32,
+    poller: TaskId,
 ) -> Option<Edge> {
     let texts = &call.trace.events.texts;
     let checked = texts.bytes(call.trace.events.target(call.span.row));
@@ -169,7 +170,7 @@ fn at_path(
 }
 
 /// The call that started to listen at the address.
-fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
+fn listener(producers: &Producers, call: &Waiting<'_>, poller: TaskId) -> Option<Edge> {
     let trace = call.trace;
     let from = producers
         .listens
@@ -194,7 +195,7 @@ fn is_bound_for(trace: &Trace, bind: u32, connect: u32) -> bool {
 }
 
 /// The task that removed a process: the last one that waited for it, or the process itself.
-fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
+fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: TaskId) -> Option<Edge> {
     let events = &call.trace.events;
     let text = events.texts.bytes(events.target(call.span.row));
     let id = text.strip_prefix(PROCESSES).unwrap_or(text);
@@ -216,12 +217,12 @@ fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     by_waiter.or_else(|| wakers.children.process_end(call, pid))
 }
 
-fn is_elsewhere(call: &Waiting<'_>, row: u32, poller: u32) -> bool {
+fn is_elsewhere(call: &Waiting<'_>, row: u32, poller: TaskId) -> bool {
     let task = call.trace.events.task(row);
     !same_process(call.trace, task, call.task) && !same_process(call.trace, task, poller)
 }
 
 fn is_same_capture(call: &Waiting<'_>, row: u32) -> bool {
-    let capture = |task: u32| call.trace.tasks.get(task as usize).map(|task| task.capture);
+    let capture = |task: TaskId| call.trace.tasks.get(task).map(|task| task.capture);
     capture(call.task) == capture(call.trace.events.task(row))
 }

@@ -9,6 +9,7 @@ use crate::waits::wakers::Wakers;
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 use trace::store::heuristics::MAX_CALLS_BETWEEN_STEPS;
+use trace::store::index::TaskId;
 use trace::store::paths::{is_same_path, split};
 use trace::store::trace::Trace;
 
@@ -19,7 +20,7 @@ const CHILDREN: usize = 64;
 
 /// Whether a failed lookup is a step of a search that continued at once and succeeded: the same name was found in
 /// another directory, or run from there. `at` is the index of the lookup among the rows of its task.
-pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: usize) -> bool {
+pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: TaskId, at: usize) -> bool {
     let events = &trace.events;
     let Some((&row, behind)) = trace.rows_of(task).get(at..).and_then(<[u32]>::split_first) else {
         return false;
@@ -59,16 +60,16 @@ pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: u
 fn runs<'a>(
     wakers: &'a Wakers,
     trace: &'a Trace,
-    task: u32,
+    task: TaskId,
     row: u32,
 ) -> impl Iterator<Item = Text> + 'a {
     let made = wakers.children.made_by(trace, task);
     let start_ns = trace.events.start_ns(row);
-    let from = made.partition_point(|&child| trace.tasks[child as usize].end_ns() < start_ns);
+    let from = made.partition_point(|&child| trace.tasks[child].end_ns() < start_ns);
     let children = made[from..]
         .iter()
         .take(CHILDREN)
-        .map(|&child| &trace.tasks[child as usize]);
+        .map(|&child| &trace.tasks[child]);
     let child = children
         .into_iter()
         .find(move |child| child.created_by == row);

@@ -108,7 +108,10 @@ fn contents(trace: &Trace) -> Vec<String> {
         events.ends,
         events.facts.all::<WaitedChild>()
     );
-    let rows = (0..trace.tasks.len() as u32).map(|task| format!("{:?}", trace.rows_of(task)));
+    let rows = trace
+        .tasks
+        .keys()
+        .map(|task| format!("{:?}", trace.rows_of(task)));
     let captures = trace.captures.iter().map(|capture| format!("{capture:?}"));
     let contents = (0..events.len())
         .map(event)
