@@ -21,6 +21,7 @@ use trace::query::event_rows::EVENTS;
 use trace::query::selection::{self, Selection};
 use trace::query::source_lines::Arguments;
 use trace::store::event::{EventKind, NONE, Shape};
+use trace::store::index::ShapeId;
 use trace::store::table::TextColumn;
 use trace::store::text_columns::shape_text;
 use trace::store::trace::Trace;
@@ -210,7 +211,7 @@ impl Dictionaries {
             for row in rows(piece.clone()) {
                 programs.add(program(selection, trace, row).0);
                 targets.add(events.target(row).0);
-                shapes.add(events.shape_number(row));
+                shapes.add(events.shape_number(row).raw());
                 kinds.add(events.kind(row) as u32);
                 dur_kinds.add(events.dur_kind(row) as u32);
                 let frame = events.stacks.user_frame(row);
@@ -235,12 +236,13 @@ impl Dictionaries {
             })
         };
         let of_shapes = |of: &ShapeWord| match of {
-            ShapeWord::Part(part) => {
-                Dictionary::of_texts(trace, shapes.texts(|number| part(&events.shapes()[number])))
-            }
-            ShapeWord::Whole => {
-                Dictionary::new(shapes.words(|number| Some(shape_text(events, number))))
-            }
+            ShapeWord::Part(part) => Dictionary::of_texts(
+                trace,
+                shapes.texts(|number| part(&events.shapes()[ShapeId::from(number)])),
+            ),
+            ShapeWord::Whole => Dictionary::new(
+                shapes.words(|number| Some(shape_text(events, ShapeId::new(number)))),
+            ),
         };
         Dictionaries::with(trace, numbered, &of_shapes)
     }
@@ -277,11 +279,16 @@ impl Dictionaries {
             source: texts(&|row| events.stacks.user_frame(row).source)?,
             module: texts(&|row| events.stacks.user_frame(row).module)?,
         };
-        let shapes: Vec<u32> = rows.iter().map(|&row| events.shape_number(row)).collect();
+        let shapes: Vec<u32> = rows
+            .iter()
+            .map(|&row| events.shape_number(row).raw())
+            .collect();
         let of_shapes = |of: &ShapeWord| {
             Dictionary::of_numbers(shapes.iter().copied(), |number| match of {
-                ShapeWord::Part(part) => text_of(trace, part(&events.shapes()[number as usize])),
-                ShapeWord::Whole => Some(shape_text(events, number)),
+                ShapeWord::Part(part) => {
+                    text_of(trace, part(&events.shapes()[ShapeId::new(number)]))
+                }
+                ShapeWord::Whole => Some(shape_text(events, ShapeId::new(number))),
             })
         };
         Dictionaries::with(trace, || Some(named), &of_shapes)
@@ -491,7 +498,7 @@ impl BatchMaker<'_> {
             EventKind::Call => events.outcome(row) as u32,
             _ => NONE,
         };
-        let shape = |row: u32| events.shape_number(row);
+        let shape = |row: u32| events.shape_number(row).raw();
         let frame = |row: u32| events.stacks.user_frame(row);
         let columns = vec![
             numbers("line", move |row| i64::from(events.line(row))),

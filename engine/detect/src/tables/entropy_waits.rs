@@ -21,7 +21,7 @@ use path::logs::entropy::{Entropy, continues, entropy};
 use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::heuristics::{MAX_BYSTANDERS, MAX_RESUME_NS};
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 
 table! {
     entropy_waits "Waits for random numbers, by process, call and target, or by message.";
@@ -141,7 +141,7 @@ fn of_process(
 fn polls(context: &TableContext<'_>, kinds: &ShapeIndex<()>, task: TaskId) -> Vec<(Text, u32)> {
     let events = &context.trace.events;
     let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
-    let is_source = |shape: u32| kinds.of_shape(shape).is_some();
+    let is_source = |shape: ShapeId| kinds.of_shape(shape).is_some();
     let is_poll = |row: u32| {
         let waits = events.action(row) == Action::Polls
             && events.ret(row) == 1

@@ -16,7 +16,7 @@ use parsers::Text;
 use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
 use trace::parallel;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 
 table! {
     metadata "Metadata queries that repeat an earlier one with the same result, by process and syscall.";
@@ -88,7 +88,7 @@ fn of_process(
     tasks: &[TaskId],
 ) -> Vec<CallGroup<Text>> {
     let events = &context.trace.events;
-    let mut answers: FxHashMap<(Text, Text), u32> = FxHashMap::default();
+    let mut answers: FxHashMap<(Text, Text), ShapeId> = FxHashMap::default();
     let mut queried: FxHashMap<(Text, Text), i64> = FxHashMap::default();
     let mut repeats: Grouping<(Text, Text)> = Grouping::default();
     let mut changed: FxHashMap<Text, u32> = FxHashMap::default();

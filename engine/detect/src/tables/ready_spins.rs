@@ -30,7 +30,7 @@ use trace::store::facts::EdgeTriggered;
 use trace::store::heuristics::{
     MAX_READY_GAP_NS, MAX_READY_POLL_NS, MAX_SLOW_POLLS_PERCENT, MAX_TAKEN_PERCENT, MIN_READY_POLLS,
 };
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::task_relations::same_process;
 
 table! {
@@ -82,7 +82,7 @@ struct Series {
     attempt: Option<u32>,
     first_row: u32,
     last_row: u32,
-    shape: u32,
+    shape: ShapeId,
 }
 
 /// Builds the table, one row per task and object.

@@ -20,7 +20,7 @@ use path::waits::stops::is_stop_name;
 use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::event::{EventKind, NONE};
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::Trace;
 
 table! {
@@ -102,17 +102,18 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// Shapes of the lines that report a stop, in order.
-fn stop_signals(context: &TableContext<'_>) -> Vec<u32> {
+fn stop_signals(context: &TableContext<'_>) -> Vec<ShapeId> {
     let events = &context.trace.events;
-    (0u32..)
-        .zip(events.shapes())
+    events
+        .shapes()
+        .iter_enumerated()
         .filter(|(_, shape)| is_stop_name(events.texts.bytes(shape.syscall)))
         .map(|(at, _)| at)
         .collect()
 }
 
 /// The stops of a task by signal.
-fn stopped(context: &TableContext<'_>, stops: &[u32], task: TaskId) -> Vec<Stop> {
+fn stopped(context: &TableContext<'_>, stops: &[ShapeId], task: TaskId) -> Vec<Stop> {
     let (events, rows) = (&context.trace.events, context.trace.rows_of(task));
     let mut found: Vec<Stop> = Vec::new();
     let mut before = NONE;

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::{Capture, Trace};
 
 /// Number of tasks searched per batch for the largest unclaimed pieces. After each batch, the search stops if no other
@@ -217,7 +217,7 @@ struct Owners {
     /// Claims on pieces, memoised per task.
     scopes: FxHashMap<Like, Vec<u32>>,
     /// Claims on calls of a shape, memoised per task.
-    by_shape: FxHashMap<u32, Vec<ShapeClaim>>,
+    by_shape: FxHashMap<ShapeId, Vec<ShapeClaim>>,
 }
 
 /// A claim on the calls of a shape within a range of rows: claim number, first and last row.
@@ -584,7 +584,7 @@ impl<'a> ClaimIndex<'a> {
 }
 
 /// Those among the claims on a task that list a shape.
-fn claims_on(shape: u32, listed: &[(TaskId, u32, TaskEvents<'_>)]) -> Vec<ShapeClaim> {
+fn claims_on(shape: ShapeId, listed: &[(TaskId, u32, TaskEvents<'_>)]) -> Vec<ShapeClaim> {
     let claim = |&(_, number, part): &(TaskId, u32, TaskEvents<'_>)| match part {
         TaskEvents::Shapes(shapes, first_row, last_row) if shapes.binary_search(&shape).is_ok() => {
             Some((number, first_row, last_row))
@@ -605,7 +605,7 @@ fn largest(mut pieces: Vec<Piece>, limit: usize) -> Vec<Piece> {
 }
 
 /// Program, shape, target and kind. Parts of a task's path that agree in these match the same claims on pieces.
-type Like = (Text, u32, Text, u32);
+type Like = (Text, ShapeId, Text, u32);
 
 /// The claims on pieces of the partition.
 struct Scopes {

@@ -1,7 +1,7 @@
 //! The events that a table row covers.
 
 use path::partition::scope::Scope;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::Trace;
 
 /// The events that a table row covers.
@@ -15,7 +15,7 @@ pub enum Provenance {
         /// The tasks.
         tasks: Vec<TaskId>,
         /// Shape numbers, sorted.
-        shapes: Vec<u32>,
+        shapes: Vec<ShapeId>,
         /// Lower bound of the rows.
         first_row: u32,
         /// Upper bound of the rows, inclusive.
@@ -53,7 +53,7 @@ pub enum TaskEvents<'a> {
     /// The gaps after these calls.
     Gaps(&'a [u32]),
     /// Its calls with these shapes, from one row to another.
-    Shapes(&'a [u32], u32, u32),
+    Shapes(&'a [ShapeId], u32, u32),
     /// From one call to another, gaps included.
     Stretch(u32, u32),
     /// Events that start within these intervals.

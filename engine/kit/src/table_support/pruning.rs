@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use trace::store::event::Shape;
-use trace::store::index::{TaskId, ti_vec};
+use trace::store::index::{ShapeId, TaskId, TiVec, ti_vec};
 
 /// How rows of different processes are merged where there are too many; see [`crate::table_support::grouping`].
 #[derive(Clone, Copy)]
@@ -249,28 +249,26 @@ fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
         (cost.calls)(action, parts.class_of(number)).then_some(())
     });
     let of_tasks = |tasks: &[TaskId]| {
-        let mut sums = vec![0i64; events.shapes().len()];
+        let mut sums = ti_vec![0i64; events.shapes().len()];
         for &task in tasks {
             let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
             let places = context.attribution.places(context.trace, task);
             for at in places.filter(|&at| such.of_shape(shapes[at]).is_some()) {
-                sums[shapes[at] as usize] += context.exclusive_ns(rows[at]);
+                sums[shapes[at]] += context.exclusive_ns(rows[at]);
             }
         }
         sums
     };
     let tasks: Vec<TaskId> = context.trace.tasks.keys().collect();
     let of_core = tasks.len().div_ceil(rayon::current_num_threads()).max(1);
-    let sums: Vec<Vec<i64>> = tasks.par_chunks(of_core).map(of_tasks).collect();
+    let sums: Vec<TiVec<ShapeId, i64>> = tasks.par_chunks(of_core).map(of_tasks).collect();
     let mut of_target: FxHashMap<Text, i64> = FxHashMap::default();
     for (shape, ns) in sums
         .iter()
-        .flat_map(|sums| (0u32..).zip(sums))
+        .flat_map(|sums| sums.iter_enumerated())
         .filter(|&(_, &ns)| ns != 0)
     {
-        *of_target
-            .entry(events.shapes()[shape as usize].target)
-            .or_insert(0) += ns;
+        *of_target.entry(events.shapes()[shape].target).or_insert(0) += ns;
     }
     of_target.into_values().max().unwrap_or(0)
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 use trace::store::event::Shape;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::shape_parts::ShapeParts;
 
 /// A call that is relevant to a table.
@@ -62,7 +62,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
     pub fn by_target(
         context: &TableContext<'_>,
         may_be: impl Fn(Action, &Shape) -> bool,
-        classify: impl Fn(u32, Action, &Shape) -> Option<K> + Sync,
+        classify: impl Fn(ShapeId, Action, &Shape) -> Option<K> + Sync,
     ) -> ShapeIndex<K> {
         let parts = Arc::clone(context.trace.shape_parts());
         let may_be = |part: &Shape| may_be(action_of(part.syscall), part);
@@ -71,11 +71,12 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
             .trace
             .events
             .shapes()
+            .raw
             .par_iter()
-            .zip(parts.of_shapes())
+            .zip(&parts.of_shapes().raw)
             .enumerate();
         let kinds = shapes.map(|(number, (shape, &part))| match may_be[part as usize] {
-            true => classify(number as u32, action_of(shape.syscall), shape),
+            true => classify(number.into(), action_of(shape.syscall), shape),
             false => None,
         });
         let kinds: Vec<Option<K>> = kinds.collect();
@@ -109,9 +110,9 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
 
     /// The kind of a shape. The event type is not checked.
     #[inline]
-    pub fn of_shape(&self, number: u32) -> Option<K> {
+    pub fn of_shape(&self, number: ShapeId) -> Option<K> {
         match &self.kinds {
-            Kinds::OfShapes(kinds) => kinds.get(number as usize).copied().flatten(),
+            Kinds::OfShapes(kinds) => kinds.get(number.index()).copied().flatten(),
             Kinds::OfParts(kinds) => kinds[self.parts.of_shape(number) as usize],
         }
     }

@@ -23,7 +23,7 @@ use crate::critical_path::window::Window;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::Trace;
 
 /// The event of a stretch, and whether the stretch is the gap after it.
@@ -50,8 +50,8 @@ pub struct Attribution {
 pub struct Charge {
     /// The event; of a gap the call before it, [`NONE`] before the first.
     pub row: u32,
-    /// The shape of the call; [`NONE`] for a gap.
-    pub shape: u32,
+    /// The shape of the call; [`ShapeId::NONE`] for a gap.
+    pub shape: ShapeId,
     /// Whether it is the gap after the call.
     pub is_gap: bool,
     /// Place among the stretches that are unlike most, if it is one of them.
@@ -186,7 +186,7 @@ impl Attribution {
             };
             let (row, is_gap) = place_of(segment.what);
             let shape = if is_gap || row == NONE {
-                NONE
+                ShapeId::NONE
             } else {
                 trace.events.shape_number(row)
             };

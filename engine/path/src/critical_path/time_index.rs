@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId, TiSlice, TiVec};
 use trace::store::tasks::Program;
 use trace::store::trace::Trace;
 
@@ -201,24 +201,28 @@ impl TimeIndex {
 }
 
 /// The kinds of calls, and that of each shape.
-fn parts(trace: &Trace) -> (Vec<CallKind>, Vec<u32>) {
+fn parts(trace: &Trace) -> (Vec<CallKind>, TiVec<ShapeId, u32>) {
     let known = trace.shape_parts();
     let mut numbers: FxHashMap<CallKind, u32> = FxHashMap::default();
     let mut parts = Vec::new();
-    let of_shape = (0u32..).zip(trace.events.shapes()).map(|(number, shape)| {
-        let part = (shape.syscall, known.class_of(number));
-        *numbers.entry(part).or_insert_with(|| {
-            parts.push(part);
-            parts.len() as u32 - 1
-        })
-    });
+    let of_shape = trace
+        .events
+        .shapes()
+        .iter_enumerated()
+        .map(|(number, shape)| {
+            let part = (shape.syscall, known.class_of(number));
+            *numbers.entry(part).or_insert_with(|| {
+                parts.push(part);
+                parts.len() as u32 - 1
+            })
+        });
     let of_shape = of_shape.collect();
     (parts, of_shape)
 }
 
 /// Sums of a unit while it is added up: kept between tasks, so that it is made once a thread.
 struct Scratch<'a> {
-    of_shape: &'a [u32],
+    of_shape: &'a TiSlice<ShapeId, u32>,
     sums: Vec<i64>,
     used: Vec<u32>,
 }
@@ -273,11 +277,11 @@ impl Scratch<'_> {
         );
     }
 
-    fn add(&mut self, (ns, gap_after_ns): (i64, i64), shape: u32, unit: &mut ProgramTime) {
+    fn add(&mut self, (ns, gap_after_ns): (i64, i64), shape: ShapeId, unit: &mut ProgramTime) {
         unit.calls_ns += ns;
         unit.gaps_ns += gap_after_ns;
         if ns > 0 {
-            let part = self.of_shape[shape as usize];
+            let part = self.of_shape[shape];
             if self.sums[part as usize] == 0 {
                 self.used.push(part);
             }

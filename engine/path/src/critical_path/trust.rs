@@ -21,6 +21,7 @@ use trace::store::heuristics::{
     MIN_TRIVIAL_CALLS,
 };
 use trace::store::histogram::Histogram;
+use trace::store::index::{ShapeId, TiVec};
 use trace::store::resolution::is_coarse;
 use trace::store::trace::{Capture, Trace};
 
@@ -227,6 +228,7 @@ fn light_syscalls(trace: &Trace) -> Vec<Text> {
     let found = trace
         .events
         .shapes()
+        .raw
         .par_chunks(SHAPES_AT_ONCE)
         .map(of_some);
     let found = found.reduce(FxHashSet::default, |one, other| {
@@ -270,11 +272,9 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
     let light = light_syscalls(trace);
-    let roles: Vec<Role> = events
-        .shapes()
-        .par_iter()
-        .map(|shape| role(events, shape, &light))
-        .collect();
+    let roles = events.shapes().raw.par_iter();
+    let roles: Vec<Role> = roles.map(|shape| role(events, shape, &light)).collect();
+    let roles: TiVec<ShapeId, Role> = roles.into();
     let new = || ObservedCalls {
         light: vec![Delays::default(); light.len()],
         ..ObservedCalls::default()
@@ -289,7 +289,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     let one = |rows: std::ops::Range<u32>| {
         let mut seen = new();
         for row in rows.filter(|&row| events.kind(row) == EventKind::Call) {
-            let role = roles[events.shape_number(row) as usize];
+            let role = roles[events.shape_number(row)];
             seen.calls += 1;
             seen.families |= 1 << role.family;
             seen.exits += u64::from(role.is_exit);

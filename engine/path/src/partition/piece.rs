@@ -5,7 +5,7 @@ use crate::critical_path::segment::{Tag, What, named};
 use parsers::Text;
 use parsers::syscalls::Class;
 use trace::store::event::{EventKind, NONE};
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::programs::ProgramIndex;
 use trace::store::trace::Trace;
 
@@ -18,7 +18,7 @@ pub struct Piece {
     /// The program.
     pub program: Text,
     /// Number of a shape that the calls share, apart from the outcome; [`NONE`] for time between calls.
-    pub(super) shape: u32,
+    pub(super) shape: ShapeId,
     /// The class of the calls.
     pub class: Class,
     /// False for a wait that nothing in the trace ended.
@@ -42,7 +42,7 @@ pub struct Piece {
 impl Piece {
     /// The syscall and its operation, or the subsystem of a message. Empty between calls.
     pub fn name(&self, trace: &Trace) -> (Text, Text) {
-        match trace.events.shapes().get(self.shape as usize) {
+        match trace.events.shapes().get(self.shape) {
             Some(shape) if self.is_message => named(What::Silence(NONE), shape.syscall, shape.op),
             Some(shape) => (shape.syscall, shape.op),
             None => (Text::NONE, Text::NONE),
@@ -82,7 +82,7 @@ impl Piece {
         trace
             .events
             .shapes()
-            .get(self.shape as usize)
+            .get(self.shape)
             .map_or(Text::NONE, |shape| shape.target)
     }
 }

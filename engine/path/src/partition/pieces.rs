@@ -9,8 +9,7 @@ use parsers::Text;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
-use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::programs::ProgramIndex;
 use trace::store::trace::Trace;
 
@@ -172,8 +171,8 @@ impl Times {
             sum_ns = sum_ns.saturating_add(piece.exclusive_ns);
             let of_class = &mut self.by_class[piece.class as usize];
             *of_class = of_class.saturating_add(piece.exclusive_ns);
-            let shape = piece.shape as usize;
-            if piece.shape != NONE && shape >= self.by_shape.len() {
+            let shape = piece.shape.index();
+            if piece.shape != ShapeId::NONE && shape >= self.by_shape.len() {
                 self.by_shape.resize(shape + 1, 0);
             }
             if let Some(sum) = self.by_shape.get_mut(shape) {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId, TiSlice};
 use trace::store::schema::schema;
 use trace::store::stacks::Frame;
 use trace::store::table::{Table, TextColumn, Values, ints, some_ints, texts};
@@ -50,7 +50,7 @@ schema! {
 }
 
 /// What the parts of a task's path in one row have in common: program, shape apart from its outcome, kind, stack.
-type StackKey = (Text, u32, u32, u32);
+type StackKey = (Text, ShapeId, u32, u32);
 
 /// The stack of a part of the path: that of its call. Time between calls has none.
 fn stack_of(trace: &Trace, task: TaskId, charge: &Charge) -> Option<u32> {
@@ -66,7 +66,7 @@ fn stack_of(trace: &Trace, task: TaskId, charge: &Charge) -> Option<u32> {
 fn of_task(
     trace: &Trace,
     attribution: &Attribution,
-    twins: &[u32],
+    twins: &TiSlice<ShapeId, ShapeId>,
     task: TaskId,
 ) -> Vec<(Piece, Option<u32>)> {
     let mut places: FxHashMap<StackKey, usize> = FxHashMap::default();
@@ -75,7 +75,7 @@ fn of_task(
         let program = program_of(trace, trace.program_index(), attribution, task, charge);
         let piece = piece_of(trace, task, program, charge);
         let stack = stack_of(trace, task, charge);
-        let shape = twins.get(piece.shape as usize).copied().unwrap_or(NONE);
+        let shape = twins.get(piece.shape).copied().unwrap_or(ShapeId::NONE);
         let at = *places
             .entry((program, shape, charge.kind(), stack.unwrap_or(NONE)))
             .or_insert(rows.len());

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId, TiSlice};
 use trace::store::programs::ProgramIndex;
 use trace::store::tasks::Program;
 use trace::store::trace::Trace;
@@ -80,7 +80,7 @@ fn tasks_at_once(trace: &Trace, tasks: &[TaskId]) -> usize {
 
 /// Accumulates the pieces of one task.
 pub struct PieceSums<'trace> {
-    twins: &'trace [u32],
+    twins: &'trace TiSlice<ShapeId, ShapeId>,
     /// The first piece of each shape, then the first piece of the time between calls. An entry is valid only for its
     /// `life`.
     first: Vec<First>,
@@ -102,7 +102,7 @@ struct First {
 
 impl<'trace> PieceSums<'trace> {
     /// Starts empty. `twins` is the result of [`trace::store::events::EventTable::twins`].
-    pub fn new(twins: &'trace [u32]) -> PieceSums<'trace> {
+    pub fn new(twins: &'trace TiSlice<ShapeId, ShapeId>) -> PieceSums<'trace> {
         PieceSums {
             twins,
             first: vec![First::default(); twins.len() + 1],
@@ -156,7 +156,7 @@ impl<'trace> PieceSums<'trace> {
 
     fn add(&mut self, trace: &Trace, task: TaskId, charge: &Charge, pieces: &mut Vec<Piece>) {
         let is_call = !charge.is_gap && charge.row != NONE;
-        let shape = is_call.then_some(charge.shape as usize);
+        let shape = is_call.then_some(charge.shape);
         let place = self.place(shape, charge, pieces);
         if place as usize == pieces.len() {
             return pieces.push(piece_of(trace, task, self.program, charge));
@@ -176,11 +176,11 @@ impl<'trace> PieceSums<'trace> {
     }
 
     /// Index of the piece that a part of the path belongs to, or `pieces.len()` if there is no such piece yet.
-    fn place(&mut self, shape: Option<usize>, charge: &Charge, pieces: &[Piece]) -> u32 {
+    fn place(&mut self, shape: Option<ShapeId>, charge: &Charge, pieces: &[Piece]) -> u32 {
         let (life, next) = (self.life, pieces.len() as u32);
         let twin = shape
             .and_then(|shape| self.twins.get(shape))
-            .map_or(self.twins.len(), |&twin| twin as usize);
+            .map_or(self.twins.len(), |&twin| twin.index());
         let Some(first) = self.first.get_mut(twin) else {
             return next;
         };

@@ -11,7 +11,7 @@ use parsers::NO_NS;
 use rayon::prelude::*;
 use std::ops::Range;
 use trace::store::heuristics::MIN_BLOCKED_WRITE_NS;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId, TiSlice};
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
 
@@ -70,7 +70,7 @@ pub struct WaitBitmap {
 
 impl WaitBitmap {
     /// One pass over the events, on all cores. `looks` are by shape.
-    pub(crate) fn new(trace: &Trace, looks: &[WhenToCheck]) -> WaitBitmap {
+    pub(crate) fn new(trace: &Trace, looks: &TiSlice<ShapeId, WhenToCheck>) -> WaitBitmap {
         let mut offsets = vec![0];
         for task in trace.tasks.keys() {
             offsets.push(
@@ -215,7 +215,7 @@ impl WaitBitmap {
 /// Find some blocks, which have numbers from `first` on.
 fn find_blocks(
     trace: &Trace,
-    looks: &[WhenToCheck],
+    looks: &TiSlice<ShapeId, WhenToCheck>,
     offsets: &[u32],
     first: u32,
     blocks: &mut [Block],
@@ -231,7 +231,12 @@ fn find_blocks(
 }
 
 /// A block whose floor is not known yet.
-fn block(trace: &Trace, looks: &[WhenToCheck], task: TaskId, rows: Range<usize>) -> Block {
+fn block(
+    trace: &Trace,
+    looks: &TiSlice<ShapeId, WhenToCheck>,
+    task: TaskId,
+    rows: Range<usize>,
+) -> Block {
     let mut block = Block::EMPTY;
     let shapes = trace.shapes_of(task).get(rows.start..).unwrap_or(&[]);
     let from = rows.start;
@@ -239,7 +244,7 @@ fn block(trace: &Trace, looks: &[WhenToCheck], task: TaskId, rows: Range<usize>)
         let place = at - from;
         let look = shapes
             .get(place)
-            .and_then(|&shape| looks.get(shape as usize))
+            .and_then(|&shape| looks.get(shape))
             .copied()
             .unwrap_or(WhenToCheck::Always);
         let is_held_up = look == WhenToCheck::Long

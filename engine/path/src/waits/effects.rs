@@ -16,15 +16,16 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use trace::store::classes::class_of;
 use trace::store::event::Shape;
+use trace::store::index::{ShapeId, TiSlice, TiVec};
 use trace::store::targets::{ACCEPTED, is_eventfd, is_host_and_port};
 use trace::store::trace::Trace;
 
 /// The shapes of a trace, by number.
 #[derive(Default)]
 pub(super) struct ShapeEffects {
-    known: Vec<ShapeFacts>,
+    known: TiVec<ShapeId, ShapeFacts>,
     /// Their classes in a separate array, because most calls need nothing else.
-    classes: Vec<Class>,
+    classes: TiVec<ShapeId, Class>,
     fifos: Fifos,
     unnamed_pipes: bool,
 }
@@ -32,7 +33,8 @@ pub(super) struct ShapeEffects {
 impl ShapeEffects {
     pub(super) fn new(trace: &Trace) -> ShapeEffects {
         let all = trace.events.shapes();
-        let mut shapes: Vec<ShapeFacts> = all.par_iter().map(|shape| known(trace, shape)).collect();
+        let shapes = all.raw.par_iter().map(|shape| known(trace, shape));
+        let mut shapes = TiVec::from(shapes.collect::<Vec<ShapeFacts>>());
         let watched = shapes
             .iter()
             .zip(trace.events.shapes())
@@ -47,28 +49,33 @@ impl ShapeEffects {
         };
         let addresses = addresses(trace, &shapes);
         let fifos = fifos(trace, &shapes, &addresses);
-        shapes.par_iter_mut().zip(all).for_each(|(known, shape)| {
-            let texts = &trace.events.texts;
-            let target = texts.bytes(shape.target);
-            if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
-                known.at_address = true;
-                let is_used = known.class == Class::Disk
-                    && (known.wait.is_some() || known.deed == Effect::Writes);
-                known.class = if is_used { Class::Ipc } else { known.class };
-            }
-            let is_fifo = fifos.shapes.contains(&shape.target);
-            if is_fifo
-                && (known.wait.is_some() || matches!(known.deed, Effect::Opens | Effect::Writes))
-            {
-                known.class = Class::Ipc;
-            }
-            let makes = Makes {
-                fifos: makes.fifos || is_fifo,
-                ..makes
-            };
-            known.is_told = relevance::is_told(known, target, makes);
-            known.works = relevance::works(known, target, makes);
-        });
+        shapes
+            .raw
+            .par_iter_mut()
+            .zip(&all.raw)
+            .for_each(|(known, shape)| {
+                let texts = &trace.events.texts;
+                let target = texts.bytes(shape.target);
+                if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
+                    known.at_address = true;
+                    let is_used = known.class == Class::Disk
+                        && (known.wait.is_some() || known.deed == Effect::Writes);
+                    known.class = if is_used { Class::Ipc } else { known.class };
+                }
+                let is_fifo = fifos.shapes.contains(&shape.target);
+                if is_fifo
+                    && (known.wait.is_some()
+                        || matches!(known.deed, Effect::Opens | Effect::Writes))
+                {
+                    known.class = Class::Ipc;
+                }
+                let makes = Makes {
+                    fifos: makes.fifos || is_fifo,
+                    ..makes
+                };
+                known.is_told = relevance::is_told(known, target, makes);
+                known.works = relevance::works(known, target, makes);
+            });
         let targets = trace.events.shapes().iter().map(|shape| shape.target);
         let checks: Vec<_> = targets
             .zip(&shapes)
@@ -99,7 +106,7 @@ impl ShapeEffects {
 
     #[inline]
     pub(super) fn of(&self, trace: &Trace, row: u32) -> ShapeFacts {
-        let number = trace.events.shape_number(row) as usize;
+        let number = trace.events.shape_number(row);
         self.known
             .get(number)
             .copied()
@@ -108,24 +115,21 @@ impl ShapeEffects {
 
     /// The wait class of the calls of a shape.
     #[inline]
-    pub(super) fn class_of(&self, number: u32) -> Class {
-        self.classes
-            .get(number as usize)
-            .copied()
-            .unwrap_or(Class::Other)
+    pub(super) fn class_of(&self, number: ShapeId) -> Class {
+        self.classes.get(number).copied().unwrap_or(Class::Other)
     }
 
     /// Record calls in which the creator waits for the child.
     pub(super) fn take_vforks(&mut self, trace: &Trace, rows: impl Iterator<Item = u32>) {
         for row in rows {
-            if let Some(known) = self.known.get_mut(trace.events.shape_number(row) as usize) {
+            if let Some(known) = self.known.get_mut(trace.events.shape_number(row)) {
                 known.may_vfork = true;
             }
         }
     }
 
     /// For each shape, whether the walk examines its calls.
-    pub(super) fn looks(&self) -> Vec<WhenToCheck> {
+    pub(super) fn looks(&self) -> TiVec<ShapeId, WhenToCheck> {
         let look = |known: &ShapeFacts| match known {
             known if known.is_quick_write() => WhenToCheck::Long,
             known if !known.works || known.may_vfork => WhenToCheck::Always,
@@ -138,7 +142,7 @@ impl ShapeEffects {
     /// The rows of calls with evidence about the waits of others, in order.
     pub(super) fn told(&self, trace: &Trace) -> EffectIndex<'_> {
         // Nearly all calls pass through here without evidence, so one byte per shape decides.
-        let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
+        let is_told: TiVec<ShapeId, bool> = self.known.iter().map(|known| known.is_told).collect();
         EffectIndex {
             shapes: self,
             rows: trace.events.calls_of_shapes(&is_told),
@@ -174,7 +178,7 @@ impl ShapeEffects {
 /// The rows of calls with evidence about the waits of others, with their shapes, in order.
 pub(super) struct EffectIndex<'shapes> {
     shapes: &'shapes ShapeEffects,
-    rows: Vec<Vec<(u32, u32)>>,
+    rows: Vec<Vec<(u32, ShapeId)>>,
 }
 
 impl EffectIndex<'_> {
@@ -183,12 +187,12 @@ impl EffectIndex<'_> {
         self.rows
             .iter()
             .flatten()
-            .for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
+            .for_each(|&(row, shape)| take(row, self.shapes.known[shape]));
     }
 }
 
 /// The addresses of sockets that have a path. Unnamed sockets would all share one address.
-fn addresses(trace: &Trace, shapes: &[ShapeFacts]) -> FxHashSet<Text> {
+fn addresses(trace: &Trace, shapes: &TiSlice<ShapeId, ShapeFacts>) -> FxHashSet<Text> {
     let at_sockets = shapes
         .iter()
         .zip(trace.events.shapes())

@@ -17,6 +17,7 @@ use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 use trace::store::event::Shape;
 use trace::store::heuristics::{EXIT_TOLERANCE_NS, MIN_BLOCKED_OPEN_NS, MIN_BLOCKED_OPEN_RATIO};
+use trace::store::index::{ShapeId, TiSlice, TiVec};
 use trace::store::targets::ACCEPTED;
 use trace::store::trace::Trace;
 
@@ -41,10 +42,14 @@ struct FifoUse {
 }
 
 /// The fifos of a trace, as far as calls show. Sockets have names, too; these are `addresses`.
-pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> Fifos {
+pub(super) fn fifos(
+    trace: &Trace,
+    shapes: &TiSlice<ShapeId, ShapeFacts>,
+    addresses: &FxHashSet<Text>,
+) -> Fifos {
     let told = told(trace, shapes);
     let (mut opens, mut failed): (Vec<u32>, Vec<u32>) = Default::default();
-    let asked: Vec<bool> = (shapes.iter().zip(trace.events.shapes()))
+    let asked: TiVec<ShapeId, bool> = (shapes.iter().zip(trace.events.shapes()))
         .map(|(known, shape)| {
             let is_asked = told[shape.target.0 as usize].may_be_fifo();
             is_asked
@@ -54,7 +59,7 @@ pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<
         })
         .collect();
     for &(row, number) in trace.events.calls_of_shapes(&asked).iter().flatten() {
-        let list = if opens_well(&shapes[number as usize]) {
+        let list = if opens_well(&shapes[number]) {
             &mut opens
         } else {
             &mut failed
@@ -101,7 +106,7 @@ impl FifoUse {
 }
 
 /// The evidence about each target, by the number of its text.
-fn told(trace: &Trace, shapes: &[ShapeFacts]) -> Vec<FifoUse> {
+fn told(trace: &Trace, shapes: &TiSlice<ShapeId, ShapeFacts>) -> Vec<FifoUse> {
     let events = &trace.events;
     let mut told = vec![FifoUse::default(); events.texts.len()];
     for &(row, _) in events.facts.all::<OpenedFor>() {

@@ -21,7 +21,7 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::syscalls::{Action, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId, TiVec};
 use trace::store::task_relations::{creators, descends, same_process};
 use trace::store::trace::Trace;
 
@@ -94,11 +94,11 @@ impl Locks {
             let fits = names.contains(&shape.target) && shape.outcome == Outcome::Ok;
             fits.then(|| use_of(action_of(shape.syscall))).flatten()
         });
-        let uses: Vec<Option<Use>> = uses.collect();
-        let is_asked: Vec<bool> = uses.iter().map(Option::is_some).collect();
+        let uses: TiVec<ShapeId, Option<Use>> = uses.collect();
+        let is_asked: TiVec<ShapeId, bool> = uses.iter().map(Option::is_some).collect();
         for &(row, shape) in events.calls_of_shapes(&is_asked).iter().flatten() {
             match self.files.get_mut(&events.target(row)) {
-                Some(lock) if uses[shape as usize] == Some(Use::Closes) => lock.closes.push(row),
+                Some(lock) if uses[shape] == Some(Use::Closes) => lock.closes.push(row),
                 Some(lock) => lock.opens.push(row),
                 None => {}
             }

@@ -23,7 +23,7 @@ use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
 use trace::store::classes::class_of;
 use trace::store::heuristics::EXIT_TOLERANCE_NS;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::request_sources::takes_answers;
 use trace::store::scheduling::Scheduling;
 use trace::store::spans::Span;
@@ -131,7 +131,7 @@ impl Wakers {
 
     /// The same for the calls of a shape.
     #[inline]
-    pub fn class_of(&self, shape: u32) -> Class {
+    pub fn class_of(&self, shape: ShapeId) -> Class {
         self.shapes.class_of(shape)
     }
 

@@ -17,7 +17,7 @@ use path::critical_path::segment::named;
 use path::waits::edge::Confidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::tasks::Task;
 
 /// A section before compression.
@@ -67,8 +67,8 @@ impl ColumnContext<'_, '_> {
     }
 
     /// The call of a shape, and its target; both 0 without a shape.
-    fn call(&mut self, shape: u32, is_message: bool) -> (u64, u64) {
-        let Some(&shape) = self.source.trace.events.shapes().get(shape as usize) else {
+    fn call(&mut self, shape: ShapeId, is_message: bool) -> (u64, u64) {
+        let Some(&shape) = self.source.trace.events.shapes().get(shape) else {
             return (0, 0);
         };
         let what = path::critical_path::segment::What::Call(0);

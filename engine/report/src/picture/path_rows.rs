@@ -14,7 +14,7 @@ use parsers::syscalls::Class;
 use path::critical_path::segment::{Segment, What};
 use rustc_hash::FxHashMap;
 use trace::store::event::NONE;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::Trace;
 
 /// Buckets grow to this part of the window, a quarter of a pixel of the whole picture, before different calls of a task
@@ -30,8 +30,8 @@ pub struct PathKey {
     pub class: Class,
     /// 0 a call, 1 a gap, 2 a resume, 3 a spawn, 4 a silence, 5 several.
     pub what: u8,
-    /// The number of the call's shape; [`NONE`] if there is none, or if there are several.
-    pub shape: u32,
+    /// The number of the call's shape; [`ShapeId::NONE`] if there is none, or if there are several.
+    pub shape: ShapeId,
     /// Whether it is known what ended it.
     pub resolved: bool,
     /// What it has to do with a poll loop, or with idle time.
@@ -150,7 +150,7 @@ impl<'trace> PathRows<'trace> {
             What::Silence(row) => (4, row),
         };
         let shape = if row == NONE {
-            NONE
+            ShapeId::NONE
         } else {
             self.trace.events.shape_number(row)
         };
@@ -275,14 +275,14 @@ fn common(key: PathKey, coarseness: u8) -> PathKey {
         0 => key,
         1 => PathKey {
             what: SEVERAL,
-            shape: NONE,
+            shape: ShapeId::NONE,
             resolved: true,
             tag: 0,
             ..key
         },
         _ => PathKey {
             what: SEVERAL,
-            shape: NONE,
+            shape: ShapeId::NONE,
             resolved: true,
             tag: 0,
             task: TaskId::NONE,

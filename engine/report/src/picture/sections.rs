@@ -19,7 +19,7 @@ use path::waits::wakers::Wakers;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use trace::parallel;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::trace::{Capture, Trace};
 
 /// Bytes per row after compression, measured on builds and logins; a section that needs more gets fewer rows.
@@ -353,10 +353,10 @@ impl<'trace> Painting<'trace> {
 /// The targets with most time on the path and in the longest calls, up to `max_bytes` before compression.
 fn targets(trace: &Trace, path: &[PathRow], calls: &Longest, max_bytes: usize) -> FxHashSet<Text> {
     let events = &trace.events;
-    let target = |shape: u32| {
+    let target = |shape: ShapeId| {
         events
             .shapes()
-            .get(shape as usize)
+            .get(shape)
             .map_or(Text::NONE, |shape| shape.target)
     };
     let of_path = path.iter().map(|row| (target(row.key.shape), row.dur_ns()));

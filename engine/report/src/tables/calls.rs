@@ -19,7 +19,7 @@ use trace::query::selection::Selection;
 use trace::store::event::{EventKind, NONE, SEGMENT_ROWS, Shape};
 use trace::store::events::EventTable;
 use trace::store::histogram::Histogram;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId, TiVec, ti_vec};
 use trace::store::schema::schema;
 use trace::store::table::{Table, TextColumn, Values, ints, some_ints};
 use trace::store::targets::TargetKind;
@@ -132,11 +132,11 @@ impl CallKey {
     }
 
     /// The value of this key for all calls of a shape, or `None` if the shape does not determine it.
-    fn of_shape(self, trace: &Trace, number: u32, shape: &Shape) -> Option<u32> {
+    fn of_shape(self, trace: &Trace, number: ShapeId, shape: &Shape) -> Option<u32> {
         match self {
             CallKey::Syscall => Some(shape.syscall.0),
             CallKey::Op => Some(shape.op.0),
-            CallKey::Shape => Some(number),
+            CallKey::Shape => Some(number.raw()),
             CallKey::Errno => Some(shape.errno.0),
             CallKey::NormalizedTarget => Some(shape.target.0),
             CallKey::TargetKind => {
@@ -377,18 +377,14 @@ fn sorted(
     attribution: &Attribution,
 ) -> Vec<(Group, Sums)> {
     let keys = query.keys();
-    let moves: Vec<bool> = trace
+    let moves: TiVec<ShapeId, bool> = trace
         .events
         .shapes()
         .iter()
         .map(|shape| action_of(shape.syscall).returns_bytes())
         .collect();
     let add = |sums: &mut Sums, row: u32| {
-        sums.add(
-            &trace.events,
-            row,
-            moves[trace.events.shape_number(row) as usize],
-        );
+        sums.add(&trace.events, row, moves[trace.events.shape_number(row)]);
         sums.exclusive_ns =
             sums.exclusive_ns
                 .saturating_add(within_call_ns(trace, attribution, row));
@@ -515,7 +511,7 @@ fn grouped(
         let from = (segment * SEGMENT_ROWS) as u32;
         let to = events.len().min(from + SEGMENT_ROWS as u32);
         for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && is_chosen(row)) {
-            let shape = events.shape_number(row) as usize;
+            let shape = events.shape_number(row);
             let group = || group_of(trace, keys, selection, row);
             if cells.is_some_and(|cells| !cells.has(&group())) {
                 continue;
@@ -608,7 +604,7 @@ impl Numbered {
 
 /// The target and the group of the last call of each shape, because the next call usually has the same. Empty if shape
 /// and target do not determine the group.
-struct Recent(Vec<(Text, u32)>);
+struct Recent(TiVec<ShapeId, (Text, u32)>);
 
 impl Recent {
     fn new(trace: &Trace, keys: &[CallKey]) -> Recent {
@@ -629,10 +625,10 @@ impl Recent {
         } else {
             0
         };
-        Recent(vec![(Text::NONE, NONE); shapes])
+        Recent(ti_vec![(Text::NONE, NONE); shapes])
     }
 
-    fn number(&mut self, shape: usize, target: Text, number: impl FnOnce() -> u32) -> u32 {
+    fn number(&mut self, shape: ShapeId, target: Text, number: impl FnOnce() -> u32) -> u32 {
         match self.0.get_mut(shape) {
             Some(&mut (same, number)) if same == target && number != NONE => number,
             Some(last) => {
@@ -648,7 +644,7 @@ impl Recent {
 #[derive(Default)]
 struct KnownGroups {
     groups: Vec<Group>,
-    of_shape: Vec<u32>,
+    of_shape: TiVec<ShapeId, u32>,
 }
 
 impl KnownGroups {
@@ -662,7 +658,7 @@ impl KnownGroups {
         }
         let mut known = KnownGroups::default();
         let mut places: FxHashMap<Group, u32> = FxHashMap::default();
-        for (number, shape) in (0..).zip(trace.events.shapes()) {
+        for (number, shape) in trace.events.shapes().iter_enumerated() {
             let mut group = [0; MAX_KEYS];
             for (place, key) in group.iter_mut().zip(keys) {
                 let Some(value) = key.of_shape(trace, number, shape) else {
@@ -688,7 +684,7 @@ impl KnownGroups {
         let of_part = |part: &Shape| {
             let mut group = [0; MAX_KEYS];
             for (place, key) in group.iter_mut().zip(keys) {
-                *place = key.of_shape(trace, NONE, part).unwrap_or(NONE);
+                *place = key.of_shape(trace, ShapeId::NONE, part).unwrap_or(NONE);
             }
             *places.entry(group).or_insert_with(|| {
                 known.groups.push(group);
@@ -814,7 +810,9 @@ fn key_column(trace: &Trace, key: CallKey, values: impl Iterator<Item = u32>) ->
     }
     let mut column = TextColumn::default();
     match key {
-        CallKey::Shape => values.for_each(|value| column.push(Some(&shape_text(events, value)))),
+        CallKey::Shape => {
+            values.for_each(|value| column.push(Some(&shape_text(events, ShapeId::new(value)))))
+        }
         CallKey::TargetKind => {
             values.for_each(|value| column.push(Some(TargetKind::ALL[value as usize].name())))
         }

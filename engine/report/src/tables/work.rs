@@ -21,7 +21,7 @@ use trace::parallel;
 use trace::query::event_rows;
 use trace::query::selection::Selection;
 use trace::store::event::{EventKind, NONE};
-use trace::store::index::{TaskId, TiVec};
+use trace::store::index::{ShapeId, TaskId, TiVec, ti_vec};
 use trace::store::table::{Table, TextColumn, Values, ints};
 use trace::store::targets::TargetKind;
 use trace::store::text_columns::{shape_text, text_column};
@@ -46,7 +46,10 @@ pub struct Work {
 }
 
 /// The name of a program, and a shape.
-type Group = (Text, u32);
+type Group = (Text, ShapeId);
+
+/// The name of a program, and a class of shapes.
+type ClassGroup = (Text, u32);
 
 /// What groups are chosen by.
 #[derive(Clone, Copy, Default)]
@@ -112,11 +115,14 @@ pub fn work(
     let (groups, is_all) = chosen(trace, query, &Sizes::of(&calls).groups());
     let found = Found::of(&calls, attribution, &groups, !is_all);
     let rows: Vec<(Group, Amounts)> = groups.into_iter().zip(found.listed).collect();
-    let shapes = table(trace, &calls.classes, &rows, true);
+    let shapes = table(trace, &rows, true);
     let sums = (!is_all).then(|| {
         let mut sums = found.sums;
         sums.sort_unstable_by_key(|(_, amounts)| amounts.size.order(amounts.size.total_ns));
-        table(trace, &calls.classes, &sums, false)
+        let with_shapes = sums
+            .into_iter()
+            .map(|((program, class), amounts)| ((program, calls.classes[class as usize]), amounts));
+        table(trace, &with_shapes.collect::<Vec<_>>(), false)
     });
     Work { shapes, sums }
 }
@@ -146,7 +152,7 @@ fn chosen(trace: &Trace, query: &WorkQuery, groups: &[(Group, Size)]) -> (Vec<Gr
             true,
         );
     }
-    let syscall = |number: u32| trace.events.shapes()[group(number).1 as usize].syscall;
+    let syscall = |number: u32| trace.events.shapes()[group(number).1].syscall;
     let listed: Vec<u32> = all()
         .into_iter()
         .filter(|&number| query.listed.contains(&syscall(number)))
@@ -168,15 +174,15 @@ struct Calls<'a> {
     trace: &'a Trace,
     selection: &'a Selection<'a>,
     /// Whether a shape returns the number of bytes moved.
-    moves: Vec<bool>,
+    moves: TiVec<ShapeId, bool>,
     /// The number of the class of each shape.
-    class_of: Vec<u32>,
+    class_of: TiVec<ShapeId, u32>,
     classes: Classes,
     threaded: Threaded,
 }
 
 /// For each class of shapes one of them.
-type Classes = Vec<u32>;
+type Classes = Vec<ShapeId>;
 
 /// Programs with threads, and the tasks of their processes: scheduling decides how many calls these make. Calls that a
 /// process made earlier, as another program, are left out.
@@ -222,7 +228,7 @@ impl<'a> Calls<'a> {
         let shapes = trace.events.shapes();
         let mut numbers = FxHashMap::default();
         let mut classes = Vec::new();
-        let class_of = (0..).zip(shapes).map(|(number, shape)| {
+        let class_of = shapes.iter_enumerated().map(|(number, shape)| {
             let kind = TargetKind::of(trace.events.texts.bytes(shape.target));
             *numbers
                 .entry((
@@ -268,9 +274,9 @@ impl<'a> Calls<'a> {
             })
     }
 
-    fn size(&self, row: u32, shape: u32) -> Size {
+    fn size(&self, row: u32, shape: ShapeId) -> Size {
         let events = &self.trace.events;
-        let moved = self.moves[shape as usize] && events.outcome(row) == Outcome::Ok;
+        let moved = self.moves[shape] && events.outcome(row) == Outcome::Ok;
         let dur_ns = events.dur_ns(row);
         Size {
             calls: 1,
@@ -315,7 +321,7 @@ const MAX_SIZES_BYTES: usize = 96 << 20;
 /// The size of each group.
 struct Sizes {
     /// By shape: the program that was seen first with it.
-    of_shapes: Vec<(Text, Size)>,
+    of_shapes: TiVec<ShapeId, (Text, Size)>,
     /// Of the other programs.
     others: FxHashMap<Group, Size>,
 }
@@ -327,7 +333,7 @@ impl Sizes {
         let parts = event_rows::parts(calls.trace, most);
         let mut found = parallel::map(&parts, |rows| {
             let mut sizes = Sizes {
-                of_shapes: vec![(Text::NONE, Size::default()); shapes],
+                of_shapes: ti_vec![(Text::NONE, Size::default()); shapes],
                 others: FxHashMap::default(),
             };
             calls
@@ -337,7 +343,7 @@ impl Sizes {
         })
         .into_iter();
         let mut all = found.next().unwrap_or(Sizes {
-            of_shapes: Vec::new(),
+            of_shapes: TiVec::new(),
             others: FxHashMap::default(),
         });
         found.for_each(|part| part.each(|group, size| all.add(group, size)));
@@ -345,7 +351,7 @@ impl Sizes {
     }
 
     fn add(&mut self, (program, shape): Group, size: &Size) {
-        let (first, of_first) = &mut self.of_shapes[shape as usize];
+        let (first, of_first) = &mut self.of_shapes[shape];
         if of_first.calls == 0 {
             *first = program;
         }
@@ -358,8 +364,9 @@ impl Sizes {
     }
 
     fn each(&self, mut look: impl FnMut(Group, &Size)) {
-        let of_shapes = (0..)
-            .zip(&self.of_shapes)
+        let of_shapes = self
+            .of_shapes
+            .iter_enumerated()
             .filter(|(_, (_, size))| size.calls > 0);
         of_shapes.for_each(|(shape, (program, size))| look((*program, shape), size));
         self.others
@@ -377,13 +384,13 @@ impl Sizes {
 /// The amounts of the listed groups, in their order, and the sums.
 struct Found {
     listed: Vec<Amounts>,
-    sums: Vec<(Group, Amounts)>,
+    sums: Vec<(ClassGroup, Amounts)>,
 }
 
 /// Amounts by name of the program and number of the class.
 struct Sums {
-    numbers: FxHashMap<Group, u32>,
-    all: Vec<(Group, Amounts)>,
+    numbers: FxHashMap<ClassGroup, u32>,
+    all: Vec<(ClassGroup, Amounts)>,
     /// By class: the program of its last call, and the place of the sum.
     last: Vec<(Text, u32)>,
 }
@@ -397,7 +404,7 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, (program, class): Group, amounts: &Amounts) {
+    fn add(&mut self, (program, class): ClassGroup, amounts: &Amounts) {
         let last = &mut self.last[class as usize];
         if last.1 == NONE || last.0 != program {
             let number = *self.numbers.entry((program, class)).or_insert_with(|| {
@@ -418,10 +425,10 @@ impl Found {
         with_sums: bool,
     ) -> Found {
         let numbers: FxHashMap<Group, u32> = listed.iter().copied().zip(0..).collect();
-        let mut is_listed = vec![false; calls.moves.len()];
+        let mut is_listed = ti_vec![false; calls.moves.len()];
         listed
             .iter()
-            .for_each(|&(_, shape)| is_listed[shape as usize] = true);
+            .for_each(|&(_, shape)| is_listed[shape] = true);
         let found = parallel::map(&event_rows::parts(calls.trace, usize::MAX), |rows| {
             let (mut amounts, mut sums) = (
                 vec![Amounts::default(); listed.len()],
@@ -429,7 +436,7 @@ impl Found {
             );
             for (row, group, task) in calls.of(rows.clone()) {
                 let number = Some(group)
-                    .filter(|_| is_listed[group.1 as usize])
+                    .filter(|_| is_listed[group.1])
                     .and_then(|group| numbers.get(&group));
                 if number.is_none() && !with_sums {
                     continue;
@@ -439,7 +446,7 @@ impl Found {
                     amounts[number as usize].add(&of_call);
                 }
                 if with_sums {
-                    sums.add((group.0, calls.class_of[group.1 as usize]), &of_call);
+                    sums.add((group.0, calls.class_of[group.1]), &of_call);
                 }
             }
             (amounts, sums)
@@ -485,17 +492,10 @@ impl Calls<'_> {
     }
 }
 
-/// Groups as rows. The groups of sums have the number of a class instead of a shape.
-fn table(trace: &Trace, classes: &[u32], groups: &[(Group, Amounts)], are_shapes: bool) -> Table {
+/// Groups as rows. The groups of sums have one of the shapes of their class.
+fn table(trace: &Trace, groups: &[(Group, Amounts)], are_shapes: bool) -> Table {
     let events = &trace.events;
-    let number = |&(_, number): &Group| {
-        if are_shapes {
-            number
-        } else {
-            classes[number as usize]
-        }
-    };
-    let shape = |group: &Group| &events.shapes()[number(group) as usize];
+    let shape = |group: &Group| &events.shapes()[group.1];
     let rows = || groups.iter().map(|(group, _)| group);
     let text = |of: &dyn Fn(&Group) -> Option<String>| {
         let mut column = TextColumn::default();

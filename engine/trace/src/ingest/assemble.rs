@@ -29,7 +29,7 @@ use crate::store::heuristics::{
     COARSE_TICK_NS, MAX_COARSE_TICKS, MAX_INSTANT_CALL_NS, MIN_CALLS_PER_TICK, STAMP_TOLERANCE_NS,
     WHOLE_SECOND_NS,
 };
-use crate::store::index::TaskId;
+use crate::store::index::{ShapeId, TaskId};
 use crate::store::numbers::{OpenPlace, Row};
 use crate::store::recent_lines::LinePlace;
 use crate::store::trace::{Capture, Trace};
@@ -119,7 +119,7 @@ pub(crate) struct Assembler<'trace> {
     last_connect: Option<(u32, Line)>,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
     reader: usize,
-    body_shapes: Vec<Vec<u32>>,
+    body_shapes: Vec<Vec<ShapeId>>,
     /// Bodies of each reader that need little thought, if the capture can have such.
     plain: Vec<Vec<Option<fast_path::FastPath>>>,
     has_plain: bool,
@@ -714,7 +714,7 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// The shape of a call; looked up once for each body of a line.
-    fn shape_of(&mut self, line: &Line) -> u32 {
+    fn shape_of(&mut self, line: &Line) -> ShapeId {
         let events = &mut self.trace.events;
         let mut new = || events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
         let Some((at, known)) = (line.cached as usize)
@@ -724,9 +724,9 @@ impl<'trace> Assembler<'trace> {
             return new();
         };
         if at >= known.len() {
-            known.resize(at + 1, NONE);
+            known.resize(at + 1, ShapeId::NONE);
         }
-        if known[at] == NONE {
+        if !known[at].is_some() {
             known[at] = new();
         }
         known[at]

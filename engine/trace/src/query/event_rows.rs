@@ -2,6 +2,7 @@
 
 use crate::query::selection::Selection;
 use crate::store::event::{self, EventKind, SEGMENT_ROWS};
+use crate::store::index::ShapeId;
 use crate::store::schema::schema;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::text_columns::{self, push_text};
@@ -167,7 +168,7 @@ fn outcome_column(trace: &Trace, rows: &[u32]) -> Values {
 
 fn shape_column(trace: &Trace, rows: &[u32]) -> Values {
     let mut column = TextColumn::default();
-    let mut numbers: Vec<u32> = rows
+    let mut numbers: Vec<ShapeId> = rows
         .iter()
         .map(|&row| trace.events.shape_number(row))
         .collect();

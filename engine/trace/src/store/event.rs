@@ -1,6 +1,6 @@
 //! One event, and the types of the rows of the event table.
 
-use crate::store::index::TaskId;
+use crate::store::index::{ShapeId, TaskId};
 use parsers::{DurKind, NO_NS, Outcome, Text};
 
 /// Rows of a full segment.
@@ -70,7 +70,7 @@ pub struct Event {
     /// Number of the task.
     pub task: TaskId,
     /// Number of the shape.
-    pub shape: u32,
+    pub shape: ShapeId,
     /// Target, as printed.
     pub target: Text,
     /// Its kind.
@@ -86,7 +86,7 @@ impl Event {
     #[inline]
     pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: TaskId, target: Text) -> Event {
         let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
-        let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, 0);
+        let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, ShapeId::default());
         Event {
             start_ns,
             dur_ns,
@@ -110,7 +110,7 @@ pub(crate) struct Ending {
     pub dur_ns: i64,
     pub cpu_ns: i64,
     pub ret: i64,
-    pub shape: u32,
+    pub shape: ShapeId,
     pub target: Text,
     pub outcome: Outcome,
     pub dur_kind: DurKind,

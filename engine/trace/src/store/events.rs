@@ -7,7 +7,7 @@ use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS, Shape};
 use crate::store::events::shape_numbers::ShapeNumbers;
 use crate::store::facts::{Facts, PolledTargets, ReadyTarget, Sink};
 use crate::store::heuristics::{MAX_MOVED_BYTES, MIN_HIGH_FD, MIN_HIGH_FDS};
-use crate::store::index::TaskId;
+use crate::store::index::{ShapeId, TaskId, TiSlice, TiVec};
 use crate::store::normalise;
 use crate::store::scratch::Scratch;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -225,7 +225,7 @@ impl EventTable {
         }
         let writes =
             |shape: &Shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target);
-        let is_write: Vec<bool> = self.shapes().iter().map(writes).collect();
+        let is_write: TiVec<ShapeId, bool> = self.shapes().iter().map(writes).collect();
         let written = self
             .calls_of_shapes(&is_write)
             .into_iter()
@@ -344,7 +344,7 @@ impl EventTable {
 
     /// Number of a row's shape.
     #[inline]
-    pub fn shape_number(&self, row: u32) -> u32 {
+    pub fn shape_number(&self, row: u32) -> ShapeId {
         let (segment, at) = self.place(row);
         segment.shape(at)
     }
@@ -373,7 +373,7 @@ impl EventTable {
 
     /// The calls of the selected shapes, each with the number of its shape: in order, one list per segment,
     /// found on all cores.
-    pub fn calls_of_shapes(&self, is_chosen: &[bool]) -> Vec<Vec<(u32, u32)>> {
+    pub fn calls_of_shapes(&self, is_chosen: &TiSlice<ShapeId, bool>) -> Vec<Vec<(u32, ShapeId)>> {
         self.calls_of_shapes_from(0, is_chosen)
     }
 
@@ -381,15 +381,21 @@ impl EventTable {
     pub(crate) fn calls_of_shapes_from(
         &self,
         first: u32,
-        is_chosen: &[bool],
-    ) -> Vec<Vec<(u32, u32)>> {
+        is_chosen: &TiSlice<ShapeId, bool>,
+    ) -> Vec<Vec<(u32, ShapeId)>> {
         if !is_chosen.contains(&true) {
             return Vec::new();
         }
         let of_segment = |(number, segment): (usize, &EventSegment)| {
-            let rows = ((number * SEGMENT_ROWS) as u32..)
-                .zip(segment.shapes_and_tasks().0.iter().copied());
-            let chosen = rows.filter(|&(_, shape)| is_chosen.get(shape as usize) == Some(&true));
+            let rows = ((number * SEGMENT_ROWS) as u32..).zip(
+                segment
+                    .shapes_and_tasks()
+                    .0
+                    .iter()
+                    .copied()
+                    .map(ShapeId::new),
+            );
+            let chosen = rows.filter(|&(_, shape)| is_chosen.get(shape) == Some(&true));
             chosen
                 .filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call)
                 .collect()
@@ -405,16 +411,16 @@ impl EventTable {
     /// Shape of a row.
     #[inline]
     pub fn shape(&self, row: u32) -> Shape {
-        self.shapes()[self.shape_number(row) as usize]
+        self.shapes()[self.shape_number(row)]
     }
 
     /// All shapes, by number.
-    pub fn shapes(&self) -> &[Shape] {
+    pub fn shapes(&self) -> &TiSlice<ShapeId, Shape> {
         self.shapes.shapes()
     }
 
     /// Maps each shape to the first shape that differs from it at most in outcome and error.
-    pub fn twins(&self) -> Vec<u32> {
+    pub fn twins(&self) -> TiVec<ShapeId, ShapeId> {
         self.shapes.twins()
     }
 
@@ -520,7 +526,7 @@ impl EventTable {
         target: Text,
         errno: Text,
         outcome: Outcome,
-    ) -> u32 {
+    ) -> ShapeId {
         let target = if syscalls::targets_process(syscall) {
             self.normal_id(target)
         } else {

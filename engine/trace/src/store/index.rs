@@ -124,6 +124,11 @@ index_type! {
 }
 
 index_type! {
+    /// A shape of [`crate::store::events::EventTable::shapes`].
+    ShapeId
+}
+
+index_type! {
     /// A task among those of its capture.
     OwnTask
 }

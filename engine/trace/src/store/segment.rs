@@ -5,7 +5,7 @@
 
 use crate::store::columns_mmap::{Columns, Room, Word};
 use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS};
-use crate::store::index::TaskId;
+use crate::store::index::{ShapeId, TaskId};
 use crate::store::scratch::Scratch;
 use crate::store::side_column::SideColumn;
 use parsers::{DurKind, NO_NS, Outcome, Text};
@@ -119,7 +119,7 @@ impl EventSegment {
         columns.ret[at] = self.large_ret.code(event.ret);
         columns.line[at] = event.line;
         columns.task[at] = event.task.raw();
-        columns.shape[at] = event.shape;
+        columns.shape[at] = event.shape.raw();
         columns.target[at] = event.target.0;
         columns.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
         if event.cpu_ns != NO_NS {
@@ -185,7 +185,7 @@ impl EventSegment {
             at,
             self.large_ret.recode(room.word(Word::Ret, at), ending.ret),
         );
-        room.set_word(Word::Shape, at, ending.shape);
+        room.set_word(Word::Shape, at, ending.shape.raw());
         room.set_word(Word::Target, at, ending.target.0);
         room.set_flags(at, flags(kind, ending.outcome, ending.dur_kind));
         self.set_cpu(at, ending.cpu_ns);
@@ -308,8 +308,8 @@ impl EventSegment {
     }
 
     #[inline]
-    pub(crate) fn shape(&self, at: usize) -> u32 {
-        self.room.word(Word::Shape, at)
+    pub(crate) fn shape(&self, at: usize) -> ShapeId {
+        ShapeId::new(self.room.word(Word::Shape, at))
     }
 
     #[inline]

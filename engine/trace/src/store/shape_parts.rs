@@ -9,6 +9,7 @@
 
 use crate::store::classes::class_of;
 use crate::store::event::Shape;
+use crate::store::index::{ShapeId, TiSlice, TiVec};
 use parsers::syscalls::Class;
 use parsers::{Interner, Outcome, Text};
 use rayon::prelude::*;
@@ -23,9 +24,9 @@ const ROWS_AT_ONCE: usize = 1 << 16;
 /// The parts of a trace.
 #[derive(Default)]
 pub struct ShapeParts {
-    of_shape: Vec<u32>,
+    of_shape: TiVec<ShapeId, u32>,
     /// The class of each shape: that of its target decides.
-    classes: Vec<Class>,
+    classes: TiVec<ShapeId, Class>,
     /// Shapes without a target.
     parts: Vec<Shape>,
     is_rare: Vec<bool>,
@@ -35,7 +36,11 @@ pub struct ShapeParts {
 
 impl ShapeParts {
     /// Numbers the parts. `rows` are the shapes of the rows, task by task.
-    pub(crate) fn new(texts: &Interner, shapes: &[Shape], rows: &[u32]) -> ShapeParts {
+    pub(crate) fn new(
+        texts: &Interner,
+        shapes: &TiSlice<ShapeId, Shape>,
+        rows: &[ShapeId],
+    ) -> ShapeParts {
         let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
         let mut parts = Vec::new();
         let of_shape = shapes.iter().map(|shape| {
@@ -49,9 +54,9 @@ impl ShapeParts {
                     (parts.len() - 1) as u32
                 })
         });
-        let of_shape: Vec<u32> = of_shape.collect();
+        let of_shape: TiVec<ShapeId, u32> = of_shape.collect();
         let class = |shape: &Shape| class_of(shape.syscall, texts.bytes(shape.target));
-        let classes = shapes.par_iter().map(class).collect();
+        let classes = shapes.raw.par_iter().map(class).collect::<Vec<_>>().into();
         let mut all = ShapeParts {
             is_rare: vec![false; parts.len()],
             of_shape,
@@ -63,17 +68,17 @@ impl ShapeParts {
         all
     }
 
-    fn find_rare(&mut self, rows: &[u32]) {
+    fn find_rare(&mut self, rows: &[ShapeId]) {
         let add = |mut sums: Vec<usize>, counts: Vec<usize>| {
             sums.iter_mut()
                 .zip(counts)
                 .for_each(|(sum, count)| *sum += count);
             sums
         };
-        let count = |rows: &[u32]| {
+        let count = |rows: &[ShapeId]| {
             let mut counts = vec![0; self.parts.len()];
             rows.iter()
-                .for_each(|&shape| counts[self.of_shape[shape as usize] as usize] += 1);
+                .for_each(|&shape| counts[self.of_shape[shape] as usize] += 1);
             counts
         };
         let none = || vec![0; self.parts.len()];
@@ -87,8 +92,8 @@ impl ShapeParts {
             };
             (left, self.is_rare[part]) = (rest, true);
         }
-        let places = |(chunk, rows): (usize, &[u32])| {
-            let is_rare = |shape: u32| self.is_rare[self.of_shape[shape as usize] as usize];
+        let places = |(chunk, rows): (usize, &[ShapeId])| {
+            let is_rare = |shape: ShapeId| self.is_rare[self.of_shape[shape] as usize];
             let rare = (0u32..).zip(rows).filter(|&(_, &shape)| is_rare(shape));
             rare.map(|(at, _)| (chunk * ROWS_AT_ONCE) as u32 + at)
                 .collect::<Vec<u32>>()
@@ -108,19 +113,19 @@ impl ShapeParts {
 
     /// The part of a shape.
     #[inline]
-    pub fn of_shape(&self, shape: u32) -> u32 {
-        self.of_shape[shape as usize]
+    pub fn of_shape(&self, shape: ShapeId) -> u32 {
+        self.of_shape[shape]
     }
 
     /// The parts of all shapes, by number of the shape.
-    pub fn of_shapes(&self) -> &[u32] {
+    pub fn of_shapes(&self) -> &TiSlice<ShapeId, u32> {
         &self.of_shape
     }
 
     /// The class of the calls of a shape.
     #[inline]
-    pub fn class_of(&self, shape: u32) -> Class {
-        self.classes[shape as usize]
+    pub fn class_of(&self, shape: ShapeId) -> Class {
+        self.classes[shape]
     }
 
     /// Whether the rows of a part are listed.
@@ -151,15 +156,15 @@ mod tests {
                 outcome: Outcome::Ok,
             }
         };
-        let shapes = [shape(1, 7), shape(2, 7), shape(1, 8), shape(3, 9)];
+        let shapes = TiVec::from(vec![shape(1, 7), shape(2, 7), shape(1, 8), shape(3, 9)]);
         let mut texts = Interner::default();
         for number in 0..9 {
             texts.add(format!("/{number}").as_bytes());
         }
-        let mut rows: Vec<u32> = (0..96).map(|at| 2 * (at % 2)).collect();
-        (rows[40], rows[70], rows[71]) = (1, 1, 3);
+        let mut rows: Vec<ShapeId> = (0..96).map(|at| ShapeId::new(2 * (at % 2))).collect();
+        (rows[40], rows[70], rows[71]) = (ShapeId::new(1), ShapeId::new(1), ShapeId::new(3));
         let parts = ShapeParts::new(&texts, &shapes, &rows);
-        assert_eq!(parts.of_shapes(), [0, 1, 0, 2]);
+        assert_eq!(parts.of_shapes().raw, [0, 1, 0, 2]);
         assert_eq!(
             [parts.is_rare(0), parts.is_rare(1), parts.is_rare(2)],
             [false, true, true]

@@ -2,7 +2,7 @@
 
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
-use crate::store::index::TaskId;
+use crate::store::index::{ShapeId, TaskId};
 use crate::store::table::{TextColumn, Values, some_ints};
 use crate::store::trace::Trace;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
@@ -45,8 +45,8 @@ pub fn push_text(column: &mut TextColumn, events: &EventTable, text: Text) {
 }
 
 /// The printed form of a shape: `ioctl(ZFS_IOC_USERSPACE_ONE) ENOTSUP`, `openat(/etc/passwd)`.
-pub fn shape_text(events: &EventTable, number: u32) -> String {
-    let Some(shape) = events.shapes().get(number as usize) else {
+pub fn shape_text(events: &EventTable, number: ShapeId) -> String {
+    let Some(shape) = events.shapes().get(number) else {
         return String::new();
     };
     let text = |text: Text| events.texts.string(text);

@@ -4,7 +4,7 @@ use crate::store::by_task;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::file_chunks::FileChunks;
-use crate::store::index::{TaskId, TiSlice, TiVec};
+use crate::store::index::{ShapeId, TaskId, TiSlice, TiVec};
 use crate::store::pid_index::PidIndex;
 use crate::store::program_names::ProgramNames;
 use crate::store::programs::ProgramIndex;
@@ -320,7 +320,7 @@ const MIN_ROWS_TO_SKIP: usize = 1024;
 /// What tables need of all rows, in the order of `Trace::task_rows`, where those of a task are contiguous. In the event
 /// table they are far apart if many tasks work at the same time, and each one is a cache miss.
 struct Contiguous {
-    shapes: Vec<u32>,
+    shapes: Vec<ShapeId>,
     /// A bit for each row: whether it is a call.
     calls: Vec<u64>,
     parts: Arc<ShapeParts>,
@@ -335,7 +335,7 @@ impl Contiguous {
                 .map(|(&row, bit)| u64::from(events.kind(row) == EventKind::Call) << bit);
             bits.fold(0, |word, bit| word | bit)
         };
-        let shapes: Vec<u32> = rows
+        let shapes: Vec<ShapeId> = rows
             .par_iter()
             .map(|&row| events.shape_number(row))
             .collect();
@@ -415,7 +415,7 @@ impl Trace {
 
     /// Shape numbers of these rows, in the same order. Most tables need few shapes and find their rows here. Valid after
     /// everything is read.
-    pub fn shapes_of(&self, task: TaskId) -> &[u32] {
+    pub fn shapes_of(&self, task: TaskId) -> &[ShapeId] {
         self.contiguous()
             .shapes
             .get(self.places_of(task))

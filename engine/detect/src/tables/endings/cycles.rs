@@ -16,7 +16,7 @@ use parsers::{Outcome, Text};
 use path::waits::wait_kinds::{ends_file, wait_of_row};
 use rustc_hash::FxHashSet;
 use trace::store::heuristics::{MAX_CYCLE_CALLS, MIN_CYCLE_TURNS};
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 
 table! {
     last_cycles "The sequence of calls that these processes repeat until the capture ends.";
@@ -72,7 +72,7 @@ fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<TaskId> {
 }
 
 /// What is the same in each turn: the call with its error and the form of its target, and whether it returned anything.
-type Symbol = (u32, bool);
+type Symbol = (ShapeId, bool);
 
 fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::{EventKind, NONE, Shape};
 use trace::store::facts::ConnectOutcome;
 use trace::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
-use trace::store::index::TaskId;
+use trace::store::index::{ShapeId, TaskId};
 use trace::store::outcomes::found_no_child;
 
 /// The probed object.
@@ -205,7 +205,7 @@ impl ProbeIndex {
     }
 
     /// Whether calls of a shape may be failed probes.
-    pub(super) fn may_fail(&self, shape: u32) -> bool {
+    pub(super) fn may_fail(&self, shape: ShapeId) -> bool {
         self.may_fail.of_shape(shape).is_some()
     }
 

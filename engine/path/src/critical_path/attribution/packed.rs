@@ -12,7 +12,7 @@ use parsers::syscalls::Class;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use trace::store::event::NONE;
+use trace::store::index::ShapeId;
 use zerocopy::{FromBytes, IntoBytes};
 
 const LENGTH_BITS: u32 = 25;
@@ -129,7 +129,7 @@ impl Packed {
         let ns = self.length(place(row, is_gap), cell);
         Some(Charge {
             row,
-            shape: NONE,
+            shape: ShapeId::NONE,
             is_gap,
             place: None,
             class,

@@ -12,6 +12,7 @@ use rustc_hash::FxHasher;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use trace::parallel;
 use trace::query::event_rows;
+use trace::store::index::{ShapeId, TiSlice};
 use trace::store::trace::Trace;
 
 /// Number of cells.
@@ -141,7 +142,7 @@ impl Cells {
 pub(super) fn bound_of<'a>(
     order: CallOrder,
     trace: &'a Trace,
-    moves: &'a [bool],
+    moves: &'a TiSlice<ShapeId, bool>,
     within_call_ns: impl Fn(u32) -> i64 + Sync + 'a,
 ) -> (Box<dyn Fn(u32) -> i64 + Sync + 'a>, bool) {
     let events = &trace.events;
@@ -160,9 +161,8 @@ pub(super) fn bound_of<'a>(
         ),
         CallOrder::Exclusive => (Box::new(within_call_ns), true),
         CallOrder::Bytes => {
-            let moved = |row: u32| {
-                moves[events.shape_number(row) as usize] && events.outcome(row) == Outcome::Ok
-            };
+            let moved =
+                |row: u32| moves[events.shape_number(row)] && events.outcome(row) == Outcome::Ok;
             (
                 Box::new(move |row| {
                     if moved(row) {

@@ -7,7 +7,7 @@ use crate::ingest::clock::bounded_ns;
 use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::{DescriptorEffect, Descriptors, is_bare};
 use crate::store::event::{Event, EventKind, NONE};
-use crate::store::index::{OwnTask, TaskId};
+use crate::store::index::{OwnTask, ShapeId, TaskId};
 use crate::store::numbers::{OpenPlace, Row};
 use crate::store::recent_lines::LinePlace;
 use crate::store::resolution::is_coarse;
@@ -23,7 +23,7 @@ use parsers::{
 pub(super) struct FastPath {
     ret: i64,
     /// Of a whole call; that of two halves is known when they are joined.
-    shape: u32,
+    shape: ShapeId,
     name: Text,
     op: Text,
     target: Text,
@@ -196,7 +196,7 @@ impl Assembler<'_> {
             .get(self.reader)
             .and_then(|known| known.get(at))
             .copied()
-            .unwrap_or(NONE);
+            .unwrap_or(ShapeId::NONE);
         // What is not printed is looked up, each time anew; but not for second halves.
         let is_printed =
             || line.target.is_some() && !is_bare(self.trace.events.texts.bytes(line.target));
@@ -205,7 +205,7 @@ impl Assembler<'_> {
         let goes_on = line.op.is_some() && action_of(line.name) == Action::Restarts;
         let is_connect = action_of(line.name) == Action::Connects;
         let connects = is_connect || reports_connect(self.trace.events.texts.bytes(line.errno));
-        if !has_target || goes_on || connects || (part == CallPart::Whole && shape == NONE) {
+        if !has_target || goes_on || connects || (part == CallPart::Whole && !shape.is_some()) {
             return;
         }
         if self.reader >= self.plain.len() {

@@ -17,7 +17,7 @@
 use crate::ingest::assemble::Assembler;
 use crate::store::event::{self, NONE};
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_THREAD_AFTER_EXIT_NS};
-use crate::store::index::TaskId;
+use crate::store::index::{ShapeId, TaskId, TiVec};
 use crate::store::tasks::Task;
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
@@ -119,7 +119,7 @@ impl Assembler<'_> {
         let events = &self.trace.events;
         let is_it =
             |shape: &event::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
-        let is_asked: Vec<bool> = events.shapes().iter().map(is_it).collect();
+        let is_asked: TiVec<ShapeId, bool> = events.shapes().iter().map(is_it).collect();
         let rows = events
             .calls_of_shapes_from(self.capture.rows.start, &is_asked)
             .into_iter()

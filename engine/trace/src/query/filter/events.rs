@@ -5,7 +5,7 @@ use super::columns::{ColumnValues, RowSource, TextValues};
 use crate::query::filter::{Expr, Unfit};
 use crate::query::source_lines::Arguments;
 use crate::store::event::{EventKind, NONE};
-use crate::store::index::{TaskId, TiVec, ti_vec};
+use crate::store::index::{ShapeId, TaskId, TiVec, ti_vec};
 use crate::store::programs::ProgramIndex;
 use crate::store::text_columns;
 use crate::store::trace::Trace;
@@ -97,7 +97,7 @@ fn bits(trace: &Trace, condition: &Expr) -> Vec<u64> {
 struct EventRows<'trace> {
     trace: &'trace Trace,
     programs: ProgramIndex,
-    moves: Vec<bool>,
+    moves: TiVec<ShapeId, bool>,
     arguments: Mutex<Arguments>,
 }
 
@@ -123,13 +123,13 @@ impl<'trace> EventRows<'trace> {
 
     fn by_shape(
         &self,
-        text: impl Fn(&Trace, u32) -> Option<String> + Send + Sync + 'static,
+        text: impl Fn(&Trace, ShapeId) -> Option<String> + Send + Sync + 'static,
     ) -> ColumnValues<'_> {
         let trace = self.trace;
         ColumnValues::Words(TextValues {
             numbers: trace.events.shapes().len(),
-            of: Box::new(move |row| trace.events.shape_number(row)),
-            word: Box::new(move |number| text(trace, number).map(Cow::Owned)),
+            of: Box::new(move |row| trace.events.shape_number(row).raw()),
+            word: Box::new(move |number| text(trace, ShapeId::new(number)).map(Cow::Owned)),
         })
     }
 
@@ -183,7 +183,7 @@ impl<'trace> EventRows<'trace> {
     fn bytes(&self, row: u32) -> Option<i64> {
         let events = &self.trace.events;
         let ret = events.ret(row);
-        let moves = self.moves.get(events.shape_number(row) as usize) == Some(&true);
+        let moves = self.moves.get(events.shape_number(row)) == Some(&true);
         (moves && ret >= 0 && events.outcome(row) == Outcome::Ok).then_some(ret)
     }
 
@@ -233,15 +233,13 @@ impl RowSource for EventRows<'_> {
                 |trace, row| trace.events.kind(row) as u32,
                 |at| EventKind::ALL[at].name(),
             ),
-            "syscall" => self.by_shape(|trace, number| {
-                text_of(trace, trace.events.shapes()[number as usize].syscall)
-            }),
-            "op" => self.by_shape(|trace, number| {
-                text_of(trace, trace.events.shapes()[number as usize].op)
-            }),
-            "errno" => self.by_shape(|trace, number| {
-                text_of(trace, trace.events.shapes()[number as usize].errno)
-            }),
+            "syscall" => {
+                self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number].syscall))
+            }
+            "op" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number].op)),
+            "errno" => {
+                self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number].errno))
+            }
             "shape" => {
                 self.by_shape(|trace, number| Some(text_columns::shape_text(&trace.events, number)))
             }

@@ -9,8 +9,9 @@
 
 mod recent;
 
-use crate::store::event::{NONE, Shape};
+use crate::store::event::Shape;
 use crate::store::events::shape_numbers::recent::RecentShapes;
+use crate::store::index::{ShapeId, TiSlice, TiVec};
 use parsers::Text;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -19,17 +20,17 @@ const MAX_LIST: u32 = 32;
 /// The last ones of a list, which are looked at before the recently used ones.
 const NEAR: u32 = 4;
 /// Stands for the previous shape of one that is not in a list.
-const NOT_LISTED: u32 = NONE - 1;
+const NOT_LISTED: ShapeId = ShapeId::new(u32::MAX - 1);
 
 /// Shapes by number, and their numbers.
 #[derive(Default)]
 pub(super) struct ShapeNumbers {
-    shapes: Vec<Shape>,
+    shapes: TiVec<ShapeId, Shape>,
     /// The last shape with a target, by text number.
-    last: Vec<u32>,
+    last: Vec<ShapeId>,
     /// The previous shape with the same target, by shape number.
-    previous: Vec<u32>,
-    others: hashbrown::HashMap<Shape, u32, FxBuildHasher>,
+    previous: TiVec<ShapeId, ShapeId>,
+    others: hashbrown::HashMap<Shape, ShapeId, FxBuildHasher>,
     /// Those that are further down in their lists.
     recent: RecentShapes,
 }
@@ -37,22 +38,22 @@ pub(super) struct ShapeNumbers {
 impl ShapeNumbers {
     /// All shapes.
     #[inline]
-    pub(super) fn shapes(&self) -> &[Shape] {
+    pub(super) fn shapes(&self) -> &TiSlice<ShapeId, Shape> {
         &self.shapes
     }
 
     /// The number of a shape, which is added if it is new.
-    pub(super) fn number(&mut self, shape: Shape) -> u32 {
+    pub(super) fn number(&mut self, shape: Shape) -> ShapeId {
         let target = shape.target.0 as usize;
         if target >= self.last.len() {
-            self.last.resize(target + 1, NONE);
+            self.last.resize(target + 1, ShapeId::NONE);
         }
         let (mut at, mut length) = (self.last[target], 0);
-        while at != NONE {
-            if self.shapes[at as usize] == shape {
+        while at.is_some() {
+            if self.shapes[at] == shape {
                 return at;
             }
-            at = self.previous[at as usize];
+            at = self.previous[at];
             length += 1;
             if length == NEAR {
                 return self.further(shape, at);
@@ -62,27 +63,27 @@ impl ShapeNumbers {
     }
 
     /// The same for a shape that is not among the last few of its target. The list goes on with this number.
-    fn further(&mut self, shape: Shape, mut at: u32) -> u32 {
+    fn further(&mut self, shape: Shape, mut at: ShapeId) -> ShapeId {
         if let Some(number) = self.recent.find(&shape) {
             return number;
         }
         let mut length = NEAR;
-        while at != NONE && self.shapes[at as usize] != shape {
-            at = self.previous[at as usize];
+        while at.is_some() && self.shapes[at] != shape {
+            at = self.previous[at];
             length += 1;
         }
-        let number = if at == NONE {
-            self.add(shape, length)
-        } else {
+        let number = if at.is_some() {
             at
+        } else {
+            self.add(shape, length)
         };
         self.recent.keep(&shape, number);
         number
     }
 
     /// Add a shape that is not in the list of its target, which is so long.
-    fn add(&mut self, shape: Shape, length: u32) -> u32 {
-        let (target, new) = (shape.target.0 as usize, self.shapes.len() as u32);
+    fn add(&mut self, shape: Shape, length: u32) -> ShapeId {
+        let (target, new) = (shape.target.0 as usize, self.shapes.next_key());
         let last = self.last[target];
         let number = match length {
             ..MAX_LIST => new,
@@ -100,11 +101,11 @@ impl ShapeNumbers {
     }
 
     /// Maps each shape to the first shape that differs from it at most in outcome and error.
-    pub(super) fn twins(&self) -> Vec<u32> {
-        let mut twins: Vec<u32> = Vec::with_capacity(self.shapes.len());
-        let mut unlisted: FxHashMap<(Text, Text, Text), u32> = FxHashMap::default();
-        for (number, shape) in (0..).zip(&self.shapes) {
-            let is_listed = self.previous[number as usize] != NOT_LISTED;
+    pub(super) fn twins(&self) -> TiVec<ShapeId, ShapeId> {
+        let mut twins: TiVec<ShapeId, ShapeId> = TiVec::with_capacity(self.shapes.len());
+        let mut unlisted: FxHashMap<(Text, Text, Text), ShapeId> = FxHashMap::default();
+        for (number, shape) in self.shapes.iter_enumerated() {
+            let is_listed = self.previous[number] != NOT_LISTED;
             // A list was full before the first shape of its target that is not in it.
             let from = if is_listed {
                 number
@@ -112,11 +113,11 @@ impl ShapeNumbers {
                 self.last[shape.target.0 as usize]
             };
             let twin = self.listed_from(from).find(|&at| {
-                let other = &self.shapes[at as usize];
+                let other = &self.shapes[at];
                 at != number && other.syscall == shape.syscall && other.op == shape.op
             });
             twins.push(match twin {
-                Some(twin) => twins[twin as usize],
+                Some(twin) => twins[twin],
                 None if is_listed => number,
                 None => *unlisted
                     .entry((shape.syscall, shape.op, shape.target))
@@ -127,9 +128,8 @@ impl ShapeNumbers {
     }
 
     /// A listed shape, and those before it in its list.
-    fn listed_from(&self, number: u32) -> impl Iterator<Item = u32> {
-        let known = |at: u32| (at != NONE).then_some(at);
-        std::iter::successors(known(number), move |&at| known(self.previous[at as usize]))
+    fn listed_from(&self, number: ShapeId) -> impl Iterator<Item = ShapeId> {
+        std::iter::successors(number.some(), move |&at| self.previous[at].some())
     }
 }
 
@@ -151,9 +151,9 @@ mod tests {
                 if at == known.len() {
                     known.push(shape);
                 }
-                prop_assert_eq!(numbers.number(shape) as usize, at);
+                prop_assert_eq!(numbers.number(shape).index(), at);
             }
-            prop_assert_eq!(numbers.shapes(), &known[..]);
+            prop_assert_eq!(&numbers.shapes().raw, &known[..]);
         }
 
         #[test]
@@ -165,7 +165,7 @@ mod tests {
             }
             let alike = |shape: &Shape| (shape.syscall, shape.op, shape.target);
             let first = |shape: &Shape| numbers.shapes().iter().position(|other| alike(other) == alike(shape));
-            let firsts: Vec<u32> = numbers.shapes().iter().filter_map(first).map(|at| at as u32).collect();
+            let firsts: TiVec<ShapeId, ShapeId> = numbers.shapes().iter().filter_map(first).map(ShapeId::from).collect();
             prop_assert_eq!(numbers.twins(), firsts);
         }
     }

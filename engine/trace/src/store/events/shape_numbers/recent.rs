@@ -1,10 +1,11 @@
 //! The numbers of recently used shapes, so that most lookups need no search.
 
 use crate::store::event::Shape;
+use crate::store::index::ShapeId;
 
 /// A direct-mapped cache of shapes, indexed by hash: programs repeat their calls.
 #[derive(Default)]
-pub(super) struct RecentShapes(Vec<(Option<Shape>, u32)>);
+pub(super) struct RecentShapes(Vec<(Option<Shape>, ShapeId)>);
 
 impl RecentShapes {
     const PLACES_LOG2: u32 = 13;
@@ -17,14 +18,15 @@ impl RecentShapes {
         (mixed >> (64 - RecentShapes::PLACES_LOG2)) as usize
     }
 
-    pub(super) fn find(&self, shape: &Shape) -> Option<u32> {
+    pub(super) fn find(&self, shape: &Shape) -> Option<ShapeId> {
         let (known, number) = self.0.get(RecentShapes::place(shape))?;
         (known.as_ref() == Some(shape)).then_some(*number)
     }
 
-    pub(super) fn keep(&mut self, shape: &Shape, number: u32) {
+    pub(super) fn keep(&mut self, shape: &Shape, number: ShapeId) {
         if self.0.is_empty() {
-            self.0.resize(1 << RecentShapes::PLACES_LOG2, (None, 0));
+            self.0
+                .resize(1 << RecentShapes::PLACES_LOG2, (None, ShapeId::NONE));
         }
         self.0[RecentShapes::place(shape)] = (Some(*shape), number);
     }
