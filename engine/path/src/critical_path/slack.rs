@@ -23,7 +23,6 @@ use trace::store::event::NONE;
 use trace::store::grouped::Grouped;
 use trace::store::index::{TaskId, TiSlice, TiVec, ti_vec};
 use trace::store::lives_by_id::LivesById;
-use trace::store::tasks::Task;
 use trace::store::trace::{Capture, Trace};
 
 /// A process that another one waited for, and the moment at which the waiter may continue.
@@ -218,9 +217,13 @@ fn waiters(
     mains: &TiSlice<TaskId, TaskId>,
     queries: &[SlackQuery],
 ) -> (TiVec<TaskId, u32>, Vec<Waiter>) {
-    let creator = |task: &Task| mains.get(task.creator).copied().filter(|_| !task.is_thread);
-    let children: Grouped<TaskId, TaskId> =
-        Grouped::new(trace.tasks.len(), trace.tasks.iter().map(creator));
+    let children: Grouped<TaskId, TaskId> = Grouped::new(
+        trace.tasks.len(),
+        trace
+            .tasks
+            .iter()
+            .map(|task| mains.get(task.creator).copied().filter(|_| !task.is_thread)),
+    );
     let (mut places, mut waiting) = (ti_vec![NONE; trace.tasks.len()], Vec::new());
     for query in queries {
         let place = &mut places[query.task];

@@ -92,7 +92,6 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
     let floor_ns = floor.map(|floor| floor.step_ns);
     let wall_ns = window::window_of(trace, number, &window::WindowChoice::default())
         .map_or(0, |window| window.wall_ns());
-    let of_window = |floor_ns: i64| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0);
     Some(Trust {
         overhead_floor_ns: floor_ns,
         floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
@@ -100,7 +99,9 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
             tracing_cost(capture, &seen, floor)
         }),
         quick_ns: quick_ns(&seen),
-        overhead_share: floor_ns.filter(|_| wall_ns > 0).map(of_window),
+        overhead_share: floor_ns
+            .filter(|_| wall_ns > 0)
+            .map(|floor_ns| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0)),
         filtered: is_filtered(trace, capture, &seen),
         families: (0..FAMILIES.len())
             .filter(|&family| seen.has(family))
@@ -216,13 +217,13 @@ fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
 
 /// The syscalls of a trace that do next to nothing.
 fn light_syscalls(trace: &Trace) -> Vec<Text> {
-    let is_light =
-        |name: &Text| syscalls::by_text(*name).is_some_and(|call| call.effort <= Effort::Light);
     let of_some = |shapes: &[Shape]| -> FxHashSet<Text> {
         shapes
             .iter()
             .map(|shape| shape.syscall)
-            .filter(is_light)
+            .filter(|name| {
+                syscalls::by_text(*name).is_some_and(|call| call.effort <= Effort::Light)
+            })
             .collect()
     };
     let found = trace
@@ -357,13 +358,12 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
 /// kind last many times as long as the quickest of all, it does something: a close may wait for a device.
 fn quick(seen: &ObservedCalls) -> Delays {
     let least_ns = seen.all.quantile(MIN_COST_SHARE).max(1);
-    let agrees = |each: &&Delays| {
-        each.each.quantile(MIN_COST_SHARE) <= least_ns.saturating_mul(MAX_KIND_RATIO)
-    };
     let mut quick = Delays::default();
     seen.light
         .iter()
-        .filter(agrees)
+        .filter(|each| {
+            each.each.quantile(MIN_COST_SHARE) <= least_ns.saturating_mul(MAX_KIND_RATIO)
+        })
         .for_each(|each| quick.merge(each));
     quick
 }
@@ -415,10 +415,9 @@ fn mean_ns(seen: &ObservedCalls, quick: &Delays) -> Option<i64> {
 
 /// A median would measure a busy or sometimes slow machine, and a single slow syscall proves nothing.
 fn quick_ns(seen: &ObservedCalls) -> i64 {
-    let enough = |each: &&Delays| each.each.number() >= MIN_TRIVIAL_CALLS;
     seen.light
         .iter()
-        .filter(enough)
+        .filter(|each| each.each.number() >= MIN_TRIVIAL_CALLS)
         .map(Delays::typical_ns)
         .min()
         .unwrap_or(0)

@@ -260,16 +260,18 @@ impl WalkStats {
     pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<TaskId, i64> {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;
-            let slacks = |slack_probe: &SlackProbe| {
-                slack::slacks(
-                    trace,
-                    wakers,
-                    mains,
-                    &slack_probe.queries,
-                    &slack_probe.waited,
-                )
-            };
-            self.windows.iter().flat_map(slacks).collect()
+            self.windows
+                .iter()
+                .flat_map(|slack_probe| {
+                    slack::slacks(
+                        trace,
+                        wakers,
+                        mains,
+                        &slack_probe.queries,
+                        &slack_probe.waited,
+                    )
+                })
+                .collect()
         })
     }
 }

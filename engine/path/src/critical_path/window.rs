@@ -189,10 +189,9 @@ fn life(task: TaskId, start_ns: i64, end_ns: i64) -> Window {
 
 /// The life of the process with this id: of the first one, where the id was given out again.
 fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Option<Window> {
-    let is_process = |task: &&Task| task.pid == pid && task.birth_ns != NO_NS;
     let first = tasks_of(trace, capture)
         .map(|(_, task)| task)
-        .filter(is_process)
+        .filter(|task| task.pid == pid && task.birth_ns != NO_NS)
         .min_by_key(|task| task.birth_ns)?;
     let main = tasks_of(trace, capture)
         .find(|(_, task)| std::ptr::eq(*task, first))?
@@ -295,9 +294,11 @@ fn living_root(
 /// the task with a call in progress that works; else the task that completes the next one.
 fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(TaskId, i64)> {
     let events = &trace.events;
-    let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
     let ends = || {
-        let rows = capture.rows.clone().filter(ended);
+        let rows = capture
+            .rows
+            .clone()
+            .filter(|row| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open);
         rows.map(|row| (events.end_ns(row).unwrap_or(events.start_ns(row)), row))
     };
     let next = to_ns.and_then(|to_ns| {
@@ -310,13 +311,14 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
         last if next.is_none() && keeps_a_rhythm(trace, last, MIN_LAST_TIMEOUTS_OF_SERVERS) => {
             let serving = last_that(trace, capture, |task| answers(trace, task));
             let is_rhythm = keeps_a_rhythm(trace, last, MIN_LAST_TIMEOUTS);
-            let working = || {
-                last_that(trace, capture, |task| {
-                    !keeps_a_rhythm(trace, task, MIN_LAST_TIMEOUTS)
+            serving
+                .or_else(|| {
+                    last_that(trace, capture, |task| {
+                        !keeps_a_rhythm(trace, task, MIN_LAST_TIMEOUTS)
+                    })
+                    .filter(|_| is_rhythm)
                 })
-                .filter(|_| is_rhythm)
-            };
-            serving.or_else(working).unwrap_or(last)
+                .unwrap_or(last)
         }
         last => last,
     };
@@ -338,10 +340,8 @@ fn last_served(trace: &Trace, capture: &Capture, parent: TaskId) -> Option<(Task
             .copied()
             .filter(|&row| events.kind(row) == EventKind::Call)
     };
-    let accepts =
-        |row: &u32| events.action(*row) == Action::Accepts && events.outcome(*row) == Outcome::Ok;
     let accepted: FxHashSet<Text> = calls()
-        .filter(accepts)
+        .filter(|row| events.action(*row) == Action::Accepts && events.outcome(*row) == Outcome::Ok)
         .map(|row| events.target(row))
         .collect();
     let serves =

@@ -119,8 +119,11 @@ fn named(text: &str, start: usize) -> Option<Amount> {
         .trim_end()
         .strip_suffix(['=', ':'])?;
     let before = before.strip_suffix('"').unwrap_or(before);
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let printed = before.get(before.trim_end_matches(is_part).len()..)?;
+    let printed = before.get(
+        before
+            .trim_end_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_')
+            .len()..,
+    )?;
     let name = printed.to_lowercase();
     let unit_ns = match split_unit(&name) {
         _ if IN_SECONDS.contains(&name.as_str()) => NS_PER_S,
@@ -146,11 +149,9 @@ fn named(text: &str, start: usize) -> Option<Amount> {
 
 /// A name in lower case without the unit that ends it, and the unit: `took_ms`, `elapsedseconds`.
 pub(super) fn split_unit(name: &str) -> Option<(&str, i64)> {
-    let is_name =
-        |unit: &&(&str, i64, bool)| unit.2 && name.len() > unit.0.len() && name.ends_with(unit.0);
     let (unit, unit_ns, _) = UNITS
         .iter()
-        .filter(is_name)
+        .filter(|unit| unit.2 && name.len() > unit.0.len() && name.ends_with(unit.0))
         .max_by_key(|unit| unit.0.len())?;
     let rest = name.strip_suffix(unit)?;
     Some((rest.strip_suffix('_').unwrap_or(rest), *unit_ns))

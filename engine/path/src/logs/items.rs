@@ -104,9 +104,6 @@ pub fn logs(trace: &Trace, selection: &Selection<'_>) -> Vec<Log> {
 
 fn log(trace: &Trace, selection: &Selection<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
     let events = &trace.events;
-    let is_said = |&row: &u32| {
-        events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && selection.has(row)
-    };
     let said = |row| {
         (
             events.target(row),
@@ -116,7 +113,14 @@ fn log(trace: &Trace, selection: &Selection<'_>, capture: u32, rows: std::ops::R
             },
         )
     };
-    let mut messages: Vec<_> = rows.filter(is_said).map(said).collect();
+    let mut messages: Vec<_> = rows
+        .filter(|&row| {
+            events.kind(row) == EventKind::Log
+                && events.start_ns(row) != NO_NS
+                && selection.has(row)
+        })
+        .map(said)
+        .collect();
     messages.sort_by_key(|(_, said)| (said.at_ns, said.row));
     let stages = stages::stages(&messages, &|text| events.texts.string(text).into_owned());
     let kinds = kinds(&stages);
@@ -192,14 +196,13 @@ fn kind(stages: &[Stage], members: Vec<usize>) -> Option<ItemKind> {
         .copied()
         .max_by_key(|&stage| (ends(stage), stage))?;
     let completed = ends(last_stage);
-    let order = |item: &Item| {
+    items.sort_by_key(|item| {
         (
             item.last_stage() != last_stage,
             item.end_ns(),
             item.said.first().map(|(said, _)| said.row),
         )
-    };
-    items.sort_by_key(order);
+    });
     let ends: Vec<i64> = items[..completed].iter().map(Item::end_ns).collect();
     let fit = fit(&ends).filter(|_| completed >= MIN_ITEMS)?;
     let first = &stages[members[0]];

@@ -169,9 +169,9 @@ impl Buckets {
     pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Buckets {
         let mut of_pieces = vec![0; pieces.len()];
         let parts = of_pieces.par_chunks_mut(AT_ONCE).enumerate();
-        let of_chunk =
-            |(at, numbers)| BucketNumbers::of_chunk(trace, pieces, (at * AT_ONCE, numbers));
-        let chunks: Vec<BucketNumbers> = parts.map(of_chunk).collect();
+        let chunks: Vec<BucketNumbers> = parts
+            .map(|(at, numbers)| BucketNumbers::of_chunk(trace, pieces, (at * AT_ONCE, numbers)))
+            .collect();
         let mut all = BucketNumbers::new(chunks.iter().map(|chunk| chunk.buckets.len()).sum());
         let numbers = chunks.into_iter().map(|chunk| {
             let buckets = chunk.keys.into_iter().zip(chunk.buckets);
@@ -317,10 +317,9 @@ impl Buckets {
         let has_program = keys().any(|&key| key == GroupKey::Program);
         // Few programs reach the minimum, and they are known before groups are made.
         let may_reach = |piece: &Piece| !has_program || self.of_program(piece) >= query.at_least_ns;
-        let is_chosen = |piece: &Piece| {
+        let chosen = self.such(pieces, |piece| {
             may_reach(piece) && within.may_have(trace, piece, differs_within_bucket)
-        };
-        let chosen = self.such(pieces, is_chosen);
+        });
         for (bucket, _) in self.all.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
             *groups.entry(group(bucket)).or_insert(0) += bucket.exclusive_ns;
         }

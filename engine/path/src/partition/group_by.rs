@@ -121,9 +121,11 @@ pub fn program_times(trace: &Trace, pieces: &Pieces) -> Vec<ProgramTime> {
 
 /// The numbers of the selected pieces without grouping, the largest first, for [`rows`].
 pub fn finest(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
-    let keyed = |at: u32| (Reverse(pieces.all[at as usize].exclusive_ns), at);
     let chosen = chosen(trace, pieces, query);
-    let mut order: Vec<(Reverse<i64>, u32)> = chosen.at(0..chosen.len()).map(keyed).collect();
+    let mut order: Vec<(Reverse<i64>, u32)> = chosen
+        .at(0..chosen.len())
+        .map(|at| (Reverse(pieces.all[at as usize].exclusive_ns), at))
+        .collect();
     order.retain(|(Reverse(ns), _)| *ns >= query.at_least_ns);
     let most = query.most.unwrap_or(usize::MAX);
     if most < order.len() {
@@ -272,29 +274,30 @@ fn table(
         (wall_ns > 0).then(|| group.exclusive_ns as f64 / wall_ns as f64)
     };
     let id = |key: GroupKey, of: fn(&Task) -> i32| {
-        let common = |group: &Aggregate| {
-            if group.shares(key) {
-                of(&trace.tasks[first(group).task])
-            } else {
-                NO_ID
-            }
-        };
         some_ints(
             groups
                 .iter()
-                .map(common)
+                .map(|group| {
+                    if group.shares(key) {
+                        of(&trace.tasks[first(group).task])
+                    } else {
+                        NO_ID
+                    }
+                })
                 .map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }),
         )
     };
     let text = |key: GroupKey, of: fn(&Trace, &Piece) -> Text| {
-        let common = |group: &Aggregate| {
-            if group.shares(key) {
-                of(trace, first(group))
-            } else {
-                Text::NONE
-            }
-        };
-        text_column(trace, groups.iter().map(common))
+        text_column(
+            trace,
+            groups.iter().map(|group| {
+                if group.shares(key) {
+                    of(trace, first(group))
+                } else {
+                    Text::NONE
+                }
+            }),
+        )
     };
     let class = |group: &Aggregate| {
         group
@@ -307,11 +310,6 @@ fn table(
         } else {
             NO_NS
         }
-    };
-    let resolved = |group: &Aggregate| {
-        group
-            .shares(GroupKey::Resolved)
-            .then(|| first(group).resolved)
     };
     let tag = |group: &Aggregate| {
         group
@@ -344,7 +342,16 @@ fn table(
         }),
         ("calls", &|| ints(groups.iter().map(|group| group.calls))),
         ("resolved", &|| {
-            Values::Bool(groups.iter().map(resolved).collect())
+            Values::Bool(
+                groups
+                    .iter()
+                    .map(|group| {
+                        group
+                            .shares(GroupKey::Resolved)
+                            .then(|| first(group).resolved)
+                    })
+                    .collect(),
+            )
         }),
         ("tag", &|| texts(groups.iter().map(tag))),
     ];
@@ -360,11 +367,10 @@ fn table(
 
 fn facts_of_folding(trace: &Trace, groups: &[Aggregate]) -> [(&'static str, Values); 5] {
     let line = |row: fn(&Aggregate) -> u32| {
-        let line = move |group: &Aggregate| match group.first_row {
+        some_ints(groups.iter().map(move |group| match group.first_row {
             NONE => NO_NS,
             _ => i64::from(trace.events.line(row(group))),
-        };
-        some_ints(groups.iter().map(line))
+        }))
     };
     [
         ("first_line", line(|group| group.first_row)),

@@ -120,20 +120,26 @@ impl Pieces {
     pub(crate) fn exclusive_of_process_by_task(&self, trace: &Trace) -> &[i64] {
         self.of_processes.get_or_init(|| {
             let pids = trace.pids();
-            let sum = |tasks: &[TaskId]| {
-                tasks
-                    .iter()
-                    .filter_map(|&task| self.times.by_task.get(task.index()))
-                    .sum()
-            };
-            let sums: Vec<i64> = pids.tasks().groups().map(sum).collect();
-            let of_task = |task: TaskId| {
-                pids.number_of(task)
-                    .and_then(|pid| sums.get(pid as usize))
-                    .copied()
-                    .unwrap_or(0)
-            };
-            trace.tasks.keys().map(of_task).collect()
+            let sums: Vec<i64> = pids
+                .tasks()
+                .groups()
+                .map(|tasks| {
+                    tasks
+                        .iter()
+                        .filter_map(|&task| self.times.by_task.get(task.index()))
+                        .sum()
+                })
+                .collect();
+            trace
+                .tasks
+                .keys()
+                .map(|task| {
+                    pids.number_of(task)
+                        .and_then(|pid| sums.get(pid as usize))
+                        .copied()
+                        .unwrap_or(0)
+                })
+                .collect()
         })
     }
 

@@ -30,10 +30,9 @@ pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery)
 /// Upper bound of the time of the selected pieces, derived from the totals of classes and of syscalls.
 pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i64 {
     let of_classes = |classes: &Numbers| -> i64 {
-        let named = |(class, _): &(u32, &i64)| classes.contains(class);
         (0u32..)
             .zip(pieces.exclusive_by_class())
-            .filter(named)
+            .filter(|(class, _)| classes.contains(class))
             .map(|(_, ns)| ns)
             .sum()
     };
@@ -74,12 +73,11 @@ pub(crate) fn reaching(
     if tasks.len() == trace.tasks.len() {
         return buckets.pieces_of(&reach);
     }
-    let of_task = |&task: &TaskId| {
+    parallel::flat_map(&tasks, |&task| {
         pieces
             .of_task(task)
             .filter(|&at| reach[buckets.of(at) as usize])
-    };
-    parallel::flat_map(&tasks, of_task)
+    })
 }
 
 /// Drop pieces whose targets have too little time, if a group has one target. There may be nearly as many targets as calls.

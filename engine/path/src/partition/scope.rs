@@ -221,10 +221,10 @@ impl ScopeFilter {
     /// Looks up the values that the scope names.
     pub fn new(trace: &Trace, scope: &Scope) -> ScopeFilter {
         let numbers = |conditions: &Conditions| {
-            let number = |(key, values): &(GroupKey, Vec<KeyValue>)| {
-                (*key, Numbers::new(key.numbers(trace, values)))
-            };
-            conditions.iter().map(number).collect()
+            conditions
+                .iter()
+                .map(|(key, values)| (*key, Numbers::new(key.numbers(trace, values))))
+                .collect()
         };
         ScopeFilter {
             only: numbers(&scope.only),
@@ -259,10 +259,9 @@ impl ScopeFilter {
 
     /// Whether pieces of the task may match.
     pub fn may_have_task(&self, trace: &Trace, task: TaskId) -> bool {
-        let of_task = |(key, _): &&(GroupKey, Numbers)| key.is_of_task();
         self.only
             .iter()
-            .filter(of_task)
+            .filter(|(key, _)| key.is_of_task())
             .all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 

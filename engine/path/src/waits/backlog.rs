@@ -38,10 +38,9 @@ impl Backlog {
         if call.span.end_ns.saturating_sub(call.span.start_ns) < MIN_BLOCKED_OPEN_NS {
             return None;
         }
-        let serves = |accept: u32| {
+        let row = call.last_inside(&self.0, |accept| {
             producers.is_bound(call.trace, call.trace.events.task(accept), call.span.row)
-        };
-        let row = call.last_inside(&self.0, serves)?;
+        })?;
         Some(call.edge(row, WakeKind::Drain, Confidence::Inferred))
     }
 }

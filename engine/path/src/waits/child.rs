@@ -79,12 +79,17 @@ impl Children {
             .map(Task::end_ns)
             .collect::<Vec<_>>()
             .into();
-        let made_by = |task: &Task| pids.number_of(task.creator).filter(|_| !task.is_thread);
         let (tasks, made) = rayon::join(
             || TasksByEnd::new(pids.tasks().clone(), &ends_ns),
             || {
                 TasksByEnd::new(
-                    Grouped::new(pids.len(), trace.tasks.iter().map(made_by)),
+                    Grouped::new(
+                        pids.len(),
+                        trace
+                            .tasks
+                            .iter()
+                            .map(|task| pids.number_of(task.creator).filter(|_| !task.is_thread)),
+                    ),
                     &ends_ns,
                 )
             },

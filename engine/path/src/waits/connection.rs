@@ -103,9 +103,8 @@ impl Connections {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        let start = |&row: &u32| trace.events.start_ns(row);
         self.ends.values_mut().for_each(|end| end.order(trace));
-        self.connects.sort_by_key(start);
+        self.connects.sort_by_key(|&row| trace.events.start_ns(row));
         self.accepts.sort_by_key(|&row| end_ns(trace, row));
         self.link(trace);
     }
@@ -267,14 +266,13 @@ impl Connections {
     /// The task that sent to the address of an unconnected socket.
     fn sender(&self, call: &Waiting<'_>, bound: Text) -> Option<Edge> {
         let texts = &call.trace.events.texts;
-        let by_address = || {
-            self.sent_to
-                .get(&texts.find(address_of(texts.bytes(bound)))?)
-        };
         let addresses = self
             .sent_to
             .get(&bound)
-            .or_else(by_address)?
+            .or_else(|| {
+                self.sent_to
+                    .get(&texts.find(address_of(texts.bytes(bound)))?)
+            })?
             .iter()
             .take(TRIES);
         let edges = addresses.filter_map(|address| writer(call, self.ends.get(address)?, |_| true));

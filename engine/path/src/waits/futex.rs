@@ -156,13 +156,10 @@ impl Futexes {
                     .max_by_key(|edge| edge.at_ns);
                 last.or_else(|| self.joined(call, false))
             }
-            Action::UsesUmtx if op == b"UMTX_OP_WAIT" => {
-                let joined = || {
-                    self.joined(call, false)
-                        .filter(|edge| edge.sure == Confidence::Measured)
-                };
-                self.woken(call).or_else(joined)
-            }
+            Action::UsesUmtx if op == b"UMTX_OP_WAIT" => self.woken(call).or_else(|| {
+                self.joined(call, false)
+                    .filter(|edge| edge.sure == Confidence::Measured)
+            }),
             _ => self.woken(call).or_else(|| self.woken_by_stray(call)),
         }
     }

@@ -129,8 +129,9 @@ pub(super) fn asked_first_ns(
     at: usize,
     start_ns: i64,
 ) -> i64 {
-    let timed_out = |_: usize, last: usize| shapes.timed_out(trace, trace.rows_of(task)[last]);
-    began_first_ns(shapes, (trace, task), at, start_ns, timed_out)
+    began_first_ns(shapes, (trace, task), at, start_ns, |_, last| {
+        shapes.timed_out(trace, trace.rows_of(task)[last])
+    })
 }
 
 /// The start of the wait for one of several events that this call is the last part of, if a timer of the task's own interrupted
@@ -151,9 +152,9 @@ pub(super) fn polled_first_ns(
         let end_ns = |at: usize| events.end_ns(rows[at]).unwrap_or(NO_NS);
         end_ns(last).saturating_sub(end_ns(first)) <= EXIT_TOLERANCE_NS
     };
-    let alarmed =
-        |first: usize, last: usize| alarm_follows(trace, task, first) && is_quick(first, last);
-    began_first_ns(shapes, (trace, task), at, start_ns, alarmed)
+    began_first_ns(shapes, (trace, task), at, start_ns, |first, last| {
+        alarm_follows(trace, task, first) && is_quick(first, last)
+    })
 }
 
 /// Whether a signal of a timer interrupted a call.
@@ -181,8 +182,10 @@ fn began_first_ns(
             let (old, new) = (events.shape(rows[first]), events.shape(now));
             old.syscall == new.syscall && events.target(rows[first]) == events.target(now)
         };
-        let whole = |at: usize| (at, first_part(shapes, trace, task, at));
-        let (last, first) = (from..at).rev().map(whole).find(is_same)?;
+        let (last, first) = (from..at)
+            .rev()
+            .map(|at| (at, first_part(shapes, trace, task, at)))
+            .find(is_same)?;
         let between_ns = events
             .start_ns(now)
             .saturating_sub(events.end_ns(rows[last])?);

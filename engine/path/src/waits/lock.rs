@@ -66,9 +66,8 @@ impl Locks {
         if self.files.is_empty() {
             return;
         }
-        let start = |&row: &u32| trace.events.start_ns(row);
         for lock in self.files.values_mut() {
-            lock.taken.sort_by_key(start);
+            lock.taken.sort_by_key(|&row| trace.events.start_ns(row));
             lock.take_turns(trace);
             lock.given_back.order(trace);
         }
@@ -149,7 +148,6 @@ impl Locks {
             .chain(closed)
             .chain(ended)
             .max_by_key(|edge| edge.at_ns);
-        let late = || self.last_ended(call, call.exits_until_ns(), had_it);
         let slow = || {
             self.last_ended(call, call.slow_exits_until_ns(), |task| {
                 had_it(task) && call.saw_end_of(task)
@@ -173,7 +171,7 @@ impl Locks {
             .map(last_of_all)
             .or_else(slow)
             .or(best)
-            .or_else(late)
+            .or_else(|| self.last_ended(call, call.exits_until_ns(), had_it))
     }
 
     fn last_ended(

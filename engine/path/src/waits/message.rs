@@ -51,9 +51,10 @@ impl Messages {
             self.calls.get(&(key.0, other as u8, key.2))
         };
         let last = |rows: &Ordered, sure: Confidence| {
-            let begun_inside = |row: u32| call.trace.events.start_ns(row) >= call.span.start_ns;
             Some(call.edge(
-                call.last_inside(rows, begun_inside)?,
+                call.last_inside(rows, |row| {
+                    call.trace.events.start_ns(row) >= call.span.start_ns
+                })?,
                 WakeKind::Message,
                 sure,
             ))

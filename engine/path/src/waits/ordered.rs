@@ -44,10 +44,11 @@ impl Ordered {
     pub(super) fn back_from(&self, at_ns: i64, after_ns: i64) -> impl Iterator<Item = u32> {
         let behind = self.behind(at_ns);
         let longest_ns = self.longest_ns;
-        let reaches =
-            move |&(_, start_ns): &(&u32, &i64)| start_ns.saturating_add(longest_ns) > after_ns;
         let timed = self.rows[..behind].iter().zip(&self.starts_ns[..behind]);
-        timed.rev().take_while(reaches).map(|(&row, _)| row)
+        timed
+            .rev()
+            .take_while(move |&(_, start_ns)| start_ns.saturating_add(longest_ns) > after_ns)
+            .map(|(&row, _)| row)
     }
 
     /// The number of rows that start at or before a moment, by a galloping search from the last result.

@@ -147,7 +147,6 @@ fn owes(shapes: &ShapeEffects, call: &Waiting<'_>, rows: &[u32]) -> Option<Stret
     });
     for row in calls.take(MAX_CALLS_OF_REQUEST) {
         let known = shapes.of(trace, row);
-        let of_target = || (call.span.end_ns, NO_NS);
         match known.deed {
             Effect::Writes | Effect::Moves | Effect::Closes => {
                 let answered_ns = end_ns(trace, row).min(call.span.end_ns);
@@ -161,7 +160,7 @@ fn owes(shapes: &ShapeEffects, call: &Waiting<'_>, rows: &[u32]) -> Option<Stret
             _ if known.wait == Some(Wait::Read) && events.ret(row) > 0 => {
                 let stretch = stretches
                     .entry(events.target(row))
-                    .or_insert_with(of_target);
+                    .or_insert_with(|| (call.span.end_ns, NO_NS));
                 stretch.1 = events.start_ns(row);
             }
             _ => {}

@@ -19,7 +19,6 @@ use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
-use trace::store::index::TaskId;
 use trace::store::task_relations::{creators, related};
 use trace::store::trace::Trace;
 
@@ -172,12 +171,6 @@ fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) ->
     let Some(to) = sent_to(trace, row) else {
         return is_known;
     };
-    let leads = |task: TaskId| {
-        trace
-            .tasks
-            .get(task)
-            .is_some_and(|task| task.pid.checked_neg() == Some(to))
-    };
     // The leader of a group is usually the creator of the others, or the first of several that a shell created.
     let may_lead = || {
         let creator = trace
@@ -189,7 +182,12 @@ fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) ->
             .iter()
             .take(SIBLINGS)
             .copied();
-        creators(trace, call.task).chain(siblings).any(leads)
+        creators(trace, call.task).chain(siblings).any(|task| {
+            trace
+                .tasks
+                .get(task)
+                .is_some_and(|task| task.pid.checked_neg() == Some(to))
+        })
     };
     match to {
         1.. => false,

@@ -274,11 +274,10 @@ impl Streams {
     pub(super) fn opener(&self, call: &Waiting<'_>) -> Option<Edge> {
         let target = call.trace.events.target(call.span.row);
         let end = self.ends.get(self.known_ends(target)?.own as usize)?;
-        let began_inside = |row: u32| {
+        let row = call.last_begun_inside(&end.opens, |row| {
             call.trace.events.start_ns(row) > call.span.start_ns
                 && are_two_sides(call.trace, call.span.row, row)
-        };
-        let row = call.last_begun_inside(&end.opens, began_inside)?;
+        })?;
         Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
     }
 
@@ -291,10 +290,9 @@ impl Streams {
         };
         let ends = self.known_ends(source)?;
         let end = self.ends.get(ends.peer as usize)?;
-        let is_quick = |row: u32| events.dur_ns(row) < MIN_BLOCKED_WRITE_NS;
         let edge = match events.ret(call.span.row) {
             0 => leaver(call, end, |_| true),
-            _ => writer(call, end, is_quick),
+            _ => writer(call, end, |row| events.dur_ns(row) < MIN_BLOCKED_WRITE_NS),
         }?;
         Some(Edge {
             sure: edge.sure.max(ends.sure),
@@ -367,16 +365,15 @@ pub(super) fn leaver(
         .map(|row| call.edge(row, WakeKind::Stream, Confidence::Measured));
     let exit = end.last_ended(call, call.span.start_ns, call.exits_until_ns(), |_| true);
     let best = closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns);
-    let slow = || {
-        end.last_ended(
-            call,
-            call.exits_until_ns(),
-            call.slow_exits_until_ns(),
-            |user| call.saw_end_of(user),
-        )
-    };
     best.filter(|edge| call.is_near_end(edge.at_ns))
-        .or_else(slow)
+        .or_else(|| {
+            end.last_ended(
+                call,
+                call.exits_until_ns(),
+                call.slow_exits_until_ns(),
+                |user| call.saw_end_of(user),
+            )
+        })
         .or(best)
 }
 

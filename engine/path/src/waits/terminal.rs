@@ -106,11 +106,15 @@ impl Terminals {
     }
 
     fn has_one_master(&self, trace: &Trace, capture: u32, task: TaskId) -> bool {
-        let opened =
-            |&&opener: &&TaskId| creators(trace, task).any(|up| same_process(trace, up, opener));
-        self.masters
-            .get(&capture)
-            .is_some_and(|openers| openers.iter().take(256).filter(opened).take(2).count() == 1)
+        self.masters.get(&capture).is_some_and(|openers| {
+            openers
+                .iter()
+                .take(256)
+                .filter(|&&opener| creators(trace, task).any(|up| same_process(trace, up, opener)))
+                .take(2)
+                .count()
+                == 1
+        })
     }
 }
 

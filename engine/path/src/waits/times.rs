@@ -2,15 +2,16 @@
 
 use trace::store::index::TaskId;
 use trace::store::resolution::placed_tick_ns;
-use trace::store::trace::{Capture, Trace};
+use trace::store::trace::Trace;
 
 /// The timestamp resolution of a task's capture.
 pub(crate) fn tick_ns(trace: &Trace, task: TaskId) -> i64 {
     let capture = trace.tasks.get(task).map(|task| task.capture as usize);
-    let tick_ns = |capture: &Capture| placed_tick_ns(&capture.facts, capture.is_order_inferred);
     capture
         .and_then(|number| trace.captures.get(number))
-        .map_or(1, tick_ns)
+        .map_or(1, |capture| {
+            placed_tick_ns(&capture.facts, capture.is_order_inferred)
+        })
 }
 
 pub(crate) fn end_ns(trace: &Trace, row: u32) -> i64 {

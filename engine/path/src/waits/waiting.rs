@@ -244,8 +244,10 @@ impl Waiting<'_> {
 
 /// The rows after the handler of a signal, if it has a handler that returns.
 fn after_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
-    let own = |&&row: &&u32| events.kind(row) == EventKind::Call;
-    let mut handled = rows.iter().take(CALLS_OF_HANDLER).take_while(own);
+    let mut handled = rows
+        .iter()
+        .take(CALLS_OF_HANDLER)
+        .take_while(|&&row| events.kind(row) == EventKind::Call);
     let returns = handled.position(|&row| is_return(events, row));
     returns.map_or(rows, |at| &rows[at + 1..])
 }

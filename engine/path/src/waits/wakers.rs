@@ -447,10 +447,13 @@ impl Wakers {
         let events = &call.trace.events;
         let op = events.texts.bytes(events.shape(call.span.row).op);
         let is_shared = op.starts_with(b"FUTEX_WAIT") && !op.ends_with(b"PRIVATE");
-        let shares_memory = |main: TaskId| task_relations::related(call.trace, main, call.task);
         let returned = events.outcome(call.span.row) == parsers::Outcome::Ok;
         let died = (is_shared && returned)
-            .then(|| self.children.ended_with(call, shares_memory))
+            .then(|| {
+                self.children.ended_with(call, |main| {
+                    task_relations::related(call.trace, main, call.task)
+                })
+            })
             .flatten();
         died.map(|edge| Edge {
             how: WakeKind::Lock,
@@ -462,48 +465,44 @@ impl Wakers {
         let row = call.span.row;
         let target = call.trace.events.texts.bytes(call.trace.events.target(row));
         let is_at_end = self.shapes.found_end(call.trace, row);
-        let connected = || {
+        let streamed = self.streamed(call, is_at_end).or_else(|| {
             self.connections.writer_at(
                 call,
                 call.trace.events.target(row),
                 is_at_end,
                 &self.children,
             )
-        };
-        let streamed = self.streamed(call, is_at_end).or_else(connected);
+        });
         let streamed = if takes_answers(target) {
             streamed.and_then(|edge| answered(call, edge))
         } else {
             streamed
         };
-        let counted = || {
-            self.counters
-                .writer(call, target, &self.signals, &self.children)
-        };
-        let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
         let told = || {
             streamed
-                .or_else(counted)
+                .or_else(|| {
+                    self.counters
+                        .writer(call, target, &self.signals, &self.children)
+                })
                 .or_else(|| self.watches.changer(call, target))
         };
         told()
             .or_else(|| self.terminals.writer(call, row))
-            .or_else(hung_up)
+            .or_else(|| terminal::Terminals::leaver(call, row, &self.children))
     }
 
     /// The task that produced the input of a call, or made room for its output.
     fn moved(&self, call: &Waiting<'_>) -> Option<Edge> {
         let given = self.streams.giver(call);
         let (_, sinks) = stream::source_and_sinks(&call.trace.events, call.span.row);
-        let made_room = || {
-            sinks
-                .into_iter()
-                .flatten()
-                .find_map(|sink| backpressure::reader(&self.streams, call, sink))
-        };
         given
             .filter(|edge| call.is_at_end(edge.at_ns))
-            .or_else(made_room)
+            .or_else(|| {
+                sinks
+                    .into_iter()
+                    .flatten()
+                    .find_map(|sink| backpressure::reader(&self.streams, call, sink))
+            })
             .or(given)
     }
 
@@ -528,22 +527,17 @@ impl Wakers {
     /// The process that ended together with this wait, among the descendants of the users of the stream's end.
     fn heir(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         let users = self.streams.users(end);
-        let inherits = |main: TaskId| {
+        self.children.ended_with(call, |main| {
             users
                 .iter()
                 .take(HEIRS)
                 .any(|&user| task_relations::descends(call.trace, main, user))
-        };
-        self.children.ended_with(call, inherits)
+        })
     }
 
     /// The last writer at the other end of a target.
     pub(super) fn write_at(&self, call: &Waiting<'_>, target: parsers::Text) -> Option<Edge> {
         let name = call.trace.events.texts.bytes(target);
-        let counted = || {
-            self.counters
-                .writer(call, name, &self.signals, &self.children)
-        };
         if let Some(process) = process_of(name) {
             return self.children.process_end(call, process);
         }
@@ -553,7 +547,10 @@ impl Wakers {
                 .writer_at(call, target, false, &self.children)
         });
         streamed
-            .or_else(counted)
+            .or_else(|| {
+                self.counters
+                    .writer(call, name, &self.signals, &self.children)
+            })
             .or_else(|| self.watches.changer(call, name))
     }
 }

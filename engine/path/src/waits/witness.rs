@@ -62,8 +62,10 @@ pub(super) fn verdict(kernel: &Scheduling, call: &Waiting<'_>) -> Verdict {
         return Verdict::NotCovered;
     }
     let stretches = kernel.stretches(task.tid, start_ns, end_ns);
-    let within_ns = |stretch: &Stretch| stretch.end_ns.min(end_ns) - stretch.start_ns.max(start_ns);
-    let known_ns: i64 = stretches.iter().map(within_ns).sum();
+    let known_ns: i64 = stretches
+        .iter()
+        .map(|stretch| stretch.end_ns.min(end_ns) - stretch.start_ns.max(start_ns))
+        .sum();
     if known_ns.saturating_mul(2) < end_ns - start_ns {
         return Verdict::NotCovered;
     }

@@ -19,8 +19,11 @@ pub(super) fn log_path(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segm
     let Some(capture) = trace.captures.get(window.capture as usize) else {
         return 0;
     };
-    let dated = |row: &u32| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS;
-    let mut rows: Vec<u32> = capture.rows.clone().filter(dated).collect();
+    let mut rows: Vec<u32> = capture
+        .rows
+        .clone()
+        .filter(|row| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS)
+        .collect();
     rows.sort_by_key(|&row| events.start_ns(row));
     let (mut end_ns, mut is_silent) = (window.end_ns, true);
     for &row in rows.iter().rev() {

@@ -180,16 +180,15 @@ impl<'all> Aggregator<'all> {
         let first = numbers.at(places.clone()).next().unwrap_or(NONE);
         self.begin_group(first, seen);
         let starts: Vec<usize> = places.clone().step_by(at_once).collect();
-        let part = |&from: &usize| {
+        parallel::map(&starts, |&from| {
             self.part(
                 first,
                 numbers.at(from..places.end.min(from + at_once)),
                 seen,
             )
-        };
-        parallel::map(&starts, part)
-            .iter()
-            .fold(Aggregate::new(first), Aggregate::join)
+        })
+        .iter()
+        .fold(Aggregate::new(first), Aggregate::join)
     }
 
     fn begin_group(&self, first: u32, seen: &mut SeenValues) {

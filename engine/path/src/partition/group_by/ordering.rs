@@ -78,10 +78,12 @@ pub(super) fn in_groups(
     }
     let buckets = pieces.buckets(trace);
     let keyed = |is_one: fn(GroupKey) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
-    let is_of_task = |key| matches!(key, GroupKey::Pid | GroupKey::Tid);
     let of_task = |task: u32| {
         let task = TaskId::new(task);
-        values(keyed(is_of_task).map(|key| key.of_task(trace, task)))
+        values(
+            keyed(|key| matches!(key, GroupKey::Pid | GroupKey::Tid))
+                .map(|key| key.of_task(trace, task)),
+        )
     };
     let of_bucket = |bucket: u32| {
         let piece = &pieces.all[buckets.first(bucket) as usize];
@@ -204,8 +206,9 @@ fn in_order(
     at_once: usize,
 ) -> (PieceNumbers, Vec<usize>) {
     let places = places(&chosen, at_once);
-    let chunk = |places: &Range<usize>| numbered(chosen.at(places.clone()).map(&group_of));
-    let mut chunks: Vec<OrderedChunk> = parallel::map(&places, chunk);
+    let mut chunks: Vec<OrderedChunk> = parallel::map(&places, |places| {
+        numbered(chosen.at(places.clone()).map(&group_of))
+    });
     let (sizes, is_sorted) = numbered_alike(&mut chunks);
     let bounds = bounds(&sizes);
     if is_sorted {
@@ -281,15 +284,14 @@ fn ordered(
 ) -> Vec<u32> {
     let mut next: Vec<u32> = bounds.iter().map(|&bound| bound as u32).collect();
     let starts = chunks.iter().map(|chunk| {
-        let of_group = |(&place, size): (&u32, &u32)| {
-            let next = &mut next[place as usize];
-            std::mem::replace(next, *next + size)
-        };
         chunk
             .places
             .iter()
             .zip(&chunk.sizes)
-            .map(of_group)
+            .map(|(&place, size)| {
+                let next = &mut next[place as usize];
+                std::mem::replace(next, *next + size)
+            })
             .collect()
     });
     let starts: Vec<Vec<u32>> = starts.collect();

@@ -329,9 +329,10 @@ impl<'call> Success<'call> {
         behind.any(|at| {
             let known = self.wakers.shapes.of(trace, rows[at]);
             let child = self.child(poller, at, rows[at], known);
-            let is_besides =
-                |child: TaskId| !descends(trace, producer, child) && self.ends_with_sleep(child);
-            self.sleeps_itself(rows[at], known) || child.is_some_and(is_besides)
+            self.sleeps_itself(rows[at], known)
+                || child.is_some_and(|child| {
+                    !descends(trace, producer, child) && self.ends_with_sleep(child)
+                })
         })
     }
 }
