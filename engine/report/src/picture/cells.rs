@@ -16,11 +16,13 @@ pub const NO_TIME: u8 = 15;
 
 /// Number of cells of lanes with these lifetimes.
 pub fn count(grid: &Grid, lives: &[(i64, i64)]) -> u64 {
-    let of = |&(start_ns, end_ns): &(i64, i64)| {
-        let (first, last) = grid.columns_of(start_ns, end_ns);
-        last - first + 1
-    };
-    lives.iter().map(of).sum()
+    lives
+        .iter()
+        .map(|&(start_ns, end_ns)| {
+            let (first, last) = grid.columns_of(start_ns, end_ns);
+            last - first + 1
+        })
+        .sum()
 }
 
 /// The cells of a lane, one byte each.

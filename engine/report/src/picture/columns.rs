@@ -108,27 +108,17 @@ impl ColumnContext<'_, '_> {
         let task = |&number: &TaskId| &trace.tasks[number];
         let each = || lanes.tasks.iter().map(task);
         let index = trace.program_index();
-        let named = |number: &TaskId| {
-            index
-                .name_of(*number)
-                .map_or((Text::NONE, Text::NONE), |run| (run.path, run.argv))
-        };
         let programs: Vec<(u64, u64)> = lanes
             .tasks
             .iter()
-            .map(named)
+            .map(|number| {
+                index
+                    .name_of(*number)
+                    .map_or((Text::NONE, Text::NONE), |run| (run.path, run.argv))
+            })
             .map(|(path, argv)| (self.strings.number(path), self.strings.number(argv)))
             .collect();
         let endings: Vec<(u64, u64)> = each().map(|task| self.ending(task)).collect();
-        let up = |(lane, &parent): (usize, &u32)| {
-            if parent == NONE {
-                0
-            } else {
-                zigzag(lane as i64 - i64::from(parent))
-            }
-        };
-        let on_path =
-            |&number: &TaskId| on_path_ns.get(number.index()).copied().unwrap_or(0).max(0) as u64;
         Columns::new("tasks", lanes.tasks.len())
             .with(
                 "d_task",
@@ -136,7 +126,16 @@ impl ColumnContext<'_, '_> {
             )
             .with("d_pid", differences(each().map(|task| id(task.pid))))
             .with("d_tid", differences(each().map(|task| id(task.tid))))
-            .with("up", lanes.parents.iter().enumerate().map(up))
+            .with(
+                "up",
+                lanes.parents.iter().enumerate().map(|(lane, &parent)| {
+                    if parent == NONE {
+                        0
+                    } else {
+                        zigzag(lane as i64 - i64::from(parent))
+                    }
+                }),
+            )
             .with("is_thread", each().map(|task| u64::from(task.is_thread)))
             .with(
                 "d_birth",
@@ -155,7 +154,12 @@ impl ColumnContext<'_, '_> {
                 differences(each().map(|task| i64::from(task.first_line))),
             )
             .with("calls", each().map(|task| u64::from(task.calls)))
-            .with("on_path", lanes.tasks.iter().map(on_path))
+            .with(
+                "on_path",
+                lanes.tasks.iter().map(|&number| {
+                    on_path_ns.get(number.index()).copied().unwrap_or(0).max(0) as u64
+                }),
+            )
             .with(
                 "row",
                 packing::rows(&lanes.lives).into_iter().map(u64::from),

@@ -57,9 +57,9 @@ impl Messages {
     /// The messages in these rows of a log.
     pub fn of(source: &LaneSource<'_>, rows: Range<u32>) -> Messages {
         let events = &source.trace.events;
-        let is_dated =
-            |row: &u32| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS;
-        let mut rows: Vec<u32> = rows.filter(is_dated).collect();
+        let mut rows: Vec<u32> = rows
+            .filter(|row| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS)
+            .collect();
         rows.retain(|&row| (source.start_ns..=source.end_ns).contains(&events.start_ns(row)));
         rows.sort_by_key(|&row| (events.start_ns(row), row));
         let mut found = Messages {
@@ -136,9 +136,10 @@ impl Messages {
                 None => false,
             });
         if max_messages < self.messages.len() {
-            let rank =
-                |message: &Message| (Reverse(message.end_ns - message.start_ns), message.row);
-            self.messages.select_nth_unstable_by_key(max_messages, rank);
+            self.messages
+                .select_nth_unstable_by_key(max_messages, |message| {
+                    (Reverse(message.end_ns - message.start_ns), message.row)
+                });
             self.messages.truncate(max_messages);
             self.messages.sort_unstable();
         }

@@ -37,11 +37,10 @@ impl Overview {
         lane_of: &TiSlice<TaskId, u32>,
         most: usize,
     ) -> Longest {
-        let has_lane = |&(&task, _): &(&TaskId, &u64)| lane_of[task] != NONE;
         let total = tasks
             .iter()
             .zip(&self.calls)
-            .filter(has_lane)
+            .filter(|&(&task, _)| lane_of[task] != NONE)
             .map(|(_, calls)| calls)
             .sum();
         let mut intervals = std::mem::take(&mut self.longest);

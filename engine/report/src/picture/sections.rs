@@ -382,13 +382,12 @@ fn targets(trace: &Trace, path: &[PathRow], calls: &Longest, max_bytes: usize) -
             .then_with(|| events.texts.bytes(a.1).cmp(events.texts.bytes(b.1)))
     });
     let mut used = 0;
-    let fits = |target: &Text| {
-        used += events.texts.bytes(*target).len() + 1;
-        used <= max_bytes
-    };
     order
         .into_iter()
         .map(|(_, target)| target)
-        .take_while(fits)
+        .take_while(|target| {
+            used += events.texts.bytes(*target).len() + 1;
+            used <= max_bytes
+        })
         .collect()
 }

@@ -60,8 +60,10 @@ impl<'trace> PathListener<'trace> {
 
     fn retain(&mut self) {
         if self.max_wakes < self.wakes.len() {
-            let rank = |wake: &Wake| (Reverse(wake.dur_ns), wake.edge.at_ns, wake.waiter);
-            self.wakes.select_nth_unstable_by_key(self.max_wakes, rank);
+            self.wakes
+                .select_nth_unstable_by_key(self.max_wakes, |wake| {
+                    (Reverse(wake.dur_ns), wake.edge.at_ns, wake.waiter)
+                });
             self.wakes.truncate(self.max_wakes);
         }
     }

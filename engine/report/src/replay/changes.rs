@@ -107,11 +107,13 @@ impl Change {
 
 /// The conditions of a finding that is about pieces of the partition.
 fn scopes(trace: &Trace, members: &[Provenance]) -> Vec<ScopeFilter> {
-    let scope = |member: &Provenance| match member {
-        Provenance::Pieces(scope) => Some(ScopeFilter::new(trace, scope)),
-        _ => None,
-    };
-    members.iter().filter_map(scope).collect()
+    members
+        .iter()
+        .filter_map(|member| match member {
+            Provenance::Pieces(scope) => Some(ScopeFilter::new(trace, scope)),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The calls and gaps of a task on the critical path that meet a condition.

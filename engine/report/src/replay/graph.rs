@@ -168,8 +168,9 @@ fn created_ns(trace: &Trace, task: &Task) -> i64 {
 const MAX_STEPS_OF_PAUSE: usize = 64;
 
 fn sleeps_ns(trace: &Trace, wakers: &Wakers, task: TaskId) -> i64 {
-    let is_sleep = |span: &Span| wakers.class(trace, span.row) == Class::Sleep;
-    let sleeps = trace.spans(task).filter(is_sleep);
+    let sleeps = trace
+        .spans(task)
+        .filter(|span| wakers.class(trace, span.row) == Class::Sleep);
     sleeps.map(|span| span.end_ns - span.start_ns).sum()
 }
 

@@ -9,8 +9,10 @@ use trace::store::index::TaskId;
 
 /// Replays a window; `None` if it has no end.
 pub(super) fn replayed(replays: &Replays<'_>, scenario: &Scenario) -> Option<Replayed> {
-    let known = |root: &TaskId| root.index() < replays.trace.tasks.len();
-    let root = replays.window.root.filter(known)?;
+    let root = replays
+        .window
+        .root
+        .filter(|root| root.index() < replays.trace.tasks.len())?;
     let mut run = Run::new(replays, scenario);
     run.advance(root, replays.window.end_ns);
     let exclusive_ns = exclusive_ns(&run, root, replays.window);

@@ -8,7 +8,6 @@ use kit::table_support::context::TableContext;
 use kit::table_support::provenance::Provenance;
 use path::critical_path::tracing::TracingCost;
 use path::critical_path::trust::Trust;
-use path::critical_path::window::Window;
 use rustc_hash::FxHashSet;
 use trace::parallel;
 use trace::query::cache::QueryCache;
@@ -89,8 +88,11 @@ impl Question {
         queries: &QueryCache,
         variants: &[Variant],
     ) -> Result<Vec<Option<Replayed>>, TimeBoundError> {
-        let of_capture = |window: &&Window| window.capture == self.capture;
-        let Some(window) = context.windows.iter().find(of_capture) else {
+        let Some(window) = context
+            .windows
+            .iter()
+            .find(|window| window.capture == self.capture)
+        else {
             return Ok(variants.iter().map(|_| None).collect());
         };
         let change = |changed: &Changed| match changed {
@@ -136,15 +138,18 @@ impl Question {
     fn parallel_tasks(&self, context: &TableContext<'_>) -> FxHashSet<TaskId> {
         let (trace, programs) = (context.trace, context.trace.program_index());
         let chosen = programs.matching(&trace.events.texts, &self.parallel);
-        let runs = |task: &TaskId| {
-            programs
-                .of(*task)
-                .iter()
-                .any(|program| chosen.contains(&program.path))
-        };
         if self.parallel.is_empty() {
             return FxHashSet::default();
         }
-        trace.tasks.keys().filter(runs).collect()
+        trace
+            .tasks
+            .keys()
+            .filter(|task| {
+                programs
+                    .of(*task)
+                    .iter()
+                    .any(|program| chosen.contains(&program.path))
+            })
+            .collect()
     }
 }

@@ -358,15 +358,14 @@ pub fn histograms(
     selection: &Selection<'_>,
     attribution: &Attribution,
 ) -> Vec<Vec<(u16, u64)>> {
-    let counts = |(_, sums): &(Group, Sums)| {
-        sums.durations
-            .iter()
-            .flat_map(|durations| durations.counts())
-            .collect()
-    };
     sorted(trace, query, selection, attribution)
         .iter()
-        .map(counts)
+        .map(|(_, sums)| {
+            sums.durations
+                .iter()
+                .flat_map(|durations| durations.counts())
+                .collect()
+        })
         .collect()
 }
 

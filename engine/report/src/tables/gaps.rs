@@ -68,12 +68,11 @@ fn between_calls(trace: &Trace, task: TaskId, at_least_ns: i64, found: &mut Vec<
 /// Sorted by timestamp, like the partition, because log lines may be out of order.
 fn silences(trace: &Trace, task: TaskId, at_least_ns: i64, found: &mut Vec<Gap>) {
     let events = &trace.events;
-    let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
     let mut rows: Vec<u32> = trace
         .rows_of(task)
         .iter()
         .copied()
-        .filter(is_dated)
+        .filter(|&row| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS)
         .collect();
     rows.sort_by_key(|&row| events.start_ns(row));
     for pair in rows.windows(2) {

@@ -124,10 +124,10 @@ impl LoopShapes {
             .iter()
             .map(|part| (part.syscall, part.op, part.errno, part.outcome));
         let parts: Vec<(Text, Text, Text, Outcome)> = parts.collect();
-        let is_moving = |part: &(Text, Text, Text, Outcome)| {
-            part.3 == Outcome::Ok && action_of(part.0).returns_bytes()
-        };
-        let moves = parts.iter().map(is_moving).collect();
+        let moves = parts
+            .iter()
+            .map(|part| part.3 == Outcome::Ok && action_of(part.0).returns_bytes())
+            .collect();
         LoopShapes {
             of_shape,
             parts,
@@ -358,11 +358,10 @@ fn measured(
     } = one;
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let (is_call, shape_at) = (trace.are_calls(task), shapes.of_task(trace, task));
-    let is_chosen = |at: &usize| is_call(*at) && selection.has(rows[*at]);
     let calls = || {
         places
             .clone()
-            .filter(is_chosen)
+            .filter(|at| is_call(*at) && selection.has(rows[*at]))
             .map(|at| (rows[at], shape_at(at)))
     };
     let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();

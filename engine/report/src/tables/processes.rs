@@ -310,9 +310,12 @@ impl<'trace> ByProcess<'trace> {
         for &task in &self.tasks {
             of_mains_ns[self.mains[task]] += exclusive_ns.get(task.index()).copied().unwrap_or(0);
         }
-        let time = |&main: &TaskId| Reverse(of_mains_ns[main]);
-        let mut order: Vec<(Reverse<i64>, usize)> =
-            self.processes.iter().map(time).zip(0..).collect();
+        let mut order: Vec<(Reverse<i64>, usize)> = self
+            .processes
+            .iter()
+            .map(|&main| Reverse(of_mains_ns[main]))
+            .zip(0..)
+            .collect();
         order.select_nth_unstable(most);
         let mut is_chosen = ti_vec![false; self.mains.len()];
         order[..most]

@@ -180,7 +180,6 @@ impl<'a> Search<'a> {
             costs.push(u32::try_from(cost).unwrap_or(u32::MAX));
         }
         let (places, offsets) = placed(line, &sums);
-        let is_anchor = |&symbol: &u32| sums[symbol as usize].1 >= MIN_ITERATIONS;
         Search {
             line,
             costs,
@@ -188,7 +187,7 @@ impl<'a> Search<'a> {
             places,
             offsets,
             anchors: (line.first_anchor..line.kinds as u32)
-                .filter(is_anchor)
+                .filter(|&symbol| sums[symbol as usize].1 >= MIN_ITERATIONS)
                 .collect(),
             sums,
             bits: vec![NO_BIT; line.kinds],
@@ -217,12 +216,11 @@ impl<'a> Search<'a> {
 
     /// The symbol with the most uncovered cost; without costs, the most frequent one.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
-        let allowed = |symbol: &u32| tries[*symbol as usize] < MAX_TRIES;
         let sums = self
             .anchors
             .iter()
             .copied()
-            .filter(allowed)
+            .filter(|symbol| tries[*symbol as usize] < MAX_TRIES)
             .map(|symbol| (symbol, self.sums[symbol as usize]));
         let often = sums.filter(|&(_, sum)| sum.1 >= MIN_ITERATIONS);
         often
@@ -363,8 +361,9 @@ impl<'a> Search<'a> {
             ranges = self::ranges(iterations.iter().map(strictly));
         }
         self.iterations = iterations;
-        let long_enough = |iterations: &Range<usize>| iterations.len() + 1 >= MIN_ITERATIONS;
-        let ranges = ranges.into_iter().filter(long_enough);
+        let ranges = ranges
+            .into_iter()
+            .filter(|iterations| iterations.len() + 1 >= MIN_ITERATIONS);
         let found = ranges.map(|iterations| {
             one(
                 run,
@@ -399,13 +398,12 @@ impl<'a> Search<'a> {
                 .copied()
         };
         let anchor = self.line.symbols[last];
-        let goes_on = |at: &usize| {
-            !self.covered.has(*at) && (*at == last || self.line.symbols[*at] != anchor)
-        };
         let after = || {
             (last..self.line.symbols.len())
                 .take(period)
-                .take_while(goes_on)
+                .take_while(|at| {
+                    !self.covered.has(*at) && (*at == last || self.line.symbols[*at] != anchor)
+                })
                 .map_while(bit)
         };
         let before = (0..first).rev().take(period - 1).map_while(bit);
@@ -474,8 +472,10 @@ impl<'a> Search<'a> {
             if bit == NO_BIT && is_long {
                 return IterationKind::OtherWork;
             } else if bit == NO_BIT {
-                let is_other = |&&symbol: &&u32| self.bits[symbol as usize] == NO_BIT;
-                let others = iteration[at..].iter().filter(is_other).count();
+                let others = iteration[at..]
+                    .iter()
+                    .filter(|&&symbol| self.bits[symbol as usize] == NO_BIT)
+                    .count();
                 return IterationKind::Deviates(others.div_ceil(period) as u32);
             }
             mask |= 1 << bit;
