@@ -68,19 +68,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 fn of_task(context: &TableContext<'_>, writes: &ShapeIndex<()>, task: TaskId) -> Option<Blocked> {
     let (trace, events) = (context.trace, &context.trace.events);
-    let is_slow =
-        |&row: &u32| events.dur_ns(row) != NO_NS && events.dur_ns(row) >= MIN_BLOCKED_WRITE_NS;
-    let to_peer = |&row: &u32| {
-        matches!(
-            context.wakers.class(trace, row),
-            Class::Ipc | Class::Network
-        )
-    };
     let slow: Vec<u32> = writes
         .calls(context, task)
         .map(|(row, ())| row)
-        .filter(is_slow)
-        .filter(to_peer)
+        .filter(|&row| events.dur_ns(row) != NO_NS && events.dur_ns(row) >= MIN_BLOCKED_WRITE_NS)
+        .filter(|&row| {
+            matches!(
+                context.wakers.class(trace, row),
+                Class::Ipc | Class::Network
+            )
+        })
         .collect();
     let longest = slow
         .iter()

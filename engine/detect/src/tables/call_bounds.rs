@@ -59,8 +59,11 @@ fn of_process(
     for call in calls.filter(|call| context.exclusive_ns(call.row) > 0) {
         groups.add((call.program, call.kind), call.row);
     }
-    let of_one = |((program, kind), rows)| CallGroup::of_one(tasks[0], program, kind, rows);
-    groups.groups.into_iter().map(of_one).collect()
+    groups
+        .groups
+        .into_iter()
+        .map(|((program, kind), rows)| CallGroup::of_one(tasks[0], program, kind, rows))
+        .collect()
 }
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Kind>, builder: &mut TableBuilder<'_>) {

@@ -176,10 +176,9 @@ fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
 
 /// Lines that could not be used, but have a remedy. A report of lost events is a message that was read.
 fn lines_lost(capture: &Capture) -> u64 {
-    let is_unused = |kind: &&LineKind| kind.remedy().is_some() && **kind != LineKind::Dropped;
     LineKind::ALL
         .iter()
-        .filter(is_unused)
+        .filter(|kind| kind.remedy().is_some() && **kind != LineKind::Dropped)
         .map(|&kind| capture.lines_of(kind))
         .sum()
 }

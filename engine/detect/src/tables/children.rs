@@ -121,19 +121,18 @@ fn of_task(
         let of_waiter = by_creator
             .get(&(capture, trace.tasks[task].pid))
             .map_or(&[][..], Vec::as_slice);
-        let lived = |&child: &TaskId| {
-            let child = &trace.tasks[child];
-            child.birth_ns < end_ns && child.end_ns() > start_ns
-        };
-        let shown = child.is_some() || of_waiter.iter().rev().take(MAX_TRIES).any(lived);
-        let new = || Waits {
-            sum: CallStats::new(row),
-            rows: Vec::new(),
-            children: FxHashSet::default(),
-        };
+        let shown = child.is_some()
+            || of_waiter.iter().rev().take(MAX_TRIES).any(|&child| {
+                let child = &trace.tasks[child];
+                child.birth_ns < end_ns && child.end_ns() > start_ns
+            });
         let here = waits
             .entry((program, edge.is_some(), shown))
-            .or_insert_with(new);
+            .or_insert_with(|| Waits {
+                sum: CallStats::new(row),
+                rows: Vec::new(),
+                children: FxHashSet::default(),
+            });
         here.sum.add(context, row);
         here.children.extend(pid);
         // Waits that return immediately are frequent and cost nothing.

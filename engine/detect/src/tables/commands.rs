@@ -102,10 +102,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .collect();
     groups.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(threshold) = context.threshold {
-        let time =
-            |((capture, program, _), runs): &(_, Vec<Run>)| (*capture, *program, own_ns(runs));
         let mut reaches = threshold
-            .reaching(&groups.iter().map(time).collect::<Vec<_>>())
+            .reaching(
+                &groups
+                    .iter()
+                    .map(|((capture, program, _), runs)| (*capture, *program, own_ns(runs)))
+                    .collect::<Vec<_>>(),
+            )
             .into_iter();
         groups.retain(|_| reaches.next() == Some(true));
     }
@@ -152,8 +155,6 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: TaskId) -> Vec<
         .take(inherited)
         .map(|unit| unit.rows as usize)
         .sum::<usize>();
-    let is_exec =
-        |row: &u32| events.outcome(*row) == Outcome::Ok && events.action(*row) == Action::Execs;
     let run = |((number, program), unit): ((usize, &Program), &ProgramTime)| {
         let of_unit = to..to + unit.rows as usize;
         to = of_unit.end;
@@ -180,7 +181,9 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: TaskId) -> Vec<
             start_row: from
                 .checked_sub(1)
                 .and_then(|at| rows.get(at).copied())
-                .filter(is_exec)
+                .filter(|row| {
+                    events.outcome(*row) == Outcome::Ok && events.action(*row) == Action::Execs
+                })
                 .unwrap_or(*here.first()?),
             life_ns: if program.from_ns == NO_NS {
                 0
@@ -208,10 +211,11 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: TaskId) -> Vec<
 fn untimed_runs(context: &TableContext<'_>, task: TaskId) -> Vec<Run> {
     let (events, programs) = (&context.trace.events, &context.trace.tasks[task].programs);
     let rows = context.trace.rows_of(task);
-    let is_exec = |at: &usize| {
-        events.outcome(rows[*at]) == Outcome::Ok && events.action(rows[*at]) == Action::Execs
-    };
-    let execs: Vec<usize> = (0..rows.len()).filter(is_exec).collect();
+    let execs: Vec<usize> = (0..rows.len())
+        .filter(|at| {
+            events.outcome(rows[*at]) == Outcome::Ok && events.action(rows[*at]) == Action::Execs
+        })
+        .collect();
     if execs.len() != programs.len() {
         return Vec::new();
     }

@@ -208,8 +208,12 @@ fn write(
 /// How the process ended. Where the line of its main thread is missing, another thread was killed by the same signal.
 fn ended(context: &TableContext<'_>, process: &EndedProcess) -> Option<Ended> {
     let of = |task: TaskId| context.trace.tasks[task].ended;
-    let killed = |&task: &TaskId| of(task).filter(|ended| matches!(ended, Ended::Killed(_)));
-    of(process.main).or_else(|| process.tasks.iter().find_map(killed))
+    of(process.main).or_else(|| {
+        process
+            .tasks
+            .iter()
+            .find_map(|&task| of(task).filter(|ended| matches!(ended, Ended::Killed(_))))
+    })
 }
 
 fn sum(
@@ -249,11 +253,16 @@ fn last_call(context: &TableContext<'_>, process: &EndedProcess) -> Text {
 /// The texts of the lines of rows, in their order.
 pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
     let events = &context.trace.events;
-    let place = |&row: &u32| LinePlace {
-        file: events.event(row).file,
-        line: events.line(row),
-    };
-    lines_at(context, &rows.iter().map(place).collect::<Vec<_>>())
+    lines_at(
+        context,
+        &rows
+            .iter()
+            .map(|&row| LinePlace {
+                file: events.event(row).file,
+                line: events.line(row),
+            })
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The texts of lines, in their order. Each file is read once.

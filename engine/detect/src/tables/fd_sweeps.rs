@@ -135,8 +135,9 @@ fn end(
             .rows
             .first()
             .map_or(Text::NONE, |&row| context.program(owner, row));
-        let new = || CallGroup::of_one(task, run.program, run.syscall, Vec::new());
-        let group = groups.entry((run.program, run.syscall)).or_insert_with(new);
+        let group = groups
+            .entry((run.program, run.syscall))
+            .or_insert_with(|| CallGroup::of_one(task, run.program, run.syscall, Vec::new()));
         group.rows.extend(&run.rows);
         group.counts = [
             group.counts[0] + 1,

@@ -223,14 +223,11 @@ fn reaps(trace: &Trace, tasks: &[TaskId]) -> Vec<u32> {
         let process = mains.get(task.creator)?;
         after = first_from(waited, after, task.created_by);
         let is_child = |id: i32| id == task.tid || id == task.pid;
-        let is_wait = |&(row, id): &(u32, i32)| {
-            is_child(id) && mains.get(trace.events.task(row)) == Some(process)
-        };
         waited[after..]
             .iter()
             .take(MAX_WAITS_AFTER)
             .copied()
-            .find(is_wait)
+            .find(|&(row, id)| is_child(id) && mains.get(trace.events.task(row)) == Some(process))
             .map(|(row, _)| row)
     };
     tasks

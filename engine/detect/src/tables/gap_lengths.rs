@@ -69,14 +69,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             continue;
         };
         let is_log = events.kind(row) == EventKind::Log;
-        let new = || Group {
+        let group = groups.entry((task, round_ns)).or_insert_with(|| Group {
             rows: Vec::new(),
             total_ns: 0,
             exclusive_ns: 0,
             longest: (0, row),
             is_log,
-        };
-        let group = groups.entry((task, round_ns)).or_insert_with(new);
+        });
         group.rows.push(row);
         group.total_ns = group.total_ns.saturating_add(dur_ns);
         group.exclusive_ns = group.exclusive_ns.saturating_add(exclusive_ns);

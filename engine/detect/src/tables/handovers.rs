@@ -156,16 +156,15 @@ fn write(
     builder: &mut TableBuilder<'_>,
 ) {
     let (trace, events) = (context.trace, &context.trace.events);
-    let hands_over = |&row: &u32| {
-        matches!(
-            context.wakers.class(trace, row),
-            Class::Ipc | Class::Lock | Class::Poll
-        )
-    };
     let mut rows: Vec<u32> = [waiter, waker]
         .iter()
         .flat_map(|&task| context.calls_of(task))
-        .filter(hands_over)
+        .filter(|&row| {
+            matches!(
+                context.wakers.class(trace, row),
+                Class::Ipc | Class::Lock | Class::Poll
+            )
+        })
         .collect();
     rows.sort_unstable();
     let (Some(&first_row), Some(&last_row)) = (rows.first(), rows.last()) else {

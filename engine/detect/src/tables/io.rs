@@ -114,13 +114,10 @@ fn of_process(
         let group = (call.program, (way, target));
         let number = match last {
             Some((same, number)) if same == group => number,
-            _ => {
-                let of_way = || TextNumbers::new(rows, events.texts.len());
-                numbers
-                    .entry((call.program, way))
-                    .or_insert_with(of_way)
-                    .of(target, moves.groups.len() as u32)
-            }
+            _ => numbers
+                .entry((call.program, way))
+                .or_insert_with(|| TextNumbers::new(rows, events.texts.len()))
+                .of(target, moves.groups.len() as u32),
         };
         last = Some((group, number));
         moves.add(call.row, number, group);

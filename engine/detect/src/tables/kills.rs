@@ -144,9 +144,11 @@ fn grace_periods(
 ) -> FxHashSet<u32> {
     let mut in_parts = FxHashSet::default();
     for last in kills.iter().filter(|kill| is_kill(context, kill.row)) {
-        let asks =
-            |kill: &&Kill| !is_kill(context, kill.row) && is_same_victim(context, kill, last);
-        let Some(first) = kills.iter().take_while(|kill| kill.at < last.at).find(asks) else {
+        let Some(first) = kills
+            .iter()
+            .take_while(|kill| kill.at < last.at)
+            .find(|kill| !is_kill(context, kill.row) && is_same_victim(context, kill, last))
+        else {
             continue;
         };
         let from = pauses.partition_point(|pause| pause.at < first.at);

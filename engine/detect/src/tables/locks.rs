@@ -106,10 +106,13 @@ fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
         let waits = matches!(shape.outcome, Outcome::Ok | Outcome::Open);
         kind(action, context.trace.events.texts.bytes(shape.op)).filter(|_| waits)
     };
-    let may_be = |action: Action, part: &Shape| kind(action, part).is_some();
-    ShapeIndex::by_target(context, may_be, |_, action, shape| {
-        kind(action, shape).filter(|&kind| kind == Kind::File || shape.target.is_some())
-    })
+    ShapeIndex::by_target(
+        context,
+        |action, part| kind(action, part).is_some(),
+        |_, action, shape| {
+            kind(action, shape).filter(|&kind| kind == Kind::File || shape.target.is_some())
+        },
+    )
 }
 
 /// A lock: capture, kind, process, target. A file is identified by name in a capture, a futex or mutex by address in a
@@ -535,17 +538,19 @@ fn wakes(
             action == Action::Wakes || action == Action::UsesFutex && op.starts_with(b"FUTEX_WAKE");
         wakes && events.target(row) == address
     };
-    let of_task = |&task: &TaskId| {
-        context
-            .calls_of(task)
-            .filter(|&row| is_wake(row))
-            .map(move |_| task)
-            .collect::<Vec<_>>()
-    };
     if kind == Kind::File {
         Vec::new()
     } else {
-        waiters.iter().flat_map(of_task).collect()
+        waiters
+            .iter()
+            .flat_map(|&task| {
+                context
+                    .calls_of(task)
+                    .filter(|&row| is_wake(row))
+                    .map(move |_| task)
+                    .collect::<Vec<_>>()
+            })
+            .collect()
     }
 }
 
@@ -567,19 +572,18 @@ fn is_used_by_waiters_only(
 ) -> bool {
     let (trace, (capture, kind, _, target)) = (context.trace, key);
     let pids: FxHashSet<i32> = waiters.iter().map(|&task| trace.tasks[task].pid).collect();
-    let uses = |task: TaskId| {
-        trace
-            .rows_of(task)
-            .iter()
-            .any(|&row| trace.events.target(row) == target)
-    };
     let others: Vec<TaskId> = trace.captures[capture as usize].task_ids().collect();
     kind == Kind::File
         && target.is_some()
         && !others
             .into_par_iter()
             .filter(|&task| !pids.contains(&trace.tasks[task].pid))
-            .any(uses)
+            .any(|task| {
+                trace
+                    .rows_of(task)
+                    .iter()
+                    .any(|&row| trace.events.target(row) == target)
+            })
 }
 
 /// Whether a task or its creator waited for the lock. The last process that inherited a lock file descriptor releases

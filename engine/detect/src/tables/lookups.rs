@@ -283,11 +283,10 @@ impl Lists {
 
 fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (events, sum) = (&context.trace.events, group.sum(context));
-    let missing = |row: &&u32| answer(context, &events.shape(**row)) == Answer::Missing;
     let missed: Vec<Text> = group
         .rows
         .iter()
-        .filter(missing)
+        .filter(|row| answer(context, &events.shape(**row)) == Answer::Missing)
         .map(|&row| events.target(row))
         .collect();
     let places: FxHashSet<&[u8]> = missed

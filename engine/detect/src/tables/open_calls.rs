@@ -204,10 +204,13 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
     works(context, call)
         && call.killed_by.is_none()
         && context.capture_of(call.task).is_some_and(|capture| {
-            let lives = |task: TaskId| task != call.task && !has_ended(task);
             let creates = context.trace.events.action(call.row).creates_task();
-            let lacks_lines =
-                capture.cut || capture.lacks_next && (creates || capture.task_ids().any(lives));
+            let lacks_lines = capture.cut
+                || capture.lacks_next
+                    && (creates
+                        || capture
+                            .task_ids()
+                            .any(|task| task != call.task && !has_ended(task)));
             !lacks_lines
                 && capture
                     .task_ids()

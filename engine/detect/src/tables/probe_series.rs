@@ -73,8 +73,9 @@ pub(super) fn series_between(
         return Vec::new();
     }
     let probes = ProbeIndex::new(context, all_pauses);
-    let of = |(task, pauses): &(TaskId, Vec<Pause>)| of_task(context, &probes, *task, pauses);
-    parallel::flat_map(all_pauses, of)
+    parallel::flat_map(all_pauses, |(task, pauses)| {
+        of_task(context, &probes, *task, pauses)
+    })
 }
 
 /// A probe within one stretch between pauses.
@@ -108,10 +109,9 @@ fn of_task(
             first += 1;
             continue;
         };
-        let has = |probe: &&Probe| probe.key == key;
         let run: Vec<Probe> = between[first..]
             .iter()
-            .map_while(|here| here.iter().rev().find(has))
+            .map_while(|here| here.iter().rev().find(|probe| probe.key == key))
             .copied()
             .collect();
         let last = first + run.len() - 1;

@@ -142,9 +142,10 @@ struct OfTask {
 impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: TaskId) -> OfTask {
         let events = &context.trace.events;
-        let is_poll = |kind| kind == SocketCall::Waits(Wait::Poll);
         let mut here = OfTask {
-            shows_polls: sockets.deeds.any(is_poll),
+            shows_polls: sockets
+                .deeds
+                .any(|kind| kind == SocketCall::Waits(Wait::Poll)),
             ..OfTask::default()
         };
         // Threads that wait for one another do so very often.

@@ -55,13 +55,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         return TableBuilder::new(context, &TABLE.schema).finish();
     };
     let processes = processes(context);
-    let read = |found: &ProcessPasses| {
-        found.thing.1 == Text::NONE && !found.passes.is_list && found.passes.opens > 0
-    };
     let of_process = |tasks: &ProcessTasks<'_>| {
         passes::of_process(context, &kinds, &chosen, tasks)
             .into_iter()
-            .filter(read)
+            .filter(|found| {
+                found.thing.1 == Text::NONE && !found.passes.is_list && found.passes.opens > 0
+            })
             .collect::<Vec<_>>()
     };
     let found: Vec<ProcessPasses> = parallel::flat_map(&processes, of_process);

@@ -77,16 +77,17 @@ fn of_task(context: &TableContext<'_>, task: TaskId) -> Vec<(Text, Signal)> {
         if events.kind(row) != EventKind::Signal || !context.selection.has(row) {
             continue;
         }
-        let new = || Signal {
-            first_row: row,
-            last_row: row,
-            delivered: 0,
-            interrupted: 0,
-            handled: 0,
-            handler_ns: 0,
-            rows: Vec::new(),
-        };
-        let signal = signals.entry(events.shape(row).syscall).or_insert_with(new);
+        let signal = signals
+            .entry(events.shape(row).syscall)
+            .or_insert_with(|| Signal {
+                first_row: row,
+                last_row: row,
+                delivered: 0,
+                interrupted: 0,
+                handled: 0,
+                handler_ns: 0,
+                rows: Vec::new(),
+            });
         signal.delivered += 1;
         signal.last_row = row;
         let before = at.checked_sub(1).and_then(|at| rows.get(at)).copied();
@@ -104,13 +105,15 @@ fn of_task(context: &TableContext<'_>, task: TaskId) -> Vec<(Text, Signal)> {
 /// Adds the calls from the signal to the return from its handler, if there is a handler.
 fn handler(context: &TableContext<'_>, row: u32, after: &[u32], signal: &mut Signal) {
     let events = &context.trace.events;
-    let returns = |&row: &u32| events.action(row).ends_handler();
     let own = after
         .iter()
         .take(MAX_HANDLER_CALLS)
         .take_while(|&&row| events.kind(row) == EventKind::Call);
     let calls: Vec<u32> = own.copied().collect();
-    let Some(end) = calls.iter().position(returns) else {
+    let Some(end) = calls
+        .iter()
+        .position(|&row| events.action(row).ends_handler())
+    else {
         return;
     };
     let calls = &calls[..=end];

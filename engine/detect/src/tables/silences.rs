@@ -126,18 +126,21 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             let rows = messages(context, capture);
             let stages = context.logs().iter().find(|log| log.capture == number);
             let stages = stages.map_or(&[][..], |log| &log.stages);
-            let of_stage = |(stage, said): (usize, &Stage)| {
-                said.said
-                    .iter()
-                    .map(|said| (said.row, stage))
-                    .collect::<Vec<_>>()
-            };
             let log = Log {
                 number,
                 capture,
                 rows: &rows,
                 stages,
-                stage_of: stages.iter().enumerate().flat_map(of_stage).collect(),
+                stage_of: stages
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(stage, said)| {
+                        said.said
+                            .iter()
+                            .map(|said| (said.row, stage))
+                            .collect::<Vec<_>>()
+                    })
+                    .collect(),
                 is_part: is_part_of_stated(context, number, &rows),
                 is_running: context.wall_ns(number) >= MIN_RUNNING_LOG_NS,
             };

@@ -26,7 +26,6 @@ use trace::store::heuristics::{
     MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
 };
 use trace::store::index::TaskId;
-use trace::store::tasks::Task;
 
 table! {
     sleeps "Sleeps, by task, program, syscall and requested duration.";
@@ -158,8 +157,11 @@ fn is_awaited(context: &TableContext<'_>, owner: TaskId, group: &Group) -> bool 
 /// worker   |accept|receive from 7|------ sleep ------|send to 7|close 7|
 /// ```
 fn delays_answers(context: &TableContext<'_>, task: TaskId, group: &Group) -> bool {
-    let delays = |&&row: &&u32| delays_answer(context, task, row);
-    let count = group.rows.iter().filter(delays).count();
+    let count = group
+        .rows
+        .iter()
+        .filter(|&&row| delays_answer(context, task, row))
+        .count();
     2 * count > group.rows.len()
 }
 
@@ -237,9 +239,12 @@ impl Key {
     /// What sleeps of one rhythm have in common. A helper thread may sleep longer while there is nothing to do, and so may
     /// what ran before the capture and does nothing but sleep.
     fn of_rhythm(self, context: &TableContext<'_>, task: TaskId) -> Key {
-        let ran_before = |known: &Task| !known.born && only_sleeps(context, task);
-        let helps =
-            is_thread(context, task) || context.trace.tasks.get(task).is_some_and(ran_before);
+        let helps = is_thread(context, task)
+            || context
+                .trace
+                .tasks
+                .get(task)
+                .is_some_and(|known| !known.born && only_sleeps(context, task));
         Key {
             alike_ns: if helps { NO_NS } else { self.alike_ns },
             ..self
@@ -255,10 +260,9 @@ fn is_thread(context: &TableContext<'_>, task: TaskId) -> bool {
 /// Whether all calls of a task are sleeps.
 fn only_sleeps(context: &TableContext<'_>, task: TaskId) -> bool {
     let events = &context.trace.events;
-    let is_sleep = |row: u32| {
+    context.calls_of(task).all(|row| {
         events.action(row) == Action::Restarts || wait_of_row(events, row) == Some(Wait::Sleep)
-    };
-    context.calls_of(task).all(is_sleep)
+    })
 }
 
 fn of_task(
@@ -287,13 +291,6 @@ fn of_task(
             continue;
         }
         let requested_ns = events.requested_ns(row);
-        let new = || Group {
-            sum: CallStats::new(row),
-            interrupted: 0,
-            requested_ns: 0,
-            requested: 0,
-            rows: Vec::new(),
-        };
         let key = Key {
             program: context.program(task, row),
             syscall: events.shape(row).syscall,
@@ -301,7 +298,13 @@ fn of_task(
             delays_end: ends.was_told_before(context, task, row),
         };
         broken_off = was_broken_off(events, row).then_some((row, key));
-        let group = groups.entry(key).or_insert_with(new);
+        let group = groups.entry(key).or_insert_with(|| Group {
+            sum: CallStats::new(row),
+            interrupted: 0,
+            requested_ns: 0,
+            requested: 0,
+            rows: Vec::new(),
+        });
         group.sum.add(context, row);
         group.interrupted += i64::from(was_broken_off(&context.trace.events, row));
         group.requested_ns = group.requested_ns.saturating_add(requested_ns.unwrap_or(0));

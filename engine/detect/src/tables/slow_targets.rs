@@ -23,7 +23,7 @@ use parsers::syscalls::{Action, Class};
 use parsers::{Interner, NO_NS, Text};
 use rustc_hash::FxHashMap;
 use trace::parallel;
-use trace::store::event::{NONE, Shape};
+use trace::store::event::NONE;
 use trace::store::index::TaskId;
 use trace::store::targets;
 
@@ -116,16 +116,19 @@ fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
         *numbers.entry((part.syscall, part.op)).or_insert(next)
     });
     let of_parts: Vec<u32> = of_parts.collect();
-    let is_any = |_, _: &Shape| true;
-    ShapeIndex::by_target(context, is_any, |number, _, shape| {
-        let class = parts.class_of(number);
-        let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
-        let is_of_peer = is_of_peer(context.wakers.class_of(number));
-        works.then(|| Kind {
-            number: of_parts[parts.of_shape(number) as usize],
-            is_of_peer,
-        })
-    })
+    ShapeIndex::by_target(
+        context,
+        |_, _| true,
+        |number, _, shape| {
+            let class = parts.class_of(number);
+            let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
+            let is_of_peer = is_of_peer(context.wakers.class_of(number));
+            works.then(|| Kind {
+                number: of_parts[parts.of_shape(number) as usize],
+                is_of_peer,
+            })
+        },
+    )
 }
 
 fn is_of_peer(class: Class) -> bool {

@@ -211,13 +211,12 @@ fn sent(context: &TableContext<'_>) -> Sent {
 /// The last call that sent a signal to a process up to a given time.
 fn sender(trace: &Trace, sent: &Sent, stop: &Stop, signal: &[u8], until_ns: i64) -> Option<u32> {
     let known = trace.tasks.get(stop.task)?;
-    let names = |row: &&u32| trace.events.texts.bytes(trace.events.shape(**row).op) == signal;
     let to = |id: i32| {
         let rows = sent.get(&(known.capture, id))?;
         rows.iter()
             .rev()
             .filter(|&&row| trace.events.start_ns(row) <= until_ns)
-            .find(names)
+            .find(|row| trace.events.texts.bytes(trace.events.shape(**row).op) == signal)
             .copied()
     };
     // A negative id addresses the process group of that leader.

@@ -335,14 +335,13 @@ impl OfTask {
                 .ends
                 .was_told_before(context, context.trace.events.task(row), row),
         };
-        let new = || Group {
+        let group = self.groups.entry(key).or_insert_with(|| Group {
             key,
             sum: CallStats::new(row),
             requested_ns,
             sent,
             rows: Vec::new(),
-        };
-        let group = self.groups.entry(key).or_insert_with(new);
+        });
         group.sum.add(context, row);
         group.sent = group.sent.or(sent);
         group.rows.push(row);

@@ -91,8 +91,10 @@ fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_
     let first_row = rows[period * turns - 1];
     let (earlier, first_row) = earlier_turns(context, task, &symbols[..period], first_row);
     let turn: Vec<u32> = rows[..period].iter().rev().copied().collect();
-    let is_shown = |&row: &u32| fails(context, row) || is_empty(context, row);
-    let place = turn.iter().position(is_shown).unwrap_or(0);
+    let place = turn
+        .iter()
+        .position(|&row| fails(context, row) || is_empty(context, row))
+        .unwrap_or(0);
     let shown = turn[place];
     let count = |is: fn(&TableContext<'_>, u32) -> bool| {
         turn.iter().filter(|&&row| is(context, row)).count() as i64

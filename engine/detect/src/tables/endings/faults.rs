@@ -30,11 +30,13 @@ pub(super) fn fault_row(
     let events = &context.trace.events;
     let is_fault =
         |row: &u32| events.kind(*row) == EventKind::Signal && events.shape(*row).syscall == signal;
-    let has_address = |row: &u32| is_fault(row) && events.facts.has::<FaultAddress>(*row);
     if !signal.is_some() {
         return None;
     }
-    last_event(context, process, has_address).or_else(|| last_event(context, process, is_fault))
+    last_event(context, process, |row| {
+        is_fault(row) && events.facts.has::<FaultAddress>(*row)
+    })
+    .or_else(|| last_event(context, process, is_fault))
 }
 
 /// The last delivery of a signal that reports a fault of the process's own code. A signal that another process sent has no

@@ -50,8 +50,9 @@ struct MovedText {
 
 /// Whether a text looks like the rest of a line: a message would begin with the name of its program, or a capital letter.
 fn goes_on(text: &str) -> bool {
-    let is_rest = |char: char| !char.is_uppercase() && !char.is_control();
-    text.starts_with(is_rest) && !text.contains(": ") && !text.trim_end().contains('\n')
+    text.starts_with(|char: char| !char.is_uppercase() && !char.is_control())
+        && !text.contains(": ")
+        && !text.trim_end().contains('\n')
 }
 
 /// Builds the table, one row per text, in the order of the lines of each process.

@@ -49,8 +49,10 @@ fn reports(context: &TableContext<'_>, process: &EndedProcess) -> Vec<(u32, i32)
         _ => events.facts.get::<WaitedChild>(row).copied(),
     };
     let is_traced = |pid: i32| {
-        let has_lines = |task: &trace::store::tasks::Task| task.pid == pid && task.calls > 0;
-        trace.tasks.iter().any(has_lines)
+        trace
+            .tasks
+            .iter()
+            .any(|task| task.pid == pid && task.calls > 0)
     };
     let mut found: Vec<(u32, i32)> = Vec::new();
     for &task in &process.tasks {

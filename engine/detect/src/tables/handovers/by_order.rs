@@ -40,10 +40,13 @@ pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(TaskId, TaskId)
         let moves = is_read || action.transfer() == Some(Transfer::Write);
         (shape.outcome == Outcome::Ok && moves).then_some(is_read)
     };
-    let may_move = |action: Action, part: &Shape| moves(action, part).is_some();
-    let kinds = ShapeIndex::by_target(context, may_move, |_, action, shape| {
-        moves(action, shape).filter(|_| is_end(events.texts.bytes(shape.target)))
-    });
+    let kinds = ShapeIndex::by_target(
+        context,
+        |action, part| moves(action, part).is_some(),
+        |_, action, shape| {
+            moves(action, shape).filter(|_| is_end(events.texts.bytes(shape.target)))
+        },
+    );
     let mut counts = FxHashMap::default();
     if !kinds.any(|_| true) {
         return counts;

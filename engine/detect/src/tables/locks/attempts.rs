@@ -49,10 +49,13 @@ pub(super) fn steps(context: &TableContext<'_>) -> ShapeIndex<Step> {
             _ => None,
         }
     };
-    let may_be = |action: Action, part: &Shape| step(action, part).is_some();
-    ShapeIndex::by_target(context, may_be, |_, action, shape| {
-        step(action, shape).filter(|&step| step != Step::Refused || shape.target.is_some())
-    })
+    ShapeIndex::by_target(
+        context,
+        |action, part| step(action, part).is_some(),
+        |_, action, shape| {
+            step(action, shape).filter(|&step| step != Step::Refused || shape.target.is_some())
+        },
+    )
 }
 
 /// The errors of a call if the lock is busy.

@@ -50,8 +50,6 @@ impl Threads {
     pub(super) fn new(context: &TableContext<'_>, open: &[OpenCall]) -> Threads {
         let calls: FxHashMap<TaskId, &OpenCall> =
             open.iter().map(|call| (call.task, call)).collect();
-        let is_still =
-            |task: TaskId| calls.contains_key(&task) && context.trace.tasks[task].calls == 1;
         let captures: FxHashSet<u32> = open
             .iter()
             .map(|call| context.trace.tasks[call.task].capture)
@@ -62,7 +60,10 @@ impl Threads {
                 .captures
                 .get(number as usize)
                 .is_some_and(|capture| {
-                    capture.ended_ns().is_none() && capture.task_ids().all(is_still)
+                    capture.ended_ns().is_none()
+                        && capture.task_ids().all(|task| {
+                            calls.contains_key(&task) && context.trace.tasks[task].calls == 1
+                        })
                 })
         });
         let mut threads = Threads {

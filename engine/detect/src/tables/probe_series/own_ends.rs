@@ -65,16 +65,15 @@ impl OwnEnds {
                 let Some(ends) = ends(events.texts.bytes(events.target(row))) else {
                     continue;
                 };
-                let new = || Pair {
-                    maker: None,
-                    user: None,
-                    is_shared: false,
-                    is_written: false,
-                    closed: u32::MAX,
-                };
                 pairs
                     .entry(ends)
-                    .or_insert_with(new)
+                    .or_insert_with(|| Pair {
+                        maker: None,
+                        user: None,
+                        is_shared: false,
+                        is_written: false,
+                        closed: u32::MAX,
+                    })
                     .take(process, row, used);
             }
         }

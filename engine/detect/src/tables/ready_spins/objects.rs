@@ -18,15 +18,14 @@ pub(super) struct ReadyObject {
 impl ReadyObject {
     pub(super) fn of(events: &EventTable, row: u32) -> ReadyObject {
         let ready = events.facts.get::<ReadyFd>(row).copied();
-        let only = || match events.facts.get::<Fds>(row).map(|fds| &**fds) {
-            Some(&[fd]) => Some(fd),
-            _ => None,
-        };
         let target = events.waited_target(row);
         let is_known = !is_epoll(events.texts.bytes(target));
         ReadyObject {
             target: if is_known { target } else { Text::NONE },
-            fd: ready.or_else(only),
+            fd: ready.or_else(|| match events.facts.get::<Fds>(row).map(|fds| &**fds) {
+                Some(&[fd]) => Some(fd),
+                _ => None,
+            }),
         }
     }
 }

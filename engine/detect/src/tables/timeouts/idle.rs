@@ -115,10 +115,9 @@ impl<'all> Around<'all> {
     fn is_idle_until(&self, task: TaskId, expired: u32, until: Option<u32>) -> bool {
         let (context, events) = (self.context, &self.context.trace.events);
         let rows = context.trace.rows_from(task, expired).iter().copied();
-        let within = |&row: &u32| until.is_none_or(|until| context.trace.starts_before(row, until));
         let mut between = rows
             .skip(1)
-            .take_while(within)
+            .take_while(|&row| until.is_none_or(|until| context.trace.starts_before(row, until)))
             .take(MAX_CALLS_BETWEEN_PARTS + 1);
         let from_ns = events.end_ns(expired);
         let between_ns = from_ns.zip(until).map_or(0, |(from_ns, until)| {
