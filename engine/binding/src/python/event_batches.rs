@@ -158,14 +158,13 @@ impl Marks {
         &'all self,
         text: impl Fn(usize) -> Text + 'all,
     ) -> impl Iterator<Item = Text> + 'all {
-        let of = move |(number, mark): (usize, &AtomicBool)| {
+        self.0.iter().enumerate().map(move |(number, mark)| {
             if mark.load(Ordering::Relaxed) {
                 text(number)
             } else {
                 Text::NONE
             }
-        };
-        self.0.iter().enumerate().map(of)
+        })
     }
 
     /// For each number its word if it occurs.
@@ -220,14 +219,16 @@ impl Dictionaries {
                 modules.add(frame.module.0);
             }
         });
-        let text = |number: u32| text_of(trace, Text(number));
-        let texts = |marks: &Marks| Dictionary::new(marks.words(text));
-        let kind = |number: u32| Some(EventKind::ALL[number as usize].name().to_owned());
-        let dur_kind = |number: u32| Some(DurKind::ALL[number as usize].name().to_owned());
+        let texts =
+            |marks: &Marks| Dictionary::new(marks.words(|number| text_of(trace, Text(number))));
         let numbered = || {
             Some(Numbered {
-                kind: Dictionary::new(kinds.words(kind))?,
-                dur_kind: Dictionary::new(dur_kinds.words(dur_kind))?,
+                kind: Dictionary::new(
+                    kinds.words(|number| Some(EventKind::ALL[number as usize].name().to_owned())),
+                )?,
+                dur_kind: Dictionary::new(
+                    dur_kinds.words(|number| Some(DurKind::ALL[number as usize].name().to_owned())),
+                )?,
                 program: texts(&programs)?,
                 target: texts(&targets)?,
                 function: texts(&functions)?,
@@ -265,13 +266,13 @@ impl Dictionaries {
                 .collect::<Vec<u32>>()
                 .into_iter()
         };
-        let kind = |number: u32| Some(EventKind::ALL[number as usize].name().to_owned());
-        let dur_kind = |number: u32| Some(DurKind::ALL[number as usize].name().to_owned());
         let named = Numbered {
-            kind: Dictionary::of_numbers(numbers(&|row| events.kind(row) as u32), kind)?,
+            kind: Dictionary::of_numbers(numbers(&|row| events.kind(row) as u32), |number| {
+                Some(EventKind::ALL[number as usize].name().to_owned())
+            })?,
             dur_kind: Dictionary::of_numbers(
                 numbers(&|row| events.dur_kind(row) as u32),
-                dur_kind,
+                |number| Some(DurKind::ALL[number as usize].name().to_owned()),
             )?,
             program: texts(&|row| program(selection, trace, row))?,
             target: texts(&|row| events.target(row))?,
@@ -387,8 +388,9 @@ impl EventBatches {
             Some(limit) => {
                 let first: Vec<u32> = pieces.iter().cloned().flat_map(rows).take(limit).collect();
                 let all = 0..first.len() as u32;
-                let row = |place: u32| first[place as usize];
-                Dictionaries::new(&trace, &selection, &[all], |piece| piece.map(row))
+                Dictionaries::new(&trace, &selection, &[all], |piece| {
+                    piece.map(|place| first[place as usize])
+                })
             }
             None => Dictionaries::new(&trace, &selection, &pieces, rows),
         }?;
@@ -427,8 +429,10 @@ impl EventBatches {
             .by_ref()
             .take(BATCHES_PER_CORE * rayon::current_num_threads())
             .collect();
-        let chosen = |piece: &Range<u32>| piece.clone().filter(|&row| selection.has(row)).collect();
-        let mut rows: Vec<Vec<u32>> = pieces.par_iter().map(chosen).collect();
+        let mut rows: Vec<Vec<u32>> = pieces
+            .par_iter()
+            .map(|piece| piece.clone().filter(|&row| selection.has(row)).collect())
+            .collect();
         for rows in &mut rows {
             rows.truncate(self.left);
             self.left -= rows.len();
@@ -494,10 +498,6 @@ impl BatchMaker<'_> {
         let (trace, events, texts) = (self.trace, &self.trace.events, self.dictionaries);
         let task = |row: u32| &trace.tasks[events.task(row)];
         let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
-        let outcome = |row: u32| match events.kind(row) {
-            EventKind::Call => events.outcome(row) as u32,
-            _ => NONE,
-        };
         let shape = |row: u32| events.shape_number(row).raw();
         let frame = |row: u32| events.stacks.user_frame(row);
         let columns = vec![
@@ -528,7 +528,10 @@ impl BatchMaker<'_> {
             numbers("ret", move |row| events.ret(row)),
             words("errno", &texts.errno, shape),
             numbers("bytes", move |row| events.bytes(row).unwrap_or(NO_NS)),
-            words("outcome", &texts.outcome, outcome),
+            words("outcome", &texts.outcome, |row| match events.kind(row) {
+                EventKind::Call => events.outcome(row) as u32,
+                _ => NONE,
+            }),
             words("dur_kind", &texts.numbered.dur_kind, move |row| {
                 events.dur_kind(row) as u32
             }),

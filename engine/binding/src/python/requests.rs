@@ -99,10 +99,10 @@ fn conditions(requested: RequestedConditions) -> PyResult<Conditions> {
         Some(RequestedValue::Int(value)) => KeyValue::Int(value),
         Some(RequestedValue::Text(value)) => KeyValue::Text(value),
     };
-    let condition = |(name, values): (String, Vec<_>)| {
-        Ok((group_key(&name)?, values.into_iter().map(value).collect()))
-    };
-    requested.into_iter().map(condition).collect()
+    requested
+        .into_iter()
+        .map(|(name, values)| Ok((group_key(&name)?, values.into_iter().map(value).collect())))
+        .collect()
 }
 
 pub(super) fn group_key(name: &str) -> PyResult<GroupKey> {

@@ -201,10 +201,12 @@ impl PyTable {
 
     /// A table with these columns, of any number of rows.
     fn example(&self) -> PyResult<Arc<Table>> {
-        let lost = || PyRuntimeError::new_err("the choice was lost");
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => Ok(Arc::clone(table)),
-            Rows::Events(events) => events.none().map(Arc::new).ok_or_else(lost),
+            Rows::Events(events) => events
+                .none()
+                .map(Arc::new)
+                .ok_or_else(|| PyRuntimeError::new_err("the choice was lost")),
             Rows::Finest(finest) => Ok(Arc::new(finest.table(0..0, None))),
         }
     }

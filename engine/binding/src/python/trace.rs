@@ -96,8 +96,11 @@ fn source_of<'source>(name: &'source str, content: Option<&'source [u8]>) -> Sch
 #[pyfunction]
 pub fn pack_scheduling(py: Python<'_>, file: String) -> PyResult<Cow<'static, [u8]>> {
     let packed = py.detach(|| pack(&SchedSource::File(Path::new(&file))));
-    let unreadable = |source| ReadError::Unreadable { path: file, source };
-    Ok(Cow::Owned(packed.map_err(unreadable).raised()?))
+    Ok(Cow::Owned(
+        packed
+            .map_err(|source| ReadError::Unreadable { path: file, source })
+            .raised()?,
+    ))
 }
 
 /// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,
@@ -371,9 +374,11 @@ impl PyTrace {
     /// The frames of these stacks; of all stacks without a list.
     #[pyo3(signature = (stacks = None))]
     fn stack_frames(&self, py: Python<'_>, stacks: Option<Vec<u32>>) -> PyTable {
-        let all = || self.0.trace().events.stacks.all();
         detached(py, || {
-            stack_times::stack_frames(self.0.trace(), &stacks.unwrap_or_else(all))
+            stack_times::stack_frames(
+                self.0.trace(),
+                &stacks.unwrap_or_else(|| self.0.trace().events.stacks.all()),
+            )
         })
         .into()
     }
@@ -530,13 +535,14 @@ impl PyTrace {
                     .name_of(last)
                     .map(|program| program.path)
             };
-            let text = |path: Text| trace.events.texts.string(path).into_owned();
             let threaded = processes::threaded(trace, &chosen).into_iter();
             Ok(threaded
                 .map(|(main, last)| {
                     (
                         pid(main),
-                        program(last).filter(|path| path.is_some()).map(text),
+                        program(last)
+                            .filter(|path| path.is_some())
+                            .map(|path| trace.events.texts.string(path).into_owned()),
                     )
                 })
                 .collect())
@@ -735,15 +741,14 @@ impl PyTrace {
         selection: &PySelection,
         requested: Vec<RequestedTable>,
     ) -> PyResult<Vec<PyTable>> {
-        let named = |(name, threshold): RequestedTable| {
-            Ok((
-                table(&name)?,
-                threshold.map(requested_threshold).transpose()?,
-            ))
-        };
         let requested = requested
             .into_iter()
-            .map(named)
+            .map(|(name, threshold)| {
+                Ok((
+                    table(&name)?,
+                    threshold.map(requested_threshold).transpose()?,
+                ))
+            })
             .collect::<PyResult<Vec<_>>>()?;
         let found = detached(py, || self.0.tables(&selection.0, &requested)).raised()?;
         Ok(found.into_iter().map(PyTable::from).collect())
@@ -772,13 +777,15 @@ impl PyTrace {
         let answer = detached(py, || {
             let pieces = self.0.pieces(&selection.0)?;
             self.0.with_weights(&selection.0, |context| {
-                let sorted = |members: Vec<Provenance>| {
-                    members
-                        .into_iter()
-                        .map(|each| each.sorted(context.trace))
-                        .collect()
-                };
-                let claims: Vec<Vec<Provenance>> = claims.into_iter().map(sorted).collect();
+                let claims: Vec<Vec<Provenance>> = claims
+                    .into_iter()
+                    .map(|members| {
+                        members
+                            .into_iter()
+                            .map(|each| each.sorted(context.trace))
+                            .collect()
+                    })
+                    .collect();
                 let divided = claims::claims(context, &pieces, &claims, most);
                 let query = GroupQuery {
                     most: Some(most),
@@ -827,8 +834,10 @@ impl PyTrace {
         let variants: Vec<Variant> = variants.into_iter().map(replay::variant).collect();
         let answers =
             detached(py, || self.0.replayed(&selection.0, &question, &variants)).raised()?;
-        let answer = |replayed| replay::answer(self.0.trace(), replayed);
-        Ok(answers.into_iter().map(|each| each.map(answer)).collect())
+        Ok(answers
+            .into_iter()
+            .map(|each| each.map(|replayed| replay::answer(self.0.trace(), replayed)))
+            .collect())
     }
 
     /// Task, start and end of the events of lines, each given by the position of its file and its number.

@@ -311,10 +311,12 @@ impl Session {
             // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
             // to build it.
             context.time_index();
-            let divide = || with_further_workers(|| drop(self.pieces(choice)));
             std::thread::scope(|scope| {
                 // If no thread can be started, claims compute it.
-                drop(std::thread::Builder::new().spawn_scoped(scope, divide));
+                drop(
+                    std::thread::Builder::new()
+                        .spawn_scoped(scope, || with_further_workers(|| drop(self.pieces(choice)))),
+                );
                 parallel::map(requested, |(table, threshold)| {
                     tables::made(context, table, threshold.as_ref())
                 })

@@ -140,8 +140,10 @@ impl TableContext<'_> {
 
     /// Length of the window of a capture; 0 without a window.
     pub fn wall_ns(&self, capture: u32) -> i64 {
-        let of = |window: &&Window| window.capture == capture;
-        self.windows.iter().find(of).map_or(0, Window::wall_ns)
+        self.windows
+            .iter()
+            .find(|window| window.capture == capture)
+            .map_or(0, Window::wall_ns)
     }
 
     /// Data quality of a capture.

@@ -20,11 +20,10 @@ pub const WAITS: [&str; 7] = [
 /// The messages of a log that have a time and count, in the order of their times.
 pub fn messages(context: &TableContext<'_>, capture: &Capture) -> Vec<u32> {
     let events = &context.trace.events;
-    let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
     let mut rows: Vec<u32> = capture
         .rows
         .clone()
-        .filter(is_dated)
+        .filter(|&row| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS)
         .filter(|&row| context.selection.has(row))
         .collect();
     rows.sort_by_key(|&row| events.start_ns(row));

@@ -22,7 +22,6 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use trace::store::event::Shape;
 use trace::store::index::{ShapeId, TaskId, TiVec, ti_vec};
 
 /// How rows of different processes are merged where there are too many; see [`crate::table_support::grouping`].
@@ -243,11 +242,12 @@ fn by_unit(
 /// The largest time of such calls on one normalised target.
 fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
     let events = &context.trace.events;
-    let may_be = |action, _: &Shape| Class::ALL.iter().any(|&class| (cost.calls)(action, class));
     let parts = context.trace.shape_parts();
-    let such = ShapeIndex::by_target(context, may_be, |number, action, _| {
-        (cost.calls)(action, parts.class_of(number)).then_some(())
-    });
+    let such = ShapeIndex::by_target(
+        context,
+        |action, _| Class::ALL.iter().any(|&class| (cost.calls)(action, class)),
+        |number, action, _| (cost.calls)(action, parts.class_of(number)).then_some(()),
+    );
     let of_tasks = |tasks: &[TaskId]| {
         let mut sums = ti_vec![0i64; events.shapes().len()];
         for &task in tasks {

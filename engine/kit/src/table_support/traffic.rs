@@ -8,7 +8,6 @@ use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 use trace::store::grouped::Grouped;
 use trace::store::index::TaskId;
-use trace::store::tasks::Task;
 
 /// The data that each task transferred, computed on first use, and the children of each task.
 pub struct Traffic<'a> {
@@ -29,9 +28,12 @@ impl<'a> Traffic<'a> {
             (shape.outcome == Outcome::Ok).then(|| moves(action))?
         });
         let tasks = &context.trace.tasks;
-        let creator =
-            |task: &Task| Some(task.creator).filter(|&creator| creator.index() < tasks.len());
-        let children = Grouped::new(tasks.len(), tasks.iter().map(creator));
+        let children = Grouped::new(
+            tasks.len(),
+            tasks
+                .iter()
+                .map(|task| Some(task.creator).filter(|&creator| creator.index() < tasks.len())),
+        );
         Traffic {
             context,
             kinds,

@@ -238,8 +238,10 @@ impl<'trace> Assembler<'trace> {
 
     /// Whether no line at all was read, of a capture whose origin is known.
     pub(crate) fn may_be_empty(&self) -> bool {
-        let lines = |&kind: &LineKind| kind != LineKind::Blank && self.capture.lines_of(kind) > 0;
-        self.capture.recorded.is_some() && !LineKind::ALL.iter().any(lines)
+        self.capture.recorded.is_some()
+            && !LineKind::ALL
+                .iter()
+                .any(|&kind| kind != LineKind::Blank && self.capture.lines_of(kind) > 0)
     }
 
     /// Append the numbers in this trace of texts.
@@ -660,8 +662,9 @@ impl<'trace> Assembler<'trace> {
             .mixed_until
             .max(until.saturating_sub(MAX_ROWS));
         let events = &self.trace.events;
-        let inside = |&row: &u32| events.task(row) == task && events.start_ns(row) > start_ns;
-        let calls = (from..until).filter(inside).count() as u64;
+        let calls = (from..until)
+            .filter(|&row| events.task(row) == task && events.start_ns(row) > start_ns)
+            .count() as u64;
         self.state(task).mixed_until = until;
         calls
     }
@@ -894,12 +897,11 @@ impl<'trace> Assembler<'trace> {
         let is_followed = |row: u32| {
             row < self.trace.events.len() && self.trace.events.action(row) == Action::CreatesThread
         };
-        let starts_threads = |shape: &Shape| {
-            action_of(shape.syscall) == Action::CreatesThread && shape.outcome == Outcome::Ok
-        };
         let shapes = self.trace.events.shapes();
-        self.capture.mixes_threads =
-            self.facts.names_processes && shapes.iter().any(starts_threads);
+        self.capture.mixes_threads = self.facts.names_processes
+            && shapes.iter().any(|shape| {
+                action_of(shape.syscall) == Action::CreatesThread && shape.outcome == Outcome::Ok
+            });
         let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
         self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
         self.capture.attached_process = self

@@ -171,14 +171,13 @@ impl FileClock {
     fn minute(&mut self, stamp_ns: i64) -> i64 {
         let minute_ns = self.over_new_year(stamp_ns.saturating_add(LEAP_YEAR_NS));
         let last_ns = self.last_ns;
-        let first_ahead_ns = || {
+        let ahead_ns = *self.ahead_of_minutes_ns.get_or_insert_with(|| {
             if last_ns == NO_NS {
                 0
             } else {
                 last_ns.saturating_sub(minute_ns)
             }
-        };
-        let ahead_ns = *self.ahead_of_minutes_ns.get_or_insert_with(first_ahead_ns);
+        });
         bounded_stamp_ns(minute_ns.saturating_add(ahead_ns).max(last_ns))
     }
 

@@ -88,13 +88,12 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
         }
     }
     let Some(name) = most_common(recognised.iter().map(|(format, ..)| *format)) else {
-        let empty = || ReadError::Empty {
-            path: paths.first().cloned().unwrap_or_default(),
-        };
-        return Err(strange
-            .into_iter()
-            .next()
-            .map_or_else(empty, |(_, error)| error));
+        return Err(strange.into_iter().next().map_or_else(
+            || ReadError::Empty {
+                path: paths.first().cloned().unwrap_or_default(),
+            },
+            |(_, error)| error,
+        ));
     };
     // One line of a thread may be too little to be recognised, or look like that of a log, but its run is known by the
     // other files.

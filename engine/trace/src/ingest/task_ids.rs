@@ -142,8 +142,8 @@ impl TaskIds {
 
     /// The task that these ids of a child name now, where a new process may have spoken under the id of its thread.
     pub(crate) fn child(&self, key: PrintedIds) -> Option<TaskId> {
-        let leader = || self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1);
-        self.known(key).or_else(leader)
+        self.known(key)
+            .or_else(|| self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1))
     }
 
     /// Whether all tasks that were seen have ended or were let go.

@@ -139,14 +139,13 @@ fn file_column(trace: &Trace, rows: &[u32]) -> Values {
     // The runs of one file are captures with the same path, which Arrow dictionaries must contain only once.
     let files = trace.captures.iter().flat_map(|capture| &capture.files);
     let numbers: Vec<u32> = files.map(|file| column.number(file)).collect();
-    let of_event = |&row: &u32| {
-        numbers
-            .get(trace.events.event(row).file as usize)
-            .copied()
-            .unwrap_or(event::NONE)
-    };
     rows.iter()
-        .map(of_event)
+        .map(|&row| {
+            numbers
+                .get(trace.events.event(row).file as usize)
+                .copied()
+                .unwrap_or(event::NONE)
+        })
         .for_each(|number| column.push_number(number));
     column.finish()
 }

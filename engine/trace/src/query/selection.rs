@@ -109,19 +109,18 @@ impl<'trace> Selection<'trace> {
 
     /// Whether some time of a task counts: for tables with a row per task.
     pub fn touches_task(&self, task: TaskId) -> bool {
-        let ran = |programs: &Vec<Text>| {
-            self.program_index
-                .of(task)
-                .iter()
-                .any(|program| programs.contains(&program.path))
-        };
         let known = &self.trace.tasks[task];
         let overlaps = |times: &Vec<(i64, i64)>| {
             let (from_ns, to_ns) = times[known.capture as usize];
             known.birth_ns == NO_NS || (known.birth_ns <= to_ns && known.end_ns() >= from_ns)
         };
         self.has_task(task)
-            && self.programs.as_ref().is_none_or(ran)
+            && self.programs.as_ref().is_none_or(|programs| {
+                self.program_index
+                    .of(task)
+                    .iter()
+                    .any(|program| programs.contains(&program.path))
+            })
             && self.times.as_ref().is_none_or(overlaps)
             && self
                 .matched

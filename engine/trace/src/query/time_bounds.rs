@@ -13,7 +13,6 @@ use crate::query::source_lines;
 use crate::store::trace::{Capture, Trace};
 use parsers::{Clock, DurKind, NO_NS, StampMoment, scan};
 use regex::bytes::Regex;
-use std::io;
 
 /// Why a text names no moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -206,9 +205,8 @@ fn first_fitting(
                 line: Some(line),
             })
         };
-        let unreadable =
-            |error: io::Error| TimeBoundError::Unreadable(path.clone(), error.to_string());
-        let found = source_lines::first(path, look).map_err(unreadable)?;
+        let found = source_lines::first(path, look)
+            .map_err(|error| TimeBoundError::Unreadable(path.clone(), error.to_string()))?;
         first = found
             .into_iter()
             .chain(first)

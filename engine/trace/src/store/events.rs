@@ -223,9 +223,11 @@ impl EventTable {
         {
             return FxHashSet::default();
         }
-        let writes =
-            |shape: &Shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target);
-        let is_write: TiVec<ShapeId, bool> = self.shapes().iter().map(writes).collect();
+        let is_write: TiVec<ShapeId, bool> = self
+            .shapes()
+            .iter()
+            .map(|shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target))
+            .collect();
         let written = self
             .calls_of_shapes(&is_write)
             .into_iter()

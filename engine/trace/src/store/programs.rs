@@ -69,9 +69,8 @@ impl ProgramIndex {
 
     /// The path of the program of a task at a moment. Before its first program, the path of the first.
     pub fn path_at(&self, task: TaskId, at_ns: i64) -> Text {
-        let first = || self.of(task).first().copied();
         self.at(task, at_ns)
-            .or_else(first)
+            .or_else(|| self.of(task).first().copied())
             .map_or(Text::NONE, |program| program.path)
     }
 

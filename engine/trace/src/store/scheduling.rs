@@ -105,8 +105,12 @@ impl Scheduling {
     /// Whether everything that happened in this range was recorded.
     pub fn covers(&self, start_ns: i64, end_ns: i64) -> bool {
         let (first_ns, last_ns) = self.range_ns;
-        let is_lost = |&(from_ns, to_ns): &(i64, i64)| from_ns < end_ns && start_ns < to_ns;
-        first_ns <= start_ns && end_ns <= last_ns && !self.lost.iter().any(is_lost)
+        first_ns <= start_ns
+            && end_ns <= last_ns
+            && !self
+                .lost
+                .iter()
+                .any(|&(from_ns, to_ns)| from_ns < end_ns && start_ns < to_ns)
     }
 
     /// The stretches of a thread that reach into a range, in order.

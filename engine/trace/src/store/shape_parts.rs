@@ -55,8 +55,12 @@ impl ShapeParts {
                 })
         });
         let of_shape: TiVec<ShapeId, u32> = of_shape.collect();
-        let class = |shape: &Shape| class_of(shape.syscall, texts.bytes(shape.target));
-        let classes = shapes.raw.par_iter().map(class).collect::<Vec<_>>().into();
+        let classes = shapes
+            .raw
+            .par_iter()
+            .map(|shape| class_of(shape.syscall, texts.bytes(shape.target)))
+            .collect::<Vec<_>>()
+            .into();
         let mut all = ShapeParts {
             is_rare: vec![false; parts.len()],
             of_shape,
@@ -81,8 +85,10 @@ impl ShapeParts {
                 .for_each(|&shape| counts[self.of_shape[shape] as usize] += 1);
             counts
         };
-        let none = || vec![0; self.parts.len()];
-        let counts = rows.par_chunks(ROWS_AT_ONCE).map(count).reduce(none, add);
+        let counts = rows
+            .par_chunks(ROWS_AT_ONCE)
+            .map(count)
+            .reduce(|| vec![0; self.parts.len()], add);
         let mut order: Vec<usize> = (0..counts.len()).collect();
         order.sort_unstable_by_key(|&part| (counts[part], part));
         let mut left = rows.len() / ROWS_PER_RARE_ROW;

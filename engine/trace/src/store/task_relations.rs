@@ -22,14 +22,14 @@ pub fn same_process(trace: &Trace, a: TaskId, b: TaskId) -> bool {
 
 /// A task, its creator, and so on. The number of steps is bounded in case the trace contains a cycle.
 pub fn creators(trace: &Trace, task: TaskId) -> impl Iterator<Item = TaskId> {
-    let up = |&task: &TaskId| {
+    std::iter::successors(Some(task), |&task| {
         trace
             .tasks
             .get(task)
             .map(|task| task.creator)
             .filter(|&up| up.index() < trace.tasks.len())
-    };
-    std::iter::successors(Some(task), up).take(64)
+    })
+    .take(64)
 }
 
 /// Whether two tasks have a creator in common, or one is the creator of the other.

@@ -358,11 +358,14 @@ impl Trace {
     /// The task of a capture that had this thread id at a moment.
     pub fn task_with_tid(&self, capture: u32, tid: i32, at_ns: i64) -> Option<TaskId> {
         let by_tid = self.by_tid.get_or_init(|| {
-            let of_task = |number: TaskId| {
-                let task = &self.tasks[number];
-                (task.capture, task.tid, task.birth_ns, number)
-            };
-            let mut all: Vec<_> = self.tasks.keys().map(of_task).collect();
+            let mut all: Vec<_> = self
+                .tasks
+                .keys()
+                .map(|number| {
+                    let task = &self.tasks[number];
+                    (task.capture, task.tid, task.birth_ns, number)
+                })
+                .collect();
             all.sort_unstable();
             all
         });

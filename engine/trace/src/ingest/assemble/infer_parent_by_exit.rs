@@ -201,11 +201,12 @@ impl Assembler<'_> {
 
     /// The first thread of the process of a task.
     pub(super) fn main(&self, task: TaskId) -> TaskId {
-        let is_main = |&task: &TaskId| {
-            let known: &Task = &self.trace.tasks[task];
-            !known.is_thread || known.creator == TaskId::NONE
-        };
-        creators(self.trace, task).find(is_main).unwrap_or(task)
+        creators(self.trace, task)
+            .find(|&task| {
+                let known: &Task = &self.trace.tasks[task];
+                !known.is_thread || known.creator == TaskId::NONE
+            })
+            .unwrap_or(task)
     }
 
     /// Threads that are known as such only now are of the processes of their creators.

@@ -15,7 +15,7 @@
 //! Settled at the end of the capture, like the kin of tasks.
 
 use crate::ingest::assemble::Assembler;
-use crate::store::event::{self, NONE};
+use crate::store::event::NONE;
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_THREAD_AFTER_EXIT_NS};
 use crate::store::index::{ShapeId, TaskId, TiVec};
 use crate::store::tasks::Task;
@@ -117,9 +117,11 @@ impl Assembler<'_> {
     /// The calls of this capture that do this and ended so, each with its task.
     fn rows_of(&self, action: Action, outcome: Outcome) -> Vec<(u32, TaskId)> {
         let events = &self.trace.events;
-        let is_it =
-            |shape: &event::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
-        let is_asked: TiVec<ShapeId, bool> = events.shapes().iter().map(is_it).collect();
+        let is_asked: TiVec<ShapeId, bool> = events
+            .shapes()
+            .iter()
+            .map(|shape| action_of(shape.syscall) == action && shape.outcome == outcome)
+            .collect();
         let rows = events
             .calls_of_shapes_from(self.capture.rows.start, &is_asked)
             .into_iter()

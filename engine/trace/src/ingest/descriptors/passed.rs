@@ -112,7 +112,6 @@ impl Descriptors {
             }
             None => None,
         };
-        let unknown = || vec![Text::NONE; call.fds.len()];
         if files.is_none() {
             let Passing {
                 at_ns: until_ns,
@@ -130,7 +129,11 @@ impl Descriptors {
                 },
             );
         }
-        self.receive(call.task, call.fds, &files.unwrap_or_else(unknown));
+        self.receive(
+            call.task,
+            call.fds,
+            &files.unwrap_or_else(|| vec![Text::NONE; call.fds.len()]),
+        );
     }
 
     fn receive(&mut self, task: OwnTask, fds: &[i32], files: &[Text]) {

@@ -116,11 +116,10 @@ impl<'files> ReadAhead<'files> {
             if let Some(chunk) = state.ready.remove(&(cell.file, cell.number)) {
                 return chunk;
             }
-            let is_same = |other: &Cell| (other.file, other.number) == (cell.file, cell.number);
             let own = state
                 .wanted
                 .iter()
-                .position(is_same)
+                .position(|other| (other.file, other.number) == (cell.file, cell.number))
                 .and_then(|at| state.wanted.remove(at));
             state = match own.or_else(|| state.wanted.pop_front()) {
                 Some(cell) => self.read_and_keep(state, cell, text),
@@ -147,11 +146,10 @@ impl<'files> ReadAhead<'files> {
 
     /// A chunk whose memory may have been used before.
     fn spare(&self, state: &mut AheadState) -> Chunk {
-        let new = || Chunk {
+        state.spare.pop().unwrap_or_else(|| Chunk {
             parsed: Parsed::of_capture(self.format),
             ..Chunk::default()
-        };
-        state.spare.pop().unwrap_or_else(new)
+        })
     }
 
     fn read_and_keep<'lock>(

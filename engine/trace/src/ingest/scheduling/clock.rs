@@ -117,11 +117,10 @@ impl Moments {
                 span(task.created_by).map(|span| found.births.insert(task.tid, span));
             }
             let rows = trace.rows_of(number);
-            let is_call = |row: &&u32| events.kind(**row) == EventKind::Call;
             let last = rows
                 .iter()
                 .rev()
-                .find(is_call)
+                .find(|row| events.kind(**row) == EventKind::Call)
                 .map(|&row| events.start_ns(row));
             let last = last.filter(|&ns| ns != NO_NS);
             if let Some(last_ns) = last.filter(|_| task.death_ns != NO_NS) {

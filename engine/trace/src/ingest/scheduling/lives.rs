@@ -3,7 +3,7 @@
 use crate::store::heuristics::MAX_EARLY_WAKE_NS;
 use crate::store::scheduling::{Alignment, Run, Scheduling, State, Stretch, Waker};
 use crate::store::trace::{Capture, Trace};
-use parsers::sched::{Comm, Context, Left, Named, SchedChange, SchedEvent};
+use parsers::sched::{Context, Left, Named, SchedChange, SchedEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of processors of Linux (`NR_CPUS`): a larger number is damage.
@@ -116,10 +116,8 @@ impl Lives {
         }
         if let Some(open) = self.open.remove(&to.tid) {
             let early = self.early.remove(&to.tid);
-            let is_of_this =
-                |&(woken_ns, _): &(i64, Waker)| open.since_ns - woken_ns <= MAX_EARLY_WAKE_NS;
             let waker = early
-                .filter(is_of_this)
+                .filter(|&(woken_ns, _)| open.since_ns - woken_ns <= MAX_EARLY_WAKE_NS)
                 .map_or(Waker::Unknown, |(_, waker)| waker);
             self.push(to.tid, open, at_ns, cpu, waker);
         }
@@ -181,8 +179,10 @@ impl Lives {
     }
 
     fn is_deputy(&self, tid: i32) -> bool {
-        let is_named = |comm: &Comm| DEPUTIES.iter().any(|name| comm.starts_with(name));
-        self.found.names.get(&tid).is_some_and(is_named)
+        self.found
+            .names
+            .get(&tid)
+            .is_some_and(|comm| DEPUTIES.iter().any(|name| comm.starts_with(name)))
     }
 
     fn name(&mut self, named: Named) {

@@ -321,13 +321,12 @@ fn among<'rows>(
     wanted: bool,
 ) -> Result<Test<'rows>, Unfit> {
     if let Bound::Words(_) | Bound::Loose(_) | Bound::Lists(_) | Bound::Word(_) = operand {
-        let word = |value: &Expr| match value {
-            Expr::Text(text) => Ok(text.clone()),
-            _ => Err(Unfit::Types("a text is needed")),
-        };
         let values = values
             .iter()
-            .map(word)
+            .map(|value| match value {
+                Expr::Text(text) => Ok(text.clone()),
+                _ => Err(Unfit::Types("a text is needed")),
+            })
             .collect::<Result<Vec<String>, Unfit>>()?;
         return texts(
             operand,

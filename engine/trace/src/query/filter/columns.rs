@@ -54,28 +54,22 @@ impl RowSource for Table {
             Values::Int(values) => {
                 ColumnValues::Int(Box::new(|row| values.get(row as usize).copied().flatten()))
             }
-            Values::Float(values) => {
-                let finite = |row: u32| {
-                    values
-                        .get(row as usize)
-                        .copied()
-                        .flatten()
-                        .filter(|value| value.is_finite())
-                };
-                ColumnValues::Float(Box::new(finite))
-            }
+            Values::Float(values) => ColumnValues::Float(Box::new(|row| {
+                values
+                    .get(row as usize)
+                    .copied()
+                    .flatten()
+                    .filter(|value| value.is_finite())
+            })),
             Values::Bool(values) => {
                 ColumnValues::Bool(Box::new(|row| values.get(row as usize).copied().flatten()))
             }
-            Values::List(values) => {
-                let list = |row: u32| {
-                    values
-                        .get(row as usize)
-                        .map(Vec::as_slice)
-                        .filter(|list| !list.is_empty())
-                };
-                ColumnValues::Lists(Box::new(list))
-            }
+            Values::List(values) => ColumnValues::Lists(Box::new(|row| {
+                values
+                    .get(row as usize)
+                    .map(Vec::as_slice)
+                    .filter(|list| !list.is_empty())
+            })),
             Values::Text { keys, words } => ColumnValues::Words(TextValues {
                 numbers: words.len(),
                 of: Box::new(|row| keys.get(row as usize).copied().unwrap_or(NONE)),
