@@ -125,7 +125,6 @@ fn judgement(trace: &Trace, row: &Compared) -> &'static str {
         return "right";
     }
     // These waits are more than one call: no single wake-up ends them.
-    let is_composed = |edge: Edge| matches!(edge.how, WakeKind::Poll | WakeKind::Beside);
     match (row.verdict, row.edge) {
         (_, Some(edge)) if is_composed(edge) => "open",
         (Verdict::NotCovered | Verdict::Unknown, _) => "open",
@@ -136,6 +135,10 @@ fn judgement(trace: &Trace, row: &Compared) -> &'static str {
         (Verdict::NotBlocked | Verdict::Outside(_) | Verdict::Interrupt, Some(_)) => "invented",
         (Verdict::NotBlocked | Verdict::Outside(_) | Verdict::Interrupt, None) => "right",
     }
+}
+
+fn is_composed(edge: Edge) -> bool {
+    matches!(edge.how, WakeKind::Poll | WakeKind::Beside)
 }
 
 fn table(trace: &Trace, on_path: &PathOfCalls, rows: &[Compared]) -> Table {

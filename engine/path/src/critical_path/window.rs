@@ -275,7 +275,6 @@ fn living_root(
     capture: &Capture,
     completed: Option<(TaskId, i64)>,
 ) -> Option<TaskId> {
-    let lives = |task: &Task| task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
     let is_living = |task: TaskId| trace.tasks.get(task).is_some_and(lives);
     let last = completed
         .map(|(root, _)| root)
@@ -288,6 +287,10 @@ fn living_root(
     };
     last.or_else(other)
         .or_else(|| first().map(|(task, _)| task))
+}
+
+fn lives(task: &Task) -> bool {
+    task.death_ns == NO_NS && task.ended.is_none() && !task.superseded
 }
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else

@@ -159,27 +159,30 @@ pub(super) fn split_unit(name: &str) -> Option<(&str, i64)> {
 
 /// `7.6`, `7,6`, `1,532`, and what follows.
 fn number(text: &str) -> Option<(f64, &str)> {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(text);
+    let whole = leading_digits(text);
     let (head, mut rest) = text.split_at_checked(whole).filter(|_| whole > 0)?;
     let mut printed = head.to_owned();
     while let Some(group) = rest
         .strip_prefix(',')
-        .filter(|group| digits(group) == 3 && whole <= 3)
+        .filter(|group| leading_digits(group) == 3 && whole <= 3)
     {
         printed.push_str(&group[..3]);
         rest = &group[3..];
     }
     if let Some(fraction) = rest
         .strip_prefix(['.', ','])
-        .filter(|fraction| digits(fraction) > 0)
+        .filter(|fraction| leading_digits(fraction) > 0)
     {
-        let end = digits(fraction);
+        let end = leading_digits(fraction);
         printed.push('.');
         printed.push_str(&fraction[..end]);
         rest = &fraction[end..];
     }
     Some((printed.parse().ok()?, rest))
+}
+
+fn leading_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
 /// The unit that a text begins with, and what follows.
@@ -208,11 +211,10 @@ fn clock(text: &str, start: usize) -> Option<Amount> {
     let mut parts = whole.splitn(3, ':');
     let (hours, minutes, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let (seconds, rest) = number(rest)?;
-    let is_part = |part: &str| {
-        (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let fits =
-        is_part(hours) && is_part(minutes) && seconds < 60.0 && !rest.starts_with([':', '.', '-']);
+    let fits = is_part_of_time(hours)
+        && is_part_of_time(minutes)
+        && seconds < 60.0
+        && !rest.starts_with([':', '.', '-']);
     if !fits {
         return None;
     }
@@ -222,6 +224,10 @@ fn clock(text: &str, start: usize) -> Option<Amount> {
         dur_ns,
         at: start..text.len() - rest.len(),
     })
+}
+
+fn is_part_of_time(part: &str) -> bool {
+    (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -175,13 +175,15 @@ pub fn is_last(text: &str) -> bool {
 
 /// Whether a message with this word ends what began with that one: `Stopped` and `Stopping`, `finished` and any.
 fn ends(verb: &str, begun: &str) -> bool {
-    let stem =
-        |word: &str, suffix: &str| word.to_lowercase().strip_suffix(suffix).map(str::to_owned);
     let is_same =
         stem(verb, "ed").is_some_and(|stem_of_end| stem(begun, "ing") == Some(stem_of_end));
     is_same
         || is_one_of(verb, ENDS)
         || is_one_of(verb, LAST_ENDS) && !begun.to_lowercase().ends_with("ing")
+}
+
+fn stem(word: &str, suffix: &str) -> Option<String> {
+    word.to_lowercase().strip_suffix(suffix).map(str::to_owned)
 }
 
 fn is_one_of(word: &str, words: &[&str]) -> bool {

@@ -299,14 +299,12 @@ struct Words<'text> {
 
 impl<'text> Words<'text> {
     fn around(message: &'text str, amount: &Amount) -> Words<'text> {
-        let is_between =
-            |letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '\'');
         let word = |word: &str| word.to_lowercase();
         let (before, after) = (&message[..amount.at.start], &message[amount.at.end..]);
-        let parts = |text: &'text str| text.split(is_between).filter(|part| !part.is_empty());
+        let parts = |text: &'text str| text.split(separates_words).filter(|part| !part.is_empty());
         Words {
             before: before
-                .rsplit(is_between)
+                .rsplit(separates_words)
                 .filter(|part| !part.is_empty())
                 .take(MAX_WORDS)
                 .map(word)
@@ -392,7 +390,6 @@ impl<'text> Words<'text> {
     }
 
     fn is_planned(&self, cue: &str, earlier: &[String]) -> bool {
-        let is_plan = |word: &String| PLANS.contains(&word.as_str());
         match cue {
             // `timed out after 5 s, waiting`: only what precedes the number counts.
             "after" => earlier
@@ -401,14 +398,14 @@ impl<'text> Words<'text> {
             "for" => {
                 let is_over = self.has(&["been", "still", "already"])
                     || earlier.iter().any(|word| word == "waited");
-                earlier.first().is_some_and(is_plan) && !is_over
+                earlier.first().is_some_and(|word| is_plan(word)) && !is_over
             }
             // The nearer of the two counts: `refused, will retry in`, `retry finished in`.
             _ => earlier
                 .iter()
                 .take(6)
                 .find(|word| is_plan(word) || is_past(word))
-                .is_some_and(is_plan),
+                .is_some_and(|word| is_plan(word)),
         }
     }
 
@@ -452,6 +449,14 @@ impl<'text> Words<'text> {
     }
 }
 
+fn is_plan(word: &str) -> bool {
+    PLANS.contains(&word)
+}
+
+fn separates_words(letter: char) -> bool {
+    !(letter.is_alphanumeric() || letter == '_' || letter == '\'')
+}
+
 /// Names of attributes that are a duration whatever precedes it: `request_duration_ms`, `query_time`.
 const LAST_PARTS: &[&str] = &[
     "took", "taken", "duration", "latency", "elapsed", "runtime", "waited",
@@ -461,10 +466,6 @@ const LAST_PARTS: &[&str] = &[
 fn is_name_of_time(name: &str) -> bool {
     let name = split_unit(name).map_or(name, |(name, _)| name);
     let parts: Vec<&str> = name.split('_').filter(|part| !part.is_empty()).collect();
-    let is_percentile = |part: &&str| {
-        part.strip_prefix('p')
-            .is_some_and(|rest| rest.parse::<u32>().is_ok())
-    };
     if parts
         .iter()
         .any(|part| LIMITS.contains(part) || is_percentile(part) || *part == "total")
@@ -476,6 +477,11 @@ fn is_name_of_time(name: &str) -> bool {
         [.., last] => LAST_PARTS.contains(last),
         [] => false,
     }
+}
+
+fn is_percentile(part: &&str) -> bool {
+    part.strip_prefix('p')
+        .is_some_and(|rest| rest.parse::<u32>().is_ok())
 }
 
 /// Whether words before a number report an end: `finished`, `3 passed`, `gave up`.

@@ -69,7 +69,6 @@ pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
     };
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
     // Ties are ordered by the first piece, which is by task and then by first event.
-    let order = |group: &Aggregate| (Reverse(group.exclusive_ns), group.first);
     let most = query.most.unwrap_or(usize::MAX);
     if most < groups.len() {
         groups.select_nth_unstable_by_key(most, order);
@@ -77,6 +76,10 @@ pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
     }
     groups.sort_unstable_by_key(order);
     table(trace, pieces, &groups, true, None)
+}
+
+fn order(group: &Aggregate) -> (Reverse<i64>, u32) {
+    (Reverse(group.exclusive_ns), group.first)
 }
 
 /// Time on the path of all programs with one name.
@@ -232,7 +235,6 @@ fn folded(
     keys: &[GroupKey],
 ) -> Vec<Aggregate> {
     let folding = Aggregator::new(trace, pieces, keys);
-    let is_large = |bounds: &[usize]| bounds[1] - bounds[0] >= MIN_LARGE;
     let of_group = |seen: &mut _, bounds: &[usize]| {
         // All cores aggregate these, one after the other.
         let places = if is_large(bounds) {
@@ -258,6 +260,10 @@ fn folded(
         });
     }
     groups
+}
+
+fn is_large(bounds: &[usize]) -> bool {
+    bounds[1] - bounds[0] >= MIN_LARGE
 }
 
 fn table(

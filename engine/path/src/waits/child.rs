@@ -94,9 +94,9 @@ impl Children {
                 )
             },
         );
-        let has_call = |task: &Task| task.created_by < trace.events.len();
-        let awaited =
-            |task: &Task| has_call(task) && (task.vfork || waits_for_exec(trace, task.created_by));
+        let awaited = |task: &Task| {
+            has_call(trace, task) && (task.vfork || waits_for_exec(trace, task.created_by))
+        };
         let vforked = trace
             .tasks
             .iter_enumerated()
@@ -344,6 +344,10 @@ impl Children {
             sure: Confidence::Measured,
         })
     }
+}
+
+fn has_call(trace: &Trace, task: &Task) -> bool {
+    task.created_by < trace.events.len()
 }
 
 fn edge(call: &Waiting<'_>, task: TaskId, sure: Confidence) -> Edge {

@@ -130,13 +130,7 @@ impl ShapeEffects {
 
     /// For each shape, whether the walk examines its calls.
     pub(super) fn looks(&self) -> TiVec<ShapeId, WhenToCheck> {
-        let look = |known: &ShapeFacts| match known {
-            known if known.is_quick_write() => WhenToCheck::Long,
-            known if !known.works || known.may_vfork => WhenToCheck::Always,
-            known if known.may_end_poll => WhenToCheck::Checks,
-            _ => WhenToCheck::Never,
-        };
-        self.known.iter().map(look).collect()
+        self.known.iter().map(when_to_check).collect()
     }
 
     /// The rows of calls with evidence about the waits of others, in order.
@@ -172,6 +166,15 @@ impl ShapeEffects {
     pub(super) fn found_end(&self, trace: &Trace, row: u32) -> bool {
         let known = self.of(trace, row);
         known.reset || (known.named == Some(Wait::Read) && trace.events.ret(row) == 0)
+    }
+}
+
+fn when_to_check(known: &ShapeFacts) -> WhenToCheck {
+    match known {
+        known if known.is_quick_write() => WhenToCheck::Long,
+        known if !known.works || known.may_vfork => WhenToCheck::Always,
+        known if known.may_end_poll => WhenToCheck::Checks,
+        _ => WhenToCheck::Never,
     }
 }
 

@@ -68,21 +68,14 @@ pub(super) fn fifos(
     }
     let mut found = by_opens(trace, &opens);
     let opened: FxHashSet<Text> = opens.iter().map(|&row| trace.events.target(row)).collect();
-    let is_path = |row: u32| {
-        trace
-            .events
-            .texts
-            .bytes(trace.events.target(row))
-            .starts_with(b"/")
-    };
-    let is_espipe = |row: u32| trace.events.texts.bytes(trace.events.shape(row).errno) == b"ESPIPE";
     found.extend(failed.into_iter().filter(|&row| {
-        opened.contains(&trace.events.target(row)) || (is_espipe(row) && is_path(row))
+        opened.contains(&trace.events.target(row))
+            || (failed_with_espipe(trace, row) && is_path(trace, row))
     }));
     let fifos = trace.events.facts.all::<IsFifo>().iter();
     found.extend(fifos.map(|&(row, ())| row).filter(|&row| {
         let target = trace.events.shape(row).target;
-        is_path(row)
+        is_path(trace, row)
             && !told[target.0 as usize].refuted
             && !addresses.contains(&target)
             && may_be_fifo(trace.events.texts.bytes(target))
@@ -97,6 +90,18 @@ pub(super) fn fifos(
             .map(|&row| trace.events.shape(row).target)
             .collect(),
     }
+}
+
+fn failed_with_espipe(trace: &Trace, row: u32) -> bool {
+    trace.events.texts.bytes(trace.events.shape(row).errno) == b"ESPIPE"
+}
+
+fn is_path(trace: &Trace, row: u32) -> bool {
+    trace
+        .events
+        .texts
+        .bytes(trace.events.target(row))
+        .starts_with(b"/")
 }
 
 impl FifoUse {
@@ -200,10 +205,11 @@ fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
 
 /// Whether an open waits for another one at a fifo: only for the opposite side. An open for both sides does not block.
 pub(super) fn are_two_sides(trace: &Trace, waiter: u32, other: u32) -> bool {
-    let access = |row: u32| {
-        let access = trace.events.facts.get::<OpenedFor>(row);
-        access.copied().unwrap_or(Access::Reads)
-    };
-    let waits_as = access(waiter);
-    waits_as != Access::Both && access(other) != waits_as
+    let waits_as = access(trace, waiter);
+    waits_as != Access::Both && access(trace, other) != waits_as
+}
+
+fn access(trace: &Trace, row: u32) -> Access {
+    let access = trace.events.facts.get::<OpenedFor>(row);
+    access.copied().unwrap_or(Access::Reads)
 }

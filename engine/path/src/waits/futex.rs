@@ -168,14 +168,11 @@ impl Futexes {
     fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task)?;
         let process = (task.capture, task.pid);
-        let by_wake = |task: TaskId| {
-            let known = call.trace.tasks.get(task);
-            known.is_some_and(|task| task.thread_by_wake)
-        };
         let at = |address: Text, sure: Confidence| {
             let rows = self.wakes.get(&(process, address))?;
             let row = call.last_begun_inside(rows, |_| true)?;
-            let is_guess = by_wake(call.task) || by_wake(call.trace.events.task(row));
+            let is_guess = is_thread_by_wake(call, call.task)
+                || is_thread_by_wake(call, call.trace.events.task(row));
             let sure = if is_guess { Confidence::Inferred } else { sure };
             Some(call.edge(row, WakeKind::Futex, sure))
         };
@@ -321,6 +318,11 @@ impl Futexes {
     }
 }
 
+fn is_thread_by_wake(call: &Waiting<'_>, task: TaskId) -> bool {
+    let known = call.trace.tasks.get(task);
+    known.is_some_and(|task| task.thread_by_wake)
+}
+
 /// Whether the creator of a task is unknown.
 fn is_stray(task: &Task) -> bool {
     task.creator == TaskId::NONE && !task.is_thread
@@ -328,10 +330,13 @@ fn is_stray(task: &Task) -> bool {
 
 /// The task that all threads of a task's process descend from, as far as the trace shows.
 fn main_of(trace: &Trace, task: TaskId) -> TaskId {
-    let is_thread = |&number: &TaskId| trace.tasks.get(number).is_some_and(|task| task.is_thread);
     creators(trace, task)
-        .find(|number| !is_thread(number))
+        .find(|number| !is_thread(trace, number))
         .unwrap_or(task)
+}
+
+fn is_thread(trace: &Trace, &number: &TaskId) -> bool {
+    trace.tasks.get(number).is_some_and(|task| task.is_thread)
 }
 
 /// The id of one of these threads, if a wait expects it at its address.

@@ -25,6 +25,7 @@ use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
+use trace::store::events::EventTable;
 use trace::store::heuristics::{MAX_CALLS_OF_REQUEST, MIN_SERVING_SHARE};
 use trace::store::index::TaskId;
 use trace::store::trace::Trace;
@@ -74,15 +75,18 @@ fn idles(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
             && shapes.of(trace, row).wait == Some(Wait::Poll)
             && (events.requested_ns(row) == asked_ns || is_timer(shapes, call, row))
     };
-    let works = |row: u32| events.bytes(row).is_some_and(|bytes| bytes > 0);
     let until_work = |rows: &mut dyn Iterator<Item = &u32>| {
         let near = rows
             .take(CALLS_BETWEEN_WAITS)
-            .take_while(|&&row| !works(row));
+            .take_while(|&&row| !moves_data(events, row));
         near.filter(is_equal).count() > 0
     };
     let next = rows.get(call.at + 1..).unwrap_or(&[]);
     until_work(&mut next.iter()) || until_work(&mut rows[..call.at].iter().rev())
+}
+
+fn moves_data(events: &EventTable, row: u32) -> bool {
+    events.bytes(row).is_some_and(|bytes| bytes > 0)
 }
 
 /// Whether this wait, too, came to its limit, and both are for the same set of descriptors.

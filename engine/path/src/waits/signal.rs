@@ -19,6 +19,7 @@ use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 use trace::store::event::EventKind;
+use trace::store::events::EventTable;
 use trace::store::task_relations::{creators, related};
 use trace::store::trace::Trace;
 
@@ -159,10 +160,13 @@ impl Signals {
 fn is_sent_like(trace: &Trace, row: u32, breaker: &Breaker) -> bool {
     let events = &trace.events;
     let (sent, got) = (events.shape(row).op, breaker.name);
-    let is_named = |name: Text| events.texts.bytes(name).starts_with(b"SIG");
-    let other = is_named(sent) && is_named(got) && sent != got;
+    let other = is_signal_name(events, sent) && is_signal_name(events, got) && sent != got;
     let sender = || trace.tasks.get(events.task(row)).map(|task| task.pid);
     !other && (breaker.from == NO_ID || sender() == Some(breaker.from))
+}
+
+fn is_signal_name(events: &EventTable, name: Text) -> bool {
+    events.texts.bytes(name).starts_with(b"SIG")
 }
 
 /// Whether a signal to a process group, or to a process not named by its id, may have reached the waiter.

@@ -336,12 +336,15 @@ impl Streams {
 /// The source of a call's bytes, and their destination, if it has one. The source of sendfile is a file: the order of
 /// the two arguments differs between systems.
 pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, [Option<Text>; 2]) {
-    let some = |text: Text| text.is_some().then_some(text);
-    let (target, sink) = (some(events.target(row)), some(events.sink(row)));
+    let (target, sink) = (known_text(events.target(row)), known_text(events.sink(row)));
     match events.action(row) {
         Action::SendsFile => (None, [sink, target]),
         _ => (target, [sink, None]),
     }
+}
+
+fn known_text(text: Text) -> Option<Text> {
+    text.is_some().then_some(text)
 }
 
 /// The last matching writer.

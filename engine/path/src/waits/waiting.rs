@@ -131,18 +131,16 @@ impl Waiting<'_> {
         let events = &self.trace.events;
         let calls = self.calls_after().take(CALLS_BEHIND_POLL);
         // An interpreter acquires its lock before it continues.
-        let of_file =
-            |known: &ShapeFacts| known.wait == Some(Wait::Read) && known.class == Class::Disk;
         let named = |row: u32| {
             Some(shapes.of(self.trace, row))
-                .filter(|known| !of_file(known))?
+                .filter(|known| !waits_for_file(known))?
                 .named
         };
         let waits = calls.filter_map(|row| Some((row, named(row)?)));
         // The task may poll again before it reads.
-        let is_look = |row: u32| events.requested_ns(row) == Some(0);
-        let mut waits = waits
-            .filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));
+        let mut waits = waits.filter(|&(row, wait)| {
+            wait != Wait::Lock && !(wait == Wait::Poll && returns_at_once(events, row))
+        });
         let (row, wait) =
             waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
@@ -240,6 +238,14 @@ impl Waiting<'_> {
             sure,
         }
     }
+}
+
+fn returns_at_once(events: &EventTable, row: u32) -> bool {
+    events.requested_ns(row) == Some(0)
+}
+
+fn waits_for_file(known: &ShapeFacts) -> bool {
+    known.wait == Some(Wait::Read) && known.class == Class::Disk
 }
 
 /// The rows after the handler of a signal, if it has a handler that returns.

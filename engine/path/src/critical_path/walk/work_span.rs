@@ -152,11 +152,8 @@ impl WorkSpan {
     /// The last call before its rows, and its place among the task's.
     fn call_before(&self, trace: &Trace) -> Option<(usize, u32)> {
         let rows = trace.rows_of(self.task).get(..self.rows.start)?;
-        let is_call = |row: u32| {
-            trace.events.kind(row) == EventKind::Call && trace.events.start_ns(row) != NO_NS
-        };
         rows.iter()
-            .rposition(|&row| is_call(row))
+            .rposition(|&row| is_timed_call(trace, row))
             .map(|at| (at, rows[at]))
     }
 
@@ -243,4 +240,8 @@ impl WorkSpan {
             .map_or(until_ns, |&row| events.start_ns(row).min(until_ns));
         Some((events.start_ns(stop), goes_on_ns))
     }
+}
+
+fn is_timed_call(trace: &Trace, row: u32) -> bool {
+    trace.events.kind(row) == EventKind::Call && trace.events.start_ns(row) != NO_NS
 }

@@ -149,7 +149,6 @@ impl<'all> Aggregator<'all> {
     /// Marks with no value counted.
     pub(super) fn seen(&self) -> SeenValues {
         // Zeroed by the system where they are used, if they are large.
-        let marks = |values: usize| AtomicU32::new_vec_zeroed(values).unwrap_or_default();
         SeenValues {
             group: 0,
             targets: marks(self.trace.events.texts.len()),
@@ -228,6 +227,10 @@ impl<'all> Aggregator<'all> {
         }
         part
     }
+}
+
+fn marks(values: usize) -> Vec<AtomicU32> {
+    AtomicU32::new_vec_zeroed(values).unwrap_or_default()
 }
 
 /// Marks each value with the number of the last group that counted it.

@@ -28,31 +28,9 @@ impl Changes {
 
     /// The changes that a watch requests.
     pub(in crate::waits) fn asked(mask: &[u8]) -> Changes {
-        let of_word = |word: &[u8]| {
-            let word = word
-                .strip_prefix(b"IN_")
-                .or_else(|| word.strip_prefix(b"FAN_"))
-                .unwrap_or(b"");
-            match word {
-                b"ACCESS" => Changes::ACCESS,
-                b"MODIFY" => Changes::MODIFY,
-                b"ATTRIB" => Changes::ATTRIB,
-                b"CLOSE_WRITE" => Changes::CLOSE_WRITE,
-                b"CLOSE_NOWRITE" => Changes::CLOSE_NOWRITE,
-                b"CLOSE" => Changes::CLOSE,
-                b"OPEN" | b"OPEN_EXEC" => Changes::OPEN,
-                b"MOVED_FROM" | b"MOVE_SELF" => Changes::MOVED_FROM,
-                b"MOVED_TO" => Changes::MOVED_TO,
-                b"MOVE" | b"RENAME" => Changes::MOVED_FROM.with(Changes::MOVED_TO),
-                b"CREATE" => Changes::CREATE,
-                b"DELETE" | b"DELETE_SELF" => Changes::DELETE,
-                b"ALL_EVENTS" => Changes::ALL,
-                _ => Changes::NONE,
-            }
-        };
         let known = mask
             .split(|&byte| byte == b'|')
-            .map(of_word)
+            .map(change_of_word)
             .fold(Changes::NONE, Changes::with);
         // A number, or the start of a truncated list: it may be any change.
         if known.is_empty() || mask.len() >= CUT_BYTES {
@@ -125,5 +103,28 @@ impl Changes {
 
     pub(super) fn replaces(self) -> bool {
         self.meets(Changes::REPLACE)
+    }
+}
+
+fn change_of_word(word: &[u8]) -> Changes {
+    let word = word
+        .strip_prefix(b"IN_")
+        .or_else(|| word.strip_prefix(b"FAN_"))
+        .unwrap_or(b"");
+    match word {
+        b"ACCESS" => Changes::ACCESS,
+        b"MODIFY" => Changes::MODIFY,
+        b"ATTRIB" => Changes::ATTRIB,
+        b"CLOSE_WRITE" => Changes::CLOSE_WRITE,
+        b"CLOSE_NOWRITE" => Changes::CLOSE_NOWRITE,
+        b"CLOSE" => Changes::CLOSE,
+        b"OPEN" | b"OPEN_EXEC" => Changes::OPEN,
+        b"MOVED_FROM" | b"MOVE_SELF" => Changes::MOVED_FROM,
+        b"MOVED_TO" => Changes::MOVED_TO,
+        b"MOVE" | b"RENAME" => Changes::MOVED_FROM.with(Changes::MOVED_TO),
+        b"CREATE" => Changes::CREATE,
+        b"DELETE" | b"DELETE_SELF" => Changes::DELETE,
+        b"ALL_EVENTS" => Changes::ALL,
+        _ => Changes::NONE,
     }
 }

@@ -22,9 +22,9 @@ use crate::waits::shape_facts::ShapeFacts;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::Wakers;
 use crate::waits::wakers::poll_loops::search::is_step;
-use parsers::NO_NS;
 use parsers::facts::Timeout;
 use parsers::syscalls::Wait;
+use parsers::{NO_NS, Text};
 use trace::store::heuristics::MAX_CALLS_BETWEEN_CHECKS;
 use trace::store::index::TaskId;
 use trace::store::spans::Span;
@@ -268,10 +268,8 @@ impl<'call> Success<'call> {
         let Waiting {
             trace, task, span, ..
         } = self.call;
-        let command = |task: TaskId, at_ns: i64| {
-            program_at(&trace.tasks, task, at_ns).map(|program| (program.path, program.argv))
-        };
-        command(child, trace.events.start_ns(row)) == command(task, span.start_ns)
+        command_at(trace, child, trace.events.start_ns(row))
+            == command_at(trace, task, span.start_ns)
     }
 
     /// Whether a call is a sleep, or waits for a child that sleeps.
@@ -335,6 +333,10 @@ impl<'call> Success<'call> {
                 })
         })
     }
+}
+
+fn command_at(trace: &Trace, task: TaskId, at_ns: i64) -> Option<(Text, Text)> {
+    program_at(&trace.tasks, task, at_ns).map(|program| (program.path, program.argv))
 }
 
 /// When a process created the child that this task is or descends from.

@@ -188,10 +188,17 @@ fn listener(producers: &Producers, call: &Waiting<'_>, poller: TaskId) -> Option
 fn is_bound_for(trace: &Trace, bind: u32, connect: u32) -> bool {
     let address = |row: u32| trace.events.texts.bytes(trace.events.target(row));
     let (bound, asked) = (address(bind), address(connect));
-    let port =
-        |address: &[u8]| memchr::memrchr(b':', address).map(|colon| address[colon + 1..].to_vec());
-    let is_any = |address: &[u8]| address.starts_with(b"0.0.0.0:") || address.starts_with(b"[::]:");
-    bound == asked || (is_any(bound) && port(bound) == port(asked)) || is_same_path(asked, bound)
+    bound == asked
+        || (is_any_address(bound) && port(bound) == port(asked))
+        || is_same_path(asked, bound)
+}
+
+fn is_any_address(address: &[u8]) -> bool {
+    address.starts_with(b"0.0.0.0:") || address.starts_with(b"[::]:")
+}
+
+fn port(address: &[u8]) -> Option<Vec<u8>> {
+    memchr::memrchr(b':', address).map(|colon| address[colon + 1..].to_vec())
 }
 
 /// The task that removed a process: the last one that waited for it, or the process itself.
