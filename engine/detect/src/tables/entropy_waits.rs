@@ -20,6 +20,7 @@ use parsers::{DurKind, Text};
 use path::logs::entropy::{Entropy, continues, entropy};
 use rustc_hash::FxHashMap;
 use trace::parallel;
+use trace::store::events::EventTable;
 use trace::store::heuristics::{MAX_BYSTANDERS, MAX_RESUME_NS};
 use trace::store::index::{ShapeId, TaskId};
 
@@ -90,16 +91,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 pub(super) fn awaited_source(context: &TableContext<'_>, row: u32) -> Option<Text> {
     let events = &context.trace.events;
     let polled = events.polled(row);
-    let delivers = |target: Text| BLOCKING_FILES.contains(&events.texts.bytes(target));
     match polled {
-        [] => Some(events.target(row)).filter(|&target| delivers(target)),
+        [] => Some(events.target(row)).filter(|&target| is_blocking_file(events, target)),
         // Descriptors without a known name may be what it waits for.
         &[first, ..] if polled.len() == fds(context, row) => polled
             .iter()
-            .all(|&target| delivers(target))
+            .all(|&target| is_blocking_file(events, target))
             .then_some(first),
         _ => None,
     }
+}
+
+fn is_blocking_file(events: &EventTable, target: Text) -> bool {
+    BLOCKING_FILES.contains(&events.texts.bytes(target))
 }
 
 /// The number of descriptors that a poll waits for.
@@ -224,13 +228,12 @@ fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut Tab
     let Some((&first, &last)) = wait.rows.first().zip(wait.rows.last()) else {
         return;
     };
-    let message = |row: Option<u32>| row.map_or(Text::NONE, |row| events.target(row));
     let sum: CallStats = grouping::sum(context, &wait.rows);
     let row = TableRow {
         group: ProcessesOf::NoProcess { capture },
         syscall: Text::NONE,
-        target: message(wait.lack),
-        until: message(wait.ready),
+        target: message(events, wait.lack),
+        until: message(events, wait.ready),
         sum: CallStats {
             first_row: wait.lack.unwrap_or(first),
             last_row: wait.ready.unwrap_or(last),
@@ -238,4 +241,8 @@ fn write(context: &TableContext<'_>, capture: u32, wait: Wait, builder: &mut Tab
         },
     };
     builder.add(row, Provenance::Rows(wait.rows));
+}
+
+fn message(events: &EventTable, row: Option<u32>) -> Text {
+    row.map_or(Text::NONE, |row| events.target(row))
 }

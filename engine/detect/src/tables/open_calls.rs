@@ -197,10 +197,6 @@ fn works(context: &TableContext<'_>, call: &OpenCall) -> bool {
 /// line may be the last one, and a truncated file may end in any call.
 fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
     let is_open = |task: TaskId| open.iter().any(|other| other.task == task);
-    let has_ended = |task: TaskId| {
-        let known = &context.trace.tasks[task];
-        known.death_ns != NO_NS || known.ended.is_some() || known.superseded
-    };
     works(context, call)
         && call.killed_by.is_none()
         && context.capture_of(call.task).is_some_and(|capture| {
@@ -210,12 +206,17 @@ fn ends_capture(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) 
                     && (creates
                         || capture
                             .task_ids()
-                            .any(|task| task != call.task && !has_ended(task)));
+                            .any(|task| task != call.task && !has_ended(context, task)));
             !lacks_lines
                 && capture
                     .task_ids()
-                    .all(|task| is_open(task) || has_ended(task))
+                    .all(|task| is_open(task) || has_ended(context, task))
         })
+}
+
+fn has_ended(context: &TableContext<'_>, task: TaskId) -> bool {
+    let known = &context.trace.tasks[task];
+    known.death_ns != NO_NS || known.ended.is_some() || known.superseded
 }
 
 /// What a call waits for. Reads from a disk do not hang, and a write waits for its reader.

@@ -140,14 +140,17 @@ fn common(here: &[Probe], next: &[Probe]) -> Option<ProbeKey> {
     let both = here
         .iter()
         .filter(|probe| next.iter().any(|other| other.key == probe.key));
-    let rank = |probe: &Probe| match (probe.kind, probe.failed) {
+    both.max_by_key(|probe| rank(probe)).map(|probe| probe.key)
+}
+
+fn rank(probe: &Probe) -> i32 {
+    match (probe.kind, probe.failed) {
         (ProbeKind::Command, _) => 4,
         (ProbeKind::Attempt, true) => 3,
         (_, true) => 2,
         (ProbeKind::Attempt, false) => 0,
         (_, false) => 1,
-    };
-    both.max_by_key(|probe| rank(probe)).map(|probe| probe.key)
+    }
 }
 
 fn of_run(

@@ -378,21 +378,22 @@ fn is_consumer(context: &TableContext<'_>, series: &Series, row: u32, task: Task
 
 /// Whether the task makes no other call from the first poll to the last, apart from those that cannot take anything.
 fn is_bare(context: &TableContext<'_>, series: &Series) -> bool {
-    let counts = |row: u32| {
-        !matches!(
-            context.trace.events.action(row),
-            Action::ReadsClock
-                | Action::RegistersPoll
-                | Action::ReturnsPid
-                | Action::ReturnsFromHandler
-                | Action::HandlesSignals
-                | Action::Yields
-        )
-    };
-    let within = context
-        .calls_of(series.task)
-        .filter(|&row| (series.first_row..=series.last_row).contains(&row) && counts(row));
+    let within = context.calls_of(series.task).filter(|&row| {
+        (series.first_row..=series.last_row).contains(&row) && counts_as_call(context, row)
+    });
     within.take(series.polls + 1).count() == series.polls
+}
+
+fn counts_as_call(context: &TableContext<'_>, row: u32) -> bool {
+    !matches!(
+        context.trace.events.action(row),
+        Action::ReadsClock
+            | Action::RegistersPoll
+            | Action::ReturnsPid
+            | Action::ReturnsFromHandler
+            | Action::HandlesSignals
+            | Action::Yields
+    )
 }
 
 fn write(context: &TableContext<'_>, series: &Series, builder: &mut TableBuilder<'_>) {

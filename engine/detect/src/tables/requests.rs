@@ -149,8 +149,6 @@ impl OfTask {
             ..OfTask::default()
         };
         // Threads that wait for one another do so very often.
-        let is_other_wait =
-            |kind: SocketCall| matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll);
         for (row, kind) in sockets
             .deeds
             .calls(context, task)
@@ -399,6 +397,10 @@ impl OfTask {
         peers.sort_unstable_by_key(|(name, peer)| (peer.rows.first().copied(), *name));
         peers
     }
+}
+
+fn is_other_wait(kind: SocketCall) -> bool {
+    matches!(kind, SocketCall::Waits(wait) if wait != Wait::Poll)
 }
 
 /// Whether a poll waits for other peers than this one, as far as all of its descriptors have a name.

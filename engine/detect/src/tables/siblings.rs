@@ -141,20 +141,21 @@ fn parents_that_may_reach(
 
 /// Drops children that are the same pause again: a loop that sleeps between its steps does not want them side by side.
 fn leave_out_rhythm(context: &TableContext<'_>, pauses: &FxHashSet<TaskId>, group: &mut Siblings) {
-    let command = |child: TaskId| {
-        context
-            .selection
-            .program_index
-            .name_of(child)
-            .map_or(Text::NONE, |program| program.argv)
-    };
     let mut times: FxHashMap<Text, usize> = FxHashMap::default();
     for &child in group.children.iter().filter(|child| pauses.contains(child)) {
-        *times.entry(command(child)).or_default() += 1;
+        *times.entry(argv_of(context, child)).or_default() += 1;
     }
     group
         .children
-        .retain(|&child| !pauses.contains(&child) || times[&command(child)] < 2);
+        .retain(|&child| !pauses.contains(&child) || times[&argv_of(context, child)] < 2);
+}
+
+fn argv_of(context: &TableContext<'_>, child: TaskId) -> Text {
+    context
+        .selection
+        .program_index
+        .name_of(child)
+        .map_or(Text::NONE, |program| program.argv)
 }
 
 /// The children of a process that run several programs of one folder each, such as the scripts of `/etc/init.d`.

@@ -514,10 +514,12 @@ fn name(context: &TableContext<'_>, row: u32) -> String {
     let sender = events.texts.string(events.shape(row).syscall);
     let text = events.texts.string(events.target(row));
     let said = without_tag(&sender, &text);
-    let is_severity =
-        |word: &str| ["warning", "error", "notice", "info"].contains(&word.to_lowercase().as_str());
     said.split_once(": ")
         .filter(|(word, _)| is_severity(word))
         .map_or(said, |(_, said)| said)
         .to_owned()
+}
+
+fn is_severity(word: &str) -> bool {
+    ["warning", "error", "notice", "info"].contains(&word.to_lowercase().as_str())
 }

@@ -171,13 +171,9 @@ fn delays_answer(context: &TableContext<'_>, task: TaskId, sleep: u32) -> bool {
     let Some(at) = context.trace.place_of(task, sleep) else {
         return false;
     };
-    let waits = |row: u32| {
-        let lasts = events.dur_ns(row) >= MIN_INPUT_WAIT_NS || events.dur_ns(row) == NO_NS;
-        lasts && wait_of_row(events, row).is_some_and(|wait| wait != Wait::Lock)
-    };
     let before = rows[..at].iter().rev().copied().take(MAX_CALLS_OF_ANSWER);
     let asked = before
-        .take_while(|&row| !waits(row) || events.action(row).returns_bytes())
+        .take_while(|&row| !waits_for_input(events, row) || events.action(row).returns_bytes())
         .find(|&row| {
             let action = events.action(row);
             matches!(action, Action::Reads | Action::Receives) && events.ret(row) > 0
@@ -189,10 +185,17 @@ fn delays_answer(context: &TableContext<'_>, task: TaskId, sleep: u32) -> bool {
         return false;
     };
     let after = rows.iter().skip(at + 1).copied().take(MAX_CALLS_OF_ANSWER);
-    after.take_while(|&row| !waits(row)).any(|row| {
-        let action = events.action(row);
-        matches!(action, Action::Writes | Action::Sends) && events.target(row) == client
-    })
+    after
+        .take_while(|&row| !waits_for_input(events, row))
+        .any(|row| {
+            let action = events.action(row);
+            matches!(action, Action::Writes | Action::Sends) && events.target(row) == client
+        })
+}
+
+fn waits_for_input(events: &EventTable, row: u32) -> bool {
+    let lasts = events.dur_ns(row) >= MIN_INPUT_WAIT_NS || events.dur_ns(row) == NO_NS;
+    lasts && wait_of_row(events, row).is_some_and(|wait| wait != Wait::Lock)
 }
 
 /// Whether the task waits for external input after nearly all of these sleeps anyway.

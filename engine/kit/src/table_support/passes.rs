@@ -119,13 +119,16 @@ fn costliest_begun_again(
         .zip(&targets[1..])
         .filter(|(_, (starts, _))| *starts > 1);
     let mut again: Vec<(Text, i64)> = again.map(|(number, &(_, ns))| (Text(number), ns)).collect();
-    let order = |&(target, ns): &(Text, i64)| (std::cmp::Reverse(ns), target);
     if again.len() > MAX_TARGETS {
         again.select_nth_unstable_by_key(MAX_TARGETS, order);
         again.truncate(MAX_TARGETS);
     }
     again.sort_unstable_by_key(order);
     again
+}
+
+fn order(&(target, ns): &(Text, i64)) -> (std::cmp::Reverse<i64>, Text) {
+    (std::cmp::Reverse(ns), target)
 }
 
 /// The object of a pass: a target, and the request for ioctls.

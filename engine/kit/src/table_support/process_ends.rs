@@ -12,6 +12,7 @@ use parsers::line::Ended;
 use path::waits::wait_kinds::was_broken_off;
 use rustc_hash::FxHashMap;
 use trace::store::event::{EventKind, Shape};
+use trace::store::events::EventTable;
 use trace::store::index::TaskId;
 use trace::store::task_relations::main_task;
 
@@ -98,10 +99,13 @@ impl ProcessEnds {
     pub fn ignored(&self, context: &TableContext<'_>, task: TaskId) -> Option<u32> {
         let (events, texts) = (&context.trace.events, &context.trace.events.texts);
         let is_kill = matches!(ended(context, task), Some(Ended::Killed(signal)) if texts.bytes(signal) == b"SIGKILL");
-        let is_term = |&row: &u32| texts.bytes(events.shape(row).syscall) == b"SIGTERM";
         self.told(context, task)
-            .filter(|row| is_kill && is_term(row))
+            .filter(|&row| is_kill && is_sigterm(events, row))
     }
+}
+
+fn is_sigterm(events: &EventTable, row: u32) -> bool {
+    events.texts.bytes(events.shape(row).syscall) == b"SIGTERM"
 }
 
 /// How the process of a task ended, if the capture shows it.
@@ -123,10 +127,13 @@ fn may_reload(name: &[u8]) -> bool {
 /// The first signal counts, but not before one that surely asks for the end, and of several that do not, the last.
 fn goes_before(context: &TableContext<'_>, row: u32, known: u32) -> bool {
     let events = &context.trace.events;
-    let reloads = |row: u32| may_reload(events.texts.bytes(events.shape(row).syscall));
-    match (reloads(row), reloads(known)) {
+    match (reloads(events, row), reloads(events, known)) {
         (false, true) => true,
         (true, false) => false,
         (both, _) => context.trace.starts_before(row, known) != both,
     }
+}
+
+fn reloads(events: &EventTable, row: u32) -> bool {
+    may_reload(events.texts.bytes(events.shape(row).syscall))
 }

@@ -38,9 +38,8 @@ impl Sockets {
     /// Classifies the shapes, and finds the accepted peers.
     pub fn new(context: &TableContext<'_>) -> Sockets {
         let events = &context.trace.events;
-        let is_connect = |shape: &&Shape| action_of(shape.syscall) == Action::Connects;
         let parts = context.trace.shape_parts();
-        let connects = parts.parts().iter().any(|part| is_connect(&part));
+        let connects = parts.parts().iter().any(is_connect);
         let connects = events
             .shapes()
             .iter()
@@ -63,6 +62,10 @@ impl Sockets {
     pub fn is_accepted(&self, target: Text) -> bool {
         self.accepted.contains(&target)
     }
+}
+
+fn is_connect(shape: &Shape) -> bool {
+    action_of(shape.syscall) == Action::Connects
 }
 
 /// Whether calls of these shapes may have a role, with any target.

@@ -19,13 +19,8 @@ pub struct Traffic<'a> {
 impl<'a> Traffic<'a> {
     /// Finds the calls that move data, and each task's children.
     pub fn new(context: &'a TableContext<'a>) -> Traffic<'a> {
-        let moves = |action: Action| {
-            action
-                .transfer()
-                .filter(|&way| matches!(way, Transfer::Read | Transfer::Write))
-        };
         let kinds = ShapeIndex::new(context, |action, shape| {
-            (shape.outcome == Outcome::Ok).then(|| moves(action))?
+            (shape.outcome == Outcome::Ok).then(|| moved_way(action))?
         });
         let tasks = &context.trace.tasks;
         let children = Grouped::new(
@@ -103,6 +98,12 @@ impl<'a> Traffic<'a> {
         }
         dependent
     }
+}
+
+fn moved_way(action: Action) -> Option<Transfer> {
+    action
+        .transfer()
+        .filter(|&way| matches!(way, Transfer::Read | Transfer::Write))
 }
 
 fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: TaskId) -> Moved {

@@ -104,13 +104,9 @@ impl Lanes {
 /// Creators first; of the tasks of one creator its threads, then the others, each by birth. Tasks in a cycle of creators
 /// come last.
 fn tree_order(trace: &Trace, chosen: &[TaskId], parent: impl Fn(TaskId) -> TaskId) -> Vec<TaskId> {
-    let rank = |task: TaskId| {
-        let known = &trace.tasks[task];
-        (!known.is_thread, known.birth_ns, task)
-    };
     let mut edges: Vec<(TaskId, TaskId)> =
         chosen.iter().map(|&task| (parent(task), task)).collect();
-    edges.sort_by_key(|&(up, task)| (up, rank(task)));
+    edges.sort_by_key(|&(up, task)| (up, birth_rank(trace, task)));
     let children = |up: TaskId| {
         let from = edges.partition_point(|&(other, _)| other < up);
         edges[from..]
@@ -137,4 +133,9 @@ fn tree_order(trace: &Trace, chosen: &[TaskId], parent: impl Fn(TaskId) -> TaskI
         }
     }
     order
+}
+
+fn birth_rank(trace: &Trace, task: TaskId) -> (bool, i64, TaskId) {
+    let known = &trace.tasks[task];
+    (!known.is_thread, known.birth_ns, task)
 }

@@ -10,6 +10,7 @@ use path::waits::wait_kinds::wait_of_row;
 use path::waits::wakers::Wakers;
 use rayon::prelude::*;
 use trace::store::event::NONE;
+use trace::store::events::EventTable;
 use trace::store::heuristics::{MAX_CALLS_SINCE_REQUEST, MAX_INSTANT_CALL_NS, MIN_PAUSE_SHARE};
 use trace::store::index::{TaskId, TiVec};
 use trace::store::spans::Span;
@@ -246,13 +247,18 @@ fn last_request(trace: &Trace, task: TaskId, at: usize, span: Span) -> Option<i6
         ) && events.target(row) == target
             && events.outcome(row) == Outcome::Ok
     };
-    let waits = |row: u32| matches!(wait_of_row(events, row), Some(Wait::Poll | Wait::Read));
     // What it received after another wait came with that one.
     let mut recent = earlier.iter().rev().take(MAX_CALLS_SINCE_REQUEST);
     let sent = recent
-        .find(|&&row| sends(row) || (waits(row) && events.outcome(row) == Outcome::Ok))
+        .find(|&&row| {
+            sends(row) || (waits_for_input(events, row) && events.outcome(row) == Outcome::Ok)
+        })
         .filter(|&&row| sends(row))?;
     events
         .end_ns(*sent)
         .filter(|&ns| ns != NO_NS && ns <= span.start_ns)
+}
+
+fn waits_for_input(events: &EventTable, row: u32) -> bool {
+    matches!(wait_of_row(events, row), Some(Wait::Poll | Wait::Read))
 }

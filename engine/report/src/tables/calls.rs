@@ -607,19 +607,7 @@ struct Recent(TiVec<ShapeId, (Text, u32)>);
 
 impl Recent {
     fn new(trace: &Trace, keys: &[CallKey]) -> Recent {
-        let is_determined = |key: &CallKey| {
-            matches!(
-                key,
-                CallKey::Syscall
-                    | CallKey::Op
-                    | CallKey::Shape
-                    | CallKey::Errno
-                    | CallKey::Target
-                    | CallKey::NormalizedTarget
-                    | CallKey::TargetKind
-            )
-        };
-        let shapes = if keys.iter().all(is_determined) {
+        let shapes = if keys.iter().all(is_determined_by_call) {
             trace.events.shapes().len()
         } else {
             0
@@ -637,6 +625,19 @@ impl Recent {
             None => number(),
         }
     }
+}
+
+fn is_determined_by_call(key: &CallKey) -> bool {
+    matches!(
+        key,
+        CallKey::Syscall
+            | CallKey::Op
+            | CallKey::Shape
+            | CallKey::Errno
+            | CallKey::Target
+            | CallKey::NormalizedTarget
+            | CallKey::TargetKind
+    )
 }
 
 /// The group of each shape, if the shape determines the group and there are few groups.

@@ -426,15 +426,16 @@ fn is_unconnected(printed: &[u8], known: &[u8]) -> bool {
         .strip_prefix(b"UDPv6:[")
         .or_else(|| printed.strip_prefix(b"UDP:["));
     let own = own.and_then(|own| own.strip_suffix(b"]"));
-    let port = |address: &[u8]| {
-        let colon = memchr::memrchr(b':', address);
-        colon.map(|colon| address[colon + 1..].to_vec())
-    };
     own.is_some_and(|own| {
         is_host_and_port(known)
             && memchr::memmem::find(own, b"->").is_none()
             && port(own) != port(known)
     })
+}
+
+fn port(address: &[u8]) -> Option<Vec<u8>> {
+    let colon = memchr::memrchr(b':', address);
+    colon.map(|colon| address[colon + 1..].to_vec())
 }
 
 /// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may

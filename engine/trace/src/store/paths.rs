@@ -5,8 +5,7 @@ use std::hash::Hasher;
 
 /// Whether two printed paths may be the same: they are equal, or one is relative and a suffix of the other.
 pub fn is_same_path(one: &[u8], other: &[u8]) -> bool {
-    let plain = |path: &'_ [u8]| path.strip_prefix(b"./").unwrap_or(path).to_vec();
-    let (one, other) = (plain(one), plain(other));
+    let (one, other) = (without_dot(one), without_dot(other));
     let (short, long) = if one.len() <= other.len() {
         (&one, &other)
     } else {
@@ -14,6 +13,10 @@ pub fn is_same_path(one: &[u8], other: &[u8]) -> bool {
     };
     let is_end = !short.is_empty() && !short.starts_with(b"/") && long.ends_with(short);
     one == other || (is_end && long[..long.len() - short.len()].ends_with(b"/"))
+}
+
+fn without_dot(path: &[u8]) -> Vec<u8> {
+    path.strip_prefix(b"./").unwrap_or(path).to_vec()
 }
 
 /// Directory and name of a path, cut at its last slash. The directory is empty if only a name is printed.

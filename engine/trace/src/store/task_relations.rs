@@ -16,8 +16,11 @@ pub fn descends(trace: &Trace, task: TaskId, from: TaskId) -> bool {
 
 /// Whether two tasks belong to one process.
 pub fn same_process(trace: &Trace, a: TaskId, b: TaskId) -> bool {
-    let process = |task: TaskId| trace.tasks.get(task).map(|task| (task.capture, task.pid));
-    a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
+    a == b || process_of(trace, a).is_some_and(|ids| Some(ids) == process_of(trace, b))
+}
+
+fn process_of(trace: &Trace, task: TaskId) -> Option<(u32, i32)> {
+    trace.tasks.get(task).map(|task| (task.capture, task.pid))
 }
 
 /// A task, its creator, and so on. The number of steps is bounded in case the trace contains a cycle.
@@ -34,6 +37,9 @@ pub fn creators(trace: &Trace, task: TaskId) -> impl Iterator<Item = TaskId> {
 
 /// Whether two tasks have a creator in common, or one is the creator of the other.
 pub fn related(trace: &Trace, a: TaskId, b: TaskId) -> bool {
-    let top = |task: TaskId| creators(trace, task).last();
-    top(a) == top(b)
+    oldest_creator(trace, a) == oldest_creator(trace, b)
+}
+
+fn oldest_creator(trace: &Trace, task: TaskId) -> Option<TaskId> {
+    creators(trace, task).last()
 }

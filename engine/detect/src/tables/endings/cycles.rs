@@ -60,15 +60,18 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// The only task of a process that is still at work when the capture ends: all others are in calls that did not return.
 fn busy(context: &TableContext<'_>, process: &EndedProcess) -> Option<TaskId> {
     let events = &context.trace.events;
-    let last_row = |task: TaskId| context.calls_of(task).next_back();
     let last = process
         .tasks
         .iter()
-        .filter_map(|&task| Some((last_row(task)?, task)));
+        .filter_map(|&task| Some((last_call(context, task)?, task)));
     let (_, busy) = last.clone().max()?;
     last.filter(|&(_, task)| task != busy)
         .all(|(row, _)| matches!(events.outcome(row), Outcome::Open | Outcome::NoReturn))
         .then_some(busy)
+}
+
+fn last_call(context: &TableContext<'_>, task: TaskId) -> Option<u32> {
+    context.calls_of(task).next_back()
 }
 
 /// What is the same in each turn: the call with its error and the form of its target, and whether it returned anything.

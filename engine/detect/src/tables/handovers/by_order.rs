@@ -27,11 +27,6 @@ enum Waiting {
 /// Numbers of hand-overs by receiver and giver, in captures without a clock.
 pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(TaskId, TaskId), u64> {
     let (trace, events) = (context.trace, &context.trace.events);
-    let has_clock = |task: TaskId| {
-        context
-            .capture_of(task)
-            .is_none_or(|capture| capture.has_wall_clock())
-    };
     if trace.captures.iter().all(Capture::has_wall_clock) {
         return FxHashMap::default();
     }
@@ -51,7 +46,7 @@ pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(TaskId, TaskId)
     if !kinds.any(|_| true) {
         return counts;
     }
-    let tasks = trace.tasks.keys().filter(|&task| !has_clock(task));
+    let tasks = trace.tasks.keys().filter(|&task| !has_clock(context, task));
     let mut rows: Vec<(u32, bool)> = tasks.flat_map(|task| kinds.calls(context, task)).collect();
     rows.sort_unstable();
     let mut waiting: FxHashMap<Ends, Waiting> = FxHashMap::default();
@@ -79,4 +74,10 @@ pub(super) fn by_order(context: &TableContext<'_>) -> FxHashMap<(TaskId, TaskId)
         *counts.entry(pair).or_default() += 1;
     }
     counts
+}
+
+fn has_clock(context: &TableContext<'_>, task: TaskId) -> bool {
+    context
+        .capture_of(task)
+        .is_none_or(|capture| capture.has_wall_clock())
 }

@@ -8,6 +8,7 @@ use path::waits::effects::deed;
 use path::waits::shape_facts::Effect;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::store::event::{EventKind, ThreadWait};
+use trace::store::events::EventTable;
 use trace::store::facts::OpenThreadWait;
 use trace::store::index::TaskId;
 use trace::store::task_relations::{descends, main_task, same_process};
@@ -271,13 +272,12 @@ pub(super) fn is_at_work(
         .bytes(context.trace.events.target(call.row));
     // A write and a read of one pipe that are both open end each other: the capture ends between their lines.
     let events = &context.trace.events;
-    let direction = |row: u32| events.action(row).transfer();
     let meets = |other: &OpenCall| {
         !target.is_empty()
             && events.target(other.row) == events.target(call.row)
-            && direction(other.row).is_some()
-            && direction(call.row).is_some()
-            && direction(other.row) != direction(call.row)
+            && direction(events, other.row).is_some()
+            && direction(events, call.row).is_some()
+            && direction(events, other.row) != direction(events, call.row)
     };
     let may_be_pipe = target.is_empty() || target.starts_with(b"pipe:");
     let runs = |task: TaskId| {
@@ -288,6 +288,10 @@ pub(super) fn is_at_work(
         has_lines && !waits && is_alive(context, call, task)
     };
     ender.is_some_and(runs) || ender.is_none() && may_be_pipe && children(context, call).any(runs)
+}
+
+fn direction(events: &EventTable, row: u32) -> Option<parsers::syscalls::Transfer> {
+    events.action(row).transfer()
 }
 
 fn address(context: &TableContext<'_>, row: u32) -> Address {

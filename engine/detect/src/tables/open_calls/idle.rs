@@ -14,6 +14,7 @@ use parsers::facts::IsFifo;
 use parsers::syscalls::{Action, Transfer, Wait};
 use path::waits::wait_kinds::wait_of_row;
 use trace::store::event::EventKind;
+use trace::store::events::EventTable;
 use trace::store::index::TaskId;
 use trace::store::targets::{ACCEPTED, is_server_side, may_be_stream};
 use trace::store::task_relations::same_process;
@@ -78,20 +79,21 @@ fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
         .skip_while(|&row| row != call.row)
         .skip(1)
         .filter(|&row| events.kind(row) == EventKind::Call);
-    let is_network = |row: u32| {
-        let target = events.texts.bytes(events.target(row));
-        let is_own_client = target.ends_with(ACCEPTED) || is_server_side(target);
-        may_be_stream(target) && !target.starts_with(b"pipe:") && !is_own_client
-    };
     let sends = |row: u32| match events.action(row) {
         Action::Connects => true,
-        Action::Sends | Action::SendsMany | Action::Writes => is_network(row),
+        Action::Sends | Action::SendsMany | Action::Writes => is_network(events, row),
         _ => false,
     };
     before
         .take(MAX_ROWS_BEFORE)
         .take_while(|&row| wait_of_row(events, row).is_none() || sends(row))
         .any(sends)
+}
+
+fn is_network(events: &EventTable, row: u32) -> bool {
+    let target = events.texts.bytes(events.target(row));
+    let is_own_client = target.ends_with(ACCEPTED) || is_server_side(target);
+    may_be_stream(target) && !target.starts_with(b"pipe:") && !is_own_client
 }
 
 /// Whether a read waits for the next request of a client that the process accepted.

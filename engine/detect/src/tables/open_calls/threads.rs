@@ -153,7 +153,6 @@ fn process_end(
     call: &OpenCall,
 ) -> ProcessEnd {
     let tasks = &context.trace.tasks;
-    let lives = |task: &Task| task.death_ns == NO_NS && task.ended.is_none() && !task.superseded;
     let numbers = context
         .capture_of(call.task)
         .into_iter()
@@ -166,10 +165,9 @@ fn process_end(
         .collect();
     let may_be_own =
         |other: TaskId| own.contains(&other) || !tasks[other].born && !tasks[call.task].born;
-    let is_silent = |&other: &TaskId| context.trace.rows_of(other).is_empty();
     let is_quiet = living
         .iter()
-        .all(|other| open.contains_key(other) || is_silent(other) || !may_be_own(*other));
+        .all(|other| open.contains_key(other) || is_silent(context, *other) || !may_be_own(*other));
     let main_pid = tasks[main_task(context.trace, call.task)].pid;
     let attached = context
         .capture_of(call.task)
@@ -177,7 +175,12 @@ fn process_end(
     let unseen = attached
         .filter(|&(pid, _)| pid == main_pid)
         .map_or(0, |(_, unseen)| i64::from(unseen));
-    let silent = own.iter().copied().filter(|other| is_silent(other)).count() as i64 + unseen;
+    let silent = own
+        .iter()
+        .copied()
+        .filter(|other| is_silent(context, *other))
+        .count() as i64
+        + unseen;
     let waits = own.iter().map(|task| open.get(task).copied());
     let is_stuck = is_complete(context, call) && {
         let mut waits = waits.clone();
@@ -206,6 +209,14 @@ fn process_end(
         quiet_ns,
         is_stuck,
     }
+}
+
+fn is_silent(context: &TableContext<'_>, other: TaskId) -> bool {
+    context.trace.rows_of(other).is_empty()
+}
+
+fn lives(task: &Task) -> bool {
+    task.death_ns == NO_NS && task.ended.is_none() && !task.superseded
 }
 
 /// Whether the capture has all threads of the process.

@@ -38,8 +38,7 @@ pub(crate) struct Spin {
 impl Spin {
     /// Whether another failed probe belongs to each turn.
     fn has_partner(&self, context: &TableContext<'_>, other: ProbeKey, row: u32) -> bool {
-        let wait = |row: u32| context.trace.events.action(row).wait();
-        let waits = (wait(self.first_row), wait(row));
+        let waits = (wait_of(context, self.first_row), wait_of(context, row));
         let may_have = self.partner.is_none() && self.probes == 1;
         let are_both = matches!(
             waits,
@@ -64,6 +63,10 @@ impl Spin {
         }
         self.last_at = at;
     }
+}
+
+fn wait_of(context: &TableContext<'_>, row: u32) -> Option<Wait> {
+    context.trace.events.action(row).wait()
 }
 
 /// The longest spin of each task on each object.

@@ -6,6 +6,7 @@ use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use path::waits::wait_kinds::{is_probe, resumed};
 use trace::store::event::EventKind;
+use trace::store::events::EventTable;
 use trace::store::heuristics::MAX_CALLS_BETWEEN_PARTS;
 use trace::store::index::TaskId;
 
@@ -109,9 +110,6 @@ fn signal_sent_after(context: &TableContext<'_>, task: TaskId, expired: u32) -> 
     ) {
         return None;
     }
-    let signals = |row: u32| {
-        events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op))
-    };
     let mut later = context
         .trace
         .rows_from(task, expired)
@@ -119,5 +117,9 @@ fn signal_sent_after(context: &TableContext<'_>, task: TaskId, expired: u32) -> 
         .copied()
         .skip(1)
         .take(MAX_CALLS_BETWEEN_PARTS);
-    later.find(|&row| events.outcome(row) == Outcome::Ok && signals(row))
+    later.find(|&row| events.outcome(row) == Outcome::Ok && signals_process(events, row))
+}
+
+fn signals_process(events: &EventTable, row: u32) -> bool {
+    events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op))
 }

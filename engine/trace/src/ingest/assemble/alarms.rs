@@ -7,6 +7,7 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use crate::store::events::EventTable;
 use crate::store::facts::EndedByAlarm;
 use crate::store::index::TaskId;
 use crate::store::outcomes::{failed_at_once, was_broken_off};
@@ -102,8 +103,7 @@ impl Assembler<'_> {
         let mut waits = rows
             .filter(|&row| events.task(row) == alarm.task && wait_of_row(events, row).is_some());
         // Without stamps, waits before it have unknown durations, unless they returned at once.
-        let is_brief = |row: u32| events.start_ns(row) != NO_NS || failed_at_once(events, row);
-        let wait = waits.find(|&row| was_broken_off(events, row) || !is_brief(row));
+        let wait = waits.find(|&row| was_broken_off(events, row) || !is_brief(events, row));
         let is_only = self.trace.tasks[alarm.task].signals == alarm.signals + 1;
         let Some(row) = wait.filter(|&row| is_only && was_broken_off(events, row)) else {
             return false;
@@ -120,4 +120,8 @@ impl Assembler<'_> {
         }
         true
     }
+}
+
+fn is_brief(events: &EventTable, row: u32) -> bool {
+    events.start_ns(row) != NO_NS || failed_at_once(events, row)
 }

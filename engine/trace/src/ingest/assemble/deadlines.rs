@@ -6,6 +6,7 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use crate::store::events::EventTable;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
 use crate::store::index::TaskId;
 use parsers::facts::{Deadline, DeadlineClock, Timeout};
@@ -66,9 +67,8 @@ impl Assembler<'_> {
             events.outcome(row) == Outcome::Ok
                 || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
         });
-        let is_sleep = |row: u32| events.action(row) == Action::Sleeps;
-        let reached =
-            reached.filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(row));
+        let reached = reached
+            .filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(events, row));
         let offsets =
             reached.filter_map(|&(row, until_ns)| events.end_ns(row)?.checked_sub(until_ns));
         let offsets: Vec<i64> = offsets.collect();
@@ -91,4 +91,8 @@ impl Assembler<'_> {
             }
         }
     }
+}
+
+fn is_sleep(events: &EventTable, row: u32) -> bool {
+    events.action(row) == Action::Sleeps
 }

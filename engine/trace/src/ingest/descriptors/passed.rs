@@ -153,15 +153,17 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
 /// Whether these are the two ends of a connection: `UNIX:[#1->#2]` and `UNIX:[#2->#1]`, or an address and a connection
 /// accepted there.
 fn are_ends_of_one(one: &[u8], other: &[u8]) -> bool {
-    let accepted =
-        |one: &[u8], other: &[u8]| !one.is_empty() && other.strip_suffix(ACCEPTED) == Some(one);
     match (own_and_peer(one), own_and_peer(other)) {
         (Some((kind, own, peer)), Some((other_kind, other_own, other_peer))) => {
             kind == other_kind && own == other_peer && peer == other_own
         }
-        (None, None) => accepted(one, other) || accepted(other, one),
+        (None, None) => is_accepted(one, other) || is_accepted(other, one),
         _ => false,
     }
+}
+
+fn is_accepted(one: &[u8], other: &[u8]) -> bool {
+    !one.is_empty() && other.strip_suffix(ACCEPTED) == Some(one)
 }
 
 fn has_own_name(end: &[u8]) -> bool {
