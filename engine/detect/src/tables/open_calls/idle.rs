@@ -81,7 +81,7 @@ fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
         .filter(|&row| events.kind(row) == EventKind::Call);
     let sends = |row: u32| match events.action(row) {
         Action::Connects => true,
-        Action::Sends | Action::SendsMany | Action::Writes => is_network(events, row),
+        Action::Sends | Action::SendsMany | Action::Writes => asks_others(events, row),
         _ => false,
     };
     before
@@ -90,7 +90,8 @@ fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
         .any(sends)
 }
 
-fn is_network(events: &EventTable, row: u32) -> bool {
+/// Whether a call works on a socket, other than one of an own client.
+fn asks_others(events: &EventTable, row: u32) -> bool {
     let target = events.texts.bytes(events.target(row));
     let is_own_client = target.ends_with(ACCEPTED) || is_server_side(target);
     may_be_stream(target) && !target.starts_with(b"pipe:") && !is_own_client
