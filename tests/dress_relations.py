@@ -47,6 +47,7 @@ from tracealyze.base.errors import TracealyzeError
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.rule_set import parsed_rules, rules
+from tracealyze.model.engine_errors import translated
 from tracealyze.trace.outcome import Verdict
 
 HERE = Path(__file__).parent
@@ -206,7 +207,7 @@ class Wardrobe:
             if redacted:
                 copy = self.folder / "redacted"
                 with copy.open("wb") as stream:
-                    self.redactor.copy(str(file), lambda piece, _: stream.write(piece))
+                    translated(lambda: self.redactor.copy(str(file), lambda piece, _: stream.write(piece)))
                 file = copy
             return answer_of(tracealyze.read(file))
         except TracealyzeError:

@@ -626,6 +626,8 @@ _BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
     "processes": lambda trace: trace.processes,
     "events": lambda trace: trace.events,
     "gaps": lambda trace: trace.gaps,
+    "call_intervals": lambda trace: trace.intervals_of(max(trace.window.wall_ns, 1))[0],
+    "path_intervals": lambda trace: trace.intervals_of(max(trace.window.wall_ns, 1))[1],
     "chain": lambda trace: trace.chain,
     "verdicts": lambda trace: trace.verdicts(),
     "partition": lambda trace: trace.partition,

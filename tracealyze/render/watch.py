@@ -25,7 +25,7 @@ from tracealyze.trace.live.last_minute import OpenCall, PathPart, Seen, View
 SCHEMA = "tracealyze.watch/1"
 """Name and version of the JSON objects."""
 
-_HEAD_LINES = 2
+_OF_LINES = ("lines", "files", "places", "evidence")
 _RATES = "▁▂▃▄▅▆▇█"
 _MAX_RATES = 20
 _BAR_WIDTH = 10
@@ -302,7 +302,13 @@ def document(view: View) -> dict[str, Any]:
             for call in view.open_calls
         ],
         "findings": [
-            seen.finding.document() | {"first_ns": seen.first_ns, "last_ns": seen.last_ns, "new": seen.is_new}
+            _without_lines(seen.finding.document())
+            | {"first_ns": seen.first_ns, "last_ns": seen.last_ns, "new": seen.is_new}
             for seen in view.findings
         ],
     }
+
+
+def _without_lines(finding: dict[str, Any]) -> dict[str, Any]:
+    """Without the numbers of lines, which count from the start of the part that was searched."""
+    return {name: value for name, value in finding.items() if name not in _OF_LINES}

@@ -1,9 +1,10 @@
 //! Traces made by hand, for tests: the reader of a test sees the whole story.
 //!
 //! ```
+//! use trace::store::index::TaskId;
 //! use trace::testing::{build, task};
 //! let trace = build(vec![task(1).fork(0, 2, 2).wait4(2, 90, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
-//! assert_eq!(trace.tasks[1].creator, 0);
+//! assert_eq!(trace.tasks[TaskId::new(1)].creator, TaskId::new(0));
 //! ```
 
 use crate::store::event::{Event, EventKind};

@@ -31,7 +31,7 @@ table! {
         empty: Count "Calls of one turn that read the end of their input.",
         idle: Count "Calls of one turn that sleep, or wait until their limits.",
         quick: Count "Calls of one turn that only read a clock or an id, or yield.",
-        ready: Count "Waits of one turn that report something.",
+        ready: Count "Waits of one turn that report something; not those that were asked not to wait.",
         bytes: MaybeBytes "Bytes that one turn moves.",
         target: Text "What the first failing or empty call works on; otherwise the first call.",
         targets: Count "Number of different targets of that call in all turns.",
@@ -218,5 +218,7 @@ fn is_quick(context: &TableContext<'_>, row: u32) -> bool {
 
 fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
-    wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) > 0
+    wait_of_row(events, row) == Some(Wait::Poll)
+        && events.ret(row) > 0
+        && !only_looks(context, row)
 }
