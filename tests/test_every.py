@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -177,3 +178,31 @@ def test_intervals_are_checked_with_budgets_only(arguments: tuple[str, ...], cal
     code, _, err = call("check", SSH, *arguments)
     assert code == 2
     assert "--every" in err
+
+
+def test_the_page_draws_intervals(slow_syncs: Path, tmp_path: Path, call: Call) -> None:
+    page = tmp_path / "page.html"
+    assert call("report", slow_syncs, "--every", "5s", "-o", page)[0] == 0
+    section = page.read_text(encoding="utf-8").partition('<section id="over-time">')[2].partition("</section>")[0]
+    assert "fsync of postgres takes" in section
+    assert section.count("<g><title>") == 21
+    paths = re.findall(r'<path d="(M[^"]*)" fill="none"', section)
+    assert [path.count("L") for path in paths[:2]] == [19, 19]
+    shares = re.findall(r"<title>[^<]*; ([^<]*)</title>", section)
+    assert shares[10].startswith("disk 9")
+    assert shares[2].startswith("network")
+
+
+def test_without_every_the_page_has_no_intervals(tmp_path: Path, call: Call) -> None:
+    page = tmp_path / "page.html"
+    assert call("report", SSH, "-o", page)[0] == 0
+    assert "over-time" not in page.read_text(encoding="utf-8")
+
+
+def test_names_of_a_trace_are_text_in_the_chart(strace: Callable[[str], Path], tmp_path: Path, call: Call) -> None:
+    lines = [line.replace("/usr/bin/postgres", "/usr/bin/<b>&\x1b[2J") for line in database(20, range(0))]
+    page = tmp_path / "page.html"
+    assert call("report", strace("\n".join(lines) + "\n"), "--every", "5s", "-o", page)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<b>&" not in text.partition('<section id="over-time">')[2].partition("</section>")[0]
+    assert "\x1b" not in text

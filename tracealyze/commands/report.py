@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.base.errors import WrongUsage
 from tracealyze.commands import _captures, _losses
 from tracealyze.commands._options import AxisOptions, CaptureOptions, RuleOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
 from tracealyze.model.selection import Selection
 from tracealyze.render import output
+from tracealyze.trace.intervals import read_every
 
 if TYPE_CHECKING:
     from tracealyze.trace.summary import Summary
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "tracealyze report trace.out -o report.html",
+    "tracealyze report trace.out --every 10s",
     "tracealyze report --before slow.strace fast.strace -o change.html",
 )
 
@@ -38,6 +41,14 @@ def command(
         str | None,
         output_option("a file next to the capture"),
     ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="TIME",
+            help="Add a section with intervals of this length, such as 10s: what changed when.",
+        ),
+    ] = None,
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=1, max=200, help="Show up to N rows of each list.")
     ] = 20,
@@ -48,6 +59,9 @@ def command(
     a build."""
     from tracealyze.render.page import document
 
+    if every is not None and before:
+        raise WrongUsage("--every is about one capture, so it excludes --before.")
+    every_ns = read_every(every) if every is not None else None
     chosen = rules.chosen()
     earlier = [
         _analyzed(trace.with_rules(chosen))
@@ -63,7 +77,7 @@ def command(
 
             text = document.of_steps([*earlier, *runs], diff([Run(traces[0])], [Run(traces[-1])]), top)
         else:
-            text = document.of_captures(runs, top, axis.aligned or ())
+            text = document.of_captures(runs, top, axis.aligned or (), every_ns)
     target = file or name_beside(traces[-1], "html")
     with opened(
         target, [file for trace in traces for each in trace.captures for file in each.files], is_text=True

@@ -36,7 +36,7 @@ def write(trace: Trace, every_ns: int, found: Sequence[Interval], form: Form) ->
     if form is Form.CSV:
         write_listing(groups(trace, found), form)
     else:
-        _show(trace, found, changes(trace, found), every_ns, form)
+        _show(trace, found, every_ns, form)
 
 
 def document(trace: Trace, every_ns: int, found: Sequence[Interval]) -> dict[str, object]:
@@ -78,27 +78,39 @@ def groups(trace: Trace, found: Sequence[Interval], top: int | None = None) -> L
     return Listing("intervals", columns, rows, trace.dur_tick_ns, moments=frozenset(["start_ns"]))
 
 
-def _show(trace: Trace, found: Sequence[Interval], told: Sequence[Change], every_ns: int, form: Form) -> None:
+def _show(trace: Trace, found: Sequence[Interval], every_ns: int, form: Form) -> None:
     listing = _rows(trace, found)
-    when = capture_notes.clock_of(trace.captures[0], trace.first_ns, every_ns)
-    sentences = [_sentence(change, found, when, trace.dur_tick_ns) for change in told[:_MAX_CHANGES]]
-    if len(told) > _MAX_CHANGES:
-        sentences.append(f"{units.counted(len(told) - _MAX_CHANGES, 'more change')}: --json has all.")
+    told = sentences(trace, found, every_ns)
     title = (
         f"{units.duration(trace.window.wall_ns, trace.tick_ns)} in {units.counted(len(found), 'interval')} "
         f"of {units.duration(every_ns)}"
     )
     if form is Form.MARKDOWN:
         output.write(f"{markdown_cell(title)}\n\n")
-        output.write("".join(f"- {markdown_cell(each)}\n" for each in sentences) + ("\n" if sentences else ""))
+        output.write("".join(f"- {markdown_cell(each)}\n" for each in told) + ("\n" if told else ""))
         write_markdown(listing, listing.filled)
         return
     terminal = Terminal()
     terminal.line((title, "bold"))
-    for sentence in sentences:
+    for sentence in told:
         terminal.paragraph(sentence, indent=2)
     terminal.line(("", ""))
     terminal.table(strips(listing))
+
+
+def sentences(trace: Trace, found: Sequence[Interval], every_ns: int) -> list[str]:
+    """What changed when, the most important first."""
+    when = capture_notes.clock_of(trace.captures[0], trace.first_ns, every_ns)
+    told = changes(trace, found)
+    lines = [_sentence(change, found, when, trace.dur_tick_ns) for change in told[:_MAX_CHANGES]]
+    if len(told) > _MAX_CHANGES:
+        lines.append(f"{units.counted(len(told) - _MAX_CHANGES, 'more change')}: --json has all.")
+    return lines
+
+
+def timed_groups(found: Sequence[Interval]) -> list[tuple[str | None, str | None]]:
+    """Program and name of calls whose durations say something, the most important first."""
+    return [group for group in groups_of(found) if group[1] and not waits_by_itself(group[1])]
 
 
 def _sentence(change: Change, found: Sequence[Interval], when: Callable[[int], str], tick_ns: int) -> str:
@@ -108,7 +120,7 @@ def _sentence(change: Change, found: Sequence[Interval], when: Callable[[int], s
 def _rows(trace: Trace, found: Sequence[Interval]) -> Listing:
     """A row per interval."""
     when = capture_notes.clock_of(trace.captures[0], trace.first_ns, found[0].dur_ns)
-    timed = [group for group in groups_of(found) if group[1] and not waits_by_itself(group[1])][:_MAX_LATENCIES]
+    timed = timed_groups(found)[:_MAX_LATENCIES]
     has_messages = not any(row["syscall"] for each in found for row in each.calls)
     names_program = len({row["program"] for each in found for row in each.path}) > 1
     columns = [

@@ -36,14 +36,15 @@ Analyzed = tuple["Trace", "Summary"]
 """A trace and its summary."""
 
 
-def of_captures(runs: Sequence[Analyzed], top: int, aligned: Iterable[str] = ()) -> str:
+def of_captures(runs: Sequence[Analyzed], top: int, aligned: Iterable[str] = (), every_ns: int | None = None) -> str:
     """The page of a capture. Of several, it lists all, draws those of one time on one axis, and describes the slowest.
 
-    `aligned` has moments that are the same in all captures, such as `app.strace=line:120`."""
+    With `every_ns`, a section shows that one in intervals of this length. `aligned` has moments that are the same in
+    all captures, such as `app.strace=line:120`."""
     chosen = max(runs, key=lambda run: (run[1].window.wall_ns, run[1].totals.get("calls", 0)))
     together = "".join(one_axis.section([trace for trace, _ in runs], aligned))
     listed = "" if len(runs) == 1 else _runs(runs) + together
-    part = Part(*chosen, top)
+    part = Part(*chosen, top, every_ns=every_ns)
     body = listed + sections.whole(part)
     data = data_sections(part.trace, _budget([part], body), sections.articles(part))
     return _page(name_of_capture(chosen[1].captures[0]), body, data)

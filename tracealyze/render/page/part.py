@@ -24,6 +24,9 @@ class Part:
     scale_ns: int | None = None
     """The time that the width of the chart stands for; the window by default."""
 
+    every_ns: int | None = None
+    """Length of the intervals of the section about what changed over time; None without it."""
+
     @cached_property
     def groups(self) -> list[FindingGroup]:
         """The findings, in the order of all reports."""

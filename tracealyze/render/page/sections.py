@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tracealyze.base import units
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.grouping import FindingGroup, is_about_capture
-from tracealyze.render import finding_block, path_rows, processes, stages, top_calls, tree
-from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
+from tracealyze.render import every, finding_block, path_rows, processes, stages, top_calls, tree
+from tracealyze.render.capture_notes import clock_of, name_of_capture, read_lines, remarks, time_line, window_lines
 from tracealyze.render.listing import Listing
 from tracealyze.render.page.causes import causes
 from tracealyze.render.page.fixes import fixes
@@ -18,8 +18,10 @@ from tracealyze.render.page.part import Part
 from tracealyze.render.partition import folded
 from tracealyze.render.picture.boot_chart import Chart, Mark, boot_chart
 from tracealyze.render.picture.class_bar import class_bar, legend
+from tracealyze.render.picture.interval_chart import interval_chart
 from tracealyze.render.picture.stretches import stretches_of
 from tracealyze.render.report import blocked_on, endings, headline, next_commands
+from tracealyze.trace.intervals import intervals
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
@@ -72,6 +74,20 @@ def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Ite
         yield element("p", "There is no timeline, because the capture has no wall clock.")
         for text in window_lines(part.summary.window, part.summary.captures[0]):
             yield element("p", text)
+    yield "</section>\n"
+
+
+def over_time(part: Part) -> Iterator[str]:
+    """The window in intervals, and what changed when; only if it is wanted."""
+    if part.every_ns is None:
+        return
+    found = intervals(part.trace, part.every_ns, with_findings=False)
+    yield from _opened("over-time", f"Over time, every {units.duration(part.every_ns)}", part)
+    told = every.sentences(part.trace, found, part.every_ns)
+    yield from (element("p", sentence) for sentence in told or ["Nothing changes from interval to interval."])
+    when = clock_of(part.summary.captures[0], part.trace.first_ns, part.every_ns)
+    chart = interval_chart(found, every.timed_groups(found), f"{part.prefix}-every", when, part.trace.dur_tick_ns)
+    yield from figure(chart, "Over time")
     yield "</section>\n"
 
 
@@ -256,6 +272,7 @@ def more(part: Part) -> Iterator[str]:
 SECTIONS: tuple[Callable[[Part], Iterator[str]], ...] = (
     heading,
     timeline,
+    over_time,
     fixes,
     findings,
     path,
