@@ -4,9 +4,10 @@
 //! In:   "name": "serde", "version": "1.0.228", "start": 1.56, "duration": 2.17, "unblocked_units": [19], …
 //! Out:  [    1.560000] serde@1.0.228 @1.560s +2.170s
 //! ```
-//! A unit can begin when those that unblock it have ended, or when they have written their metadata, and when a job is free. The
-//! chain goes back from the unit that ended last, each time to the one that unblocked it last, or if it began later than that, to
-//! the one whose end left a job free. Units beside the chain delayed nothing, so they have no line. Releases before 1.84 (`unlocked_units`, `rmeta_time`) and newer ones (`unblocked_units`, `sections`) name the same.
+//! A unit can begin when those that unblock it have ended, or when they have written their metadata, and when a job is free.
+//! The chain goes back from the unit that ended last, each time to the one that unblocked it last, or if it began later than
+//! that, to the one whose end left a job free. Units beside the chain delayed nothing, so they have no line. Releases before
+//! 1.84 (`unlocked_units`, `rmeta_time`) and newer ones (`unblocked_units`, `sections`) name the same.
 
 use super::{LogLine, plain};
 use crate::scan;
