@@ -29,6 +29,23 @@ fn calls_without_a_stamp_hold() {
     ));
 }
 
+#[test]
+fn calls_that_damage_joined_hold() {
+    let text = String::from_utf8_lossy(TEXTS[0]);
+    let joined: String = text
+        .split_inclusive('\n')
+        .enumerate()
+        .map(|(at, line)| {
+            if at == 0 || at == 2 {
+                line.replace('\n', "\0")
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    assert!(crate::whole::holds(joined.as_bytes()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

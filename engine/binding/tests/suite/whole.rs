@@ -4,6 +4,7 @@ use binding::session::Session;
 use detect::tables;
 use kit::table_support::claims::claims;
 use kit::table_support::provenance::Provenance;
+use parsers::input::{self, Source};
 use path::critical_path::{timeline, wait_graph};
 use path::partition::group_by;
 use path::partition::scope::GroupQuery;
@@ -11,6 +12,7 @@ use report::tables::calls::CallQuery;
 use report::tables::{calls, gaps, processes, totals};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
+use std::path::Path;
 use trace::ingest::read;
 use trace::query::selection::{Criteria, Selection};
 
@@ -37,13 +39,29 @@ pub fn signature(bytes: &[u8]) -> Option<u64> {
         rough(trace.tasks.len() as u64).hash(&mut hasher);
         hasher.finish()
     };
-    let ends = bytes.iter().filter(|&&byte| byte == b'\n').count();
     let lines: u64 = trace.captures.iter().map(|capture| capture.lines()).sum();
-    let unended = usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
-    assert_eq!(lines, (ends + unended) as u64, "each line is counted once");
+    assert_eq!(
+        lines,
+        lines_of(file.path(), bytes),
+        "each line is counted once"
+    );
     let asked = ask(&Session::new(trace), &Criteria::default());
     assert!(asked.is_ok(), "a choice of everything names no moment");
     Some(signature)
+}
+
+/// The number of lines, of which the last one may have no end. Lines that damage joined to one are split where it is read.
+fn lines_of(path: &Path, bytes: &[u8]) -> u64 {
+    let mut text = bytes.to_vec();
+    if let Ok(Source::Stream(mut stream)) = input::open(path) {
+        text.clear();
+        while let Ok(Some(chunk)) = stream.next_chunk() {
+            text.extend_from_slice(&chunk.bytes);
+        }
+    }
+    let ends = text.iter().filter(|&&byte| byte == b'\n').count();
+    let unended = usize::from(text.last().is_some_and(|&byte| byte != b'\n'));
+    (ends + unended) as u64
 }
 
 fn ask(
