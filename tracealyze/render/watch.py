@@ -25,7 +25,7 @@ from tracealyze.trace.live.last_minute import OpenCall, PathPart, Seen, View
 SCHEMA = "tracealyze.watch/1"
 """Name and version of the JSON objects."""
 
-_OF_LINES = ("lines", "files", "places", "evidence")
+_OF_LINES = ("lines", "files")
 _RATES = "▁▂▃▄▅▆▇█"
 _MAX_RATES = 20
 _BAR_WIDTH = 10
