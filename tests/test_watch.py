@@ -201,6 +201,33 @@ def test_lines_without_times_are_an_error() -> None:
     slices.close()
 
 
+def test_no_line_is_carried_twice() -> None:
+    slices = Slices()
+    for piece in cut(stamped(LOCKS), 3, 6, 8):
+        slices.next(piece)
+        carried = slices.carried()["a.strace"].splitlines()
+        assert len(carried) == len(set(carried))
+        stamps = [float(line.split()[1]) for line in carried]
+        assert stamps == sorted(stamps)
+    slices.close()
+
+
+def test_a_carriage_return_ends_no_line() -> None:
+    text = stamped(LOCKS).splitlines(keepends=True)
+    text.insert(2, b"downloading 10%\rdownloading 20%\r\n")
+    whole = b"".join(text)
+    view = view_of(*cut(whole, 9, 10, 11))
+    assert {call.program for call in view.open_calls} <= {"sh"}
+    assert {part.program for part, ns in view.path.items() if ns} <= {"sh", "backup", "rotate"}
+
+
+def test_text_that_is_no_trace_is_an_error() -> None:
+    slices = Slices()
+    with pytest.raises(UnusableInput):
+        slices.next({"a": Added(b"no trace at all, only words\n" * 40_000)})
+    slices.close()
+
+
 def test_nothing_is_shown_before_something_is_recognised() -> None:
     slices = Slices()
     assert slices.next({"a": Added(b"strace: Process 100 attached\n")}) is None
@@ -219,6 +246,15 @@ def test_a_follower_takes_whole_lines_and_sees_a_file_that_begins_anew(tmp_path:
     assert follower.added()[str(file)] == Added(b"two\n", b"")
     file.write_bytes(b"3\n")
     assert follower.added()[str(file)] == Added(b"3\n", b"")
+    follower.close()
+
+
+def test_a_line_without_an_end_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tracealyze.capture.follow._MAX_LINE_BYTES", 8)
+    file = tmp_path / "t.strace"
+    file.write_bytes(b"0" * 20)
+    follower = Follower(str(file))
+    assert follower.added()[str(file)] == Added(b"0" * 20, b"")
     follower.close()
 
 

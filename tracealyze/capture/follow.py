@@ -24,6 +24,8 @@ _MAX_FIRST_BYTES = 32 << 20
 """Of a file that is longer already, the end: more than a minute of most tracers."""
 _MAX_BYTES = 64 << 20
 """Maximum text that is taken at once."""
+_MAX_LINE_BYTES = 16 << 20
+"""No tracer writes longer lines. What is longer is cut."""
 _COPY_BYTES = 1 << 20
 _COMPRESSED = (".zst", ".xz", ".gz", ".bz2", ".lz4")
 
@@ -49,6 +51,8 @@ class _File:
             return b""
         text = self.rest + text
         end = text.rfind(b"\n") + 1
+        if not end and len(text) > _MAX_LINE_BYTES:
+            end = len(text)
         lines, self.rest = text[:end], text[end:]
         if self.skips_line and lines:
             self.skips_line = False

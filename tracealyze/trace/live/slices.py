@@ -22,6 +22,7 @@ from tracealyze import _engine
 from tracealyze.base import units
 from tracealyze.base.errors import UnusableInput
 from tracealyze.base.heuristics import WATCHED_NS
+from tracealyze.model.selection import Selection
 from tracealyze.trace.trace import Trace, read_files
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _About: TypeAlias = tuple[str, int | None, str | None]
 """What a line is about: birth, program, open call or lock; of which task; of a lock, its file."""
 
 _MAX_CARRIED = 20_000
+_MAX_UNRECOGNISED_BYTES = 1 << 20
+"""Text in which nothing is recognised is no trace."""
 _MIN_CALLS = 20
 """Calls without a time that show that no line has one."""
 _LAST: _About = ("last", None, None)
@@ -58,7 +61,6 @@ class Slice:
     start_ns: int
     """On the capture's clock."""
     end_ns: int
-    has_new_lines: bool
 
 
 @dataclass
@@ -129,6 +131,8 @@ class Slices:
         try:
             trace = self._read(texts)
         except UnusableInput:
+            if sum(map(len, self._waiting.values())) > _MAX_UNRECOGNISED_BYTES:
+                raise
             return None
         capture = trace.captures[0]
         self._format = self._format or capture.format
@@ -136,7 +140,7 @@ class Slices:
             if trace.totals["calls"] < _MIN_CALLS:
                 return None
             raise UnusableInput("the lines have no times, so nobody knows when they happened. Use: strace -f -ttt -T")
-        found = self._slice(trace, any(new.lines for new in added.values()))
+        found = self._slice(trace)
         self._carry(trace, {name: (old, new) for name, (old, new, _) in texts.items()})
         self._waiting.clear()
         return found
@@ -151,28 +155,31 @@ class Slices:
             files.append(path)
         return read_files([files], self._format, None)
 
-    def _slice(self, trace: Trace, has_new_lines: bool) -> Slice:
+    def _slice(self, trace: Trace) -> Slice:
         capture = trace.captures[0]
         first_ns, end_ns = capture.first_ns or 0, capture.last_ns or 0
         since_ns = end_ns - WATCHED_NS if self._until_ns is None else min(self._until_ns, end_ns)
         start_ns = max(first_ns, since_ns)
         self._until_ns = end_ns
-        return Slice(_since(trace, start_ns), start_ns, end_ns, has_new_lines)
+        return Slice(_since(trace, start_ns), start_ns, end_ns)
 
     def _carry(self, trace: Trace, texts: Mapping[str, tuple[bytes, bytes]]) -> None:
         """Keep the lines that say who runs what, who created whom, and which calls are open."""
-        lines = {name: (old + new).splitlines(keepends=True) for name, (old, new) in texts.items()}
+        # Not `splitlines`: a carriage return within a line ends none.
+        lines = {name: [line + b"\n" for line in (old + new).split(b"\n")[:-1]] for name, (old, new) in texts.items()}
         by_path = {_name_of(name): name for name in texts}
         for carried in self._carried.values():
             for about in [about for about in carried.lines if about[0] == "open"]:
                 del carried.lines[about]
-        for name, those in lines.items():
-            if those:
-                # The time from it to the next line is part of the next slice.
-                self._carried.setdefault(name, _Carried()).keep(_LAST, those[-1])
-        for row in trace.with_selection(trace.selection.__class__(where=_carried_rows())).events_of(_COLUMNS):
+        for row in trace.with_selection(Selection(where=_carried_rows())).events_of(_COLUMNS):
             name = by_path[os.path.basename(row["file"])]
             self._keep(self._carried.setdefault(name, _Carried()), row, lines[name])
+        for name, those in lines.items():
+            carried = self._carried.setdefault(name, _Carried())
+            carried.lines.pop(_LAST, None)
+            if those and those[-1] not in carried.lines.values():
+                # The time from it to the next line is part of the next slice.
+                carried.keep(_LAST, those[-1])
         for carried in self._carried.values():
             while len(carried.lines) > _MAX_CARRIED:
                 del carried.lines[next(iter(carried.lines))]
