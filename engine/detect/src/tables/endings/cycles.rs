@@ -218,7 +218,5 @@ fn is_quick(context: &TableContext<'_>, row: u32) -> bool {
 
 fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
-    wait_of_row(events, row) == Some(Wait::Poll)
-        && events.ret(row) > 0
-        && !only_looks(context, row)
+    wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) > 0 && !only_looks(context, row)
 }
