@@ -112,7 +112,7 @@ def changes(trace: Trace, found: Sequence[Interval]) -> list[Change]:
         return []
     lives = _lives(trace)
     calls, path_ns = _calls_by_group(found), _path_by_group(found)
-    slower = [
+    latencies = [
         change
         for group in islice(groups_of(found), _MAX_GROUPS)
         for change in _latencies(found, group, calls[group], path_ns.get(group, {}))
@@ -122,11 +122,11 @@ def changes(trace: Trace, found: Sequence[Interval]) -> list[Change]:
         change
         for program in _programs(found)
         for change in _rates(found, program, lives.get(program or ""))
-        if not any(other.program == program and _overlap(change, other) for other in slower)
+        if not any(other.program == program and _overlap(change, other) for other in latencies)
     ]
-    slower.sort(key=lambda change: (change.after < change.before, -change.path_ns, change.first))
+    latencies.sort(key=lambda change: (change.after < change.before, -change.path_ns, change.first))
     rates.sort(key=lambda change: (change.first, change.program or ""))
-    return [replace(change, started=_started(change, found, lives)) for change in (*slower, *rates)]
+    return [replace(change, started=_started(change, found, lives)) for change in (*latencies, *rates)]
 
 
 def _calls_by_group(found: Sequence[Interval]) -> dict[Group, dict[int, Row]]:
