@@ -54,13 +54,10 @@ def groups(trace: Trace, found: Sequence[Interval], top: int | None = None) -> L
     """A row per interval and kind of call, with its time on the critical path; of each interval the `top` largest."""
     rows = []
     for interval in found:
-        path_ns: dict[tuple[str | None, str | None], int] = {}
-        for row in interval.path:
-            key = row["program"], row["syscall"]
-            path_ns[key] = path_ns.get(key, 0) + row["exclusive_ns"]
+        path_ns = interval.path_of_calls
         for row in islice(interval.calls, top):
             times = {"start_ns": interval.start_ns - trace.first_ns, "dur_ns": interval.dur_ns}
-            on_path = {"exclusive_ns": path_ns.get((row["program"], row["syscall"]), 0)}
+            on_path = {"exclusive_ns": path_ns[row["program"], row["syscall"]]}
             rows.append({**times, **dict(row), **on_path})
     columns = [
         Column("start_ns", "from"),

@@ -26,7 +26,7 @@ from tracealyze.base.heuristics import (
 from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import shown
 from tracealyze.trace.change_points import Stretch, stretches
-from tracealyze.trace.intervals import groups_of
+from tracealyze.trace.intervals import Group, groups_of
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tracealyze.trace.trace import Trace
 
 Kind: TypeAlias = Literal["p50", "p99", "rate"]
-Group: TypeAlias = tuple[str | None, str | None]
 
 _MAX_GROUPS = 40
 _MAX_STARTED = 2
@@ -142,9 +141,8 @@ def _path_by_group(found: Sequence[Interval]) -> dict[Group, dict[int, int]]:
     """The time on the critical path of each group by interval."""
     sums: dict[Group, dict[int, int]] = {}
     for interval in found:
-        for row in interval.path:
-            of_group = sums.setdefault((row["program"], row["syscall"]), {})
-            of_group[interval.number] = of_group.get(interval.number, 0) + row["exclusive_ns"]
+        for group, ns in interval.path_of_calls.items():
+            sums.setdefault(group, {})[interval.number] = ns
     return sums
 
 

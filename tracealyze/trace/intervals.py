@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze.base import units
 from tracealyze.base.errors import UnusableInput, WrongUsage
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
     from tracealyze.model.table import Row
     from tracealyze.trace.trace import Trace
+
+
+Group: TypeAlias = tuple[str | None, str | None]
+"""Program and name of calls."""
 
 
 @dataclass
@@ -40,6 +45,14 @@ class Interval:
     def end_ns(self) -> int:
         """Its end."""
         return self.start_ns + self.dur_ns
+
+    @property
+    def path_of_calls(self) -> Counter[Group]:
+        """The time on its critical path by program and name of the call."""
+        sums: Counter[Group] = Counter()
+        for row in self.path:
+            sums[row["program"], row["syscall"]] += row["exclusive_ns"]
+        return sums
 
     @property
     def total_calls(self) -> int:
@@ -132,15 +145,12 @@ def _without_number(row: Row) -> dict[str, object]:
     return {name: row[name] for name in row if name != "interval"}
 
 
-def groups_of(found: Sequence[Interval]) -> Iterator[tuple[str | None, str | None]]:
+def groups_of(found: Sequence[Interval]) -> Iterator[Group]:
     """Program and name of all calls, those with the most time on the critical path first, then the longest total."""
-    path_ns: dict[tuple[str | None, str | None], int] = {}
-    total_ns: dict[tuple[str | None, str | None], int] = {}
+    path_ns: Counter[Group] = Counter()
+    total_ns: Counter[Group] = Counter()
     for interval in found:
-        for row in interval.path:
-            key = row["program"], row["syscall"]
-            path_ns[key] = path_ns.get(key, 0) + row["exclusive_ns"]
+        path_ns.update(interval.path_of_calls)
         for row in interval.calls:
-            key = row["program"], row["syscall"]
-            total_ns[key] = total_ns.get(key, 0) + (row["total_ns"] or 0)
-    yield from sorted(total_ns, key=lambda key: (-path_ns.get(key, 0), -total_ns[key]))
+            total_ns[row["program"], row["syscall"]] += row["total_ns"] or 0
+    yield from sorted(total_ns, key=lambda key: (-path_ns[key], -total_ns[key]))

@@ -22,7 +22,7 @@ from tracealyze.render.picture.looks import LOOKS, hatched, known
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
-    from tracealyze.trace.intervals import Interval
+    from tracealyze.trace.intervals import Group, Interval
 
 _LEFT, _PLOT, _RIGHT = 150, 740, 90
 _WIDTH = _LEFT + _PLOT + _RIGHT
@@ -30,8 +30,6 @@ _TOP, _PATH, _LATENCY, _BETWEEN, _BOTTOM = 20, 80, 60, 14, 18
 _MAX_GROUPS = 3
 _MAX_LABELS = 6
 _LINES = (("p99_ns", "3 2", "99th percentile"), ("p50_ns", "", "median"))
-
-Group = tuple[str | None, str | None]
 
 
 def interval_chart(
