@@ -103,7 +103,7 @@ def _head(view: View | None, state: State, drawn: Symbols) -> list[TextLine]:
     if view is None:
         return [((state.source, "bold"), ("  waiting for the first lines", "")), ()]
     rate = f"{units.count(round(view.rates[-1]))} calls/s"
-    covered = units.duration(view.covered_ns, units.S if view.covered_ns >= units.S else 1)
+    covered = f"{view.covered_ns // units.S} s" if view.covered_ns >= units.S else units.duration(view.covered_ns)
     paused = "  paused" if state.is_paused else ""
     head: TextLine = (
         (state.source, "bold"),

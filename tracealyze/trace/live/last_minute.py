@@ -93,7 +93,6 @@ class View:
     """Those that are not idle first, the oldest first."""
     findings: Sequence[Seen]
     clock: str | None
-    tick_ns: int
 
 
 @dataclass
@@ -183,7 +182,6 @@ class LastMinute:
             open_calls=_aged(self._open, silent_ns),
             findings=sorted(self._seen.values(), key=lambda seen: (-seen.last_ns, -_cost_ns(seen.finding))),
             clock=capture.clock,
-            tick_ns=capture.tick_ns,
         )
 
     def _keep(self, start_ns: int, carried: Mapping[str, bytes]) -> None:
