@@ -35,6 +35,8 @@ _VARIABLES = (
     ("FORCE_HYPERLINK", "1 or 0: whether findings are hyperlinks to the page of their rule, in a terminal."),
     ("COLUMNS", "The width of the output in a pipe."),
     ("XDG_STATE_HOME", "Where the last capture used is remembered."),
+    ("TRACEALYZE_MEMORY", "How much memory a trace may use, as 512M or 8G; 2G if not set. Its rest is in a file."),
+    ("TMPDIR", "The folder of that file, which has no name; /var/tmp if not set."),
     ("TRACEALYZE_DEBUG", "1: show where an unexpected error happened."),
 )
 

@@ -24,7 +24,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 Call = Callable[..., tuple[int, str, str]]
 
 _SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
-_UNSET = ("FORCE_COLOR", "TRACEALYZE_DEBUG", "TERM", "CI", "GITHUB_ACTIONS", "PYTHONIOENCODING")
+_UNSET = ("FORCE_COLOR", "TRACEALYZE_DEBUG", "TRACEALYZE_MEMORY", "TERM", "CI", "GITHUB_ACTIONS", "PYTHONIOENCODING")
 
 
 def captures_of_samples() -> list[Path]:

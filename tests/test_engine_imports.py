@@ -16,6 +16,7 @@ MAX_LINES = 20_000
 
 # A folder may use those in layers below its own. Folders of one layer do not know each other.
 CRATES = {
+    "spill": [["limits"], ["linux", "others"]],
     "trace": [["parallel"], ["store"], ["ingest", "query"], ["testing"]],
     "path": [["waits"], ["critical_path", "logs"], ["partition"], ["testing"]],
     "kit": [["table_support"], ["testing"]],

@@ -9,6 +9,9 @@ __version__: Final[str]
 FORMATS: Final[list[str]]
 """Names of the formats, in the order in which they are tried."""
 
+DEFAULT_MEMORY: Final[int]
+"""How much memory traces may use unless `limit_memory` was called, in bytes."""
+
 KINDS: Final[list[str]]
 """Kinds of lines, in the order in which they are reported."""
 
@@ -69,6 +72,9 @@ class EngineError(Exception):
 
 class UnreadableInput(EngineError):
     """A file cannot be read. args: (path, reason)."""
+
+class NoRoom(EngineError):
+    """A trace is larger than the memory it may use, and its rest cannot go to a file. args: (folder, reason, bytes)."""
 
 class UnrecognisedInput(EngineError):
     """No format fits. args: (path, formats tried)."""
@@ -304,8 +310,8 @@ class Trace:
     def table(self, name: str, selection: Selection) -> Table:
         """A table by its name: loops, slow_targets, … Its columns are those of SCHEMA. Its rows know their events."""
 
-    def longest_loops(self, selection: Selection, most: int) -> tuple[Table, int]:
-        """The first rows of table loops, which are the longest, and the number of all rows."""
+    def longest_loops(self, selection: Selection, most: int | None, min_calls: int) -> tuple[Table, int]:
+        """The first rows of table loops with so many calls, which are the longest, and the number of all of these."""
 
     def tables(
         self, selection: Selection, requested: Sequence[tuple[str, tuple[str, Sequence[int]] | None]]
@@ -423,6 +429,9 @@ def read(
     command line of these processes; the ids of each of them and of its parent; and how long the command took without
     the tracer. Such a capture may be empty.
     """
+
+def limit_memory(limit: int) -> None:
+    """How much memory this process may use for traces, in bytes. What is larger goes to an unnamed file."""
 
 def pack_scheduling(file: str) -> bytes:
     """The scheduler events of a file that a capture needs, compressed."""

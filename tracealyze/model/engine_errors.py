@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -14,6 +15,8 @@ from tracealyze.base.errors import (
     WrongUsage,
     did_you_mean,
 )
+from tracealyze.base.units import size
+from tracealyze.model import memory
 from tracealyze.model.capture_input import capture_files, recorded
 from tracealyze.model.capture_input.nearest import nearest
 from tracealyze.model.capture_input.other_tools import OTHER_TOOLS
@@ -57,6 +60,15 @@ def _empty(path: str) -> UnusableInput:
     return UnusableInput(f"{_shown(path)}: the file is empty. Did the tracer start, and was its output flushed?")
 
 
+def _no_room(folder: str | os.PathLike[str], reason: str, written: int) -> UnusableInput:
+    what = reason.partition(" (os error")[0]
+    return UnusableInput(
+        f"{os.fspath(folder)}: no room for the part of the trace that does not fit into {size(memory.limit())} of"
+        f" memory: {what}, after {size(written)}. Set TMPDIR to a folder on a disk with more room,"
+        " or TRACEALYZE_MEMORY=8G (for example) to use more memory."
+    )
+
+
 def _no_matching_line(path: str, pattern: str) -> UnusableInput:
     return UnusableInput(f"{_shown(path)}: no line matches {pattern}, or none after the --from line.")
 
@@ -87,6 +99,7 @@ _TRANSLATIONS: Mapping[type[Exception], Callable[..., TracealyzeError]] = {
     _engine.UnrecognisedInput: _unrecognised,
     _engine.OtherTool: _other_tool,
     _engine.EmptyInput: _empty,
+    _engine.NoRoom: _no_room,
     _engine.NoMatchingLine: _no_matching_line,
     _engine.NoSuchLine: _no_such_line,
     _engine.UnknownName: _unknown_name,

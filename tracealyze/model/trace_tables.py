@@ -463,9 +463,11 @@ class TraceTables:
         """Sequences of calls that a task repeats."""
         return self.table("loops")
 
-    def longest_loops(self, limit: int) -> tuple[Table, int]:
-        """The first rows of `loops`, which are the longest, and the number of all rows."""
-        return self._largest(lambda: self._source.longest_loops(self._selected, limit))
+    def longest_loops(self, limit: int | None, min_calls: int = 0) -> tuple[Table, int]:
+        """The first rows of `loops` with so many calls, which are the longest, and the number of all of these.
+
+        Only those are measured, which saves much time where loops are thousands."""
+        return self._largest(lambda: self._source.longest_loops(self._selected, limit, min_calls))
 
     @property
     def stages(self) -> Table:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from tracealyze import _engine
 from tracealyze.base.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.model import memory
 from tracealyze.model.capture_input import capture_files
 from tracealyze.model.capture_input.contents import Source, names_of
 from tracealyze.model.capture_input.recorded import Scheduling, facts_for_engine, recorded_scheduling
@@ -282,6 +283,7 @@ def read_files(
 ) -> Trace:
     """Read captures, each given as the list of its files, with files of scheduler events or those that they contain."""
     chosen = checked_format(input_format)
+    memory.set_limit()
     named: list[Scheduling] = [(name, None) for name in sched]
     scheduling = named or recorded_scheduling(files)
     source = translated(lambda: _engine.read(files, chosen, progress, facts_for_engine(files), scheduling))

@@ -6,3 +6,7 @@
 #[cfg(feature = "python")]
 mod python;
 pub mod session;
+
+/// A trace may be larger than the memory.
+#[global_allocator]
+static ALLOCATOR: spill::Allocator = spill::Allocator;

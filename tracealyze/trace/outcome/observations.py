@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -90,8 +91,9 @@ def _limits(trace: TraceTables) -> Iterator[Observation]:
 
 def _repeats(trace: TraceTables) -> Iterator[Observation]:
     """What repeats: how often, and whether each turn fails."""
-    calls = max(trace.totals["calls"], 1)
-    rows = [row for row in trace.loops if _is_much(row, calls)]
+    min_calls = _much(trace)
+    loops, _ = trace.longest_loops(None, min_calls)
+    rows = [row for row in loops if _is_much(row, min_calls)]
     rows.sort(key=lambda row: -row["turns"] * row["period"])
     for row in rows[:_MAX_OF_KIND]:
         text = f"{_subject(row)} {_repetition(row)}."
@@ -100,11 +102,14 @@ def _repeats(trace: TraceTables) -> Iterator[Observation]:
 
 def _most_frequent(trace: TraceTables) -> Iterator[Observation]:
     """The calls made most on targets of one form, wherever they stand."""
-    rows = [row for row in trace.calls(by=["program", "syscall", "shape"], quantiles=False) if "/" in row["shape"]]
-    calls = max(trace.totals["calls"], 1)
+    # No more can have the least share of all calls. Groups of all targets would be millions.
+    most = math.ceil(1 / MIN_OBSERVED_SHARE)
+    by = ["program", "syscall", "shape"]
+    frequent = trace.calls(by=by, quantiles=False, order="calls", limit=most)
+    rows = [row for row in frequent if "/" in row["shape"]]
     # Of several with the same number, which one is named does not depend on what they took.
     largest = max(rows, key=lambda row: (row["calls"], row["shape"]), default=None)
-    if largest and largest["calls"] >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls):
+    if largest and largest["calls"] >= _much(trace):
         text = f"{_subject({'program': largest['program']})} calls {largest['shape']} "
         yield Observation("repeats", shown(f"{text}{units.counted(largest['calls'], 'time')}."), largest["calls"])
 
@@ -139,11 +144,16 @@ def _repetition(row: Row) -> str:
     return f"repeats a sequence of {row['period']} calls {times}: {body}{varies}{failing}"
 
 
-def _is_much(row: Row, calls: int) -> bool:
+def _much(trace: TraceTables) -> int:
+    """The least number of calls that is worth an observation."""
+    return max(_MIN_CALLS, math.ceil(MIN_OBSERVED_SHARE * max(trace.totals["calls"], 1)))
+
+
+def _is_much(row: Row, min_calls: int) -> bool:
     turns: int = row["turns"]
     made: int = turns * row["period"]
     loads_files = turns <= MAX_LOADED_FILES and any(call.partition(" ")[0] in _MAPS for call in row["body"])
-    return turns >= _MIN_TURNS and made >= max(_MIN_CALLS, MIN_OBSERVED_SHARE * calls) and not loads_files
+    return turns >= _MIN_TURNS and made >= min_calls and not loads_files
 
 
 def _lines(row: Row) -> tuple[int, ...]:

@@ -39,6 +39,12 @@ create_exception!(
 );
 create_exception!(
     _engine,
+    NoRoom,
+    EngineError,
+    "A trace is larger than the memory it may use, and its rest cannot go to a file: (folder, reason, bytes in it)."
+);
+create_exception!(
+    _engine,
     NoMatchingLine,
     EngineError,
     "No line matches a time bound: (path, /pattern/)."
@@ -113,6 +119,10 @@ impl Raise for ReadError {
             ReadError::Unrecognised { path, tried } => UnrecognisedInput::new_err((path, tried)),
             ReadError::OtherTool { path, tool } => OtherTool::new_err((path, tool)),
             ReadError::Empty { path } => EmptyInput::new_err((path,)),
+            ReadError::NoRoom(failure) => {
+                let reason = std::io::Error::from_raw_os_error(failure.errno).to_string();
+                NoRoom::new_err((failure.folder, reason, failure.bytes))
+            }
             ReadError::UnknownFormat { name, known } => unknown_name("format", &name, known),
         }
     }

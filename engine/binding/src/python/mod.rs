@@ -37,7 +37,8 @@ mod _engine {
     use super::{
         errors::{
             EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime,
-            NoMatchingLine, NoSuchLine, OtherTool, UnknownName, UnreadableInput, UnrecognisedInput,
+            NoMatchingLine, NoRoom, NoSuchLine, OtherTool, UnknownName, UnreadableInput,
+            UnrecognisedInput,
         },
         event_frame::PyArray,
         filter::PyPattern,
@@ -46,7 +47,9 @@ mod _engine {
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,
-        trace::{PyTrace, are_parts, format_of, pack_scheduling, read, without_random_name},
+        trace::{
+            PyTrace, are_parts, format_of, limit_memory, pack_scheduling, read, without_random_name,
+        },
         tree::tree,
     };
 
@@ -76,6 +79,7 @@ mod _engine {
                 )
             })
             .collect();
+        module.add("DEFAULT_MEMORY", spill::DEFAULT_TOTAL)?;
         module.add("FORMATS", formats)?;
         module.add("KINDS", kinds)?;
         module.add("TABLES", tables)?;

@@ -87,6 +87,12 @@ pub fn read(
     Ok(PyTrace(Session::new(trace)))
 }
 
+/// How much memory this process may use for traces, in bytes. What is larger goes to an unnamed file.
+#[pyfunction]
+pub fn limit_memory(limit: u64) {
+    spill::limit(usize::try_from(limit).unwrap_or(usize::MAX));
+}
+
 /// The source of scheduler events: their content, or else the file with this name.
 fn source_of<'source>(name: &'source str, content: Option<&'source [u8]>) -> SchedSource<'source> {
     content.map_or_else(|| SchedSource::File(Path::new(name)), SchedSource::Bytes)
@@ -724,11 +730,14 @@ impl PyTrace {
         &self,
         py: Python<'_>,
         selection: &PySelection,
-        most: usize,
+        most: Option<usize>,
+        min_calls: u64,
     ) -> PyResult<(PyTable, usize)> {
+        let most = most.unwrap_or(usize::MAX);
+        let wanted = loops::WantedLoops { most, min_calls };
         let (found, number) = detached(py, || {
             self.0
-                .with_context(&selection.0, |context| loops::longest_rows(context, most))
+                .with_context(&selection.0, |context| loops::longest_rows(context, wanted))
         })
         .raised()?;
         Ok((found.into(), number))

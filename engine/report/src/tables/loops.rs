@@ -177,9 +177,29 @@ impl LoopShapes {
     }
 }
 
-/// The loops of all selected tasks, at most `limit` of the longest, and the number of all. The longest come first. Of
-/// nested loops, the one that explains the cost.
-fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, usize) {
+/// Which loops are measured.
+#[derive(Clone, Copy)]
+pub struct WantedLoops {
+    /// The number of the longest.
+    pub most: usize,
+    /// The number of calls that a loop has at least, all iterations together.
+    pub min_calls: u64,
+}
+
+impl WantedLoops {
+    const ALL: WantedLoops = WantedLoops {
+        most: usize::MAX,
+        min_calls: 0,
+    };
+
+    fn has_calls(self, found: &FoundLoop) -> bool {
+        found.iterations.saturating_mul(found.body.len() as u64) >= self.min_calls
+    }
+}
+
+/// The wanted loops of all selected tasks, and the number of all with enough calls. The longest come first. Of nested
+/// loops, the one that explains the cost.
+fn loops(context: &TableContext<'_>, wanted: WantedLoops) -> (LoopShapes, Vec<Loop>, usize) {
     let (trace, selection) = (context.trace, context.selection);
     let shapes = LoopShapes::new(trace);
     let tasks: Vec<TaskId> = context.tasks().collect();
@@ -193,8 +213,9 @@ fn loops(context: &TableContext<'_>, limit: usize) -> (LoopShapes, Vec<Loop>, us
     };
     let found = parallel::flat_map(&tasks, of_task);
     let mut found = longest(found, MAX_LOOPS.1);
+    found.retain(|one| wanted.has_calls(one));
     let number = found.len();
-    found.truncate(limit);
+    found.truncate(wanted.most);
     let loops = parallel::map(&found, |one| measured(trace, selection, &shapes, one));
     (shapes, loops, number)
 }
@@ -429,12 +450,12 @@ const OWN_ENTRIES: (usize, usize) = (9, 10);
 
 /// Builds the table of loops.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    longest_rows(context, usize::MAX).0
+    longest_rows(context, WantedLoops::ALL).0
 }
 
-/// The first rows of the table, which are the longest loops, and the number of all.
-pub fn longest_rows(context: &TableContext<'_>, limit: usize) -> (BuiltTable, usize) {
-    let (shapes, found, number) = loops(context, limit);
+/// The first rows of the table, which are the longest loops with enough calls, and the number of all of these.
+pub fn longest_rows(context: &TableContext<'_>, wanted: WantedLoops) -> (BuiltTable, usize) {
+    let (shapes, found, number) = loops(context, wanted);
     let events = &context.trace.events;
     let costs = parallel::map(&found, |one| LoopCost::new(context, &shapes, one));
     let mut builder = TableBuilder::new(context, &TABLE.schema);

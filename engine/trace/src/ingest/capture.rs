@@ -36,6 +36,8 @@ pub enum ReadError {
         /// As the user named it.
         path: String,
     },
+    /// The trace is larger than the memory it may use, and the rest of it cannot go to a file.
+    NoRoom(spill::Failure),
     /// The requested format does not exist.
     UnknownFormat {
         /// The name.

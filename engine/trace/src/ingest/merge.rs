@@ -192,6 +192,9 @@ fn merged(
             steps += 1;
             if steps.is_multiple_of(1 << 16) {
                 progress(cursors.read_bytes(), 0);
+                if spill::failure().is_some() {
+                    return Ok(());
+                }
             }
             let next = cursors
                 .take(file, stamp_ns, assembler, &mut order)

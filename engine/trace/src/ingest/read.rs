@@ -98,6 +98,8 @@ fn read_into(
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     let format = format.map(known_format).transpose()?;
+    // An earlier capture may have been too large.
+    spill::forget_failure();
     for (number, files) in captures.iter().enumerate() {
         match files.as_slice() {
             [] => {}
@@ -108,7 +110,7 @@ fn read_into(
             files => merge::files(trace, files, format, progress)?,
         }
     }
-    Ok(())
+    spill::failure().map_or(Ok(()), |failure| Err(ReadError::NoRoom(failure)))
 }
 
 fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
@@ -355,7 +357,7 @@ impl<'trace> Run<'trace> {
     fn all(
         &mut self,
         reader: &dyn LineReader,
-        claim: impl FnMut(&mut ParsedChunk) -> bool + Send,
+        mut claim: impl FnMut(&mut ParsedChunk) -> bool + Send,
         load: impl Fn(&mut ParsedChunk) + Sync,
         report: &mut dyn FnMut(u64),
     ) {
@@ -366,7 +368,7 @@ impl<'trace> Run<'trace> {
         });
         let (done, mut reported) = (AtomicU64::new(0), 0);
         let steps = PipelineSteps {
-            claim,
+            claim: |cell: &mut ParsedChunk| spill::failure().is_none() && claim(cell),
             read: |worker, parsed: &mut Parsed, cell: &mut ParsedChunk| {
                 load(cell);
                 cell.worker = worker;
@@ -452,6 +454,9 @@ impl<'trace> Run<'trace> {
     fn finish(self, path: &str, cut: bool) -> Result<(), ReadError> {
         if let Some(error) = self.failed {
             return Err(unreadable(path)(error));
+        }
+        if let Some(failure) = spill::failure() {
+            return Err(ReadError::NoRoom(failure));
         }
         if !self.assembler.has_understood() && !self.assembler.may_be_empty() {
             return Err(ReadError::Unrecognised {

@@ -6,8 +6,7 @@
 
 use crate::store::event::SEGMENT_ROWS;
 use crate::store::scratch::{Scratch, Stored};
-use memmap2::{MmapMut, MmapOptions};
-use std::alloc::{Layout, handle_alloc_error};
+use spill::Block;
 use std::io;
 use std::ops::{Index, IndexMut};
 use std::sync::{Arc, OnceLock};
@@ -106,27 +105,20 @@ impl Columns {
 
 /// Columns, initially zero: in memory, or in a scratch file.
 pub(super) enum Room {
-    Memory(MmapMut),
+    Memory(Block),
     Stored {
         bytes: Stored,
         /// A copy in memory, for callers that read many rows.
-        loaded: OnceLock<MmapMut>,
+        loaded: OnceLock<Block>,
     },
 }
 
-fn allocated(fills: bool) -> MmapMut {
-    let mut options = MmapOptions::new();
-    options.len(size_of::<Columns>());
-    if fills {
-        options.populate();
-    }
-    options
-        .map_anon()
-        .unwrap_or_else(|_| handle_alloc_error(Layout::new::<Columns>()))
+fn allocated(fills: bool) -> Block {
+    Block::zeroed(size_of::<Columns>(), fills)
 }
 
 #[inline]
-fn columns_of(memory: &MmapMut) -> &Columns {
+fn columns_of(memory: &Block) -> &Columns {
     match Columns::ref_from_bytes(memory) {
         Ok(columns) => columns,
         Err(_) => unreachable!("it has that length and begins with a page"),

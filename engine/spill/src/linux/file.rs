@@ -1,0 +1,228 @@
+//! The file without a name, and the blocks in it.
+//!
+//! A block is a range of the file of its own, which no later block gets again: its pages are given back to the disk when
+//! it is freed, and the file has holes.
+
+use crate::Failure;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use std::alloc::{Layout, handle_alloc_error};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A block in the file.
+struct Place {
+    offset: u64,
+    bytes: usize,
+}
+
+struct SpillFile {
+    file: Option<File>,
+    /// The process that made it. A fork of it must not write where its parent does.
+    owner: u32,
+    /// Where the next block begins.
+    end: u64,
+    /// Of all blocks, by address.
+    blocks: BTreeMap<usize, Place>,
+    bytes: u64,
+    failure: Option<Failure>,
+    is_watched: bool,
+}
+
+static SPILL: Mutex<SpillFile> = Mutex::new(SpillFile {
+    file: None,
+    owner: 0,
+    end: 0,
+    blocks: BTreeMap::new(),
+    bytes: 0,
+    failure: None,
+    is_watched: false,
+});
+
+/// The number of blocks. Nothing is locked as long as there is none.
+static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+
+fn spill() -> MutexGuard<'static, SpillFile> {
+    SPILL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+/// The folder for large temporary files: `TMPDIR`, or else the one that is on a disk on most systems.
+fn folder() -> PathBuf {
+    match std::env::var_os("TMPDIR") {
+        Some(folder) if !folder.is_empty() => folder.into(),
+        _ if std::path::Path::new("/var/tmp").is_dir() => "/var/tmp".into(),
+        _ => std::env::temp_dir(),
+    }
+}
+
+fn errno(error: &std::io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(0)
+}
+
+impl SpillFile {
+    fn fails(&mut self, errno: i32) {
+        let bytes = self.bytes;
+        self.failure.get_or_insert_with(|| Failure {
+            folder: folder(),
+            errno,
+            bytes,
+        });
+    }
+
+    /// Space for a block. The disk has it: writing to a mapping cannot fail later.
+    fn reserve(&mut self, bytes: usize) -> Result<(&File, u64), i32> {
+        if self.file.is_none() {
+            let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
+            (self.file, self.owner) = (Some(file), std::process::id());
+        }
+        let file = self.file.as_ref().ok_or(0)?;
+        if self.owner != std::process::id() {
+            return Err(0);
+        }
+        fallocate(file, FallocateFlags::empty(), self.end, bytes as u64)
+            .map_err(Errno::raw_os_error)?;
+        Ok((file, self.end))
+    }
+
+    /// A new block; `None` if the process has as many mappings as it may have.
+    fn map(&mut self, bytes: usize) -> Result<Option<NonNull<u8>>, i32> {
+        let rounded = bytes.next_multiple_of(page_bytes());
+        let (file, offset) = self.reserve(rounded)?;
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at an address that the system chooses, of a file that only this module uses.
+        let start = unsafe {
+            mmap(
+                ptr::null_mut(),
+                rounded,
+                access,
+                MapFlags::SHARED,
+                file,
+                offset,
+            )
+        };
+        let start = start
+            .ok()
+            .and_then(|start| NonNull::new(start.cast::<u8>()));
+        let Some(start) = start else { return Ok(None) };
+        self.end += rounded as u64;
+        self.bytes += rounded as u64;
+        let place = Place {
+            offset,
+            bytes: rounded,
+        };
+        self.blocks.insert(start.as_ptr() as usize, place);
+        BLOCKS.store(self.blocks.len(), Ordering::Release);
+        Ok(Some(start))
+    }
+
+    fn unmap(&mut self, start: *mut u8) -> bool {
+        let Some(place) = self.blocks.remove(&(start as usize)) else {
+            return false;
+        };
+        BLOCKS.store(self.blocks.len(), Ordering::Release);
+        // SAFETY: this mapping was made by `map`, and its owner gives it up.
+        let unmapped = unsafe { munmap(start.cast(), place.bytes) };
+        debug_assert!(unmapped.is_ok(), "a mapping");
+        if let Some(file) = &self.file
+            && self.owner == std::process::id()
+        {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            // Without holes the file only needs more of the disk.
+            let _ = fallocate(file, hole, place.offset, place.bytes as u64);
+            self.bytes -= place.bytes as u64;
+        }
+        true
+    }
+}
+
+/// A block of zeros in the file, and whether nobody watches it yet; `None` if that fails, see [`failure`].
+pub(super) fn map(bytes: usize) -> Option<(NonNull<u8>, bool)> {
+    let mut spill = spill();
+    if spill.failure.is_some() {
+        return None;
+    }
+    let start = match spill.map(bytes) {
+        Ok(start) => start?,
+        Err(errno) => {
+            spill.fails(errno);
+            return None;
+        }
+    };
+    let was_watched = std::mem::replace(&mut spill.is_watched, true);
+    Some((start, !was_watched))
+}
+
+/// Free a block, if it is in the file.
+pub(super) fn unmap(start: *mut u8) -> bool {
+    BLOCKS.load(Ordering::Acquire) > 0 && spill().unmap(start)
+}
+
+/// Whether a block is in the file.
+pub(super) fn has(start: *mut u8) -> bool {
+    BLOCKS.load(Ordering::Acquire) > 0 && spill().blocks.contains_key(&(start as usize))
+}
+
+/// Zeros in memory. Aborts the program if there is none.
+pub(super) fn in_memory(bytes: usize, is_used: bool) -> NonNull<u8> {
+    let populate = if is_used {
+        MapFlags::POPULATE
+    } else {
+        MapFlags::empty()
+    };
+    let flags = MapFlags::PRIVATE | populate;
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new mapping at an address that the system chooses.
+    let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, flags) };
+    let start = start
+        .ok()
+        .and_then(|start| NonNull::new(start.cast::<u8>()));
+    start.unwrap_or_else(|| handle_alloc_error(Layout::new::<u8>()))
+}
+
+/// Free what [`in_memory`] returned.
+pub(super) fn free(start: NonNull<u8>, bytes: usize) {
+    // SAFETY: this mapping was made by `in_memory` with this size, and its owner gives it up.
+    let unmapped = unsafe { munmap(start.as_ptr().cast(), bytes) };
+    debug_assert!(unmapped.is_ok(), "a mapping");
+}
+
+/// Let the pages of all blocks leave the memory of the process.
+pub(super) fn trim() {
+    let spill = spill();
+    for (&start, place) in &spill.blocks {
+        // SAFETY: a mapping of a file that is shared. Its pages stay in the cache of files, and come back when they are
+        // used. Linux does this at once, and does not lose what was written.
+        let _ = unsafe { madvise(start as *mut _, place.bytes, Advice::LinuxDontNeed) };
+    }
+}
+
+/// Whether there are blocks. If not, the next one begins a new watch.
+pub(super) fn is_watched() -> bool {
+    let mut spill = spill();
+    spill.is_watched = !spill.blocks.is_empty();
+    spill.is_watched
+}
+
+/// Bytes in the file now.
+pub fn spilled_bytes() -> u64 {
+    spill().bytes
+}
+
+/// Try again from now on, although it failed.
+pub fn forget_failure() {
+    spill().failure = None;
+}
+
+/// Why blocks cannot go to the file, if that failed: they stay in memory from then on.
+pub fn failure() -> Option<Failure> {
+    spill().failure.clone()
+}
