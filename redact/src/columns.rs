@@ -81,14 +81,25 @@ pub(crate) fn gvisor(names: &mut Names, line: &[u8], context: Context, out: &mut
         return log::message(names, &line[message..], out);
     }
     let Some((thread, arguments)) = thread_of_gvisor(line) else {
-        let call = memchr::memchr(b'(', line).unwrap_or(line.len());
-        words(names, &line[..call], is_head, context, out);
-        return bare::text(names, &line[call..], context, out);
+        let message = memchr::memmem::rfind(line, b"] ").map_or(line.len(), |at| at + 2);
+        let context_of_message = match has_unknown_word(&line[message..]) {
+            true => context.of_name(),
+            false => context,
+        };
+        words(names, &line[..message], is_head, context, out);
+        return bare::text(names, &line[message..], context_of_message, out);
     };
     words(names, &line[..thread.start], is_head, context, out);
     bare::text(names, &line[thread.clone()], context.of_name(), out);
     words(names, &line[thread.end..arguments], is_head, context, out);
     arguments_of_gvisor(names, &line[arguments..], context, out);
+}
+
+/// Whether a text has a word that is neither known nor a number: then its numbers are parts of names.
+fn has_unknown_word(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    text.split(|byte| !is_part(byte))
+        .any(|word| !(word.is_empty() || bare::is_number(word) || known::is_word(word)))
 }
 
 /// Where a message begins that is none of a task.
@@ -130,7 +141,8 @@ fn arguments_of_gvisor(names: &mut Names, text: &[u8], context: Context, out: &m
     while let Some(slash) = memchr::memmem::find(&text[at..], b" /").map(|found| at + found + 1) {
         let before = &text[at..slash - 1];
         let pointer = before.rsplit(|byte| b" (,".contains(byte)).next();
-        let is_path = pointer.is_some_and(|word| word.starts_with(b"0x")) && slash < last;
+        let is_path = pointer.is_some_and(|word| word.starts_with(b"0x") || word == b"AT_FDCWD")
+            && slash < last;
         let end = memchr::memmem::find(&text[slash..], b", ").map_or(last, |comma| slash + comma);
         bare::text(names, &text[at..slash], context, out);
         at = slash;
@@ -147,8 +159,9 @@ fn arguments_of_gvisor(names: &mut Names, text: &[u8], context: Context, out: &m
 
 /// Append a record of kdump: ids, the name of a thread, perhaps a stamp, the kind of the record.
 pub(crate) fn kdump(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
-    const KINDS: [&[u8]; 7] = [
-        b" CALL ", b" RET ", b" NAMI ", b" GIO ", b" STRU ", b" USER ", b" ARGS ",
+    const KINDS: [&[u8]; 10] = [
+        b" CALL ", b" RET ", b" NAMI ", b" GIO ", b" STRU ", b" USER ", b" ARGS ", b" CAP ",
+        b" PLDG ", b" PSIG ",
     ];
     let kind = KINDS
         .iter()
@@ -171,9 +184,11 @@ pub(crate) fn kdump(names: &mut Names, line: &[u8], context: Context, out: &mut 
     }
     // The path of a local socket has no quotes, and data of users has any form.
     let path = memchr::memmem::find(rest, b"AF_LOCAL, ");
-    let is_data = rest.starts_with(b" USER ") || rest.starts_with(b" ARGS ");
+    let is_data = [&b" USER "[..], b" ARGS ", b" CAP "]
+        .iter()
+        .any(|kind| rest.starts_with(kind));
     let data = path
-        .or(is_data.then_some(6))
+        .or(is_data.then_some(5))
         .or(error_text(rest))
         .unwrap_or(rest.len());
     bare::text(names, &rest[..data], context, out);
@@ -186,7 +201,8 @@ fn error_text(rest: &[u8]) -> Option<usize> {
     let digits = rest[number..]
         .iter()
         .take_while(|byte| byte.is_ascii_digit());
-    Some(number + digits.count()).filter(|_| rest.starts_with(b" RET "))
+    Some(number + digits.count())
+        .filter(|_| rest.starts_with(b" RET ") || rest.starts_with(b" PLDG "))
 }
 
 /// Append a line of perf trace: `0.014 ( 0.004 ms): worker 1/71 openat(filename: /srv/a b, …`.
@@ -200,8 +216,8 @@ pub(crate) fn perf_trace(names: &mut Names, line: &[u8], context: Context, out: 
     let id = rest[thread..].iter().position(|&byte| byte == b' ');
     let (id, mut rest) = rest[thread..].split_at(id.filter(|_| thread > 0).unwrap_or(0));
     out.extend_from_slice(id);
-    while let Some(at) = memchr::memmem::find(rest, b"name: ") {
-        let (before, value) = rest.split_at(at + 6);
+    while let Some(at) = name_in_perf(rest) {
+        let (before, value) = rest.split_at(at);
         let end = match value.first() {
             Some(b'"') => 0,
             _ => memchr::memmem::find(value, b", ")
@@ -217,7 +233,19 @@ pub(crate) fn perf_trace(names: &mut Names, line: &[u8], context: Context, out: 
         bare::text(names, &value[..end], context, out);
         rest = &value[end..];
     }
-    bare::text(names, rest, context, out);
+    // The name of a process in parentheses follows the result of a call that created it.
+    let thread = memchr::memmem::rfind(rest, b" = ")
+        .and_then(|result| Some(result + memchr::memmem::find(&rest[result..], b" (")?))
+        .unwrap_or(rest.len());
+    bare::text(names, &rest[..thread], context, out);
+    bare::text(names, &rest[thread..], context.of_name(), out);
+}
+
+/// Where the value of the first field begins that is a name: `filename: `, `path: `, `next_comm: `.
+fn name_in_perf(text: &[u8]) -> Option<usize> {
+    let fields = [&b"name: "[..], b"path: ", b"comm: "]
+        .map(|field| Some(memchr::memmem::find(text, field)? + field.len()));
+    fields.into_iter().flatten().min()
 }
 
 /// The length of the name of a thread before a slash, its id, and a call.
@@ -279,7 +307,8 @@ pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut
                 is_peer = matches!(&inside[..at], b"addr" | b"tuple");
                 let is_path =
                     &inside[..at] == b"addr" && names.address(text, 0, &mut Vec::new()).is_none();
-                context.is_name = is_file(text) || is_thread(text) || is_path;
+                context.is_name =
+                    is_file(text) || is_thread(text) || is_path || has_unknown_word(text);
                 value(names, text, is_text, context, out);
             }
             _ => {
@@ -334,7 +363,8 @@ pub(crate) fn strace_macos(names: &mut Names, line: &[u8], context: Context, out
         let (inside, after) = string.split_at(scan::string_end(string).min(string.len()));
         let is_key = after.starts_with(b"\":");
         match key {
-            b"syscall" | b"return" if !is_key => bare::text(names, inside, context, out),
+            b"syscall" if !is_key => bare::text(names, inside, context.of_name(), out),
+            b"return" if !is_key => result(names, inside, context, out),
             _ => known_or_name(names, inside, context, out),
         }
         if is_key {
@@ -345,6 +375,15 @@ pub(crate) fn strace_macos(names: &mut Names, line: &[u8], context: Context, out
         rest = after;
     }
     bare::text(names, rest, context, out);
+}
+
+/// Append a result such as `-1 ENOENT (No such file or directory)`: its number stays.
+fn result(names: &mut Names, text: &[u8], context: Context, out: &mut Vec<u8>) {
+    let number = memchr::memchr(b' ', text).unwrap_or(text.len());
+    let digits = text[..number].strip_prefix(b"-").unwrap_or(&text[..number]);
+    let number = if bare::is_number(digits) { number } else { 0 };
+    bare::text(names, &text[..number], context, out);
+    bare::text(names, &text[number..], context.of_name(), out);
 }
 
 /// Append a text whose words are all known, or what its name becomes.

@@ -270,8 +270,12 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
         .rposition(u8::is_ascii_digit)
         .map_or(length, |last| last + 1);
     let after = &rest[length..];
-    // After a point or comma it is the rest of a number that was replaced.
-    let goes_on = at > 1 && matches!(text[at - 1], b'.' | b',') && is_word_byte(text[at - 2]);
+    // After a point, comma or colon it is the rest of a number that was replaced.
+    let goes_on = at > 1
+        && (matches!(text[at - 1], b'.' | b',') && is_word_byte(text[at - 2])
+            || text[at - 1] == b':'
+                && text[at - 2].is_ascii_hexdigit()
+                && is_group(&text[..at - 1]));
     let is_word_start = at == 0 || !is_word_byte(text[at - 1]) && text[at - 1] != b'_' && !goes_on;
     if is_word_start
         && length <= MAX_NUMBER_BYTES
@@ -323,13 +327,42 @@ fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
     if is_joined && !is_duration && lower != b"z" {
         return false;
     }
-    let is_clock = number.iter().filter(|&&byte| byte == b':').count() == 2 && digits <= 12;
     let is_pid = before.ends_with(b"[") && after.starts_with(b"]") && digits <= 7;
     digits <= 12 && are_units(lower)
-        || after.starts_with(b"%")
-        || is_clock
+        || after.starts_with(b"%") && is_percentage(number)
+        || is_clock(number)
         || is_pid
         || is_named(before)
+}
+
+/// `00:01:30.5`, `127:59:59`: hours, minutes and seconds.
+fn is_clock(number: &[u8]) -> bool {
+    const MAX_DIGITS: usize = 12;
+    let parts: Vec<&[u8]> = number.split(|&byte| byte == b':').collect();
+    let [hours, minutes, seconds] = parts[..] else {
+        return false;
+    };
+    let whole = seconds.iter().take_while(|byte| byte.is_ascii_digit());
+    let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    (1..=3).contains(&hours.len())
+        && minutes.len() == 2
+        && whole.count() == 2
+        && digits <= MAX_DIGITS
+}
+
+/// `99.97`, `1,532`: with one separator.
+fn is_percentage(number: &[u8]) -> bool {
+    let separators = number.iter().filter(|byte| !byte.is_ascii_digit()).count();
+    separators <= 1 && !number.contains(&b':')
+}
+
+/// Whether a text ends with a group of digits that is none of a word: `9497` in `id 9497`, not `took` in `took:9`.
+fn is_group(text: &[u8]) -> bool {
+    let start = text
+        .iter()
+        .rposition(|&byte| !is_word_byte(byte))
+        .map_or(0, |at| at + 1);
+    text[start..].iter().all(u8::is_ascii_hexdigit) && text[start..].iter().any(u8::is_ascii_digit)
 }
 
 /// Whether what follows a number is its unit, or units with more numbers, as in `1min30s` and `1h2m3s`.

@@ -365,9 +365,18 @@ impl Place {
                     || path.starts_with(b"/")
                         && parent().is_some_and(|parent| PROGRAMS.contains(&parent))),
             // Of octets with colons, none but the last may seem to be a port.
-            is_port: before.ends_with(b":") && before.len() > 1 && text.get(end) != Some(&b':'),
+            is_port: before.strip_suffix(b":").is_some_and(is_host) && text.get(end) != Some(&b':'),
         }
     }
+}
+
+/// Whether a port may follow a text: not after groups of digits such as `3992:1198`, which are no host.
+fn is_host(before: &[u8]) -> bool {
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let mut groups = before.rsplit(|&byte| !(is_word_byte(byte) || byte == b'.'));
+    let last = groups.next().unwrap_or(b"");
+    let is_list = before[..before.len() - last.len()].ends_with(b":");
+    !before.is_empty() && !(is_list && is_digits(last) && groups.next().is_some_and(is_digits))
 }
 
 /// Where a path begins that follows what separates it from others, if that stands in this part of a text.
