@@ -559,5 +559,6 @@ fn is_known(token: &[u8]) -> bool {
         .map_or(0, |at| at + 1);
     let (word, digits) = token.split_at(letters);
     let is_known = || known::is_word(word) || word.strip_suffix(b"_").is_some_and(known::is_word);
-    !digits.is_empty() && digits.len() <= MAX_DIGITS && is_known()
+    // `a2` and `e5` may be octets.
+    letters > 1 && !digits.is_empty() && digits.len() <= MAX_DIGITS && is_known()
 }

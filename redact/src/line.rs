@@ -474,7 +474,8 @@ fn name_of_call(line: &[u8]) -> std::ops::Range<usize> {
         .iter()
         .rposition(u8::is_ascii_whitespace)
         .map_or(0, |at| at + 1);
-    if start == 0 || known::is_word(&line[start..end]) {
+    let is_string = line[..end].contains(&b'"');
+    if start == 0 || is_string || known::is_word(&line[start..end]) {
         return 0..0;
     }
     start..end
@@ -501,11 +502,15 @@ fn duration_len(body: &[u8]) -> usize {
 fn name_at_end(line: &[u8]) -> usize {
     const SIGNAL: &[u8] = b"+++ killed by ";
     const PROCESS: &[u8] = b"strace: Process ";
+    const EXECUTED: &[u8] = b"*** cannot trace across exec() of ";
     if let Some(at) = memchr::memmem::find(line, SIGNAL) {
         return at + SIGNAL.len();
     }
     if line.starts_with(b"dtrace: ") {
         return 0;
+    }
+    if let Some(at) = memchr::memmem::find(line, EXECUTED) {
+        return at + EXECUTED.len();
     }
     let thread = memchr::memchr(b'(', line).filter(|_| line.starts_with(PROCESS));
     thread.unwrap_or(line.len())

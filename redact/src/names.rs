@@ -269,8 +269,10 @@ impl Names {
                 out.extend_from_slice(&run[..run.len().min(MAX_PUNCTUATION)]);
             } else {
                 let is_extension = start > 1 && name[start - 1] == b'.' && known::is_extension(run);
-                let is_small =
-                    place.is_device && run.len() <= 3 && run.iter().all(u8::is_ascii_digit);
+                let is_small = place.is_device
+                    && is_of_device(name)
+                    && run.len() <= 3
+                    && run.iter().all(u8::is_ascii_digit);
                 match () {
                     () if is_extension || is_small || self.kept.has(run) => {
                         out.extend_from_slice(run)
@@ -334,6 +336,12 @@ impl Names {
         }
         is_made_up
     }
+}
+
+/// Whether a name has no more digits than names of devices have: `nvme0n1p12`.
+fn is_of_device(name: &[u8]) -> bool {
+    const MAX_DIGITS: usize = 5;
+    name.iter().filter(|byte| byte.is_ascii_digit()).count() <= MAX_DIGITS
 }
 
 /// Where a component stands.
