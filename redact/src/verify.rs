@@ -816,13 +816,14 @@ fn octet_lists(text: &[u8]) -> Vec<(Vec<u8>, usize)> {
                 octets.extend(hexadecimal(next));
                 end += between.len() + 2;
             }
-            let is_address =
-                octets.len() >= MIN_OCTETS && octets[1..] != octets[..octets.len() - 1];
-            is_address.then_some((octets, end))
+            (octets.len() >= MIN_OCTETS).then_some((octets, end))
         });
         match list {
+            // A long list of equal octets is passed over at once.
             Some((octets, end)) => {
-                found.push((octets, at));
+                if octets[1..] != octets[..octets.len() - 1] {
+                    found.push((octets, at));
+                }
                 at = end;
             }
             None => at += 1,
