@@ -30,6 +30,7 @@ from tracealyze.capture.redaction import verify
 SECRETS = int(os.environ.get("TRACEALYZE_SECRETS", "4000"))
 SEED = int(os.environ.get("TRACEALYZE_SEED", "520052"))
 PART = 8
+MIN_WORD_CHARACTERS = 6
 
 Shape = Callable[[random.Random], str]
 """A text whose secret parts stand in « »."""
@@ -419,7 +420,9 @@ def left(name: str, text: str, line: str) -> str | None:
     for secret in _secrets(text):
         for at in range(len(secret) - part + 1):
             piece = secret[at : at + part].lower()
-            if sum(letter.isalnum() for letter in piece) > PART // 2 and any(piece in view for view in views):
+            if sum(letter.isalnum() for letter in piece) >= MIN_WORD_CHARACTERS and any(
+                piece in view for view in views
+            ):
                 return piece
     return None
 

@@ -281,9 +281,14 @@ fn next_field(text: &[u8]) -> Option<usize> {
 
 /// Where the value of the first field begins that is a name: `filename: `, `path: `, `next_comm: `.
 fn name_in_perf(text: &[u8]) -> Option<usize> {
-    let fields = [&b"name: "[..], b"path: ", b"comm: "]
-        .map(|field| Some(memchr::memmem::find(text, field)? + field.len()));
-    fields.into_iter().flatten().min()
+    let is_name = |field: &[u8]| {
+        [&b"name"[..], b"path", b"comm"]
+            .iter()
+            .any(|name| field.ends_with(name))
+    };
+    memchr::memmem::find_iter(text, b": ")
+        .find(|&at| is_name(&text[..at]))
+        .map(|at| at + 2)
 }
 
 /// The length of the name of a thread before a slash, its id, and a call.

@@ -277,10 +277,12 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
     }
     // `7.25`, `1,532`, `00:01:30.5`.
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b':');
+    // A longer one is not kept, wherever it ends.
     let length = rest
         .iter()
-        .position(|byte| !is_part(byte))
-        .unwrap_or(rest.len());
+        .take(2 * MAX_NUMBER_BYTES)
+        .take_while(|byte| is_part(byte))
+        .count();
     let length = rest[..length]
         .iter()
         .rposition(u8::is_ascii_digit)
@@ -486,12 +488,19 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
         Ok(token) => token,
         Err(used) => return used,
     };
-    if is_kept(token) || names.kept.has(token) {
+    if names.kept.has(token) || is_kept(token) && !is_octet(text, at, token) {
         out.extend_from_slice(token);
     } else {
         bare::each_part(token, out, |part, out| part_of_word(names, part, out));
     }
     token.len()
+}
+
+/// `de` in `c4:de:75`, which is a word elsewhere.
+fn is_octet(text: &[u8], at: usize, token: &[u8]) -> bool {
+    let is_hex = token.len() == 2 && token.iter().all(u8::is_ascii_hexdigit);
+    let follows = matches!(text[..at], [.., before, b':'] if is_word_byte(before));
+    is_hex && (follows || is_list(&text[at + token.len()..]))
 }
 
 fn is_kept(token: &[u8]) -> bool {
