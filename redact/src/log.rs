@@ -488,7 +488,11 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
         Ok(token) => token,
         Err(used) => return used,
     };
-    if names.kept.has(token) || is_kept(token) && !is_octet(text, at, token) {
+    if names.kept.has(token) {
+        out.extend_from_slice(token);
+    } else if is_octet(text, at, token) {
+        names.unknown(token, out);
+    } else if is_kept(token) {
         out.extend_from_slice(token);
     } else {
         bare::each_part(token, out, |part, out| part_of_word(names, part, out));
