@@ -384,7 +384,8 @@ fn is_host(before: &[u8]) -> bool {
     let mut groups = before.rsplit(|&byte| !(is_word_byte(byte) || byte == b'.'));
     let last = groups.next().unwrap_or(b"");
     let is_list = before[..before.len() - last.len()].ends_with(b":");
-    !before.is_empty() && !(is_list && is_digits(last) && groups.next().is_some_and(is_digits))
+    let is_group = is_list && is_digits(last) && groups.next().is_some_and(is_digits);
+    !before.is_empty() && !is_group
 }
 
 /// Where a path begins that follows what separates it from others, if that stands in this part of a text.
