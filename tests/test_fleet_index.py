@@ -197,6 +197,24 @@ def test_hidden_folders_have_no_captures(tmp_path: Path) -> None:
     assert sorted(Path(each.files[0]).name for each in found) == ["a.strace", "c.strace"]
 
 
+def test_links_to_folders_above_repeat_nothing(tmp_path: Path) -> None:
+    """The files below such a link were listed again with each of its some 40 repetitions."""
+    (tmp_path / "c" / "deep").mkdir(parents=True)
+    (tmp_path / "c" / "a.strace").write_text("7 1700000000.0 close(3) = 0 <0.1>\n", encoding="utf-8")
+    (tmp_path / "c" / "deep" / "up").symlink_to("..")
+    for source in ("c", "c/**/*.strace"):
+        (item,) = items([str(tmp_path / source)], Labels())
+        assert item.files == (str(tmp_path / "c" / "a.strace"),)
+
+
+def test_names_that_are_no_text_are_unusable_input(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/b/\xff.strace")).write_text("", encoding="utf-8")
+    for source in ("b", "b/*"):
+        with pytest.raises(UnusableInput, match="is not UTF-8; rename this file"):
+            items([str(tmp_path / source)], Labels())
+
+
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
 def test_archives_contain_captures(tmp_path: Path, kind: str) -> None:
     write_captures(tmp_path / "in", 4)

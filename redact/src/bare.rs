@@ -346,7 +346,7 @@ fn decorated(names: &mut Names, inside: &[u8], context: Context, out: &mut Vec<u
         let end = inside
             .iter()
             .position(|&byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
-        end.is_some_and(|end| known::is_word(&inside[..end]) && matches!(inside[end], b':' | b' '))
+        end.is_some_and(|end| known::is_word(&inside[..end]) && is_of_kind(&inside[end..]))
             || inside.starts_with(b"UNIX-")
             || inside.starts_with(b"{")
     };
@@ -368,6 +368,19 @@ fn decorated(names: &mut Names, inside: &[u8], context: Context, out: &mut Vec<u
         };
         name(names, plain, false, Quoting::Backslash, out);
         out.extend_from_slice(deleted);
+    }
+}
+
+/// Whether what follows a word in a decoration belongs to a kind of descriptor: `socket:[4711]`, `char 136:2`. Names of threads
+/// have blanks and colons too.
+fn is_of_kind(rest: &[u8]) -> bool {
+    match rest {
+        [b':', rest @ ..] => !rest.first().is_some_and(u8::is_ascii_digit),
+        [b' ', rest @ ..] => {
+            let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b':';
+            rest.iter().all(is_part)
+        }
+        _ => false,
     }
 }
 
@@ -496,7 +509,8 @@ pub(crate) fn is_number(token: &[u8]) -> bool {
         .position(|byte| !byte.is_ascii_digit())
         .unwrap_or(token.len());
     let (number, unit) = token.split_at(digits);
-    digits > 0 && (UNITS.contains(&unit) || number.len() == 2 && is_day_time(unit))
+    // 2^64 has 20 digits.
+    (1..=20).contains(&digits) && (UNITS.contains(&unit) || number.len() == 2 && is_day_time(unit))
 }
 
 /// The end of a day and the hour after it, or an hour and its zone: `T20`, `T20Z`.
@@ -545,5 +559,6 @@ fn is_known(token: &[u8]) -> bool {
         .map_or(0, |at| at + 1);
     let (word, digits) = token.split_at(letters);
     let is_known = || known::is_word(word) || word.strip_suffix(b"_").is_some_and(known::is_word);
-    !digits.is_empty() && digits.len() <= MAX_DIGITS && is_known()
+    // `a2` and `e5` may be octets.
+    letters > 1 && !digits.is_empty() && digits.len() <= MAX_DIGITS && is_known()
 }

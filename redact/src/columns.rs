@@ -81,14 +81,25 @@ pub(crate) fn gvisor(names: &mut Names, line: &[u8], context: Context, out: &mut
         return log::message(names, &line[message..], out);
     }
     let Some((thread, arguments)) = thread_of_gvisor(line) else {
-        let call = memchr::memchr(b'(', line).unwrap_or(line.len());
-        words(names, &line[..call], is_head, context, out);
-        return bare::text(names, &line[call..], context, out);
+        let message = memchr::memmem::rfind(line, b"] ").map_or(line.len(), |at| at + 2);
+        let context_of_message = match has_unknown_word(&line[message..]) {
+            true => context.of_name(),
+            false => context,
+        };
+        words(names, &line[..message], is_head, context, out);
+        return bare::text(names, &line[message..], context_of_message, out);
     };
     words(names, &line[..thread.start], is_head, context, out);
     bare::text(names, &line[thread.clone()], context.of_name(), out);
     words(names, &line[thread.end..arguments], is_head, context, out);
     arguments_of_gvisor(names, &line[arguments..], context, out);
+}
+
+/// Whether a text has a word that is neither known nor a number: then its numbers are parts of names.
+fn has_unknown_word(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    text.split(|byte| !is_part(byte))
+        .any(|word| !(word.is_empty() || bare::is_number(word) || known::is_word(word)))
 }
 
 /// Where a message begins that is none of a task.
@@ -126,41 +137,70 @@ fn thread_of_gvisor(line: &[u8]) -> Option<(Range<usize>, usize)> {
 fn arguments_of_gvisor(names: &mut Names, text: &[u8], context: Context, out: &mut Vec<u8>) {
     let last = memchr::memmem::rfind(text, b") = ").or(memchr::memrchr(b')', text));
     let last = last.unwrap_or(text.len());
-    let mut at = 0;
-    while let Some(slash) = memchr::memmem::find(&text[at..], b" /").map(|found| at + found + 1) {
-        let before = &text[at..slash - 1];
-        let pointer = before.rsplit(|byte| b" (,".contains(byte)).next();
-        let is_path = pointer.is_some_and(|word| word.starts_with(b"0x")) && slash < last;
-        let end = memchr::memmem::find(&text[slash..], b", ").map_or(last, |comma| slash + comma);
-        bare::text(names, &text[at..slash], context, out);
-        at = slash;
-        if is_path {
-            at = end.clamp(slash, last);
-            bare::text(names, &text[slash..at], context.of_name(), out);
-        } else {
-            out.push(b'/');
-            at += 1;
+    let (mut done, mut at) = (0, 0);
+    while at < last {
+        let start = at + 1;
+        if text[at] == b'"' {
+            at = start + scan::string_end(&text[start..]);
+        } else if text[at] == b' ' && is_pointer(&text[done..at]) && !is_other(&text[start..last]) {
+            bare::text(names, &text[done..start], context, out);
+            done = start + end_of_path(&text[start..last]);
+            bare::text(names, &text[start..done], context.of_name(), out);
+            at = done;
+            continue;
         }
+        at += 1;
     }
-    bare::text(names, &text[at..], context, out);
+    bare::text(names, &text[done..], context, out);
+}
+
+/// Whether a text ends with what precedes a path.
+fn is_pointer(text: &[u8]) -> bool {
+    let word = text
+        .rsplit(|byte| b" (,".contains(byte))
+        .next()
+        .unwrap_or(b"");
+    word.starts_with(b"0x") || word == b"AT_FDCWD"
+}
+
+/// Whether an argument after a pointer is no path: a string, a structure, a list, or a socket such as `pipe:[5]`.
+fn is_other(text: &[u8]) -> bool {
+    let argument = &text[..end_of_path(text)];
+    let is_open = matches!(argument.first(), None | Some(b'"' | b'{' | b'['));
+    is_open || argument.ends_with(b"]") && memchr::memmem::find(argument, b":[").is_some()
+}
+
+/// Where the next argument begins. A name may have commas, and no argument is a decimal number.
+fn end_of_path(text: &[u8]) -> usize {
+    let is_decimal = |argument: &[u8]| matches!(argument, [b'0'..=b'9', next, ..] if !next.is_ascii_alphabetic());
+    let ends = |&comma: &usize| !is_decimal(&text[comma + 2..]);
+    memchr::memmem::find_iter(text, b", ")
+        .find(ends)
+        .unwrap_or(text.len())
 }
 
 /// Append a record of kdump: ids, the name of a thread, perhaps a stamp, the kind of the record.
 pub(crate) fn kdump(names: &mut Names, line: &[u8], context: Context, out: &mut Vec<u8>) {
-    const KINDS: [&[u8]; 7] = [
-        b" CALL ", b" RET ", b" NAMI ", b" GIO ", b" STRU ", b" USER ", b" ARGS ",
+    const KINDS: [&[u8]; 10] = [
+        b" CALL ", b" RET ", b" NAMI ", b" GIO ", b" STRU ", b" USER ", b" ARGS ", b" CAP ",
+        b" PLDG ", b" PSIG ",
     ];
+    // Of a process and of a thread.
+    const MAX_IDS: usize = 2;
     let kind = KINDS
         .iter()
         .filter_map(|kind| memchr::memmem::find(line, kind))
         .min();
     let (head, rest) = line.split_at(kind.unwrap_or(0));
-    let mut context_of_name = context;
+    let (mut context_of_name, mut ids, mut has_name) = (context, 0, false);
     for word in head.split_inclusive(|&byte| byte == b' ') {
         let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b' ');
-        let is_stamp = word.iter().all(is_number) && word.contains(&b'.');
-        // A number after the first word of a name is a part of it.
-        if !word.iter().all(is_number) {
+        let has_point = word.contains(&b'.');
+        // A stamp follows the name. A number after the ids or the first word of a name is a part of it.
+        let is_stamp = word.iter().all(is_number) && has_point && (has_name || ids > 1);
+        ids += usize::from(word.iter().any(u8::is_ascii_digit) && !has_point);
+        has_name |= !is_stamp && (!word.iter().all(is_number) || has_point || ids > MAX_IDS);
+        if has_name {
             context_of_name = context.of_name();
         }
         let context = match is_stamp {
@@ -171,9 +211,11 @@ pub(crate) fn kdump(names: &mut Names, line: &[u8], context: Context, out: &mut 
     }
     // The path of a local socket has no quotes, and data of users has any form.
     let path = memchr::memmem::find(rest, b"AF_LOCAL, ");
-    let is_data = rest.starts_with(b" USER ") || rest.starts_with(b" ARGS ");
+    let is_data = [&b" USER "[..], b" ARGS ", b" CAP "]
+        .iter()
+        .any(|kind| rest.starts_with(kind));
     let data = path
-        .or(is_data.then_some(6))
+        .or(is_data.then_some(5))
         .or(error_text(rest))
         .unwrap_or(rest.len());
     bare::text(names, &rest[..data], context, out);
@@ -186,7 +228,8 @@ fn error_text(rest: &[u8]) -> Option<usize> {
     let digits = rest[number..]
         .iter()
         .take_while(|byte| byte.is_ascii_digit());
-    Some(number + digits.count()).filter(|_| rest.starts_with(b" RET "))
+    Some(number + digits.count())
+        .filter(|_| rest.starts_with(b" RET ") || rest.starts_with(b" PLDG "))
 }
 
 /// Append a line of perf trace: `0.014 ( 0.004 ms): worker 1/71 openat(filename: /srv/a b, …`.
@@ -200,11 +243,11 @@ pub(crate) fn perf_trace(names: &mut Names, line: &[u8], context: Context, out: 
     let id = rest[thread..].iter().position(|&byte| byte == b' ');
     let (id, mut rest) = rest[thread..].split_at(id.filter(|_| thread > 0).unwrap_or(0));
     out.extend_from_slice(id);
-    while let Some(at) = memchr::memmem::find(rest, b"name: ") {
-        let (before, value) = rest.split_at(at + 6);
+    while let Some(at) = name_in_perf(rest) {
+        let (before, value) = rest.split_at(at);
         let end = match value.first() {
             Some(b'"') => 0,
-            _ => memchr::memmem::find(value, b", ")
+            _ => next_field(value)
                 .or(memchr::memrchr(b')', value))
                 .unwrap_or(value.len()),
         };
@@ -217,7 +260,35 @@ pub(crate) fn perf_trace(names: &mut Names, line: &[u8], context: Context, out: 
         bare::text(names, &value[..end], context, out);
         rest = &value[end..];
     }
-    bare::text(names, rest, context, out);
+    // The name of a process in parentheses follows the result of a call that created it.
+    let thread = memchr::memmem::rfind(rest, b" = ")
+        .and_then(|result| Some(result + memchr::memmem::find(&rest[result..], b" (")?))
+        .unwrap_or(rest.len());
+    bare::text(names, &rest[..thread], context, out);
+    bare::text(names, &rest[thread..], context.of_name(), out);
+}
+
+/// Where the next field begins: `, flags: `. A name may have commas.
+fn next_field(text: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(text, b", ").find(|&comma| {
+        let name = text[comma + 2..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_' || **byte == b'.');
+        let end = comma + 2 + name.count();
+        text[end..].starts_with(b": ") && end > comma + 2
+    })
+}
+
+/// Where the value of the first field begins that is a name: `filename: `, `path: `, `next_comm: `.
+fn name_in_perf(text: &[u8]) -> Option<usize> {
+    let is_name = |field: &[u8]| {
+        [&b"name"[..], b"path", b"comm"]
+            .iter()
+            .any(|name| field.ends_with(name))
+    };
+    memchr::memmem::find_iter(text, b": ")
+        .find(|&at| is_name(&text[..at]))
+        .map(|at| at + 2)
 }
 
 /// The length of the name of a thread before a slash, its id, and a call.
@@ -233,7 +304,7 @@ fn thread_len(text: &[u8]) -> usize {
 }
 
 /// Fields of sysdig whose values are texts of the traced program.
-const TEXTS: [&[u8]; 18] = [
+const TEXTS: [&[u8]; 21] = [
     b"data",
     b"args",
     b"env",
@@ -252,6 +323,9 @@ const TEXTS: [&[u8]; 18] = [
     b"cgroups",
     b"container",
     b"sql",
+    b"dev",
+    b"key",
+    b"value",
 ];
 
 /// Append a line of sysdig. Its fields are `name=value`; data that is read or written is the last one.
@@ -279,12 +353,20 @@ pub(crate) fn sysdig(names: &mut Names, line: &[u8], context: Context, out: &mut
                 is_peer = matches!(&inside[..at], b"addr" | b"tuple");
                 let is_path =
                     &inside[..at] == b"addr" && names.address(text, 0, &mut Vec::new()).is_none();
-                context.is_name = is_file(text) || is_thread(text) || is_path;
+                context.is_name = is_file(text)
+                    || is_thread(text)
+                    || is_path
+                    || has_unknown_word(text)
+                    || text.contains(&b'=');
                 value(names, text, is_text, context, out);
             }
             _ => {
                 // Two addresses, then the path of a local socket.
                 context.is_name |= is_peer && inside.starts_with(b"/");
+                // A field whose name is not known, or a further word of one.
+                let has_name = equals.is_some_and(|at| is_thread(&inside[at + 1..]));
+                let is_name = has_name || has_unknown_word(&inside[equals.unwrap_or(0)..]);
+                context.is_name = is_name || context.is_name && equals.is_none();
                 value(names, inside, is_text, context, out);
             }
         }
@@ -308,12 +390,16 @@ pub(crate) fn procmon(names: &mut Names, line: &[u8], context: Context, out: &mu
         let end = memchr::memchr3(b'"', b'\\', b',', rest).unwrap_or(rest.len());
         let (item, mark) = rest.split_at(end);
         // The thousands of a number may be apart by commas.
-        let number = number_len(rest);
+        let number = match number_len(rest) {
+            // Digits after a comma may be a part of a name.
+            _ if out.last() != Some(&b'"') && !rest.starts_with(b" ") => 0,
+            number => number,
+        };
         let (item, mark) = match rest.split_at_checked(number) {
             Some((number, mark)) if number.len() > item.len() => (number, mark),
             _ => (item, mark),
         };
-        if number_len(rest) == item.len() && number > 0 {
+        if number == item.len() && number > 0 {
             out.extend_from_slice(item);
         } else if !clock(names, item, context, out) {
             known_or_name(names, item, context, out);
@@ -334,7 +420,8 @@ pub(crate) fn strace_macos(names: &mut Names, line: &[u8], context: Context, out
         let (inside, after) = string.split_at(scan::string_end(string).min(string.len()));
         let is_key = after.starts_with(b"\":");
         match key {
-            b"syscall" | b"return" if !is_key => bare::text(names, inside, context, out),
+            b"syscall" if !is_key => bare::text(names, inside, context.of_name(), out),
+            b"return" if !is_key => result(names, inside, context, out),
             _ => known_or_name(names, inside, context, out),
         }
         if is_key {
@@ -345,6 +432,15 @@ pub(crate) fn strace_macos(names: &mut Names, line: &[u8], context: Context, out
         rest = after;
     }
     bare::text(names, rest, context, out);
+}
+
+/// Append a result such as `-1 ENOENT (No such file or directory)`: its number stays.
+fn result(names: &mut Names, text: &[u8], context: Context, out: &mut Vec<u8>) {
+    let number = memchr::memchr(b' ', text).unwrap_or(text.len());
+    let digits = text[..number].strip_prefix(b"-").unwrap_or(&text[..number]);
+    let number = if bare::is_number(digits) { number } else { 0 };
+    bare::text(names, &text[..number], context, out);
+    bare::text(names, &text[number..], context.of_name(), out);
 }
 
 /// Append a text whose words are all known, or what its name becomes.
@@ -400,6 +496,13 @@ fn clock(names: &mut Names, item: &[u8], context: Context, out: &mut Vec<u8>) ->
         .rposition(u8::is_ascii_digit)
         .map_or(0, |at| at + 1);
     let (time, after) = rest.split_at(end);
+    // The first octets of a list seem to be a time.
+    if !time
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || b":.,".contains(byte))
+    {
+        return false;
+    }
     for (part, is_word) in [(before, true), (time, false), (after, true)] {
         if is_word && !parsers::procmon::is_half_of_day(part) {
             bare::text(names, part, context, out);

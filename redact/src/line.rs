@@ -245,7 +245,10 @@ impl Lines {
             "sysdig" => columns::sysdig(&mut self.names, line, context, out),
             _ => {
                 let name = name_at_end(line);
-                bare::text(&mut self.names, &line[..name], context, out);
+                let call = name_of_call(&line[..name]);
+                bare::text(&mut self.names, &line[..call.start], context, out);
+                bare::text(&mut self.names, &line[call.clone()], context.of_name(), out);
+                bare::text(&mut self.names, &line[call.end..name], context, out);
                 bare::text(&mut self.names, &line[name..], context.of_name(), out);
             }
         }
@@ -464,6 +467,20 @@ fn call_inside(line: &[u8]) -> &[u8] {
     }
 }
 
+/// Where the text stands that precedes the first parenthesis, if no call has this name. Digits in it are no numbers.
+fn name_of_call(line: &[u8]) -> std::ops::Range<usize> {
+    let end = memchr::memchr(b'(', line).unwrap_or(0);
+    let start = line[..end]
+        .iter()
+        .rposition(u8::is_ascii_whitespace)
+        .map_or(0, |at| at + 1);
+    let is_string = line[..end].contains(&b'"');
+    if start == 0 || is_string || known::is_word(&line[start..end]) {
+        return 0..0;
+    }
+    start..end
+}
+
 /// Length of the duration at the end of a line of strace, with its blank.
 fn duration_len(body: &[u8]) -> usize {
     let Some(inside) = body.strip_suffix(b">") else {
@@ -485,8 +502,15 @@ fn duration_len(body: &[u8]) -> usize {
 fn name_at_end(line: &[u8]) -> usize {
     const SIGNAL: &[u8] = b"+++ killed by ";
     const PROCESS: &[u8] = b"strace: Process ";
+    const EXECUTED: &[u8] = b"*** cannot trace across exec() of ";
     if let Some(at) = memchr::memmem::find(line, SIGNAL) {
         return at + SIGNAL.len();
+    }
+    if line.starts_with(b"dtrace: ") {
+        return 0;
+    }
+    if let Some(at) = memchr::memmem::find(line, EXECUTED) {
+        return at + EXECUTED.len();
     }
     let thread = memchr::memchr(b'(', line).filter(|_| line.starts_with(PROCESS));
     thread.unwrap_or(line.len())

@@ -169,7 +169,13 @@ fn is_like_a_stamp(part: &[u8]) -> bool {
         .collect();
     let longest = groups.iter().map(|group| group.len()).max().unwrap_or(0);
     let has = |byte: u8| part.contains(&byte);
-    if has(b':') || groups.len() < 2 && longest <= 8 {
+    if has(b':') {
+        return part
+            .split(|&byte| byte == b':')
+            .enumerate()
+            .all(is_of_clock);
+    }
+    if groups.len() < 2 && longest <= 8 {
         return true;
     }
     match groups[..] {
@@ -184,6 +190,16 @@ fn is_like_a_stamp(part: &[u8]) -> bool {
         }
         _ => longest <= 2 || has(b'T') && longest <= 4,
     }
+}
+
+/// Whether a part between colons may be one of a clock: two digits before the first colon, up to three after others.
+fn is_of_clock((number, part): (usize, &[u8])) -> bool {
+    let is_other = |byte: &u8| !byte.is_ascii_digit();
+    let digits = match number {
+        0 => part.iter().rev().position(is_other),
+        _ => part.iter().position(is_other),
+    };
+    digits.unwrap_or(part.len()) <= if number == 0 { 2 } else { 3 }
 }
 
 /// Append a message.
@@ -261,17 +277,23 @@ fn number(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize
     }
     // `7.25`, `1,532`, `00:01:30.5`.
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b':');
+    // A longer one is not kept, wherever it ends.
     let length = rest
         .iter()
-        .position(|byte| !is_part(byte))
-        .unwrap_or(rest.len());
+        .take(2 * MAX_NUMBER_BYTES)
+        .take_while(|byte| is_part(byte))
+        .count();
     let length = rest[..length]
         .iter()
         .rposition(u8::is_ascii_digit)
         .map_or(length, |last| last + 1);
     let after = &rest[length..];
-    // After a point or comma it is the rest of a number that was replaced.
-    let goes_on = at > 1 && matches!(text[at - 1], b'.' | b',') && is_word_byte(text[at - 2]);
+    // After a point, comma or colon it is the rest of a number that was replaced.
+    let goes_on = at > 1
+        && (matches!(text[at - 1], b'.' | b',') && is_word_byte(text[at - 2])
+            || text[at - 1] == b':'
+                && text[at - 2].is_ascii_hexdigit()
+                && is_group(&text[..at - 1]));
     let is_word_start = at == 0 || !is_word_byte(text[at - 1]) && text[at - 1] != b'_' && !goes_on;
     if is_word_start
         && length <= MAX_NUMBER_BYTES
@@ -319,17 +341,73 @@ fn is_kept_number(before: &[u8], number: &[u8], after: &[u8]) -> bool {
     if is_joined && goes_on {
         return false;
     }
-    let is_duration = all_digits <= 12 && are_units(lower) && !number.contains(&b':');
+    // `271D` is a group of hexadecimal digits.
+    let is_letter = is_joined && unit[..end].len() == 1 && unit[0].is_ascii_uppercase();
+    if is_letter && lower != b"z" {
+        return false;
+    }
+    let is_duration =
+        all_digits <= 12 && are_units(lower) && !number.contains(&b':') && fits(number, lower);
     if is_joined && !is_duration && lower != b"z" {
         return false;
     }
-    let is_clock = number.iter().filter(|&&byte| byte == b':').count() == 2 && digits <= 12;
     let is_pid = before.ends_with(b"[") && after.starts_with(b"]") && digits <= 7;
-    digits <= 12 && are_units(lower)
-        || after.starts_with(b"%")
-        || is_clock
+    digits <= 12 && are_units(lower) && fits(number, lower)
+        || after.starts_with(b"%") && is_percentage(number)
+        || is_clock(number) && !is_list(after)
         || is_pid
         || is_named(before)
+}
+
+/// `00:01:30.5`, `127:59:59`: hours, minutes and seconds.
+fn is_clock(number: &[u8]) -> bool {
+    const MAX_DIGITS: usize = 12;
+    let parts: Vec<&[u8]> = number.split(|&byte| byte == b':').collect();
+    let [hours, minutes, seconds] = parts[..] else {
+        return false;
+    };
+    let whole = seconds.iter().take_while(|byte| byte.is_ascii_digit());
+    let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    (1..=3).contains(&hours.len())
+        && minutes.len() == 2
+        && whole.count() == 2
+        && digits <= MAX_DIGITS
+}
+
+/// Whether octets or digits go on after a colon: `33:63:69:be`.
+fn is_list(after: &[u8]) -> bool {
+    matches!(after, [b':', next, ..] if is_word_byte(*next))
+}
+
+/// `99.97`, `1,532`: with one separator, and few digits.
+fn is_percentage(number: &[u8]) -> bool {
+    const MAX_DIGITS: usize = 5;
+    let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    number.len() - digits <= 1 && digits <= MAX_DIGITS && !number.contains(&b':')
+}
+
+/// Whether a number is no longer than durations in this unit are: three years.
+fn fits(number: &[u8], unit: &[u8]) -> bool {
+    let whole = number.split(|&byte| byte == b'.').next().unwrap_or(b"");
+    let digits = whole.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let max = match unit {
+        b"d" | b"day" | b"days" | b"h" | b"hr" | b"hrs" | b"hour" | b"hours" => 5,
+        b"m" | b"min" | b"mins" | b"minute" | b"minutes" => 7,
+        b"s" | b"sec" | b"secs" | b"second" | b"seconds" => 8,
+        _ => 12,
+    };
+    digits <= max
+}
+
+/// Whether a text ends with a group of digits or an octet, not a word: `9497`, `c4`, not `took`.
+fn is_group(text: &[u8]) -> bool {
+    let start = text
+        .iter()
+        .rposition(|&byte| !is_word_byte(byte))
+        .map_or(0, |at| at + 1);
+    let group = &text[start..];
+    group.iter().all(u8::is_ascii_hexdigit)
+        && (group.len() == 2 || group.iter().any(u8::is_ascii_digit))
 }
 
 /// Whether what follows a number is its unit, or units with more numbers, as in `1min30s` and `1h2m3s`.
@@ -410,12 +488,23 @@ fn word(names: &mut Names, text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
         Ok(token) => token,
         Err(used) => return used,
     };
-    if is_kept(token) || names.kept.has(token) {
+    if names.kept.has(token) {
+        out.extend_from_slice(token);
+    } else if is_octet(text, at, token) {
+        names.unknown(token, out);
+    } else if is_kept(token) {
         out.extend_from_slice(token);
     } else {
         bare::each_part(token, out, |part, out| part_of_word(names, part, out));
     }
     token.len()
+}
+
+/// `de` in `c4:de:75`, which is a word elsewhere.
+fn is_octet(text: &[u8], at: usize, token: &[u8]) -> bool {
+    let is_hex = token.len() == 2 && token.iter().all(u8::is_ascii_hexdigit);
+    let follows = matches!(text[..at], [.., before, b':'] if is_word_byte(before));
+    is_hex && (follows || is_list(&text[at + token.len()..]))
 }
 
 fn is_kept(token: &[u8]) -> bool {

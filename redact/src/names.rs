@@ -269,8 +269,10 @@ impl Names {
                 out.extend_from_slice(&run[..run.len().min(MAX_PUNCTUATION)]);
             } else {
                 let is_extension = start > 1 && name[start - 1] == b'.' && known::is_extension(run);
-                let is_small =
-                    place.is_device && run.len() <= 3 && run.iter().all(u8::is_ascii_digit);
+                let is_small = place.is_device
+                    && is_of_device(name)
+                    && run.len() <= 3
+                    && run.iter().all(u8::is_ascii_digit);
                 match () {
                     () if is_extension || is_small || self.kept.has(run) => {
                         out.extend_from_slice(run)
@@ -336,6 +338,12 @@ impl Names {
     }
 }
 
+/// Whether a name has no more digits than names of devices have: `nvme0n1p12`.
+fn is_of_device(name: &[u8]) -> bool {
+    const MAX_DIGITS: usize = 5;
+    name.iter().filter(|byte| byte.is_ascii_digit()).count() <= MAX_DIGITS
+}
+
 /// Where a component stands.
 struct Place {
     is_temporary: bool,
@@ -365,9 +373,19 @@ impl Place {
                     || path.starts_with(b"/")
                         && parent().is_some_and(|parent| PROGRAMS.contains(&parent))),
             // Of octets with colons, none but the last may seem to be a port.
-            is_port: before.ends_with(b":") && before.len() > 1 && text.get(end) != Some(&b':'),
+            is_port: before.strip_suffix(b":").is_some_and(is_host) && text.get(end) != Some(&b':'),
         }
     }
+}
+
+/// Whether a port may follow a text: not after groups of digits such as `3992:1198`, which are no host.
+fn is_host(before: &[u8]) -> bool {
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let mut groups = before.rsplit(|&byte| !(is_word_byte(byte) || byte == b'.'));
+    let last = groups.next().unwrap_or(b"");
+    let is_list = before[..before.len() - last.len()].ends_with(b":");
+    let is_group = is_list && is_digits(last) && groups.next().is_some_and(is_digits);
+    !before.is_empty() && !is_group
 }
 
 /// Where a path begins that follows what separates it from others, if that stands in this part of a text.

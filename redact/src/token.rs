@@ -105,7 +105,7 @@ pub(crate) fn percent_encoded_len(text: &[u8]) -> Option<usize> {
         if byte == b'%' && octet(&text[at + 1..]).is_some() {
             count += 1;
             at += 3;
-        } else if is_word(byte) {
+        } else if is_word(byte) || byte == b'_' {
             at += 1;
         } else {
             break;

@@ -155,8 +155,9 @@ impl Verifier {
     pub fn line(&mut self, original: &[u8], redacted: &[u8], number: u64, verdict: &mut Verdict) {
         let (shown, _) = unescaped(redacted);
         for range in runs(&shown) {
-            let may_stay =
-                self.may_stay(&shown[range.clone()]) || is_of_python(&shown, range.clone());
+            let may_stay = self.may_stay(&shown[range.clone()])
+                || is_of_python(&shown, range.clone())
+                || self.may_stay(without_escape(&shown, range.clone()));
             if !may_stay && !self.is_kept_around(&shown, range.clone()) {
                 verdict.add(Finding {
                     line: number,
@@ -257,6 +258,7 @@ impl Verifier {
             let is_number = word.iter().all(u8::is_ascii_digit) || word.starts_with(b"0x");
             let is_harmless = self.is_own(word)
                 || is_number && !quoted[places[range.start]]
+                || is_number && is_stamp(&text[..range.start])
                 || is_process(&text, range.clone());
             if is_harmless {
                 secret[range].fill(false);
@@ -278,8 +280,13 @@ impl Verifier {
 
     /// Remember each window of a text that is secret as a whole.
     fn remember(&mut self, text: &[u8], secret: &[bool]) {
+        // `0x` is no part of a secret.
+        let is_prefix = |at: usize| {
+            text[at..].starts_with(b"0x") || at > 0 && text[at - 1..].starts_with(b"0x")
+        };
         for (start, window) in text.windows(WINDOW).enumerate() {
-            let letters = window.iter().filter(|byte| is_word_byte(**byte)).count();
+            let is_letter = |&at: &usize| is_word_byte(text[at]) && !is_prefix(at);
+            let letters = (start..start + window.len()).filter(is_letter).count();
             if letters >= MIN_WORD_BYTES
                 && secret[start..start + WINDOW]
                     .iter()
@@ -399,6 +406,17 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
+/// The word after an escape that is escaped itself, as in a string of a tracer in JSON: `\\\\tgkz…`.
+fn without_escape(text: &[u8], word: std::ops::Range<usize>) -> &[u8] {
+    let rest = &text[word.start + 1..word.end];
+    let is_escape = text[..word.start].ends_with(b"\\") && b"nrtbfv".contains(&text[word.start]);
+    if is_escape && !rest.is_empty() {
+        rest
+    } else {
+        &text[word]
+    }
+}
+
 /// The places of words: letters, digits and bytes above 127.
 fn runs(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> + use<'_> {
     let mut at = 0;
@@ -462,6 +480,9 @@ fn is_pseudonym(word: &[u8]) -> bool {
 fn quoted(text: &[u8]) -> Vec<bool> {
     let mut marks = in_quotes(text);
     marks[..place_in_plot(text)].fill(false);
+    if is_csv(text) {
+        unmark_numbers(text, &mut marks);
+    }
     if text.trim_ascii_start().first() != Some(&b'{') {
         return marks;
     }
@@ -479,6 +500,39 @@ fn quoted(text: &[u8]) -> Vec<bool> {
         at = text.len().min(end + 1);
     }
     marks
+}
+
+/// Whether a line is one of Process Monitor: its fields are in quotes, and a backslash in them escapes nothing.
+fn is_csv(text: &[u8]) -> bool {
+    text.starts_with(b"\"") && memchr::memmem::find(text, b"\",\"").is_some()
+}
+
+/// Unmark the fields of a line of Process Monitor that are a time or a short number, and the ports of connections.
+fn unmark_numbers(text: &[u8], marks: &mut [bool]) {
+    const MAX_DIGITS: usize = 10;
+    let mut start = 0;
+    for field in text.split(|&byte| byte == b'"') {
+        let digits = field.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let is_time = field.iter().filter(|&&byte| byte == b':').count() == 2;
+        let is_part = |byte: &u8| byte.is_ascii_digit() || b"AMP:., ".contains(byte);
+        if field.iter().all(is_part) && (is_time || digits <= MAX_DIGITS) {
+            marks[start..start + field.len()].fill(false);
+        }
+        for range in runs(field).filter(|range| is_port(field, range)) {
+            marks[start + range.start..start + range.end].fill(false);
+        }
+        start += field.len() + 1;
+    }
+}
+
+/// Whether a word is a port in a text such as `web1:50001 -> 10.1.2.3:443`.
+fn is_port(text: &[u8], word: &std::ops::Range<usize>) -> bool {
+    const MAX_DIGITS: usize = 5;
+    let rest = &text[word.end..];
+    word.len() <= MAX_DIGITS
+        && text[word.clone()].iter().all(u8::is_ascii_digit)
+        && text[..word.start].ends_with(b":")
+        && (rest.is_empty() || rest.starts_with(b" -> "))
 }
 
 /// The length of `<text class="left" x="1035.034" y="34.000">`: the place of a unit in a picture of systemd, not a text.
@@ -562,6 +616,11 @@ fn is_process(text: &[u8], range: std::ops::Range<usize>) -> bool {
     is_number && path.ends_with(b"/") && memchr::memmem::find(path, b"/proc/").is_some()
 }
 
+/// Whether a number in quotes is a time of the journal: `"__REALTIME_TIMESTAMP":"1764325230123456"`.
+fn is_stamp(before: &[u8]) -> bool {
+    before.ends_with(b"_TIMESTAMP\":\"") || before.ends_with(b"_TIMESTAMP\" : \"")
+}
+
 /// The places of dates with times.
 fn dates(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> + use<'_> {
     const FORM: &[u8] = b"0000-00-00T00:00:00";
@@ -620,11 +679,12 @@ fn unescaped(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
         Vec::with_capacity(text.len()),
         Vec::with_capacity(text.len()),
     );
+    let has_escapes = !is_csv(text);
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         let start = at;
         at += 1;
-        if byte == b'\\' {
+        if byte == b'\\' && has_escapes {
             at += escape(&text[at..], &mut out);
         } else {
             out.push(byte);
@@ -756,13 +816,14 @@ fn octet_lists(text: &[u8]) -> Vec<(Vec<u8>, usize)> {
                 octets.extend(hexadecimal(next));
                 end += between.len() + 2;
             }
-            let is_address =
-                octets.len() >= MIN_OCTETS && octets[1..] != octets[..octets.len() - 1];
-            is_address.then_some((octets, end))
+            (octets.len() >= MIN_OCTETS).then_some((octets, end))
         });
         match list {
+            // A long list of equal octets is passed over at once.
             Some((octets, end)) => {
-                found.push((octets, at));
+                if octets[1..] != octets[..octets.len() - 1] {
+                    found.push((octets, at));
+                }
                 at = end;
             }
             None => at += 1,

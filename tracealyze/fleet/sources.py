@@ -85,18 +85,48 @@ def _listed(system: FileSystem, path: str) -> list[FileInfo] | None:
     if any(character in path for character in "*?["):
         folder = path[: re.search(r"[*?[]", path).start()].rpartition("/")[0] or "/"  # type: ignore[union-attr]
         fits = re.compile(translate(path.replace("**/", "*")))
-        found = system.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+        every = system.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+        found = _without_loops(every, folder, system)
         deep = "**" in path
         infos = [each for each in found if fits.match(each.path) and (deep or each.path.count("/") == path.count("/"))]
         infos = [each for each in infos if each.type == fs.FileType.File]
         return infos or None
     info = system.get_file_info(path)
     if info.type == fs.FileType.Directory:
-        infos = system.get_file_info(fs.FileSelector(path, recursive=True))
+        infos = _without_loops(system.get_file_info(fs.FileSelector(path, recursive=True)), path, system)
         # What is hidden, such as the folder .git, is not a capture. The folder itself may be in a hidden one.
         inside = len(path.rstrip("/"))
         return [each for each in infos if each.type == fs.FileType.File and "/." not in each.path[inside:]]
     return None if info.type == fs.FileType.NotFound else [info]
+
+
+def _without_loops(infos: Sequence[FileInfo], folder: str, system: FileSystem) -> list[FileInfo]:
+    """Each file once, by its shortest path. A link to a folder above it repeats all files until paths are too long."""
+    if system.type_name != "local":
+        return list(infos)
+    try:
+        paths = [each.path for each in infos]
+    except UnicodeDecodeError:
+        raise OSError(f"{_odd_name(folder)} is not UTF-8; rename this file") from None
+    first: dict[tuple[str, str], int] = {}
+    folders: dict[str, str] = {}
+    for at in sorted(range(len(paths)), key=lambda at: (len(paths[at]), paths[at])):
+        parent, name = os.path.split(paths[at])
+        if parent not in folders:
+            folders[parent] = os.path.realpath(parent)
+        first.setdefault((folders[parent], name), at)
+    return [infos[at] for at in sorted(first.values())]
+
+
+def _odd_name(folder: str) -> str:
+    """The first name below a folder that is not UTF-8."""
+    names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
+    odd = next((name for name in names if not _is_text(name)), None)
+    return repr(os.fsencode(odd)) if odd else "the name of a file below it"
+
+
+def _is_text(name: str) -> bool:
+    return name.encode(errors="replace").decode() == name
 
 
 def _grouped(infos: Sequence[FileInfo], root: str) -> Iterator[Item]:
