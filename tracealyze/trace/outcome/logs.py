@@ -176,11 +176,11 @@ def _preceded(rows: Sequence[Row], row: Row) -> list[str]:
     causes = [known for known in known_messages() if known.causes]
     earlier = [each for each in rows if each["first_line"] < row["first_line"]]
     found = [each for each in earlier if any(known.pattern.search(each["message"]) for known in causes)]
-    if not found:
-        return []
     messages = sum(each["messages"] for each in found)
-    more = f", and {units.counted(messages - 1, 'more message')} like it" if messages > 1 else ""
-    return [Quoting(f"Before it: {_quoted(found[0])}{more}.")]
+    # A program that asks for too much once goes on with less.
+    if messages < MIN_REPEATED_ERRORS:
+        return []
+    return [Quoting(f"Before it: {_quoted(found[0])}, and {units.count(messages - 1)} more messages like it.")]
 
 
 def _followed(rows: Sequence[Row], row: Row) -> list[str]:
