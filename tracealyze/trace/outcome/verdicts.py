@@ -65,12 +65,17 @@ def _of_lines(trace: TraceTables, processes: Sequence[EndedProcess], findings: S
     """What the lines show where no time does: a spin, a call that signals interrupt, lines that somebody picked."""
     is_busy = _of_findings(findings).verdict is Verdict.BUSY
     # The finding names the descriptor that stays ready.
-    is_ready = is_busy and findings[0].name in that_mean("ready")
+    is_ready = _stays_ready(trace, findings) and _registers(processes)
     if found := (None if is_ready else spins.in_cycle(processes)) or spins.looking(trace, processes):
         return found
     if is_busy:
         return None
     return interrupted.interrupted(trace, processes) or picked.picked(trace, processes)
+
+
+def _registers(processes: Sequence[EndedProcess]) -> bool:
+    """Whether a turn also changes which events it waits for: then the finding says more than the names of the calls."""
+    return any(row["registers"] for process in processes for row in process.last_cycles)
 
 
 def _stays_ready(trace: TraceTables, findings: Sequence[Finding]) -> bool:
