@@ -15,7 +15,7 @@ use trace::store::index::TaskId;
 /// The size of the counter of a timer or an event: timerfd_create(2), eventfd(2).
 pub(super) const COUNTER_BYTES: i64 = 8;
 /// What follows the first byte of a small counter, as tracers print it.
-const COUNTER: &str = r#"\0\0\0\0\0\0""#;
+const COUNTER: &str = "\\0\\0\\0\\0\\0\\0\"";
 /// Arguments by which the moment of a wait is that of a clock, rather than counted from now.
 const ABSOLUTE: [&str; 2] = ["TIMER_ABSTIME", "FUTEX_WAIT_BITSET"];
 /// Clocks that count from 1970 have passed this number of seconds; those that count from the boot of a machine have not.
