@@ -377,6 +377,21 @@ MIN_FINAL_MESSAGES_SHARE: Final = 0.1
 
 Source: chosen. Boots have failed units in the middle, and go on."""
 
+MIN_REPEATED_ERRORS: Final = 10
+"""Minimum number of messages of one error before it is named instead of the first error of a log.
+
+Source: chosen. Drivers report one error per device, of which a machine has up to eight."""
+
+MIN_SURVIVED_SHARE: Final = 0.4
+"""Share of the lines of a longer log that follow its last crash or hang, from which it was survived.
+
+Source: chosen. A machine or a service that a crash ends logs the consequences, and then little."""
+
+MAX_LINES_AFTER_ERROR: Final = 4
+"""Maximum number of lines after an error which is reported once, before the log ends with it.
+
+Source: what a server logs of the client that caused it: the statement, and that it is gone."""
+
 MAX_SPIN_INTERVAL_NS: Final = 2_000_000
 """Maximum mean time from one poll without waiting to the next of a loop that spins.
 
@@ -391,6 +406,11 @@ MIN_UNIFORM_CALLS: Final = 3
 """Minimum number of calls of a capture that all fail in the same way, before that is a repetition.
 
 Source: chosen. People who post a spin copy three to five lines of it."""
+
+MIN_PICKED_CALLS: Final = 4
+"""Minimum number of calls that open files, and of no other calls, before they look picked.
+
+Source: a program that opens a file reads, maps or closes it before the next but one."""
 
 MAX_LOADED_FILES: Final = 50
 """Maximum number of files that a program maps one after the other when it starts: libraries, catalogues, locales.

@@ -77,7 +77,7 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         return _outcome(trace, process, processes, f"was killed by {process.signal}{_sender(process)}")
     if code:
         meaning = known.exit_status(short(process.ending["program"]), code)
-        if meaning and meaning.is_fine:
+        if (meaning and meaning.is_fine) or ends_on_request(process):
             return None
         reason = f" ({meaning.text})" if meaning else ""
         return _outcome(trace, process, processes, f"exited with status {code}{reason}")
@@ -96,6 +96,14 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         how = f"failed in {row['syscall']} with {row['errno']}, and the capture ends soon after"
         return _outcome(trace, process, processes, how)
     return None
+
+
+def ends_on_request(process: EndedProcess) -> bool:
+    """Whether a process exits because it was asked to, and reports nothing: programs in Go then exit with status 2."""
+    told_line = process.ending["told_line"]
+    message = last_message(process)
+    is_near = bool(told_line) and process.ending["last_line"] - told_line <= _NEAR_EVENTS
+    return bool(is_near and process.ending["told_by"] == "SIGINT" and not (message and message.is_failure))
 
 
 def _end_after(process: EndedProcess, message: Message) -> str:

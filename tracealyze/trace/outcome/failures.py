@@ -24,8 +24,6 @@ _NEAR_LINES = 40
 """A failure so many lines before the message, or the end, counts half."""
 _LAST_LINES = 16
 """Without a message, what failed within so many lines before the end."""
-_COMMON_WEIGHT = 4
-"""Weight of errors that programs often handle."""
 _MIN_WEIGHT = 1.0
 _SERIOUS_WEIGHT = 9
 """Weight of errors after which few programs go on."""
@@ -56,8 +54,10 @@ def failure_at_end(process: EndedProcess) -> Row | None:
     for row in reversed(process.last_failures):
         error = known.error(row["errno"])
         is_all = row["syscall"] == "execve" and process.ending["calls"] == 1
-        is_last = error is not None and error.refusal and error.weight > _COMMON_WEIGHT and not row["calls_after"]
-        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all or is_last)
+        is_last = error is not None and error.refusal and error.weight > known.COMMON_WEIGHT and not row["calls_after"]
+        # What is refused with an error of this system only, as the last thing of the capture.
+        is_unknown = row["errno"].startswith("errno ") and not row["calls_after"]
+        is_serious = error is not None and (error.weight >= _SERIOUS_WEIGHT or is_all or is_last or is_unknown)
         if is_serious and row["calls_after"] <= _LAST_CALLS and not row["recovered"] and not known.is_usual(row):
             return row
     return None
@@ -105,8 +105,8 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
         return 0.0
     # A missing file that nothing names explains an end only right before it: programs look for many files.
-    is_near = distance <= within // _COMMON_WEIGHT
-    if error.weight <= _COMMON_WEIGHT and not is_named and not has_reason and not is_near:
+    is_near = distance <= within // known.COMMON_WEIGHT
+    if error.weight <= known.COMMON_WEIGHT and not is_named and not has_reason and not is_near:
         return 0.0
     nearness = 1 / (1 + distance / _NEAR_LINES)
     return error.weight * nearness * (_NAMED if is_named else 1.0) * (_STATED if has_reason else 1.0)

@@ -11,6 +11,7 @@ from tracealyze.base.program_names import process_of, short
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import hangs, known
+from tracealyze.trace.outcome.failed_runs import ends_on_request
 from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, step, unexplained
 from tracealyze.trace.outcome.messages import last_message
 from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
@@ -69,18 +70,19 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     if process is None:
         return Outcome(Verdict.CANNOT_TELL, "")
     name = process.name(processes)
-    if process.exit_code is not None:
+    if process.exit_code is not None and not (process.exit_code and ends_on_request(process)):
         return _exited(trace, process, processes)
     if process.is_told:
-        return _told(process, name)
+        return _told(trace, process, name)
     if asked := next((each for each in processes if each.signal_kind == "asked"), None):
         # The tracer may leave out the end of the process, and print those of its threads.
-        return _told(asked, name)
-    if outcome := _awaits_child(trace, process, processes):
+        return _told(trace, asked, name)
+    if outcome := _awaits_child(trace, process, processes) or _resumed(trace, process, name):
         return outcome
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
         does = "sleeps" if row["kind"] == "time" else "waits for work"
+        does = "waits for input" if hangs.reads_terminal(row) and not _is_socket(row) else does
         waiting = next((each for each in processes if row in each.last_calls), process)
         remark = _while_idle(waiting)
         return Outcome(
@@ -100,6 +102,21 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         unseen="how it goes on",
         remark=Quoting(" ".join(words)),
         next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _resumed(trace: TraceTables, process: EndedProcess, name: str) -> Outcome | None:
+    """That the only call is a wait which began before the tracer attached; None if there are others."""
+    row = process.last_calls[0] if process.last_calls else None
+    if row is None or row["syscall"] != "restart_syscall" or trace.totals["calls"] > 1:
+        return None
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"{name} is in a wait with a limit that began before the capture, and makes no other call"),
+        ("The tracer prints such a wait as restart_syscall: it was a poll, a sleep, or a wait for a thread.",),
+        (row["last_line"],),
+        unseen="what it waits for",
+        next=hangs.command(process.pid),
     )
 
 
@@ -205,18 +222,23 @@ def _again(trace: TraceTables, process: EndedProcess) -> str:
     return again.replace("COMMAND", process.command_line or "COMMAND")
 
 
-def _told(process: EndedProcess, name: str) -> Outcome:
+def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
     signal = process.signal or process.ending["told_by"]
     known_signal = known.signals().get(signal)
     meaning = f" ({known_signal.text})" if known_signal and known_signal.text else ""
     row = _idle([process])
     waited = f" waited in {row['syscall']} until" if row else " ran until"
-    verdict = Verdict.FINE if row or process.signal_kind == "asked" else Verdict.CANNOT_TELL
+    names = {each["syscall"] for each in trace.calls(by=["syscall"], quantiles=False)}
+    waits = any(known.is_wait(name) or known.has_limit(name) for name in names)
+    is_picked = row is None and len(names) == 1 and not waits
+    is_fine = (row or process.signal_kind == "asked") and not is_picked
+    remark = _while_idle(process) if row else ""
     return Outcome(
-        verdict,
+        Verdict.FINE if is_fine else Verdict.CANNOT_TELL,
         shown(f"{name}{waited} {signal}{meaning} ended it"),
-        tuple(_usual(process)),
+        (remark,) if remark else tuple(_usual(process)),
         (process.ending["last_line"],),
+        unseen="what it did besides, because only one kind of call was traced" if is_picked else "",
     )
 
 
@@ -227,7 +249,15 @@ def _idle(processes: Sequence[EndedProcess]) -> Row | None:
     waits_for_threads = all(row["kind"] == "thread" for row in rows)
     is_idle = rows and all(row["kind"] in _IDLE for row in rows) and not waits_for_threads
     order = {kind: place for place, kind in enumerate(_IDLE)}
-    return min(rows, key=lambda row: order[row["kind"]]) if is_idle else None
+    # A program that waits for a person has other threads, which are idle.
+    consoles = [
+        row for process in processes for row in process.last_calls if hangs.reads_with_idle_threads([process], row)
+    ]
+    return min(consoles or rows, key=lambda row: order[row["kind"]]) if is_idle else None
+
+
+def _is_socket(row: Row) -> bool:
+    return bool((row["target"] or "").startswith("socket:"))
 
 
 def _while_idle(process: EndedProcess) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _INWARD = ("thread", "file lock")
 _STUCK = ("kernel", "reader")
 _SOURCES = ("input", "client", "message")
+_RESTING = ("thread", "time", "event", "signal")
 _MIN_ROWS_AFTER = 50
 _MIN_SHARE_AFTER = 0.1
 """Of all events of the capture: a call that was open for so long while others went on did not just begin."""
@@ -56,7 +57,13 @@ def ends_by_chance(processes: Sequence[EndedProcess], findings: Sequence[Finding
     lines = findings[0].lines if findings else ()
     return any(
         row["last_line"] in lines
-        and (_repeats(row) or _awaits_input(row) or _is_end_of_paste(row) or prompt(process) is not None)
+        and (
+            _repeats(row)
+            or _awaits_input(row)
+            or reads_with_idle_threads(processes, row)
+            or _is_end_of_paste(row)
+            or prompt(process) is not None
+        )
         for process in processes
         for row in process.last_calls
     )
@@ -66,16 +73,27 @@ def _repeats(row: Row) -> bool:
     return bool(row["same_before"] >= _MIN_RETURNS and row["kind"] != "thread")
 
 
-def _awaits_input(row: Row) -> bool:
+def _reads_console(row: Row) -> bool:
     """Whether a call waits for more on standard input: of a person, or of the client of a server that inetd started."""
     is_input = row["standard_input"] or (row["target"] or "").startswith(("socket:[fd 0 ", "stdin"))
-    # Other threads go on meanwhile: this one reads commands.
-    return bool(is_input and row["kind"] in _SOURCES and (row["same_before"] or row["rows_after"]))
+    return bool(is_input and row["kind"] in _SOURCES)
+
+
+def _awaits_input(row: Row) -> bool:
+    # Other threads go on meanwhile: this one reads commands. In gVisor, the terminal is a descriptor of the host.
+    is_of_host = (row["target"] or "").startswith("host:[") and row["before"]
+    return bool(_reads_console(row) and (row["same_before"] or row["rows_after"] or is_of_host))
+
+
+def reads_with_idle_threads(processes: Sequence[EndedProcess], row: Row) -> bool:
+    """Whether a thread waits for a person, and the others have nothing to do, as in programs in Go."""
+    others = [each for process in processes for each in process.last_calls if each is not row]
+    return bool(others and _reads_console(row) and all(each["kind"] in _RESTING for each in others))
 
 
 def prompt(process: EndedProcess) -> Message | None:
     """The question that a process printed before it reads the answer: a text without a line end. None without one."""
-    reads = [row for row in process.last_calls if row["kind"] in _SOURCES and _is_terminal(row)]
+    reads = [row for row in process.last_calls if row["kind"] in _SOURCES and reads_terminal(row)]
     printed = [row for row in process.last_texts if row["printed"]]
     if not reads or not printed or printed[-1]["text"].endswith(("\n", "…")):
         return None
@@ -88,7 +106,8 @@ def prompt(process: EndedProcess) -> Message | None:
     return asked if printed[-1]["last_line"] < reads[0]["last_line"] else None
 
 
-def _is_terminal(row: Row) -> bool:
+def reads_terminal(row: Row) -> bool:
+    """Whether a call is about standard input without a name, or about a terminal."""
     target: str = row["target"] or ""
     return bool(row["standard_input"] or target.startswith(("stdin", "/dev/tty", "/dev/pts/", "/dev/console")))
 

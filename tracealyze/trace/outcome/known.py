@@ -80,6 +80,8 @@ def errors() -> Mapping[str, KnownError]:
 
 _UNKNOWN = KnownError("", 3)
 _SIGNALLED = 128
+COMMON_WEIGHT = 4
+"""Weight of errors that programs often handle."""
 
 
 def error(name: str | None) -> KnownError | None:
@@ -111,6 +113,22 @@ def is_lock(syscall: str) -> bool:
 def has_limit(syscall: str) -> bool:
     """Whether a call fails where the limit of its wait is reached."""
     return re.fullmatch(known_table("calls")["limits"], syscall) is not None
+
+
+def creates(syscall: str) -> bool:
+    """Whether a call creates a process or a thread: work that takes long for a large process."""
+    return re.fullmatch(known_table("calls")["creates"], syscall) is not None
+
+
+def opens(syscall: str) -> bool:
+    """Whether a call opens a file, with which a program then does something."""
+    return re.fullmatch(known_table("calls")["opens"], syscall) is not None
+
+
+def sender(signal: str) -> str:
+    """Who usually sends a signal again and again, as a sentence; empty if that is not known."""
+    senders: dict[str, str] = known_table("signals")["senders"]
+    return senders.get(signal, "")
 
 
 @cache

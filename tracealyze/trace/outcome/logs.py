@@ -9,7 +9,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
-from tracealyze.base.heuristics import MAX_EXCERPT_MESSAGES, MIN_FINAL_MESSAGES_SHARE
+from tracealyze.base.heuristics import (
+    MAX_EXCERPT_MESSAGES,
+    MAX_LINES_AFTER_ERROR,
+    MIN_FINAL_MESSAGES_SHARE,
+    MIN_REPEATED_ERRORS,
+    MIN_SURVIVED_SHARE,
+)
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.compiled_rules import known_table
 from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
@@ -31,6 +37,8 @@ class KnownMessage:
     verdict: Verdict | None
     """None for messages that deserve a line, and decide nothing."""
     next: str
+    causes: bool
+    """Whether a crash or a failure after it may be its consequence."""
     stalls: bool
     """Whether what failed also delays others: then silences are its consequence."""
 
@@ -44,6 +52,7 @@ def known_messages() -> tuple[KnownMessage, ...]:
             re.compile(entry["pattern"]),
             None if entry["verdict"] == "error" else Verdict(entry["verdict"]),
             entry.get("next", ""),
+            "causes" in entry,
             "stalls" in entry,
         )
         for entry in entries
@@ -53,20 +62,21 @@ def known_messages() -> tuple[KnownMessage, ...]:
 def failure(trace: TraceTables) -> Outcome | None:
     """The crash, hang or failure that the messages of a log report; None if they report none.
 
-    A failure in the middle of a long log was survived; only a crash or a hang counts wherever it stands."""
+    A failure in the middle of a long log was survived, and so was a crash after which it goes on for long."""
     rows = _messages(trace)
     found = _most_serious(rows)
     if found is None:
         return None
     known, row = found
-    verdict = known.verdict
-    if verdict not in _SERIOUS and not (verdict and _decides(trace, row)):
+    verdict = known.verdict or (Verdict.FAILED if _is_last(trace, row) else None)
+    is_decided = verdict in _SERIOUS and not _is_survived(trace, rows)
+    if verdict is None or not (is_decided or _decides(trace, row)):
         return None
     times = f", {units.counted(row['messages'], 'time')}" if row["messages"] > 1 else ""
     return Outcome(
         verdict,
         f"the log reports {_NAMES[verdict]}{times}",
-        (Quoting(f"{_quoted(row)}."), *_followed(rows, row)),
+        (Quoting(f"{_quoted(row)}."), *_preceded(rows, row), *_followed(rows, row)),
         (row["first_line"],),
         next=_command(known, row),
         inert=f"a message of the log reports it (line {row['first_line']})",
@@ -99,8 +109,22 @@ def of_steps(trace: TraceTables) -> Outcome | None:
 
 def remark(trace: TraceTables) -> str:
     """A message of the log about an error, as a sentence; empty if there is none."""
-    found = _most_serious(_messages(trace))
-    return Quoting(f"The log reports {_quoted(found[1])}.") if found else ""
+    rows = _messages(trace)
+    found = _most_serious(rows)
+    if found is None:
+        return ""
+    known, row = found
+    if known.verdict is None:
+        # An error that comes again and again says more than the first one.
+        alike = [each for each in rows if known.pattern.search(each["message"])]
+        most = max(alike, key=lambda each: each["messages"])
+        row = most if most["messages"] >= MIN_REPEATED_ERRORS else row
+    times = f" {units.counted(row['messages'], 'time')}" if row["messages"] > 1 else ""
+    is_survived = known.verdict in _SERIOUS and _is_survived(trace, rows)
+    name = f"{_NAMES[known.verdict]}, " if known.verdict in _SERIOUS else ""
+    later = units.counted(_lines(trace) - _last_serious(rows), "more line")
+    after = f", and goes on for {later}" if is_survived else ""
+    return Quoting(f"The log reports {name}{_quoted(row)}{times}{after}.")
 
 
 def _messages(trace: TraceTables) -> list[Row]:
@@ -119,8 +143,44 @@ def _most_serious(rows: Sequence[Row]) -> tuple[KnownMessage, Row] | None:
 
 def _decides(trace: TraceTables, row: Row) -> bool:
     """Whether a message stands in an excerpt, or first came among the last ones of a log: else it was survived."""
-    lines = sum(capture.lines for capture in trace.captures)
+    lines = _lines(trace)
     return lines <= MAX_EXCERPT_MESSAGES or row["first_line"] >= (1 - MIN_FINAL_MESSAGES_SHARE) * lines
+
+
+def _lines(trace: TraceTables) -> int:
+    return sum(capture.lines for capture in trace.captures)
+
+
+def _last_serious(rows: Sequence[Row]) -> int:
+    """The line of the last message about a crash or a hang; 0 without one."""
+    serious = [known for known in known_messages() if known.verdict in _SERIOUS]
+    found = [row["last_line"] for row in rows if any(known.pattern.search(row["message"]) for known in serious)]
+    return max(found, default=0)
+
+
+def _is_survived(trace: TraceTables, rows: Sequence[Row]) -> bool:
+    """Whether a log goes on for long after the last crash or hang that it reports: the end decides then."""
+    lines = _lines(trace)
+    later = lines - _last_serious(rows)
+    return later > MAX_EXCERPT_MESSAGES and later >= MIN_SURVIVED_SHARE * lines
+
+
+def _is_last(trace: TraceTables, row: Row) -> bool:
+    """Whether an error is the last thing that a log of one process reports, and stands in its last lines."""
+    later: int = _lines(trace) - row["last_line"]
+    return later <= MAX_LINES_AFTER_ERROR and row["messages"] == 1
+
+
+def _preceded(rows: Sequence[Row], row: Row) -> list[str]:
+    """What ran out before the message, and how often the log says so."""
+    causes = [known for known in known_messages() if known.causes]
+    earlier = [each for each in rows if each["first_line"] < row["first_line"]]
+    found = [each for each in earlier if any(known.pattern.search(each["message"]) for known in causes)]
+    messages = sum(each["messages"] for each in found)
+    # A program that asks for too much once goes on with less.
+    if messages < MIN_REPEATED_ERRORS:
+        return []
+    return [Quoting(f"Before it: {_quoted(found[0])}, and {units.count(messages - 1)} more messages like it.")]
 
 
 def _followed(rows: Sequence[Row], row: Row) -> list[str]:

@@ -88,7 +88,8 @@ def in_cycle(processes: Sequence[EndedProcess]) -> Outcome | None:
             goes_on = process.exit_code is None and process.signal_kind != "crash"
             is_spin = spins(process, row)
             is_much = _is_most(row) or (is_spin and row["turns"] >= MIN_SPINS_OF_PROGRAM)
-            if goes_on and is_much and (is_spin or _is_in_vain(row) or _leaves_ready(row)):
+            is_in_vain = is_spin or _is_in_vain(row) or _leaves_ready(row) or _expires_at_once(row)
+            if goes_on and is_much and is_in_vain and (row["turns"] >= MIN_UNIFORM_CALLS or _is_proven(row)):
                 return _busy(process, processes, row)
     return None
 
@@ -99,7 +100,28 @@ def _is_most(row: Row) -> bool:
         return True
     # The first turn of a copied text may be cut, and the last one may not be over.
     whole: int = row["calls"] - row["period"]
-    return bool(row["turns"] * row["period"] >= MIN_CYCLE_SHARE * whole)
+    # Somebody may have copied the loop twice, once without the lines between.
+    made = row["turns"] * row["period"] if row["turns"] < MIN_UNIFORM_CALLS else row["alike"]
+    return bool(made >= MIN_CYCLE_SHARE * whole)
+
+
+def _is_proven(row: Row) -> bool:
+    """Whether two turns show by themselves that more follow: a wait reports something, and nobody takes it."""
+    is_quick = row["turn_ns"] is None or row["turn_ns"] <= MAX_SPIN_INTERVAL_NS
+    return bool(is_quick and row["ready"] and row["period"] > 1)
+
+
+def _expires_at_once(row: Row) -> bool:
+    """Whether a turn is only a wait for a moment that has passed, or for a timer of its own that expires at once."""
+    sets_timers = _timers_of(row)
+    is_quick = row["turn_ns"] is not None and row["turn_ns"] <= MAX_SPIN_INTERVAL_NS
+    others = row["period"] - row["ready"] - row["quick"] - row["registers"] - row["counters"] - sets_timers
+    is_only_timer = sets_timers and row["ready"] and others <= 0 and (row["past"] or is_quick)
+    return bool(not row["bytes"] and (is_only_timer or (row["past"] and not sets_timers)))
+
+
+def _timers_of(row: Row) -> int:
+    return sum(name.split()[0] in _SETTING_TIMERS for name in row["body"])
 
 
 def _is_in_vain(row: Row) -> bool:
@@ -121,8 +143,8 @@ def _is_in_vain(row: Row) -> bool:
 
 def _leaves_ready(row: Row) -> bool:
     """Whether a turn is only a wait that reports something at once, and calls that take nothing of it."""
-    sets_timers = sum(name.split()[0] in _SETTING_TIMERS for name in row["body"])
-    return bool(row["ready"] and not row["bytes"] and row["ready"] + row["quick"] + sets_timers == row["period"])
+    others = row["period"] - row["ready"] - row["quick"] - row["registers"] - _timers_of(row)
+    return bool(row["ready"] and not row["bytes"] and not others)
 
 
 def spins(process: EndedProcess, row: Row) -> bool:
@@ -141,7 +163,7 @@ def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) ->
     on = f" on {row['target']}" if row["target"] and row["period"] == 1 else ""
     times = units.counted(row["turns"], "time")
     does = f"calls {body}{on}" if row["period"] == 1 else f"repeats {body}"
-    vain = "" if row["quick"] == row["period"] else " without success"
+    vain = "" if row["quick"] == row["period"] or _expires_at_once(row) else " without success"
     failed = {**row, "syscall": _failing_call(row), "op": ""}
     return Outcome(
         Verdict.BUSY,
@@ -149,14 +171,22 @@ def _busy(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) ->
         tuple(_explained(row, failed)),
         (row["first_line"], row["last_line"]),
         unseen="for how long",
-        next=(row["failing"] and command(failed, process.pid)) or hangs.command(process.pid),
+        next=(row["failing"] and not row["past"] and command(failed, process.pid)) or hangs.command(process.pid),
         inert=f"repeats a sequence of {units.counted(row['period'], 'call')} {times}{vain}",
     )
 
 
+def _at_once(row: Row) -> str:
+    if row["past"]:
+        return "It waits for a moment that has passed already, so each wait returns at once: it spins."
+    return f"The timer that it sets expires at once, once every {units.duration(row['turn_ns'])}: it spins."
+
+
 def _explained(row: Row, failed: Row) -> Iterator[str]:
     on = f" on {row['target']}" if row["target"] else ""
-    if row["failing"]:
+    if _expires_at_once(row):
+        yield _at_once(row)
+    elif row["failing"]:
         meaning = known.meaning(row["errno"], failed["syscall"])
         yield shown(f"{failed['syscall']}{on} fails with {row['errno']} each time{': ' if meaning else ''}{meaning}.")
     elif row["empty"]:
@@ -165,5 +195,5 @@ def _explained(row: Row, failed: Row) -> Iterator[str]:
         yield "No call takes what the wait reports, so the next one returns at once: it spins."
     else:
         yield "None of these calls waits: it spins."
-    if row["idle"]:
+    if row["idle"] and not row["past"]:
         yield "It pauses in between."

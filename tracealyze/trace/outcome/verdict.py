@@ -24,6 +24,7 @@ from tracealyze.findings.bounds import has_upper_bounds
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns
 from tracealyze.model.time_names import name_of
+from tracealyze.trace.outcome import known
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
@@ -162,7 +163,8 @@ def _without_cause(trace: TraceTables, *, is_alone: bool) -> Sentence:
         return _of_counts(trace, is_alone=is_alone)
     for row in trace.partition_by(["program", "class", "syscall", "op"], limit=1):
         if row["class"] == "gap":
-            return _of_silence(trace)
+            # What the log states or waits for says more than its longest part.
+            return _of_silence(trace) if is_alone else Sentence("")
         share = row["exclusive_ns"] / trace.window.wall_ns
         outside = "between the traced calls" if trace.captures[0].filtered else "outside system calls"
         what = outside if row["class"] == "user" else f"in {name_of(row)}{_or_after(trace)}"
@@ -273,6 +275,7 @@ def _of_tracers_table(trace: TraceTables) -> Sentence:
         return together
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     share = f" and {units.share((largest['total_ns'] or 0) / total_ns)} of the time" if total_ns else ""
+    share += ", which is waiting" if share and known.is_wait(largest["syscall"]) else ""
     return Sentence(f"In the tracer's own table, {shown(largest['syscall'])} has {number}{share}.")
 
 

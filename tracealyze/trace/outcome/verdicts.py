@@ -10,7 +10,17 @@ from tracealyze.base.heuristics import MIN_CYCLE_SHARE, MIN_ERROR_IMPACT_NS, MIN
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures, that_mean
-from tracealyze.trace.outcome import crashes, failed_runs, fine_runs, hangs, known, logs, spins
+from tracealyze.trace.outcome import (
+    crashes,
+    failed_runs,
+    fine_runs,
+    hangs,
+    interrupted,
+    known,
+    logs,
+    picked,
+    spins,
+)
 from tracealyze.trace.outcome.outcome import Outcome, Verdict
 from tracealyze.trace.outcome.processes import ended_processes
 
@@ -33,7 +43,7 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
         return found
     judged = _of_findings(findings)
-    if judged.verdict is not Verdict.SLOW and (found := spins.in_cycle(processes) or spins.looking(trace, processes)):
+    if judged.verdict is not Verdict.SLOW and (found := _of_lines(trace, processes, findings)):
         return found
     failure = failed_runs.failure(trace, processes)
     if failure and (_costs_most(findings) or (judged.verdict is Verdict.SLOW and _goes_on(processes, findings))):
@@ -49,6 +59,23 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if _waits_for_peers(trace, findings):
         return Outcome(Verdict.SLOW, "", lines=findings[0].lines[:4])
     return fine_runs.ending(trace, processes)
+
+
+def _of_lines(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:
+    """What the lines show where no time does: a spin, a call that signals interrupt, lines that somebody picked."""
+    is_busy = _of_findings(findings).verdict is Verdict.BUSY
+    # The finding names the descriptor that stays ready.
+    is_ready = _stays_ready(trace, findings) and _registers(processes)
+    if found := (None if is_ready else spins.in_cycle(processes)) or spins.looking(trace, processes):
+        return found
+    if is_busy:
+        return None
+    return interrupted.interrupted(trace, processes) or picked.picked(trace, processes)
+
+
+def _registers(processes: Sequence[EndedProcess]) -> bool:
+    """Whether a turn also changes which events it waits for: then the finding says more than the names of the calls."""
+    return any(row["registers"] for process in processes for row in process.last_cycles)
 
 
 def _stays_ready(trace: TraceTables, findings: Sequence[Finding]) -> bool:

@@ -64,8 +64,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let tick_ns = context
             .capture_of(task)
             .map_or(1, |capture| capture.facts.tick_ns);
-        let Some(round_ns) = chosen_ns(dur_ns, tick_ns).filter(|_| context.selection.has(row))
-        else {
+        let is_read = context.selection.has(row) && !has_only_files(context, task);
+        let Some(round_ns) = chosen_ns(dur_ns, tick_ns).filter(|_| is_read) else {
             continue;
         };
         let is_log = events.kind(row) == EventKind::Log;
@@ -86,6 +86,14 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         write(context, task, round_ns, group, &mut builder);
     }
     builder.finish()
+}
+
+/// Whether a capture has only calls on files: somebody picked them, and what the program did between them is not in it.
+fn has_only_files(context: &TableContext<'_>, task: TaskId) -> bool {
+    let number = context.trace.tasks[task].capture;
+    context
+        .trust_of_capture(number)
+        .is_some_and(|trust| trust.families == ["file"])
 }
 
 /// The gap after a call, if its whole length is known.

@@ -20,7 +20,7 @@ use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
 use parsers::line::Ended;
-use parsers::syscalls::{Action, Transfer, Wait};
+use parsers::syscalls::{self, Action, Syscall, Transfer, Wait};
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 use path::waits::effects::is_waiting_fcntl;
 use path::waits::wait_kinds::{never_returned, wait_of_row, was_broken_off};
@@ -118,8 +118,11 @@ pub(super) fn open_call(context: &TableContext<'_>, task: TaskId) -> Option<Open
         .copied()
         .find(|&row| events.kind(row) == EventKind::Call)?;
     let known = &context.trace.tasks[task];
+    // Calls that read an id return at once: a line without a result was copied without it.
+    let returns_at_once =
+        syscalls::by_text(events.shape(row).syscall).is_some_and(Syscall::is_trivial);
     let is_open = match events.outcome(row) {
-        Outcome::Open => !events.facts.has::<IsTorn>(row),
+        Outcome::Open => !events.facts.has::<IsTorn>(row) && !returns_at_once,
         // Where the tracer detaches, it prints the call as interrupted. A signal of the task's own has a line.
         Outcome::Interrupted => rows.last() == Some(&row),
         _ => false,

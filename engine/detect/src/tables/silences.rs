@@ -154,12 +154,18 @@ fn write_log(context: &TableContext<'_>, log: &Log<'_>, builder: &mut TableBuild
     let (groups, mut lengths_ns) = grouped(context, log);
     // The longest ones are the measure of the usual.
     lengths_ns.sort_unstable_by_key(|&(dur_ns, _)| std::cmp::Reverse(dur_ns));
+    let spans_days = context.wall_ns(log.number) >= SEVERAL_DAYS_NS;
     for (number, group) in groups.into_iter().enumerate() {
         let others = lengths_ns.iter().filter(|&&(_, other)| other != number);
-        let usual_ns = others
-            .map(|&(dur_ns, _)| dur_ns)
-            .nth(USUAL_SILENCE_RANK - 1)
-            .unwrap_or(0);
+        // Between the jobs of two days is one night: in a log of days, one other night is enough, after any message.
+        let is_repeated = spans_days && group.rows.len() > 1;
+        let rank = if spans_days { 1 } else { USUAL_SILENCE_RANK };
+        let others = others.map(|&(dur_ns, _)| dur_ns).nth(rank - 1);
+        let usual_ns = if is_repeated {
+            group.longest.dur_ns
+        } else {
+            others.unwrap_or(0)
+        };
         write(context, log, group, usual_ns, builder);
     }
 }

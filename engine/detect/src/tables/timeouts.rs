@@ -56,7 +56,7 @@ table! {
         is_round: Flag "Whether the timeout is a typical hand-chosen value.",
         gave_up: Flag "Whether the last wait expired and the task continued with something else of its own accord, or killed the awaited process.",
         went_on: Flag "Whether the task then continued with something else or exited. In an idle loop, the next wait for the same thing follows soon and finally succeeds.",
-        paces: Flag "Whether they pace a process that does not end by itself, or did so until it was told to end.",
+        paces: Flag "Whether they pace a process that does not end by itself, or did so until it was told to end; or the task sends the next packet to an address without a port right after each.",
         sent_before: Text "Peer that the task had sent to, or tried to connect to, without an answer before the timeout.",
         sent_bytes: MaybeBytes "Bytes of the last send to that peer.",
         meanwhile: Words "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.",
@@ -431,7 +431,9 @@ impl OfTask {
                 is_round: chosen_ns(length_ns, tick_ns).is_some(),
                 gave_up,
                 went_on: group.key.went_on,
-                paces: is_rhythm && !around.ends.ends_by_itself(context, task),
+                paces: is_rhythm && !around.ends.ends_by_itself(context, task)
+                    || group.sent.is_none()
+                        && group.rows.iter().all(|&row| probes_next(context, row)),
                 sent_before: group.sent.map_or(Text::NONE, |sent| sent.to),
                 sent_bytes: group.sent.map(|sent| sent.bytes),
                 meanwhile: meanwhile(context, victims, task, group.sum.first_row),
@@ -447,6 +449,16 @@ impl OfTask {
             builder.add(row, Provenance::Rows(group.rows));
         }
     }
+}
+
+/// Whether the next call of the task sends a packet to an address without a port, as ping does after its pause.
+fn probes_next(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let next = context.trace.rows_from(events.task(row), row).get(1);
+    next.is_some_and(|&next| {
+        matches!(events.action(next), Action::Sends | Action::SendsMany)
+            && events.texts.bytes(events.target(next)).ends_with(b":0")
+    })
 }
 
 /// The kind of event that a syscall waits for.

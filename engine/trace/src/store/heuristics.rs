@@ -231,6 +231,9 @@ pub const MAX_CALLS_OF_REQUEST: usize = 256;
 /// Minimum number of turns of a sequence that a capture ends in, before it is a cycle.
 /// Source: loops in public threads are quoted with three turns or more.
 pub const MIN_CYCLE_TURNS: usize = 3;
+/// The same where nothing repeats as often: what the two turns do must show by itself that they are a spin.
+/// Source: people who copy three to eight lines of a spin copy two turns of it.
+pub const MIN_PAIRED_TURNS: usize = 2;
 /// Maximum number of calls of one turn of such a sequence.
 /// Source: chosen. Retries of connections and probes of files take 2 to 10 calls.
 pub const MAX_CYCLE_CALLS: usize = 16;

@@ -6,16 +6,20 @@
 //! ```
 //! People copy few lines of a loop, too few for statistics. What shows it is that nothing else follows.
 
+mod moments;
+
 use super::{EndedProcess, processes};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
+use moments::moments;
+use parsers::NO_NS;
 use parsers::syscalls::{self, Action, Syscall, Wait};
 use parsers::{Outcome, Text};
 use path::waits::wait_kinds::{ends_file, wait_of_row};
 use rustc_hash::FxHashSet;
-use trace::store::heuristics::{MAX_CYCLE_CALLS, MIN_CYCLE_TURNS};
+use trace::store::heuristics::{MAX_CYCLE_CALLS, MIN_CYCLE_TURNS, MIN_PAIRED_TURNS};
 use trace::store::index::{ShapeId, TaskId};
 
 table! {
@@ -27,12 +31,17 @@ table! {
         turns: Count "Number of turns.",
         period: Count "Number of calls of one turn.",
         calls: Count "Number of all calls of the thread.",
+        alike: Count "Number of those that are like one of the turn.",
+        turn_ns: Ns (Same) "Mean time from one turn to the next; missing without timestamps.",
         failing: Count "Calls of one turn that fail.",
         empty: Count "Calls of one turn that read the end of their input.",
         idle: Count "Calls of one turn that sleep, or wait until their limits.",
         quick: Count "Calls of one turn that only read a clock or an id, or yield.",
         ready: Count "Waits of one turn that report something; not those that were asked not to wait.",
-        bytes: MaybeBytes "Bytes that one turn moves.",
+        registers: Count "Calls of one turn that only change which events it waits for, or ask how much there is to read.",
+        counters: Count "Calls of one turn that read or write only the counter of a timer or an event.",
+        past: Count "Waits and timers of one turn that are set to a moment which has passed.",
+        bytes: MaybeBytes "Bytes that one turn moves, without those counters.",
         target: Text "What the first failing or empty call works on; otherwise the first call.",
         targets: Count "Number of different targets of that call in all turns.",
         errno: Text "Error of the first failing call.",
@@ -103,18 +112,33 @@ fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_
         turn.iter().filter(|&&row| is(context, row)).count() as i64
     };
     let failing = turn.iter().copied().find(|&row| fails(context, row));
+    let last_turns: Vec<u32> = rows[..period * 2].iter().rev().copied().collect();
+    let lines = moments(context, task, &last_turns, period);
+    let moved = turn
+        .iter()
+        .filter_map(|&row| events.bytes(row))
+        .sum::<i64>();
+    let in_turn: FxHashSet<Symbol> = symbols[..period].iter().copied().collect();
     let row = TableRow {
         of: TaskAt { task, row: turn[0] },
         body: turn.iter().map(|&row| named(context, row)).collect(),
         turns: (turns + earlier) as i64,
         period: period as i64,
         calls: context.calls_of(task).count() as i64,
+        alike: context
+            .calls_of(task)
+            .filter(|&row| in_turn.contains(&symbol(context, row)))
+            .count() as i64,
+        turn_ns: turn_ns(context, (first_row, rows[0]), period, turns + earlier),
         failing: count(fails),
         empty: count(is_empty),
         idle: count(idles),
         quick: count(is_quick),
         ready: count(is_ready),
-        bytes: Some(turn.iter().filter_map(|&row| events.bytes(row)).sum()),
+        registers: count(registers),
+        counters: lines.counters,
+        past: lines.past,
+        bytes: Some(moved - lines.counters * moments::COUNTER_BYTES),
         target: events.target(shown),
         targets: different_targets(context, &rows[..period * turns], period, place),
         errno: failing.map_or(Text::NONE, |row| events.shape(row).errno),
@@ -154,16 +178,37 @@ fn earlier_turns(
     (calls / turn.len(), earliest)
 }
 
-/// The period of the symbols from their start whose turns have the most calls, and its turns; among equals, the shortest
-/// one. `None` if nothing repeats.
+/// The mean time from one turn to the next.
+fn turn_ns(
+    context: &TableContext<'_>,
+    (first_row, last_row): (u32, u32),
+    period: usize,
+    turns: usize,
+) -> i64 {
+    let events = &context.trace.events;
+    let (start_ns, end_ns) = (events.start_ns(first_row), events.start_ns(last_row));
+    let steps = (period * turns).saturating_sub(1) as i64;
+    if start_ns == NO_NS || end_ns == NO_NS || steps == 0 {
+        return NO_NS;
+    }
+    end_ns.saturating_sub(start_ns).max(0) / steps * period as i64
+}
+
+/// The period of the symbols from their start and its turns: of three turns or more, otherwise of two. `None` if nothing
+/// repeats.
 fn cycle(symbols: &[Symbol]) -> Option<(usize, usize)> {
+    cycle_of(symbols, MIN_CYCLE_TURNS).or_else(|| cycle_of(symbols, MIN_PAIRED_TURNS))
+}
+
+/// The period whose turns have the most calls; among equals, the shortest one.
+fn cycle_of(symbols: &[Symbol], min_turns: usize) -> Option<(usize, usize)> {
     let turns_of = |period: usize| {
         let body = symbols.get(..period)?;
         let turns = symbols
             .chunks(period)
             .take_while(|&turn| turn == body)
             .count();
-        (turns >= MIN_CYCLE_TURNS).then_some((period, turns))
+        (turns >= min_turns).then_some((period, turns))
     };
     let longest_first = (1..=MAX_CYCLE_CALLS).rev().filter_map(turns_of);
     longest_first.max_by_key(|&(period, turns)| period * turns)
@@ -219,4 +264,11 @@ fn is_quick(context: &TableContext<'_>, row: u32) -> bool {
 fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) > 0 && !only_looks(context, row)
+}
+
+/// Whether a call takes nothing of what is ready: it changes what is awaited, or asks how much there is.
+fn registers(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    events.action(row) == Action::RegistersPoll
+        || events.texts.bytes(events.shape(row).op) == b"FIONREAD"
 }
