@@ -407,6 +407,11 @@ MIN_UNIFORM_CALLS: Final = 3
 
 Source: chosen. People who post a spin copy three to five lines of it."""
 
+MAX_PICKED_CALLS: Final = 10_000
+"""Maximum number of calls of lines that somebody picked. Beyond, the tracer was asked for one kind of call.
+
+Source: chosen."""
+
 MIN_PICKED_CALLS: Final = 4
 """Minimum number of calls that open files, and of no other calls, before they look picked.
 

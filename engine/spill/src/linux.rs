@@ -32,10 +32,16 @@ fn has_room(bytes: usize) -> bool {
     used.saturating_add(bytes) <= limits().blocks
 }
 
-/// A block of zeros in the file, if there can be one.
+/// What was made larger once becomes larger again. Ranges of the file cost nothing.
+const GROWTH: usize = 64;
+
+/// Bytes that are copied before their pages leave the memory. Both blocks may be larger than the memory.
+const COPIED_BYTES: usize = 1 << 24;
+
+/// A block of zeros in the file, if there can be one. It may grow to so many times its size.
 #[cold]
-fn in_file(bytes: usize) -> Option<NonNull<u8>> {
-    let (start, is_first) = file::map(bytes)?;
+fn in_file(bytes: usize, growth: usize) -> Option<NonNull<u8>> {
+    let (start, is_first) = file::map(bytes, growth)?;
     if is_first {
         trim::begin();
     }
@@ -47,7 +53,9 @@ fn beyond_the_limit(layout: Layout) -> Option<NonNull<u8>> {
     let belongs = is_large(layout.size()) && !has_room(layout.size());
     // A mapping begins with a page.
     let fits = layout.align() <= file::page_bytes();
-    (belongs && fits).then(|| in_file(layout.size())).flatten()
+    (belongs && fits)
+        .then(|| in_file(layout.size(), 1))
+        .flatten()
 }
 
 fn count_in_heap(block: *mut u8, bytes: usize) {
@@ -102,7 +110,14 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         let grows_beyond =
             is_large(bytes) && bytes > layout.size() && !has_room(bytes - layout.size());
-        if grows_beyond || (is_large(layout.size()) && file::has(block)) {
+        let is_in_file = is_large(layout.size()) && file::has(block);
+        if is_in_file
+            && is_large(bytes)
+            && let Some(resized) = file::resize(block, bytes)
+        {
+            return resized.as_ptr();
+        }
+        if grows_beyond || is_in_file {
             // SAFETY: the caller's promise about the block, its layout and the new size.
             return unsafe { self.moved(block, layout, bytes) };
         }
@@ -125,11 +140,25 @@ impl Allocator {
     unsafe fn moved(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: the caller promises that the size is not zero, and not too large for this alignment.
         let layout_after = unsafe { Layout::from_size_align_unchecked(bytes, layout.align()) };
-        // SAFETY: the size is not zero.
-        let moved = unsafe { self.alloc(layout_after) };
+        let grows =
+            is_large(bytes) && bytes > layout.size() && layout.align() <= file::page_bytes();
+        let in_file = grows.then(|| in_file(bytes, GROWTH)).flatten();
+        let moved = match in_file {
+            Some(start) => start.as_ptr(),
+            // SAFETY: the size is not zero.
+            None => unsafe { self.alloc(layout_after) },
+        };
         if !moved.is_null() {
-            // SAFETY: two different blocks, each at least this long.
-            unsafe { ptr::copy_nonoverlapping(block, moved, layout.size().min(bytes)) };
+            let copied = layout.size().min(bytes);
+            for from in (0..copied).step_by(COPIED_BYTES) {
+                let part = COPIED_BYTES.min(copied - from);
+                // SAFETY: two different blocks, each at least this long.
+                unsafe { ptr::copy_nonoverlapping(block.add(from), moved.add(from), part) };
+                if part == COPIED_BYTES {
+                    file::trim_part(block, from, part);
+                    file::trim_part(moved, from, part);
+                }
+            }
             // SAFETY: the caller's promise about the block and its layout.
             unsafe { self.dealloc(block, layout) };
         }
@@ -154,7 +183,7 @@ impl Block {
     pub fn zeroed(bytes: usize, is_used: bool) -> Block {
         let ordered = ORDERED.load(Ordering::Relaxed).saturating_add(bytes);
         let stays = ordered <= limits().ordered && has_room(bytes);
-        let spilled = if stays { None } else { in_file(bytes) };
+        let spilled = if stays { None } else { in_file(bytes, 1) };
         let start = spilled.unwrap_or_else(|| {
             ORDERED.fetch_add(bytes, Ordering::Relaxed);
             file::in_memory(bytes, is_used)

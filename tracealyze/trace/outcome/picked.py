@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
-from tracealyze.base.heuristics import MIN_PICKED_CALLS, MIN_UNIFORM_CALLS
+from tracealyze.base.heuristics import MAX_PICKED_CALLS, MIN_PICKED_CALLS, MIN_UNIFORM_CALLS
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.model.trace_tables import errors_of
@@ -29,7 +29,8 @@ _MISSING = "ENOENT"
 
 def picked(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """What picked lines have in common, and what repeats in them; None if the lines may be all of a part of a run."""
-    if any(each.has_ended or each.is_command or each.is_told for each in processes):
+    is_much = trace.totals["calls"] > MAX_PICKED_CALLS
+    if is_much or any(each.has_ended or each.is_command or each.is_told for each in processes):
         return None
     rows = list(trace.calls(by=["syscall", "target"], quantiles=False))
     return _of_one_error(trace, processes, rows) or _of_one_call(trace, rows)

@@ -143,9 +143,7 @@ impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: TaskId) -> OfTask {
         let events = &context.trace.events;
         let mut here = OfTask {
-            shows_polls: sockets
-                .deeds
-                .any(|kind| kind == SocketCall::Waits(Wait::Poll)),
+            shows_polls: sockets.shows_polls,
             ..OfTask::default()
         };
         // Threads that wait for one another do so very often.

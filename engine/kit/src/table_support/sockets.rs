@@ -31,6 +31,8 @@ pub enum SocketCall {
 pub struct Sockets {
     /// By shape.
     pub deeds: ShapeIndex<SocketCall>,
+    /// Whether there are polls among them. Asked once: shapes may be millions.
+    pub shows_polls: bool,
     accepted: FxHashSet<Text>,
 }
 
@@ -53,6 +55,7 @@ impl Sockets {
         });
         let accepted = accepted(context, &kinds);
         Sockets {
+            shows_polls: kinds.any(|kind| kind == SocketCall::Waits(Wait::Poll)),
             deeds: kinds,
             accepted,
         }

@@ -1,12 +1,18 @@
 //! The file without a name, and the blocks in it.
 //!
-//! A block is a range of the file of its own, which no later block gets again: its pages are given back to the disk when
-//! it is freed, and the file has holes.
+//! A block is a range of the file of its own. What grows has a longer range than it needs, so that it grows without a
+//! copy: the file has holes, and takes no space for them.
+//!
+//! ```text
+//! file   |block|growing block|- - - - - - - - -|block|- freed -|block|
+//! ```
 
 use crate::Failure;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap, mmap_anonymous, mremap, munmap,
+};
 use std::alloc::{Layout, handle_alloc_error};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,6 +25,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 struct Place {
     offset: u64,
     bytes: usize,
+    /// Bytes of the file up to the next block.
+    range: usize,
 }
 
 struct SpillFile {
@@ -79,7 +87,7 @@ impl SpillFile {
     }
 
     /// Space for a block. The disk has it: writing to a mapping cannot fail later.
-    fn reserve(&mut self, bytes: usize) -> Result<(&File, u64), i32> {
+    fn reserve(&mut self, at: u64, bytes: usize) -> Result<&File, i32> {
         if self.file.is_none() {
             let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
             (self.file, self.owner) = (Some(file), std::process::id());
@@ -88,15 +96,18 @@ impl SpillFile {
         if self.owner != std::process::id() {
             return Err(0);
         }
-        fallocate(file, FallocateFlags::empty(), self.end, bytes as u64)
-            .map_err(Errno::raw_os_error)?;
-        Ok((file, self.end))
+        fallocate(file, FallocateFlags::empty(), at, bytes as u64).map_err(Errno::raw_os_error)?;
+        Ok(file)
     }
 
-    /// A new block; `None` if the process has as many mappings as it may have.
-    fn map(&mut self, bytes: usize) -> Result<Option<NonNull<u8>>, i32> {
+    /// A new block, which may grow to so many times its size; `None` if the process has as many mappings as it may have.
+    fn map(&mut self, bytes: usize, growth: usize) -> Result<Option<NonNull<u8>>, i32> {
+        if self.blocks.is_empty() {
+            self.end = 0;
+        }
         let rounded = bytes.next_multiple_of(page_bytes());
-        let (file, offset) = self.reserve(rounded)?;
+        let offset = self.end;
+        let file = self.reserve(offset, rounded)?;
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address that the system chooses, of a file that only this module uses.
         let start = unsafe {
@@ -113,15 +124,41 @@ impl SpillFile {
             .ok()
             .and_then(|start| NonNull::new(start.cast::<u8>()));
         let Some(start) = start else { return Ok(None) };
-        self.end += rounded as u64;
+        let range = rounded.saturating_mul(growth);
+        self.end += range as u64;
         self.bytes += rounded as u64;
         let place = Place {
             offset,
             bytes: rounded,
+            range,
         };
         self.blocks.insert(start.as_ptr() as usize, place);
         BLOCKS.store(self.blocks.len(), Ordering::Release);
         Ok(Some(start))
+    }
+
+    /// The same block with another size, where its range is long enough for that.
+    fn resize(&mut self, start: *mut u8, bytes: usize) -> Option<NonNull<u8>> {
+        let place = self.blocks.get(&(start as usize))?;
+        let (offset, before, range) = (place.offset, place.bytes, place.range);
+        if bytes <= before {
+            return NonNull::new(start);
+        }
+        let rounded = bytes.next_multiple_of(page_bytes());
+        if rounded > range {
+            return None;
+        }
+        let more = rounded - before;
+        self.reserve(offset + before as u64, more).ok()?;
+        // SAFETY: this mapping was made by `map` with this size, and its owner gives up the old address. The file is as
+        // long as the new size.
+        let moved = unsafe { mremap(start.cast(), before, rounded, MremapFlags::MAYMOVE) };
+        let moved = NonNull::new(moved.ok()?.cast::<u8>())?;
+        self.bytes += more as u64;
+        let mut place = self.blocks.remove(&(start as usize))?;
+        place.bytes = rounded;
+        self.blocks.insert(moved.as_ptr() as usize, place);
+        Some(moved)
     }
 
     fn unmap(&mut self, start: *mut u8) -> bool {
@@ -145,12 +182,12 @@ impl SpillFile {
 }
 
 /// A block of zeros in the file, and whether nobody watches it yet; `None` if that fails, see [`failure`].
-pub(super) fn map(bytes: usize) -> Option<(NonNull<u8>, bool)> {
+pub(super) fn map(bytes: usize, growth: usize) -> Option<(NonNull<u8>, bool)> {
     let mut spill = spill();
     if spill.failure.is_some() {
         return None;
     }
-    let start = match spill.map(bytes) {
+    let start = match spill.map(bytes, growth) {
         Ok(start) => start?,
         Err(errno) => {
             spill.fails(errno);
@@ -164,6 +201,11 @@ pub(super) fn map(bytes: usize) -> Option<(NonNull<u8>, bool)> {
 /// Free a block, if it is in the file.
 pub(super) fn unmap(start: *mut u8) -> bool {
     BLOCKS.load(Ordering::Acquire) > 0 && spill().unmap(start)
+}
+
+/// A block of the file with another size, without a copy; `None` if it has to be copied.
+pub(super) fn resize(start: *mut u8, bytes: usize) -> Option<NonNull<u8>> {
+    spill().resize(start, bytes)
 }
 
 /// Whether a block is in the file.
@@ -193,6 +235,22 @@ pub(super) fn free(start: NonNull<u8>, bytes: usize) {
     // SAFETY: this mapping was made by `in_memory` with this size, and its owner gives it up.
     let unmapped = unsafe { munmap(start.as_ptr().cast(), bytes) };
     debug_assert!(unmapped.is_ok(), "a mapping");
+}
+
+/// Let these pages leave the memory of the process, if they are of a block of the file.
+pub(super) fn trim_part(start: *mut u8, from: usize, bytes: usize) {
+    if !has(start) {
+        return;
+    }
+    let from = from.next_multiple_of(page_bytes());
+    // SAFETY: as in `trim`; the caller has the block, so it is not freed meanwhile.
+    let _ = unsafe {
+        madvise(
+            start.wrapping_add(from).cast(),
+            bytes,
+            Advice::LinuxDontNeed,
+        )
+    };
 }
 
 /// Let the pages of all blocks leave the memory of the process.

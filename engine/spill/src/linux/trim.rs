@@ -4,14 +4,16 @@ use super::file;
 use crate::limits::limits;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// Both cores of a small machine touch some 50 MiB of new pages meanwhile.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// Periods between two times that the heap gives back what is free: it looks at all of its pages for that.
-const PERIODS_OF_HEAP: u32 = 25;
+/// Periods between two times that the heap gives back what is free: it looks at all of its pages for that. They become
+/// longer as long as it has little to give back.
+const PERIODS_OF_HEAP: Range<u32> = 50..1600;
 
 /// Begin to look at the pages now and then, until no block is left.
 pub(super) fn begin() {
@@ -23,17 +25,24 @@ pub(super) fn begin() {
 
 fn watch() {
     let Ok(statm) = statm() else { return };
-    let mut since_heap = PERIODS_OF_HEAP;
+    let (mut since_heap, mut between) = (PERIODS_OF_HEAP.start, PERIODS_OF_HEAP.start);
     while file::is_watched() {
         let (limits, used) = (limits(), Used::now(&statm));
-        let is_much = used.total > limits.total / 4 * 3;
+        let is_much = used.total > limits.total / 8 * 7;
         if used.of_files > limits.pages || is_much {
             file::trim();
         }
         since_heap += 1;
-        if is_much && since_heap > PERIODS_OF_HEAP {
-            since_heap = 0;
+        if is_much && since_heap > between {
             give_back_heap();
+            let freed = used.total.saturating_sub(Used::now(&statm).total);
+            let gave_much = freed > limits.total / 16;
+            between = if gave_much {
+                PERIODS_OF_HEAP.start
+            } else {
+                (between * 2).min(PERIODS_OF_HEAP.end)
+            };
+            since_heap = 0;
         }
         std::thread::sleep(PERIOD);
     }

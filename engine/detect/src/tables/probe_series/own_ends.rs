@@ -57,7 +57,8 @@ impl OwnEnds {
             },
         );
         let mut pairs: FxHashMap<Ends, Pair> = FxHashMap::default();
-        for task in trace.tasks.keys().filter(|_| kinds.any(|_| true)) {
+        let has_ends = kinds.any(|_| true);
+        for task in trace.tasks.keys().filter(|_| has_ends) {
             let Some(process) = process(trace, task) else {
                 continue;
             };
