@@ -4,6 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MIB: usize = 1 << 20;
 
+/// What the program and its libraries are, which are files, too.
+#[cfg(target_os = "linux")]
+const PROGRAM_BYTES: usize = 48 * MIB;
+
 /// How much stays in memory, in bytes.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +18,7 @@ pub(crate) struct Limits {
     pub(crate) blocks: usize,
     /// What callers ask a [`crate::Block`] for. It is used in order, so a file costs it least.
     pub(crate) ordered: usize,
-    /// Pages of the file.
+    /// Pages of files.
     pub(crate) pages: usize,
 }
 
@@ -26,7 +30,7 @@ impl Limits {
             total,
             blocks: total / 5 * 2,
             ordered: total / 5,
-            pages: total / 6,
+            pages: PROGRAM_BYTES + total / 8,
         }
     }
 }

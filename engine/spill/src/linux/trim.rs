@@ -8,12 +8,12 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// Both cores of a small machine touch some 50 MiB of new pages meanwhile.
-const PERIOD: Duration = Duration::from_millis(20);
+/// Both cores of a small machine touch some 10 MiB of new pages meanwhile.
+const PERIOD: Duration = Duration::from_millis(5);
 
 /// Periods between two times that the heap gives back what is free: it looks at all of its pages for that. They become
 /// longer as long as it has little to give back.
-const PERIODS_OF_HEAP: Range<u32> = 50..1600;
+const PERIODS_OF_HEAP: Range<u32> = 200..6400;
 
 /// Begin to look at the pages now and then, until no block is left.
 pub(super) fn begin() {
