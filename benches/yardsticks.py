@@ -3,8 +3,8 @@
 python benches/yardsticks.py 1G
 
 Two tables. The first has tools that make one table of a text: calls and seconds by id and syscall. The second has tools
-that know traces. A tool that is not installed is left out; `pip install polars duckdb perfetto` has the libraries,
-https://gitlab.com/gitlab-com/support/toolbox/strace-parser the program, which needs `strace-parser` in PATH.
+that know traces. A tool that is not installed is left out: `pip install polars duckdb perfetto viztracer
+pytest straceprof` has the libraries, for the Python that runs this; `strace-parser` is looked for in PATH.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import importlib.util
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,17 +21,19 @@ import make_capture
 import measure
 import table
 
-# The pattern of the prefix is anchored and has no lazy parts, and that of the duration is searched from the end. A line
-# whose first half is elsewhere has no name. One character that no trace has separates the columns.
+# The fastest of seven ways that were tried (groups of one pattern, splitting at the bracket, lines instead of columns):
+# anchored patterns without lazy parts, one for each column, and the streaming engine. No trace has the separator.
 POLARS = r"""
 import sys
 import polars as pl
 read = dict(has_header=False, separator="\x01", quote_char=None, new_columns=["line"])
 line = pl.col("line")
-call = line.str.extract_groups(r"^(\d+)\s+[\d.]+ (\w+)\(").alias("call")
-seconds = line.str.extract(r"<([\d.]+)>$").cast(pl.Float64).alias("seconds")
-calls = pl.scan_csv(sys.argv[1], **read).select(call, seconds).unnest("call")
-print(calls.group_by("1", "2").agg(pl.len(), pl.col("seconds").sum()).collect(engine="streaming"))
+calls = pl.scan_csv(sys.argv[1], **read).select(
+    line.str.extract(r"^(\d+)").alias("id"),
+    line.str.extract(r"^\d+ +[\d.]+ (\w+)\(").alias("name"),
+    line.str.extract(r"<([\d.]+)>$").cast(pl.Float64).alias("seconds"),
+)
+print(calls.group_by("id", "name").agg(pl.len(), pl.col("seconds").sum()).collect(engine="streaming"))
 """
 DUCKDB = r"""
 import sys
@@ -48,11 +51,13 @@ MAWK = """
 bracket { call = $1 " " substr($3, 1, bracket - 1); calls[call]++; seconds[call] += substr($NF, 2) }
 END { for (call in calls) print call, calls[call], seconds[call] }
 """
-IMPORT = """
+# The importer of Perfetto's web page, as the tests run it.
+IMPORT = f"""
 import sys
-from perfetto.trace_processor import TraceProcessor
-with TraceProcessor(trace=sys.argv[1]) as processor:
-    print([row.number for row in processor.query("select count(*) as number from slice")])
+from pathlib import Path
+sys.path.insert(0, {str(measure.ROOT / "tests" / "consumers")!r})
+from trace_processor import answers
+print(answers(Path(sys.argv[1]), ["select count(*) from slice"]))
 """
 
 
@@ -105,9 +110,24 @@ ANALYSES = {
         _has_program("strace-parser"),
         lambda capture: ["strace-parser", capture, "files"],
     ),
+    "straceprof": Peer(
+        "a picture of processes, from their execve and exit",
+        _has_module("straceprof"),
+        lambda capture: [
+            sys.executable,
+            "-m",
+            "straceprof",
+            "--log",
+            capture,
+            "--minimum-duration-sec",
+            "0",
+            "--output",
+            f"{capture}.png",
+        ],
+    ),
     "Perfetto's importer": Peer(
         "tables to query in SQL, of our export; imports no syscall trace itself",
-        _has_module("perfetto"),
+        lambda: all(_has_module(name)() for name in ("perfetto", "viztracer", "pytest")),
         lambda capture: [sys.executable, "-c", IMPORT, exported(capture)],
     ),
     "summarize": TABLES["summarize"],
@@ -117,7 +137,7 @@ ANALYSES = {
 def exported(capture: str) -> str:
     """The capture as a file that Perfetto reads."""
     file = f"{capture}.pftrace"
-    measure.once([measure.tracealyze(), "export", capture, "--to", "perfetto", "--output", file, "--overwrite"], "/tmp")
+    measure.once([measure.tracealyze(), "export", capture, "--to", "perfetto", "--output", file], tempfile.gettempdir())
     return file
 
 
@@ -134,10 +154,11 @@ def show(name: str, peers: Mapping[str, Peer], capture: table.Subject) -> None:
 
 
 def main(size: int) -> None:
-    """Print both tables, each for a large capture and an ordinary one."""
-    for of in (size, size // 100):
-        show("one table", TABLES, table.subject("distinct", of))
-        show("analyses", ANALYSES, table.subject("distinct", of // 10))
+    """Print both tables, each for a large capture and an ordinary one. Some of those that know traces take minutes."""
+    show("one table", TABLES, table.subject("distinct", size))
+    show("analyses", ANALYSES, table.subject("distinct", size // 10))
+    for name, peers in (("one table", TABLES), ("analyses", ANALYSES)):
+        show(name, peers, table.subject("distinct", size // 100))
 
 
 if __name__ == "__main__":
