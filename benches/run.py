@@ -10,6 +10,7 @@ import make_capture
 import python_api
 import startup
 import table
+import yardsticks
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -24,3 +25,4 @@ if __name__ == "__main__":
     python_api.main(arguments.size, names[0])
     print()
     startup.main()
+    yardsticks.main(arguments.size)

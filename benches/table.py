@@ -35,9 +35,13 @@ import sys
 import polars
 read = dict(has_header=False, separator="\x01", quote_char=None, new_columns=["line"])
 lines = polars.concat(polars.scan_csv(path, **read) for path in sys.argv[1:])
-fields = polars.col("line").str.extract_groups(r"^(?:(\d+):?\s+)?([\d.]+)\s.*?(\w+)\(.*?(?:<([\d.]+)>)?$")
-calls = lines.select(fields.alias("call")).unnest("call")
-print(calls.group_by("3").agg(polars.col("4").cast(float, strict=False).sum()).collect())
+line = polars.col("line").str
+calls = lines.select(
+    line.extract(r"^(\d+)").alias("id"),
+    line.extract(r"^(?:\d+:? +)?[\d. ]+ (\w+)\(").alias("name"),
+    line.extract(r"<([\d.]+)>$").cast(float, strict=False).alias("seconds"),
+)
+print(calls.group_by("id", "name").agg(polars.col("seconds").sum()).collect(engine="streaming"))
 """
 
 
@@ -78,7 +82,7 @@ def commands_of(capture: Subject, floor: str) -> dict[str, Sequence[str]]:
         "floor": [floor, *capture.files],
     }
     if importlib.util.find_spec("polars"):
-        others["polars, one regex"] = [sys.executable, "-c", POLARS, *capture.files]
+        others["polars, streaming"] = [sys.executable, "-c", POLARS, *capture.files]
     return others | {
         "reading": [python, "-c", READ, *capture.files],
         "summarize": [program, "summarize", capture.argument],

@@ -27,11 +27,13 @@ struct Place {
     bytes: usize,
     /// Bytes of the file up to the next block.
     range: usize,
+    /// The process whose file it is in: a fork has the blocks of its parent, but a file of its own.
+    owner: u32,
 }
 
 struct SpillFile {
     file: Option<File>,
-    /// The process that made it. A fork of it must not write where its parent does.
+    /// The process that made it. A fork must not write where its parent does.
     owner: u32,
     /// Where the next block begins.
     end: u64,
@@ -86,25 +88,30 @@ impl SpillFile {
         });
     }
 
+    /// Begin a file, if there is none that can be used. What is freed may not be zero on all disks, so its space is used
+    /// again only in a new file.
+    fn begin(&mut self) -> Result<(), i32> {
+        let process = std::process::id();
+        if self.file.is_some() && self.owner == process && !self.blocks.is_empty() {
+            return Ok(());
+        }
+        let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
+        // A fork has no thread that watches.
+        self.is_watched &= self.owner == process;
+        (self.file, self.owner, self.end) = (Some(file), process, 0);
+        Ok(())
+    }
+
     /// Space for a block. The disk has it: writing to a mapping cannot fail later.
     fn reserve(&mut self, at: u64, bytes: usize) -> Result<&File, i32> {
-        if self.file.is_none() {
-            let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
-            (self.file, self.owner) = (Some(file), std::process::id());
-        }
         let file = self.file.as_ref().ok_or(0)?;
-        if self.owner != std::process::id() {
-            return Err(0);
-        }
         fallocate(file, FallocateFlags::empty(), at, bytes as u64).map_err(Errno::raw_os_error)?;
         Ok(file)
     }
 
     /// A new block, which may grow to so many times its size; `None` if the process has as many mappings as it may have.
     fn map(&mut self, bytes: usize, growth: usize) -> Result<Option<NonNull<u8>>, i32> {
-        if self.blocks.is_empty() {
-            self.end = 0;
-        }
+        self.begin()?;
         let rounded = bytes.next_multiple_of(page_bytes());
         let offset = self.end;
         let file = self.reserve(offset, rounded)?;
@@ -131,6 +138,7 @@ impl SpillFile {
             offset,
             bytes: rounded,
             range,
+            owner: self.owner,
         };
         self.blocks.insert(start.as_ptr() as usize, place);
         BLOCKS.store(self.blocks.len(), Ordering::Release);
@@ -145,7 +153,7 @@ impl SpillFile {
             return NonNull::new(start);
         }
         let rounded = bytes.next_multiple_of(page_bytes());
-        if rounded > range {
+        if rounded > range || place.owner != std::process::id() {
             return None;
         }
         let more = rounded - before;
@@ -169,13 +177,13 @@ impl SpillFile {
         // SAFETY: this mapping was made by `map`, and its owner gives it up.
         let unmapped = unsafe { munmap(start.cast(), place.bytes) };
         debug_assert!(unmapped.is_ok(), "a mapping");
+        self.bytes -= place.bytes as u64;
         if let Some(file) = &self.file
-            && self.owner == std::process::id()
+            && place.owner == std::process::id()
         {
             let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             // Without holes the file only needs more of the disk.
             let _ = fallocate(file, hole, place.offset, place.bytes as u64);
-            self.bytes -= place.bytes as u64;
         }
         true
     }
