@@ -19,7 +19,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A block in the file.
 struct Place {
@@ -32,13 +32,15 @@ struct Place {
 }
 
 struct SpillFile {
-    file: Option<File>,
+    file: Option<Arc<File>>,
     /// The process that made it. A fork must not write where its parent does.
     owner: u32,
     /// Where the next block begins.
     end: u64,
     /// Of all blocks, by address.
     blocks: BTreeMap<usize, Place>,
+    /// Blocks that have a range, and are not among those yet.
+    pending: usize,
     bytes: u64,
     failure: Option<Failure>,
     is_watched: bool,
@@ -49,6 +51,7 @@ static SPILL: Mutex<SpillFile> = Mutex::new(SpillFile {
     owner: 0,
     end: 0,
     blocks: BTreeMap::new(),
+    pending: 0,
     bytes: 0,
     failure: None,
     is_watched: false,
@@ -92,128 +95,162 @@ impl SpillFile {
     /// again only in a new file.
     fn begin(&mut self) -> Result<(), i32> {
         let process = std::process::id();
-        if self.file.is_some() && self.owner == process && !self.blocks.is_empty() {
+        let is_used = self.pending > 0 || !self.blocks.is_empty();
+        if self.file.is_some() && self.owner == process && is_used {
             return Ok(());
         }
         let file = tempfile::tempfile_in(folder()).map_err(|error| errno(&error))?;
         // A fork has no thread that watches.
         self.is_watched &= self.owner == process;
-        (self.file, self.owner, self.end) = (Some(file), process, 0);
+        (self.file, self.owner, self.end) = (Some(Arc::new(file)), process, 0);
         Ok(())
     }
 
-    /// Space for a block. The disk has it: writing to a mapping cannot fail later.
-    fn reserve(&mut self, at: u64, bytes: usize) -> Result<&File, i32> {
-        let file = self.file.as_ref().ok_or(0)?;
-        fallocate(file, FallocateFlags::empty(), at, bytes as u64).map_err(Errno::raw_os_error)?;
-        Ok(file)
-    }
-
-    /// A new block, which may grow to so many times its size; `None` if the process has as many mappings as it may have.
-    fn map(&mut self, bytes: usize, growth: usize) -> Result<Option<NonNull<u8>>, i32> {
+    /// A range of the file for a block that may grow to so many times its size.
+    fn range(&mut self, bytes: usize, growth: usize) -> Result<Place, i32> {
         self.begin()?;
-        let rounded = bytes.next_multiple_of(page_bytes());
+        let range = bytes.saturating_mul(growth);
         let offset = self.end;
-        let file = self.reserve(offset, rounded)?;
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address that the system chooses, of a file that only this module uses.
-        let start = unsafe {
-            mmap(
-                ptr::null_mut(),
-                rounded,
-                access,
-                MapFlags::SHARED,
-                file,
-                offset,
-            )
-        };
-        let start = start
-            .ok()
-            .and_then(|start| NonNull::new(start.cast::<u8>()));
-        let Some(start) = start else { return Ok(None) };
-        let range = rounded.saturating_mul(growth);
         self.end += range as u64;
-        self.bytes += rounded as u64;
-        let place = Place {
+        self.pending += 1;
+        Ok(Place {
             offset,
-            bytes: rounded,
+            bytes,
             range,
             owner: self.owner,
-        };
+        })
+    }
+
+    fn insert(&mut self, start: NonNull<u8>, place: Place) {
+        self.bytes += place.bytes as u64;
         self.blocks.insert(start.as_ptr() as usize, place);
         BLOCKS.store(self.blocks.len(), Ordering::Release);
-        Ok(Some(start))
     }
 
-    /// The same block with another size, where its range is long enough for that.
-    fn resize(&mut self, start: *mut u8, bytes: usize) -> Option<NonNull<u8>> {
-        let place = self.blocks.get(&(start as usize))?;
-        let (offset, before, range) = (place.offset, place.bytes, place.range);
-        if bytes <= before {
-            return NonNull::new(start);
-        }
-        let rounded = bytes.next_multiple_of(page_bytes());
-        if rounded > range || place.owner != std::process::id() {
-            return None;
-        }
-        let more = rounded - before;
-        self.reserve(offset + before as u64, more).ok()?;
-        // SAFETY: this mapping was made by `map` with this size, and its owner gives up the old address. The file is as
-        // long as the new size.
-        let moved = unsafe { mremap(start.cast(), before, rounded, MremapFlags::MAYMOVE) };
-        let moved = NonNull::new(moved.ok()?.cast::<u8>())?;
-        self.bytes += more as u64;
-        let mut place = self.blocks.remove(&(start as usize))?;
-        place.bytes = rounded;
-        self.blocks.insert(moved.as_ptr() as usize, place);
-        Some(moved)
-    }
-
-    fn unmap(&mut self, start: *mut u8) -> bool {
-        let Some(place) = self.blocks.remove(&(start as usize)) else {
-            return false;
-        };
+    fn remove(&mut self, start: *mut u8) -> Option<Place> {
+        let place = self.blocks.remove(&(start as usize))?;
         BLOCKS.store(self.blocks.len(), Ordering::Release);
-        // SAFETY: this mapping was made by `map`, and its owner gives it up.
-        let unmapped = unsafe { munmap(start.cast(), place.bytes) };
-        debug_assert!(unmapped.is_ok(), "a mapping");
         self.bytes -= place.bytes as u64;
-        if let Some(file) = &self.file
-            && place.owner == std::process::id()
-        {
-            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // Without holes the file only needs more of the disk.
-            let _ = fallocate(file, hole, place.offset, place.bytes as u64);
-        }
-        true
+        Some(place)
     }
+
+    /// The file, if it is that of a block.
+    fn file_of(&self, place: &Place) -> Option<Arc<File>> {
+        let is_own = place.owner == std::process::id() && place.owner == self.owner;
+        self.file.as_ref().filter(|_| is_own).map(Arc::clone)
+    }
+}
+
+/// Space for a block. The disk has it: writing to a mapping cannot fail later.
+fn reserve(file: &File, offset: u64, bytes: usize) -> Result<(), i32> {
+    fallocate(file, FallocateFlags::empty(), offset, bytes as u64).map_err(Errno::raw_os_error)
+}
+
+/// A mapping of a range of the file; `None` if the process has as many mappings as it may have.
+fn mapped(file: &File, place: &Place) -> Option<NonNull<u8>> {
+    let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+    // SAFETY: a new mapping at an address that the system chooses, of a file that only this module uses.
+    let start = unsafe {
+        mmap(
+            ptr::null_mut(),
+            place.bytes,
+            access,
+            flags,
+            file,
+            place.offset,
+        )
+    };
+    NonNull::new(start.ok()?.cast::<u8>())
 }
 
 /// A block of zeros in the file, and whether nobody watches it yet; `None` if that fails, see [`failure`].
 pub(super) fn map(bytes: usize, growth: usize) -> Option<(NonNull<u8>, bool)> {
-    let mut spill = spill();
-    if spill.failure.is_some() {
-        return None;
-    }
-    let start = match spill.map(bytes, growth) {
-        Ok(start) => start?,
-        Err(errno) => {
-            spill.fails(errno);
+    let ranged = {
+        let mut spill = spill();
+        if spill.failure.is_some() {
             return None;
         }
+        let place = spill.range(bytes.next_multiple_of(page_bytes()), growth);
+        place.map(|place| (spill.file_of(&place), place))
     };
-    let was_watched = std::mem::replace(&mut spill.is_watched, true);
-    Some((start, !was_watched))
+    // The disk may be slow, and others want to go on: nothing is locked meanwhile.
+    let reserved = ranged.map(|(file, place)| {
+        let start = file.ok_or(0).and_then(|file| {
+            reserve(&file, place.offset, place.bytes)?;
+            Ok(mapped(&file, &place))
+        });
+        (start, place)
+    });
+    let mut spill = spill();
+    let start = reserved.and_then(|(start, place)| {
+        spill.pending -= 1;
+        let start = start?;
+        if let Some(start) = start {
+            spill.insert(start, place);
+        }
+        Ok(start)
+    });
+    match start {
+        Ok(start) => {
+            let start = start?;
+            let was_watched = std::mem::replace(&mut spill.is_watched, true);
+            Some((start, !was_watched))
+        }
+        Err(errno) => {
+            spill.fails(errno);
+            None
+        }
+    }
 }
 
 /// Free a block, if it is in the file.
 pub(super) fn unmap(start: *mut u8) -> bool {
-    BLOCKS.load(Ordering::Acquire) > 0 && spill().unmap(start)
+    if BLOCKS.load(Ordering::Acquire) == 0 {
+        return false;
+    }
+    let (place, file) = {
+        let mut spill = spill();
+        let Some(place) = spill.remove(start) else {
+            return false;
+        };
+        let file = spill.file_of(&place);
+        (place, file)
+    };
+    // SAFETY: this mapping was made by `map`, its owner gives it up, and nobody trims it any more.
+    let unmapped = unsafe { munmap(start.cast(), place.bytes) };
+    debug_assert!(unmapped.is_ok(), "a mapping");
+    if let Some(file) = file {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        // Without holes the file only needs more of the disk.
+        let _ = fallocate(&file, hole, place.offset, place.bytes as u64);
+    }
+    true
 }
 
 /// A block of the file with another size, without a copy; `None` if it has to be copied.
 pub(super) fn resize(start: *mut u8, bytes: usize) -> Option<NonNull<u8>> {
-    spill().resize(start, bytes)
+    let rounded = bytes.next_multiple_of(page_bytes());
+    let (file, offset, before) = {
+        let spill = spill();
+        let place = spill.blocks.get(&(start as usize))?;
+        if rounded <= place.bytes {
+            return NonNull::new(start);
+        }
+        if rounded > place.range {
+            return None;
+        }
+        (spill.file_of(place)?, place.offset, place.bytes)
+    };
+    reserve(&file, offset + before as u64, rounded - before).ok()?;
+    let mut spill = spill();
+    // SAFETY: this mapping was made by `map` with this size, and its owner gives up the old address. The file is as long
+    // as the new size. Who trims waits for the lock, and then has the new address.
+    let moved = unsafe { mremap(start.cast(), before, rounded, MremapFlags::MAYMOVE) };
+    let moved = NonNull::new(moved.ok()?.cast::<u8>())?;
+    let mut place = spill.remove(start)?;
+    place.bytes = rounded;
+    spill.insert(moved, place);
+    Some(moved)
 }
 
 /// Whether a block is in the file.

@@ -159,3 +159,22 @@ fn pages_that_are_not_used_leave_the_memory() {
     );
     assert!(block.iter().all(|&byte| byte == 7));
 }
+
+#[test]
+fn several_threads_keep_their_blocks_apart() {
+    let _alone = alone(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4_u8 {
+            scope.spawn(move || {
+                for round in 0..40 {
+                    let bytes = LARGE_BYTES + usize::from(thread) * 5000 + round * 997;
+                    let mut block = Model::new(bytes, thread ^ round as u8);
+                    block.resize(bytes * 3);
+                    file::trim();
+                    block.check();
+                }
+            });
+        }
+    });
+    assert_eq!(spilled_bytes(), 0);
+}
