@@ -5,7 +5,7 @@
 //! large blocks, up to a limit    the heap
 //! large blocks beyond it         a file without a name, mapped; its pages leave the memory when too many are in it
 //! ```
-//! Who uses such a block does not see where it is. A page that is used again is mapped again by the kernel, from its
+//! Callers do not see where a block is. A page that is used again is mapped again by the kernel, from its
 //! cache of files or from the disk.
 //!
 //! An allocator and mappings of files cannot be written without `unsafe`. All of it is in this crate, which has no
