@@ -22,6 +22,7 @@ CRATES = {
     "kit": [["table_support"], ["testing"]],
     "report": [["picture", "replay", "tables"]],
     "detect": [["tables"]],
+    "export": [["timeline"], ["formats"]],
     "binding": [["session"], ["python"]],
 }
 

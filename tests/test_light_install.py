@@ -70,6 +70,7 @@ READING: list[tuple[str | Path, ...]] = [
     ("explain", "hot-loop"),
     ("doctor", SSH),
     ("export", SSH, "--to", "folded", "-o", "-"),
+    ("scaling", "--n-from", r"boot-(\d+)", str(SAMPLES / "boot-devices" / "boot-[0-9]*.xz")),
 ]
 
 
@@ -90,18 +91,34 @@ def test_report_is_the_same_page_without_the_data_packages(tmp_path: Path) -> No
     assert pages[0] == pages[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "package"),
-    [
-        (("export", SSH, "--to", "jsonl", "-o", "-"), "pyarrow"),
-        (("scaling", "--n-from", r"boot-(\d+)", str(SAMPLES / "boot-devices" / "boot-[0-9]*.xz")), "numpy"),
-    ],
-)
-def test_missing_package_is_named_with_its_remedy(arguments: tuple[str | Path, ...], package: str) -> None:
-    done = blocked(_BLOCK_PACKAGES, *arguments)
+@pytest.mark.parametrize("name", ["jsonl", "perfetto", "chrome", "speedscope", "pprof", "svg"])
+def test_exports_are_the_same_files_without_the_data_packages(name: str, tmp_path: Path) -> None:
+    files = []
+    for preamble in (_BLOCK_PACKAGES, "import sys\n"):
+        done = blocked(preamble, "export", SSH, "--to", name, "-o", tmp_path / "file")
+        assert done.returncode == 0, done.stderr
+        files.append((tmp_path / "file").read_bytes())
+    assert files[0] == files[1]
+
+
+def test_missing_package_is_named_with_its_remedy(tmp_path: Path) -> None:
+    done = blocked(_BLOCK_PACKAGES, "export", SSH, "--to", "parquet", "-o", tmp_path / "events.parquet")
     assert done.returncode == 2
-    lacks = f"this needs the package {package}, which is not installed"
-    assert done.stderr.splitlines()[-1] == f"tracealyze: {lacks}. Run: python3 -m pip install {package}"
+    lacks = "this needs the package pyarrow, which is not installed"
+    remedy = "python3 -m pip install 'tracealyze[pandas]'"
+    assert done.stderr.splitlines()[-1] == f"tracealyze: {lacks}. Run: {remedy}"
+
+
+@pytest.mark.parametrize("method", ["to_pandas", "to_arrow", "to_parquet"])
+def test_tables_name_the_missing_package(method: str) -> None:
+    arguments = '"file.parquet"' if method == "to_parquet" else ""
+    script = f"import tracealyze\ntracealyze.read({str(SSH)!r}).processes.{method}({arguments})\n"
+    done = subprocess.run(
+        [sys.executable, "-c", _BLOCK_PACKAGES + script], capture_output=True, encoding="utf-8", check=False
+    )
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("tracealyze.base.errors.WrongUsage: this needs the package")
+    assert last.endswith("Run: python3 -m pip install 'tracealyze[pandas]'.")
 
 
 def test_windows_can_load_every_module_that_reads() -> None:

@@ -143,6 +143,9 @@ class Table:
 
         Code points in the hidden ranges are escaped."""
 
+    def json_lines(self, hidden: Sequence[tuple[int, int]], write: Callable[[bytes], object]) -> None:
+        """Hand over all rows as JSON objects, one per line, a piece at a time."""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
@@ -381,6 +384,41 @@ TreeRow: TypeAlias = tuple[tuple[int | None, int | None, int | None, int], tuple
 """Numbers of the row in the tables of processes or else of tasks, and in the chain, and its depth; for processes that
 are taken together, their number and sums by column."""
 
+FoundMoment: TypeAlias = tuple[str, int, int, str, str, int]
+"""A finding: its title, its moment and its length, its rule and its message, and the number of a task."""
+
+class Timeline:
+    """What programs that draw timelines get. Time 0 is `start_ns`, or the first birth."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        selection: Selection,
+        *,
+        tasks: Table,
+        most_slices: int,
+        start_ns: int | None,
+        path: tuple[Table, Sequence[str]] | None,
+        hidden: Sequence[tuple[int, int]],
+    ) -> None: ...
+    @property
+    def min_ns(self) -> int:
+        """Calls below this length are taken together with their neighbors; 0 if none are."""
+
+    @property
+    def zero_ns(self) -> int:
+        """Time 0 of the file, on the capture's clock."""
+
+    @property
+    def has_reused_ids(self) -> bool:
+        """Whether an id was reused, so that its later lives have another number in the file."""
+
+    def write_perfetto(self, findings: Sequence[FoundMoment], write: Callable[[bytes], object]) -> None:
+        """Hand over a Perfetto trace, in pieces."""
+
+    def write_chrome(self, notes: Sequence[str], write: Callable[[bytes], object]) -> None:
+        """Hand over the JSON of chrome://tracing, in pieces. The notes tell what it leaves out."""
+
 def tree(
     processes: Table,
     chain: Table,
@@ -400,6 +438,9 @@ class EventStream:
 
     def captures(self) -> list[dict[str, Any]]:
         """As `Trace.captures`, without what follows from an analysis."""
+
+    def json_lines(self, hidden: Sequence[tuple[int, int]], write: Callable[[bytes], object]) -> None:
+        """As `Table.json_lines`. This takes the events."""
 
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -14,7 +14,7 @@ from trace_processor import answers
 
 import tracealyze
 from tracealyze.export import writer
-from tracealyze.export.owners import FIRST_SYNTHETIC
+from tracealyze.export.timeline import FIRST_SYNTHETIC
 
 pytestmark = pytest.mark.consumers
 
@@ -63,12 +63,14 @@ def test_perfetto_has_calls_parents_and_the_path(trace: tracealyze.Trace, tmp_pa
     )
     parents = "select p.pid, q.pid from process p left join process q on p.parent_upid = q.upid where p.pid > 0"
     targets = "select distinct string_value from args where flat_key = 'debug.target'"
-    errors, calls, tracks, tree, texts = answers(file, [ERRORS, CALLS, track, parents, targets])
+    arrows = "select count(*) from flow"
+    errors, calls, tracks, tree, texts, [[flows]] = answers(file, [ERRORS, CALLS, track, parents, targets, arrows])
     assert errors == []
     known = {row["target"] for row in trace.events.dicts() if row["kind"] == "call" and row["dur_ns"] is not None}
     known |= {row["target"] for row in trace.path_from(0)}
     assert {text for (text,) in texts} == known - {None}
     assert calls == [(len(calls_of(trace)), sum(calls_of(trace)))]
+    assert flows == len([row for row in trace.path_from(0) if row["waiter_pid"] is not None])
     wall_ns = trace.window.wall_ns
     assert {(name, ns) for name, ns in tracks if name != "Findings"} == {
         ("Critical path", wall_ns),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from tracealyze.model.capture_input.recorded import metadata_frame, scheduling_frame
 
@@ -19,16 +20,9 @@ FRAME_BYTES = 8 << 20
 _RING_PARTS = 8
 
 
-class Frame(Protocol):
+class Frame:
     """Text that is compressed as it comes, until the end."""
 
-    def write(self, text: bytes) -> None: ...
-
-    def end(self) -> Any:
-        """The frame, as bytes or a buffer of them."""
-
-
-class _OfPython:
     def __init__(self, compressor: Any) -> None:
         self._compressor, self._parts = compressor, bytearray()
 
@@ -36,32 +30,15 @@ class _OfPython:
         self._parts += self._compressor.compress(text)
 
     def end(self) -> bytearray:
+        """The frame."""
         self._parts += self._compressor.flush()
         return self._parts
 
 
-class _OfArrow:
-    def __init__(self) -> None:
-        import pyarrow
-
-        self._sink = pyarrow.BufferOutputStream()
-        self._stream = pyarrow.CompressedOutputStream(self._sink, "zstd")
-
-    def write(self, text: bytes) -> None:
-        self._stream.write(text)
-
-    def end(self) -> Any:
-        self._stream.close()
-        return self._sink.getvalue()
-
-
 def new_frame() -> Frame:
-    """A frame of zstd. Python has it from 3.14 on, and then pyarrow, which takes long to load, is not needed."""
-    try:
-        compressor = import_module("compression.zstd").ZstdCompressor()
-    except ImportError:
-        return _OfArrow()
-    return _OfPython(compressor)
+    """A frame of zstd, which Python has from 3.14 on; before, a package has the same module."""
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    return Frame(import_module(name).ZstdCompressor())
 
 
 class CaptureFile:
@@ -105,7 +82,7 @@ class CaptureFile:
             self._write_frame(self._frame.end())
             self._frame, self._in_frame = None, 0
 
-    def _write_frame(self, frame: Any) -> None:
+    def _write_frame(self, frame: bytearray) -> None:
         self._file.write(frame)
         self._file.flush()
         self._whole_bytes = self._file.tell()
@@ -175,7 +152,7 @@ class RingFile(CaptureFile):
             self.end_frame()
         return text
 
-    def _write_frame(self, frame: Any) -> None:
+    def _write_frame(self, frame: bytearray) -> None:
         if self._has_frame and self._file.tell() + len(frame) > self._part_bytes:
             self._rotate()
         super()._write_frame(frame)

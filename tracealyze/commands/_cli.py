@@ -14,6 +14,7 @@ from typer._completion_classes import completion_init
 
 from tracealyze import _engine
 from tracealyze.base import suggested
+from tracealyze.base.data_packages import DATA_PACKAGES, remedy
 from tracealyze.base.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.commands._help import Command, Group
 from tracealyze.render import output
@@ -212,14 +213,9 @@ def _run() -> int:
         return _unexpected(error)
 
 
-_DATA_PACKAGES = ("numpy", "pandas", "pyarrow")
-"""Packages that only some commands need, so that an install for reports can leave them out."""
-
-
 def _unexpected(error: Exception) -> int:
-    if isinstance(error, ModuleNotFoundError) and error.name in _DATA_PACKAGES:
-        lacks = f"this needs the package {error.name}, which is not installed."
-        return _report([f"{lacks} Run: python3 -m pip install {error.name}"], ExitCode.WRONG_USAGE)
+    if isinstance(error, ModuleNotFoundError) and error.name in DATA_PACKAGES:
+        return _report([remedy(error.name)], ExitCode.WRONG_USAGE)
     what = f"{type(error).__name__}: {error}"
     advice = "Please report it; TRACEALYZE_DEBUG=1 shows where it happened."
     return _report([f"This is a bug in tracealyze: {what}. {advice}"], ExitCode.BUG)

@@ -16,7 +16,8 @@ from tracealyze.commands._options import CaptureOptions, with_options
 from tracealyze.commands._output_file import STDOUT, name_beside, opened, output_option
 from tracealyze.commands._progress import analyzing
 from tracealyze.export import FORMATS, Format, writer
-from tracealyze.export.conversion import write_jsonl, write_parquet
+from tracealyze.export.conversion import write_parquet
+from tracealyze.export.jsonl import write_events
 from tracealyze.render import output
 from tracealyze.trace.trace import Trace
 
@@ -87,7 +88,7 @@ def _events(source: CaptureOptions, name: str, file: str | None) -> None:
     target = file or STDOUT
     is_text = name == "jsonl"
     with analyzing(), opened(target, _files(trace), is_text=is_text, packs=is_text) as stream:
-        notes = write_jsonl(rows, stream) if is_text else write_parquet(rows, trace.captures, stream)
+        notes = write_events(rows, stream) if is_text else write_parquet(rows, trace.captures, stream)
     _tell(name, notes, target)
     source.close(trace)
 

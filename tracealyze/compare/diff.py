@@ -14,6 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.base import units
+from tracealyze.base.data_packages import must_have
 from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.base.heuristics import MIN_DIFF_NS, MIN_DIFF_SHARE
 from tracealyze.base.program_names import short
@@ -128,6 +129,7 @@ class Diff:
 
     def to_pandas(self, view: str = "calls") -> pandas.DataFrame:
         """One row per change: `classes`, `processes`, `calls` or `targets`. Raises `WrongUsage` for another view."""
+        must_have("pandas")
         import pandas
 
         if view not in self.views:

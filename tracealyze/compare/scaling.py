@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import fsum, log
+from operator import mul
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tracealyze.base.data_packages import must_have
 from tracealyze.base.errors import WrongUsage
 from tracealyze.base.heuristics import (
     MAX_EXPONENT_ROUNDING,
@@ -30,12 +32,9 @@ from tracealyze.compare.work import OTHER_TARGETS
 from tracealyze.findings import multi_capture
 
 if TYPE_CHECKING:
-    import numpy
     import pandas
 
     from tracealyze.findings.rule_set import Rule
-
-    Numbers: TypeAlias = numpy.ndarray[Any, Any]
 
 DOCUMENT = "tracealyze.scaling/1"
 
@@ -105,6 +104,7 @@ class Scaling:
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per kind of call, the most frequent first."""
+        must_have("pandas")
         import pandas
 
         return pandas.DataFrame([row(growth) for growth in self.rows])
@@ -251,15 +251,11 @@ def _growth(place: Place, counts: Sequence[int], sizes: Sequence[float], total: 
 
 def _fits(sizes: Sequence[float], counts: Sequence[int]) -> tuple[Fit, list[Fit]]:
     """The fit of all sizes, with its range, and the fits that leave out one size each."""
-    import numpy
-
-    x, y = numpy.array(sizes, dtype=float), numpy.array(counts, dtype=float)
     if _is_constant(counts):
-        level = float(numpy.median(y))
-        flat = Fit(level, 0.0, 0.0, 0.0, 0.0, 0.0)
+        flat = Fit(float(median(counts)), 0.0, 0.0, 0.0, 0.0, 0.0)
         return flat, [flat]
-    whole = _fit(x, y)
-    others = [_fit(numpy.delete(x, at), numpy.delete(y, at)) for at in range(len(sizes))]
+    whole = _fit(sizes, counts)
+    others = [_fit(_without(sizes, at), _without(counts, at)) for at in range(len(sizes))]
     exponents = [whole.exponent, *(fit.exponent for fit in others)]
     return Fit(whole.offset, whole.factor, whole.exponent, min(exponents), max(exponents), whole.misfit), others
 
@@ -268,38 +264,49 @@ def _is_constant(counts: Sequence[int]) -> bool:
     return max(counts) - min(counts) <= max(MIN_CHANGE_COUNT, MIN_CHANGE_SHARE * max(counts))
 
 
-def _fit(x: Numbers, y: Numbers) -> Fit:
+def _without(values: Sequence[float], at: int) -> Sequence[float]:
+    return [*values[:at], *values[at + 1 :]]
+
+
+def _fit(sizes: Sequence[float], counts: Sequence[float]) -> Fit:
     """Least squares for c and a at each exponent of a grid. The exponent with the smallest residual wins.
 
     A count may be off by its square root, and by a few per cent of itself. The offset may be negative if growth starts
     late, as in N(N-1)/2.
     """
-    import numpy
-
-    weight = 1 / numpy.sqrt(1 + y + (0.03 * y) ** 2)
-    offset, factor, rest = _line(numpy.log(x), y, weight)
+    weights = [1 / (1 + count + (0.03 * count) ** 2) for count in counts]
+    offset, factor, rest = _line([log(size) for size in sizes], counts, weights)
     best = (rest, offset, factor, 0.0)
-    for exponent in numpy.arange(_STEP, _MAX_EXPONENT + _STEP, _STEP):
-        power = (x / x[-1]) ** exponent
-        offset, factor, rest = _line(power, y, weight)
+    for number in range(1, round(_MAX_EXPONENT / _STEP) + 1):
+        exponent = number * _STEP
+        powers = [(size / sizes[-1]) ** exponent for size in sizes]
+        offset, factor, rest = _line(powers, counts, weights)
         if rest < best[0]:
-            best = (rest, offset, float(factor / x[-1] ** exponent), float(exponent))
+            best = (rest, offset, factor / sizes[-1] ** exponent, exponent)
     _, offset, factor, exponent = best
     found = Fit(offset, factor, exponent, exponent, exponent, 0.0)
-    misfit = max(abs(found.at(size) - count) / max(count, MIN_CHANGE_COUNT) for size, count in zip(x, y, strict=True))
-    return replace(found, misfit=float(misfit))
+    off = [
+        abs(found.at(size) - count) / max(count, MIN_CHANGE_COUNT) for size, count in zip(sizes, counts, strict=True)
+    ]
+    return replace(found, misfit=max(off))
 
 
-def _line(power: Numbers, y: Numbers, weight: Numbers) -> tuple[float, float, float]:
+def _line(powers: Sequence[float], counts: Sequence[float], weights: Sequence[float]) -> tuple[float, float, float]:
     """Offset and factor of a weighted line, and its residual."""
-    squares = weight**2
-    total, mean_x = squares.sum(), (squares * power).sum() / squares.sum()
-    mean_y = (squares * y).sum() / total
-    spread = (squares * (power - mean_x) ** 2).sum()
-    factor = (squares * (power - mean_x) * (y - mean_y)).sum() / spread if spread else 0.0
-    offset = mean_y - factor * mean_x
-    rest = (squares * (offset + factor * power - y) ** 2).sum()
-    return float(offset), float(factor), float(rest)
+    total = fsum(weights)
+    mean_power, mean_count = _sum_of_products(weights, powers) / total, _sum_of_products(weights, counts) / total
+    away = [power - mean_power for power in powers]
+    weighted = [weight * distance for weight, distance in zip(weights, away, strict=True)]
+    spread = _sum_of_products(weighted, away)
+    factor = _sum_of_products(weighted, [count - mean_count for count in counts]) / spread if spread else 0.0
+    offset = mean_count - factor * mean_power
+    missed = [offset + factor * power - count for power, count in zip(powers, counts, strict=True)]
+    return offset, factor, fsum(weight * each * each for weight, each in zip(weights, missed, strict=True))
+
+
+def _sum_of_products(one: Sequence[float], other: Sequence[float]) -> float:
+    """The sum of products, which `math` has from Python 3.12 on."""
+    return fsum(map(mul, one, other))
 
 
 def _kind(fit: Fit, counts: Sequence[int]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from tracealyze import _engine
 from tracealyze.base.errors import WrongUsage
+from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.export.complete_file import complete_file
+from tracealyze.export.jsonl import write_events
 from tracealyze.model.capture_input.capture_info import Capture
 from tracealyze.model.capture_input.contents import Source
 from tracealyze.model.capture_input.recorded import facts_for_engine
@@ -50,16 +52,12 @@ class EventStream:
     def __len__(self) -> int:
         return len(self._source)
 
+    def json_lines(self, write: Callable[[bytes], object]) -> None:
+        """Hand over the events as JSON objects, one per line, a piece at a time."""
+        self._source.json_lines(HIDDEN_RANGES, write)
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._source.__arrow_c_stream__(requested_schema)
-
-
-def write_jsonl(events: Streamed, to: BinaryIO) -> Sequence[str]:
-    """Write events as JSON, one per line. Returns what the file leaves out, as sentences."""
-    from tracealyze.export import jsonl
-
-    jsonl.write_events(events, to)
-    return jsonl.NOTES
 
 
 def write_parquet(events: Streamed, captures: Sequence[Capture], to: BinaryIO) -> Sequence[str]:
@@ -108,5 +106,5 @@ def convert(
         if name.endswith(".parquet"):
             write_parquet(events, events.captures, stream)
         else:
-            write_jsonl(events, stream)
+            write_events(events, stream)
     return events.captures

@@ -1,14 +1,14 @@
 """Protocol buffers, the writing side: https://protobuf.dev/programming-guides/encoding/.
 
-A message is its fields, one after the other: a varint with the number of the field and its wire type (0 varint, 1 eight
-bytes, 2 length and content), then the value.
+A message is its fields, one after the other: a varint with the number of the field and its wire type (0 varint, 2
+length and content), then the value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_VARINT, _FIXED64, _CONTENT = 0, 1, 2
+_VARINT, _CONTENT = 0, 2
 _WORD = (1 << 64) - 1
 _SMALL = [bytes([value]) for value in range(0x80)]
 """Integers of one group, which most are."""
@@ -30,11 +30,6 @@ def varint(value: int) -> bytes:
 def integer(number: int, value: int) -> bytes:
     """A field of type int32, int64, uint32, uint64, bool or enum."""
     return varint(number << 3 | _VARINT) + varint(value)
-
-
-def fixed64(number: int, value: int) -> bytes:
-    """A field of type fixed64."""
-    return varint(number << 3 | _FIXED64) + (value & _WORD).to_bytes(8, "little")
 
 
 def content(number: int, value: bytes | str) -> bytes:

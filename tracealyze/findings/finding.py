@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
+from tracealyze.base.data_packages import must_have
 from tracealyze.base.heuristics import (
     MIN_ERROR_IMPACT_NS,
     MIN_ERROR_IMPACT_SHARE,
@@ -145,6 +146,7 @@ class FindingList(list[Finding]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per finding, with the members of the JSON document."""
+        must_have("pandas")
         import pandas
 
         columns = [item.name for item in fields(Finding) if item.name not in _NOT_SHOWN] + [

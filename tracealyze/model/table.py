@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tracealyze import _engine
+from tracealyze.base.data_packages import must_have
 from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.model import arrow_export
@@ -46,6 +47,7 @@ class RowList(list[Row]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a DataFrame. Integer columns are nullable integers, because floats would round times."""
+        must_have("pandas", "pyarrow")
         import pyarrow
 
         return arrow_export.data_frame(pyarrow.Table.from_pylist([dict(row) for row in self]))
@@ -208,6 +210,10 @@ class Table:
         for start in range(0, len(self), _CHUNK_ROWS):
             yield self._source.json(columns, HIDDEN_RANGES, start, start + _CHUNK_ROWS)
 
+    def json_lines(self, write: Callable[[bytes], object]) -> None:
+        """Hand over all rows as JSON objects, one per line, a piece at a time."""
+        self._source.json_lines(HIDDEN_RANGES, write)
+
     def to_arrow(self, *, times: bool = False) -> pyarrow.Table:
         """The table as a pyarrow table.
 
@@ -220,6 +226,7 @@ class Table:
             >>> table.to_arrow(times=True)["birth"][0].as_py().isoformat()
             '2009-11-23T23:55:35.070800+00:00'
         """
+        must_have("pyarrow")
         table = arrow_export.arrow_table(self)
         return arrow_export.with_times(table, self.name, self._zero_ns) if times else table
 
@@ -227,6 +234,7 @@ class Table:
         """The table as a DataFrame. Integer columns are nullable integers, because floats would round times.
 
         With `times`, as for `to_arrow`, columns in nanoseconds become columns of type datetime and timedelta."""
+        must_have("numpy", "pandas", "pyarrow")
         columns = None if times or not len(self) else self._source.frame_columns()
         if columns is None:
             return arrow_export.data_frame(self.to_arrow(times=times))
@@ -241,6 +249,7 @@ class Table:
 
     def to_parquet(self, path: str | PathLike[str], *, times: bool = False) -> None:
         """Write the table to a Parquet file; `times` as for `to_arrow`."""
+        must_have("pyarrow")
         from pyarrow import parquet
 
         parquet.write_table(self.to_arrow(times=times), fspath(path))
@@ -252,6 +261,7 @@ class Table:
         return self._source.__arrow_c_stream__(requested_schema)
 
     def __reduce__(self) -> tuple[object, ...]:
+        must_have("pyarrow")
         return _stored, (self.name, arrow_export.to_bytes(self), self._zero_ns)
 
     def __repr__(self) -> str:

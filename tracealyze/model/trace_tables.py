@@ -14,6 +14,7 @@ from tracealyze import _engine
 from tracealyze.base import units
 from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.base.heuristics import MIN_TABLE_RATIO
+from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.model.capture_input import capture_files
 from tracealyze.model.capture_input.capture_info import Accounting, Capture, Window
 from tracealyze.model.capture_input.witness import Witness
@@ -457,6 +458,20 @@ class TraceTables:
 
         With `limit`, the longest stretches only."""
         return self._table(lambda: self._source.path(self._selected, min_ns, limit))
+
+    def timeline(self, max_slices: int, path: Table | None = None, names: Sequence[str] = ()) -> _engine.Timeline:
+        """What programs that draw timelines get: at most about so many slices, and a critical path with its names."""
+        return translated(
+            lambda: _engine.Timeline(
+                self._source,
+                self._selected,
+                tasks=self.tasks._source,
+                most_slices=max_slices,
+                start_ns=self.window.start_ns,
+                path=(path._source, names) if path else None,
+                hidden=HIDDEN_RANGES,
+            )
+        )
 
     @cached_property
     def loops(self) -> Table:

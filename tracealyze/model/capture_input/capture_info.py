@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.base import units
+from tracealyze.base.data_packages import must_have
 from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import shown
 
@@ -19,6 +20,7 @@ class Accounting(dict[str, int]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per kind: kind, lines."""
+        must_have("pandas")
         import pandas
 
         return pandas.DataFrame({"kind": list(self), "lines": list(self.values())})
@@ -56,6 +58,7 @@ class Window:
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row."""
+        must_have("pandas")
         import pandas
 
         return pandas.DataFrame([{item.name: getattr(self, item.name) for item in fields(self)}])

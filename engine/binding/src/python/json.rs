@@ -12,41 +12,72 @@ pub type Hidden = [(u32, u32)];
 /// Rows that one core writes at a time.
 const ROWS_AT_ONCE: usize = 1024;
 
+/// The columns of objects by their names, and what separates them.
+struct Objects<'all> {
+    columns: Vec<(&'all str, Option<&'all Values>)>,
+    hidden: &'all Hidden,
+    comma: &'static str,
+    colon: &'static str,
+}
+
 /// These rows as objects with these members, one after the other, inside the list that is a member of a document.
 pub fn objects(table: &Table, columns: &[String], hidden: &Hidden, rows: Range<usize>) -> String {
-    let chosen: Vec<_> = columns
-        .iter()
-        .map(|name| (name.as_str(), table.column(name)))
-        .collect();
+    let named = columns.iter();
+    let objects = Objects {
+        columns: named
+            .map(|name| (name.as_str(), table.column(name)))
+            .collect(),
+        hidden,
+        comma: ", ",
+        colon: ": ",
+    };
+    let first = rows.start;
+    in_parts(rows, |text, row| {
+        text.push_str(if row == first { "\n    " } else { ",\n    " });
+        objects.push(text, row);
+    })
+}
+
+/// All rows as objects with all columns, one per line.
+pub fn lines(table: &Table, hidden: &Hidden) -> String {
+    let all = table.columns.iter();
+    let objects = Objects {
+        columns: all
+            .map(|(name, values)| (name.as_str(), Some(values)))
+            .collect(),
+        hidden,
+        comma: ",",
+        colon: ":",
+    };
+    in_parts(0..table.len(), |text, row| {
+        objects.push(text, row);
+        text.push('\n');
+    })
+}
+
+/// What `push` writes of each row, on all cores.
+fn in_parts(rows: Range<usize>, push: impl Fn(&mut String, usize) + Sync) -> String {
     let starts: Vec<usize> = rows.clone().step_by(ROWS_AT_ONCE).collect();
     let parts = parallel::map(&starts, |&start| {
         let mut text = String::new();
-        for row in start..rows.end.min(start + ROWS_AT_ONCE) {
-            text.push_str(if row == rows.start {
-                "\n    "
-            } else {
-                ",\n    "
-            });
-            push_object(&mut text, &chosen, hidden, row);
-        }
+        (start..rows.end.min(start + ROWS_AT_ONCE)).for_each(|row| push(&mut text, row));
         text
     });
     parts.concat()
 }
 
-fn push_object(
-    text: &mut String,
-    columns: &[(&str, Option<&Values>)],
-    hidden: &Hidden,
-    row: usize,
-) {
-    for (at, (name, values)) in columns.iter().enumerate() {
-        text.push_str(if at == 0 { "{\"" } else { ", \"" });
-        text.push_str(name);
-        text.push_str("\": ");
-        push(text, *values, hidden, row);
+impl Objects<'_> {
+    fn push(&self, text: &mut String, row: usize) {
+        for (at, (name, values)) in self.columns.iter().enumerate() {
+            text.push_str(if at == 0 { "{" } else { self.comma });
+            text.push('"');
+            text.push_str(name);
+            text.push('"');
+            text.push_str(self.colon);
+            push(text, *values, self.hidden, row);
+        }
+        text.push('}');
     }
-    text.push('}');
 }
 
 fn push(text: &mut String, values: Option<&Values>, hidden: &Hidden, row: usize) {

@@ -15,6 +15,7 @@ mod row_stream;
 mod selection;
 mod syscalls;
 mod table;
+mod timeline;
 mod trace;
 mod tree;
 mod witness;
@@ -47,6 +48,7 @@ mod _engine {
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,
+        timeline::PyTimeline,
         trace::{
             PyTrace, are_parts, format_of, limit_memory, pack_scheduling, read, without_random_name,
         },

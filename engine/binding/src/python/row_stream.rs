@@ -8,12 +8,13 @@
 use super::arrow::{broken, capsule};
 use super::capture::facts;
 use super::event_batches::{BatchMaker, Dictionaries};
+use super::json::{self, Hidden};
 use super::trace::{Recorded, recorded_facts};
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -64,6 +65,23 @@ impl PyEventStream {
         PyList::new(py, captures.collect::<PyResult<Vec<Bound<'py, PyDict>>>>()?)
     }
 
+    /// Hand over the events as JSON objects, one per line, a piece at a time; code points in the hidden ranges are escaped.
+    fn json_lines(
+        &self,
+        py: Python<'_>,
+        hidden: Vec<(u32, u32)>,
+        write: Py<PyAny>,
+    ) -> PyResult<()> {
+        let mut batches = self.take()?;
+        while !batches.pieces.as_slice().is_empty() {
+            let texts = py.detach(|| batches.next_pieces(|all, rows| all.lines(rows, &hidden)))?;
+            for text in texts {
+                write.call1(py, (PyBytes::new(py, text.as_bytes()),))?;
+            }
+        }
+        Ok(())
+    }
+
     fn __len__(&self) -> usize {
         self.rows as usize
     }
@@ -75,16 +93,20 @@ impl PyEventStream {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
+        let batches = self.take()?;
+        let schema = batches.batch(&[]).map_err(broken)?.schema();
+        capsule(py, batches, schema)
+    }
+}
+
+impl PyEventStream {
+    fn take(&self) -> PyResult<RowBatches> {
         let left = self
             .left
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let batches = left.ok_or_else(|| {
-            PyRuntimeError::new_err("the events of this stream were taken before")
-        })?;
-        let schema = batches.batch(&[]).map_err(broken)?.schema();
-        capsule(py, batches, schema)
+        left.ok_or_else(|| PyRuntimeError::new_err("the events of this stream were taken before"))
     }
 }
 
@@ -123,8 +145,14 @@ impl RowBatches {
         maker.batch(&selection, rows, None)
     }
 
-    /// Make the next batches, one per core.
-    fn fill(&mut self) {
+    /// Make something of each of the next pieces, one per core.
+    ///
+    /// # Errors
+    /// The rows could not be read from the temporary file.
+    fn next_pieces<T: Send>(
+        &mut self,
+        make: impl Fn(&RowBatches, &[u32]) -> T + Sync,
+    ) -> std::io::Result<Vec<T>> {
         let pieces: Vec<Range<u32>> = self
             .pieces
             .by_ref()
@@ -135,17 +163,28 @@ impl RowBatches {
             .par_iter()
             .map(|piece| {
                 self.trace.events.load_segment(segment(piece));
-                self.batch(&piece.clone().collect::<Vec<u32>>())
+                make(self, &piece.clone().collect::<Vec<u32>>())
             })
             .collect();
-        self.ready = made.into();
         for piece in &pieces {
             self.trace.events.unload_segment(segment(piece));
         }
-        if let Some(error) = self.scratch.failed() {
-            self.ready = VecDeque::from([Err(ArrowError::from(error))]);
-            self.pieces = Vec::new().into_iter();
+        match self.scratch.failed() {
+            Some(error) => {
+                self.pieces = Vec::new().into_iter();
+                Err(error)
+            }
+            None => Ok(made),
         }
+    }
+
+    fn lines(&self, rows: &[u32], hidden: &Hidden) -> String {
+        let everything = Criteria::default();
+        Selection::new(&self.trace, &everything, &self.queries)
+            .map(|selection| {
+                json::lines(&event_rows::of_rows(&self.trace, &selection, rows), hidden)
+            })
+            .unwrap_or_default()
     }
 }
 
@@ -154,7 +193,10 @@ impl Iterator for RowBatches {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ready.is_empty() && !self.pieces.as_slice().is_empty() {
-            self.fill();
+            self.ready = match self.next_pieces(RowBatches::batch) {
+                Ok(batches) => batches.into(),
+                Err(error) => VecDeque::from([Err(ArrowError::from(error))]),
+            };
         }
         self.ready.pop_front()
     }

@@ -19,7 +19,7 @@ use path::partition::pieces::Pieces;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
 use std::ops::Range;
 use std::sync::Arc;
 use trace::query::event_rows;
@@ -427,6 +427,22 @@ impl PyTable {
         Ok(detached(py, || {
             json::objects(&table, &columns, &hidden, rows)
         }))
+    }
+
+    /// Hand over all rows as JSON objects, one per line, a piece at a time; code points in the hidden ranges are escaped.
+    fn json_lines(
+        &self,
+        py: Python<'_>,
+        hidden: Vec<(u32, u32)>,
+        write: Py<PyAny>,
+    ) -> PyResult<()> {
+        let mut tables = self.tables();
+        while let Some(text) = detached(py, || {
+            tables.next().map(|table| json::lines(&table, &hidden))
+        }) {
+            write.call1(py, (PyBytes::new(py, text.as_bytes()),))?;
+        }
+        Ok(())
     }
 
     /// The events as whole columns, for a DataFrame: see `event_frame`. `None` for other tables.

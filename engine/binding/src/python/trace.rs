@@ -60,6 +60,13 @@ use trace::store::trace::RecordedFacts;
 #[pyclass(name = "Trace", module = "tracealyze._engine", frozen)]
 pub struct PyTrace(Session);
 
+impl PyTrace {
+    /// The trace with its answers.
+    pub(super) fn session(&self) -> &Session {
+        &self.0
+    }
+}
+
 /// Read captures.
 #[pyfunction]
 #[pyo3(signature = (captures, input_format = None, progress = None, recorded = Vec::new(), scheduling = Vec::new()))]
