@@ -362,6 +362,9 @@ class Trace:
         syscall, calls, failed, total_ns, p50_ns, p99_ns, max_ns, first_line. The critical path: interval, program,
         class, tag, syscall, exclusive_ns."""
 
+    def path_intervals(self, selection: Selection, width_ns: int) -> Table:
+        """The critical path of the first window in intervals of a width: the second table of `intervals`."""
+
     def summary_rows(self) -> Table:
         """Rows of summary tables found in the captures: capture, syscall, calls, failed, total_ns."""
 
@@ -432,6 +435,9 @@ def read(
 
 def limit_memory(limit: int) -> None:
     """How much memory this process may use for traces, in bytes. What is larger goes to an unnamed file."""
+
+def zstd_frame(text: bytes) -> bytes:
+    """A frame of zstd with this text."""
 
 def pack_scheduling(file: str) -> bytes:
     """The scheduler events of a file that a capture needs, compressed."""
