@@ -65,6 +65,7 @@ READING: list[tuple[str | Path, ...]] = [
     ("events", SSH, "--json"),
     ("stages", SAMPLES / "jail-start" / "staged-before.log"),
     ("diff", BEFORE, AFTER),
+    ("diff", "--n-from", r"boot-(\d+)", str(SAMPLES / "boot-devices" / "boot-[0-9]*.xz")),
     ("check", SSH, "--budget", "processes <= 5"),
     ("rules", "--columns", "events"),
     ("explain", "hot-loop"),
@@ -94,14 +95,14 @@ def test_report_is_the_same_page_without_the_data_packages(tmp_path: Path) -> No
     ("arguments", "package"),
     [
         (("export", SSH, "--to", "jsonl", "-o", "-"), "pyarrow"),
-        (("scaling", "--n-from", r"boot-(\d+)", str(SAMPLES / "boot-devices" / "boot-[0-9]*.xz")), "numpy"),
+        (("fleet", "top", "--store", "nowhere"), "pyarrow"),
     ],
 )
 def test_missing_package_is_named_with_its_remedy(arguments: tuple[str | Path, ...], package: str) -> None:
     done = blocked(_BLOCK_PACKAGES, *arguments)
     assert done.returncode == 2
     lacks = f"this needs the package {package}, which is not installed"
-    assert done.stderr.splitlines()[-1] == f"tracealyze: {lacks}. Run: python3 -m pip install {package}"
+    assert done.stderr.splitlines()[-1] == f"tracealyze: {lacks}. Run: python3 -m pip install 'tracealyze[pandas]'"
 
 
 def test_windows_can_load_every_module_that_reads() -> None:

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from tracealyze import _engine
 from tracealyze.model.capture_input.recorded import metadata_frame, scheduling_frame
 
 FRAME_BYTES = 8 << 20
@@ -40,27 +41,25 @@ class _OfPython:
         return self._parts
 
 
-class _OfArrow:
-    def __init__(self) -> None:
-        import pyarrow
+class _OfEngine:
+    """Compressed at the end of the frame, by the engine."""
 
-        self._sink = pyarrow.BufferOutputStream()
-        self._stream = pyarrow.CompressedOutputStream(self._sink, "zstd")
+    def __init__(self) -> None:
+        self._text = bytearray()
 
     def write(self, text: bytes) -> None:
-        self._stream.write(text)
+        self._text += text
 
-    def end(self) -> Any:
-        self._stream.close()
-        return self._sink.getvalue()
+    def end(self) -> bytes:
+        return _engine.zstd_frame(bytes(self._text))
 
 
 def new_frame() -> Frame:
-    """A frame of zstd. Python has it from 3.14 on, and then pyarrow, which takes long to load, is not needed."""
+    """A frame of zstd. Python has it from 3.14 on, and compresses better than the engine."""
     try:
         compressor = import_module("compression.zstd").ZstdCompressor()
     except ImportError:
-        return _OfArrow()
+        return _OfEngine()
     return _OfPython(compressor)
 
 

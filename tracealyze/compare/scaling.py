@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from operator import mul
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,17 +31,16 @@ from tracealyze.compare.work import OTHER_TARGETS
 from tracealyze.findings import multi_capture
 
 if TYPE_CHECKING:
-    import numpy
     import pandas
 
     from tracealyze.findings.rule_set import Rule
 
-    Numbers: TypeAlias = numpy.ndarray[Any, Any]
-
 DOCUMENT = "tracealyze.scaling/1"
 
-_MAX_EXPONENT = 5.0
+_STEPS = 500
 _STEP = 0.01
+"""Exponents up to 5.0 are tried."""
+_COARSE = 10
 _NAMES = {0.0: "logarithmic", 1.0: "linear", 2.0: "quadratic", 3.0: "cubic"}
 
 _TABLE = "scaling"
@@ -251,15 +251,13 @@ def _growth(place: Place, counts: Sequence[int], sizes: Sequence[float], total: 
 
 def _fits(sizes: Sequence[float], counts: Sequence[int]) -> tuple[Fit, list[Fit]]:
     """The fit of all sizes, with its range, and the fits that leave out one size each."""
-    import numpy
-
-    x, y = numpy.array(sizes, dtype=float), numpy.array(counts, dtype=float)
     if _is_constant(counts):
-        level = float(numpy.median(y))
+        level = float(median(counts))
         flat = Fit(level, 0.0, 0.0, 0.0, 0.0, 0.0)
         return flat, [flat]
-    whole = _fit(x, y)
-    others = [_fit(numpy.delete(x, at), numpy.delete(y, at)) for at in range(len(sizes))]
+    points = [(float(size), float(count)) for size, count in zip(sizes, counts, strict=True)]
+    whole = _fit(points)
+    others = [_fit([*points[:at], *points[at + 1 :]]) for at in range(len(points))]
     exponents = [whole.exponent, *(fit.exponent for fit in others)]
     return Fit(whole.offset, whole.factor, whole.exponent, min(exponents), max(exponents), whole.misfit), others
 
@@ -268,38 +266,44 @@ def _is_constant(counts: Sequence[int]) -> bool:
     return max(counts) - min(counts) <= max(MIN_CHANGE_COUNT, MIN_CHANGE_SHARE * max(counts))
 
 
-def _fit(x: Numbers, y: Numbers) -> Fit:
+def _fit(points: Sequence[tuple[float, float]]) -> Fit:
     """Least squares for c and a at each exponent of a grid. The exponent with the smallest residual wins.
 
     A count may be off by its square root, and by a few per cent of itself. The offset may be negative if growth starts
-    late, as in N(N-1)/2.
+    late, as in N(N-1)/2. The grid is fine only around the best exponent of a coarse one.
     """
-    import numpy
+    last = points[-1][0]
+    squares = [1 / (1 + count + (0.03 * count) ** 2) for _, count in points]
+    counts = [count for _, count in points]
 
-    weight = 1 / numpy.sqrt(1 + y + (0.03 * y) ** 2)
-    offset, factor, rest = _line(numpy.log(x), y, weight)
-    best = (rest, offset, factor, 0.0)
-    for exponent in numpy.arange(_STEP, _MAX_EXPONENT + _STEP, _STEP):
-        power = (x / x[-1]) ** exponent
-        offset, factor, rest = _line(power, y, weight)
-        if rest < best[0]:
-            best = (rest, offset, float(factor / x[-1] ** exponent), float(exponent))
-    _, offset, factor, exponent = best
-    found = Fit(offset, factor, exponent, exponent, exponent, 0.0)
-    misfit = max(abs(found.at(size) - count) / max(count, MIN_CHANGE_COUNT) for size, count in zip(x, y, strict=True))
-    return replace(found, misfit=float(misfit))
+    def at(step: int) -> tuple[float, int, float, float]:
+        """The residual at an exponent, in steps of the grid; 0 is logarithmic growth."""
+        powers = [(size / last) ** (step * _STEP) if step else log(size) for size, _ in points]
+        return _line(powers, counts, squares, step)
+
+    coarse = min(at(step) for step in range(0, _STEPS + 1, _COARSE))
+    around = range(max(0, coarse[1] - _COARSE), min(_STEPS, coarse[1] + _COARSE) + 1)
+    _, step, offset, factor = min(map(at, around))
+    exponent = step * _STEP
+    found = Fit(offset, factor / last**exponent if step else factor, exponent, exponent, exponent, 0.0)
+    misfit = max(abs(found.at(size) - count) / max(count, MIN_CHANGE_COUNT) for size, count in points)
+    return replace(found, misfit=misfit)
 
 
-def _line(power: Numbers, y: Numbers, weight: Numbers) -> tuple[float, float, float]:
-    """Offset and factor of a weighted line, and its residual."""
-    squares = weight**2
-    total, mean_x = squares.sum(), (squares * power).sum() / squares.sum()
-    mean_y = (squares * y).sum() / total
-    spread = (squares * (power - mean_x) ** 2).sum()
-    factor = (squares * (power - mean_x) * (y - mean_y)).sum() / spread if spread else 0.0
+def _line(
+    powers: Sequence[float], counts: Sequence[float], squares: Sequence[float], step: int
+) -> tuple[float, int, float, float]:
+    """The residual of a weighted line, the step of the grid, and the offset and factor of the line."""
+    total = sum(squares)
+    mean_x = sum(map(mul, squares, powers)) / total
+    mean_y = sum(map(mul, squares, counts)) / total
+    spread = sum(square * (power - mean_x) ** 2 for square, power in zip(squares, powers, strict=True))
+    triples = list(zip(squares, powers, counts, strict=True))
+    shared = sum(square * (power - mean_x) * (count - mean_y) for square, power, count in triples)
+    factor = shared / spread if spread else 0.0
     offset = mean_y - factor * mean_x
-    rest = (squares * (offset + factor * power - y) ** 2).sum()
-    return float(offset), float(factor), float(rest)
+    rest = sum(square * (offset + factor * power - count) ** 2 for square, power, count in triples)
+    return rest, step, offset, factor
 
 
 def _kind(fit: Fit, counts: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 mod arrow;
 mod capture;
+mod compress;
 mod errors;
 mod event_batches;
 mod event_frame;
@@ -40,6 +41,7 @@ mod _engine {
             NoMatchingLine, NoRoom, NoSuchLine, OtherTool, UnknownName, UnreadableInput,
             UnrecognisedInput,
         },
+        compress::zstd_frame,
         event_frame::PyArray,
         filter::PyPattern,
         redact::{PyRedactor, verify_redacted},
