@@ -196,7 +196,7 @@ def test_scenario_of_a_pipeline_is_recorded_and_checked(folder: Path) -> None:
     [line] = _found(r"^tracealyze record -q -o run1")
     _finished(_started(line, folder))
     assert read_metadata(str(folder / "run1.strace.zst"))["labels"] == {"commit": "12ab"}
-    _finished(_started("tracealyze baseline create run1.strace.zst", folder))
+    _finished(_started("tracealyze check run1.strace.zst --accept", folder))
     [line] = _found(r"^tracealyze check ")
     assert "Traceback" not in _finished(_started(line, folder))
 

@@ -245,7 +245,7 @@ def test_documented_jobs_work(tmp_path: Path, command: str) -> None:
     scenario = tmp_path / "scenario.sh"
     scenario.write_text("#!/bin/sh\n/bin/cat scenario.sh > /dev/null\n", encoding="utf-8")
     scenario.chmod(0o755)
-    accepted = re.search(r"^tracealyze baseline create .*$", PAGE, flags=re.MULTILINE)
+    accepted = re.search(r"^tracealyze check .* --accept$", PAGE, flags=re.MULTILINE)
     assert accepted
     for at, job in enumerate(jobs):
         lines = shell_of(job)

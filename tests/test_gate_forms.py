@@ -123,13 +123,28 @@ def test_format_of_check_names_output(run: Run) -> None:
     assert done.returncode == 2 and "Write --output sarif." in done.stderr
 
 
-def test_sarif_leads_to_the_page_of_each_rule(run: Run) -> None:
-    """Viewers show the link next to the result: this is how users find what a finding means."""
-    capture = SAMPLES / "ssh-login" / "ssh-login.truss"
-    done = run("check", capture, "--fail-on", "error", "--budget", "processes <= 2", "--output", "sarif")
-    [sarif] = json.loads(done.stdout)["runs"]
-    pages = {rule["id"]: rule["helpUri"] for rule in sarif["tool"]["driver"]["rules"]}
-    assert pages == {"processes": f"{SITE}gate.html", "finding[hot-loop]": f"{SITE}rules/hot-loop.html"}
+@pytest.mark.parametrize("is_released", [True, False])
+def test_sarif_leads_to_the_page_of_each_rule(
+    is_released: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Viewers show the link next to the result: that is how users find what a finding means. In a clone it was dead."""
+    from tracealyze.commands import _cli
+    from tracealyze.render import addresses
+
+    monkeypatch.setattr(addresses, "_IS_RELEASED", is_released)
+    capture = str(SAMPLES / "ssh-login" / "ssh-login.truss")
+    words = ["check", capture, "--fail-on", "error", "--budget", "processes <= 2", "--output", "sarif"]
+    monkeypatch.setattr(sys, "argv", ["tracealyze", *words])
+    with pytest.raises(SystemExit):
+        _cli.main()
+    [sarif] = json.loads(capsys.readouterr().out)["runs"]
+    driver = sarif["tool"]["driver"]
+    pages = {rule["id"]: rule.get("helpUri") for rule in driver["rules"]}
+    if is_released:
+        assert pages == {"processes": f"{SITE}gate.html", "finding[hot-loop]": f"{SITE}rules/hot-loop.html"}
+        assert driver["informationUri"] == SITE
+    else:
+        assert set(pages.values()) == {None} and "informationUri" not in driver
 
 
 def test_github_commands_are_one_line_and_within_the_limit(report: Path) -> None:

@@ -156,7 +156,7 @@ def test_annotations_point_at_the_budget_without_a_script(project: Path, run: Ru
 def test_text_names_each_capture_and_the_command_to_accept(project: Path, run: Run) -> None:
     shown = run("check", "new*.strace", cwd=project).stdout
     assert re.search(r"cat /etc/conf  3 → 8\n +started by scenario.sh, new0.strace:\d+, new1.strace:\d+\n", shown)
-    accept = "tracealyze baseline update 'new*.strace' -b tracealyze-baseline.json --accept-new"
+    accept = "tracealyze check 'new*.strace' -b tracealyze-baseline.json --accept"
     assert shown.endswith(f"Intended? Accept it: {accept}\n")
     assert len(shown.splitlines()) < 14
 

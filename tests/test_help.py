@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -21,7 +22,7 @@ import pytest
 import typer
 from conftest import ROOT, SAMPLES, Run, heed_ctrl_c
 
-from tracealyze.commands._cli import COMMANDS, SECTIONS, app
+from tracealyze.commands._cli import COMMANDS, OLDER, SECTIONS, app
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 
@@ -59,7 +60,7 @@ def test_first_page_has_few_commands_with_one_line_each(run: Run) -> None:
     text = run("--help").stdout
     lines = text.splitlines()
     first = [command for names in SECTIONS.values() for command in names]
-    assert len(first) <= 16
+    assert len(first) <= 15
     for command in first:
         at = next(number for number, line in enumerate(lines) if line.startswith(f"  {command} "))
         assert not lines[at + 1].startswith("     ")
@@ -69,10 +70,59 @@ def test_first_page_has_few_commands_with_one_line_each(run: Run) -> None:
     assert all(command in first or re.search(rf"\b{command}\b", further) for command in COMMANDS)
 
 
+_SIZES = [f"{n}={SAMPLES}/boot-devices/boot-{n}.strace.xz" for n in (10, 20, 40, 80)]
+_LOG = SAMPLES / "kernel-shutdown" / "shutdown.log"
+_EARLIER: list[tuple[list[object], list[object]]] = [
+    (["tree", SSH], ["timeline", SSH, "--tree"]),
+    (["tree", SSH, "--depth", 1, "--json"], ["timeline", SSH, "--tree", "--depth", 1, "--json"]),
+    (["loops", SSH], ["top-syscalls", SSH, "--by", "loop"]),
+    (["gaps", SSH, "--min", "9ms"], ["log", SSH, "--min", "9ms"]),
+    (["gaps", _LOG], ["log", _LOG, "--only", "gaps"]),
+    (["stages", _LOG, "--format", "csv"], ["log", _LOG, "--format", "csv"]),
+    (["stages", _LOG, "--json"], ["log", _LOG, "--json", "--only", "stages"]),
+    (["scaling", *_SIZES, "--top", 15], ["diff", *_SIZES]),
+    (["rules", "TLZ03"], ["explain", "TLZ03"]),
+    (["rules", "--columns", "loops"], ["explain", "--columns", "loops"]),
+    (["rules", "--format", "csv"], ["explain", "--format", "csv"]),
+]
+
+
+@pytest.mark.parametrize(("earlier", "now"), _EARLIER, ids=lambda words: " ".join(map(str, words))[:40])
+def test_earlier_commands_go_on_working(earlier: list[object], now: list[object], run: Run) -> None:
+    """Commands that became part of others print the same under both names."""
+    printed = run(*earlier)
+    assert printed.returncode == 0 and printed.stdout
+    assert printed.stdout == run(*now).stdout
+
+
+def test_earlier_commands_are_not_listed(run: Run) -> None:
+    assert not set(OLDER) & set(re.findall(r"[\w-]+", run("--help").stdout))
+    words = "tracealyze "
+    variables = {"_TRACEALYZE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "1"}
+    assert set(run(**variables).stdout.split()) == set(COMMANDS)
+
+
+def test_log_shows_stages_and_gaps_of_a_log_and_gaps_of_calls(run: Run) -> None:
+    both = run("log", _LOG).stdout
+    assert run("log", _LOG, "--only", "stages").stdout in both
+    assert run("log", _LOG, "--only", "gaps").stdout in both
+    document = json.loads(run("log", _LOG, "--json").stdout)
+    assert list(document) == ["items", "stages", "gaps"] and document["gaps"] == json.loads(
+        run("gaps", _LOG, "--json").stdout
+    )
+    assert list(json.loads(run("log", SSH, "--json").stdout)) == ["gaps"]
+
+
+def test_options_of_a_view_need_it(run: Run) -> None:
+    """Options that do nothing were wrongly accepted."""
+    for words in (["timeline", SSH, "--depth", 1], ["top-syscalls", SSH, "--by", "loop", "--sort", "calls"]):
+        assert run(*words).returncode == 2
+
+
 _FORMS = {"--json", "--format"}
 _NO_ROWS = {
-    *("summarize", "record", "redact", "reply", "report", "export", "mcp", "skill", "comment", "baseline create"),
-    *("baseline update", "baseline prune", "fleet index", "fleet compact"),
+    *("summarize", "record", "redact", "reply", "report", "export", "mcp", "skill", "comment"),
+    *("fleet index", "fleet compact"),
 }
 """Commands that write a file, a text or a document."""
 _DOCUMENTS = {"doctor", "timeline", "check", "watch"}

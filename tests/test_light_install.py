@@ -65,6 +65,7 @@ READING: list[tuple[str | Path, ...]] = [
     ("events", SSH, "--json"),
     ("stages", SAMPLES / "jail-start" / "staged-before.log"),
     ("diff", BEFORE, AFTER),
+    ("diff", "--n-from", r"boot-(\d+)", str(SAMPLES / "boot-devices" / "boot-[0-9]*.xz")),
     ("check", SSH, "--budget", "processes <= 5"),
     ("rules", "--columns", "events"),
     ("explain", "hot-loop"),
@@ -101,8 +102,9 @@ def test_exports_are_the_same_files_without_the_data_packages(name: str, tmp_pat
     assert files[0] == files[1]
 
 
-def test_missing_package_is_named_with_its_remedy(tmp_path: Path) -> None:
-    done = blocked(_BLOCK_PACKAGES, "export", SSH, "--to", "parquet", "-o", tmp_path / "events.parquet")
+@pytest.mark.parametrize("arguments", [("export", SSH, "--to", "parquet"), ("fleet", "top", "--store", "nowhere")])
+def test_missing_package_is_named_with_its_remedy(arguments: tuple[str | Path, ...]) -> None:
+    done = blocked(_BLOCK_PACKAGES, *arguments)
     assert done.returncode == 2
     lacks = "this needs the package pyarrow, which is not installed"
     remedy = "python3 -m pip install 'tracealyze[pandas]'"

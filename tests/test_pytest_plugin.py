@@ -246,6 +246,17 @@ def test_off_runs_marked_tests_untraced(tmp_path: Path) -> None:
     assert pytest_in(tmp_path, "--syscalls=off", PATH="/nonexistent").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "status"), [((), 1), (("--syscalls=off",), 0), (("--syscalls-baseline", "new.json"), 0)]
+)
+def test_mark_without_anything_to_compare_with_fails(tmp_path: Path, options: tuple[str, ...], status: int) -> None:
+    """It passed whatever the test did. With a file, tracing is tried, and refused here."""
+    (tmp_path / "test_it.py").write_text(ONE_TEST.format(budgets="", opens=3))
+    done = pytest_in(tmp_path, *options, PATH="/nonexistent")
+    assert done.returncode == status
+    assert ("nothing to compare with" in done.stdout) is (status == 1)
+
+
 @pytest.mark.parametrize(("mode", "status", "text"), [("auto", 0, "1 skipped"), ("require", 1, "1 failed")])
 def test_a_refusal_has_its_reason(tmp_path: Path, mode: str, status: int, text: str) -> None:
     (tmp_path / "test_it.py").write_text(ONE_TEST.format(budgets='"opens <= 1"', opens=0))

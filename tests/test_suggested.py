@@ -114,4 +114,4 @@ def test_loops_come_first_where_calls_repeat(run: Run, strace: Callable[[str], P
     )
     text = run("summarize", strace(calls)).stdout
     # The name of a file is left out where the line would be too wide for it.
-    assert re.search(r"^next: tracealyze loops( \S+)?$", text, re.MULTILINE), text
+    assert re.search(r"^next: tracealyze top-syscalls( \S+)? --by loop$", text, re.MULTILINE), text

@@ -60,6 +60,37 @@ def test_odd_names_do_not_widen_lines(name: str, run: Run, tmp_path: Path) -> No
     assert "\x1b" not in done.stdout
 
 
+def storm(number: int) -> str:
+    """A process that starts many short ones, one after the other."""
+    lines = ['1 1700000000.000000 execve("/bin/sh", ["sh", "storm.sh"], 0x7ffd /* 9 vars */) = 0 <0.000100>']
+    for at in range(number):
+        pid, start = at + 2, 1700000000 + 0.001 * (at + 1)
+        lines += [
+            f"1 {start:.6f} clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000050>",
+            f'{pid} {start + 0.0001:.6f} execve("/bin/tr", ["tr", "{at}"], 0x7ffd /* 9 vars */) = 0 <0.000200>',
+            f"{pid} {start + 0.0004:.6f} read(0, 0x7ffd, 9) = 0 <0.000100>",
+            f"{pid} {start + 0.0006:.6f} +++ exited with 0 +++",
+            f"1 {start + 0.0005:.6f} wait4(-1, [{{WIFEXITED(s) && WEXITSTATUS(s) == 0}}], 0, NULL) = {pid} <0.000150>",
+        ]
+    return "\n".join([*lines, f"1 {1700000000 + 0.001 * (number + 2):.6f} +++ exited with 0 +++\n"])
+
+
+def test_path_of_many_short_processes_has_no_holes(run: Run, tmp_path: Path) -> None:
+    """13 of 44 columns were blank, because each stretch in them was short, while the label had the whole time."""
+    file = tmp_path / "storm.strace"
+    file.write_text(storm(400), encoding="utf-8")
+    path = drawn_rows(run("timeline", file, "--top", "3", COLUMNS="80").stdout)[0]
+    assert re.fullmatch(r"critical path +[\d.]+ ms [A-Z]+", path), path
+    assert len(path) == 80
+    trace = tracealyze.read(file)
+    step_ns = trace.window.wall_ns // 300
+    runs = path_runs(trace, lanes(trace, 3).lane_of, step_ns).runs
+    assert sum(each.end - each.begin for each in runs) == -(-trace.window.wall_ns // step_ns)
+    drawn = BytesIO()
+    svg.write(trace, drawn)
+    ET.fromstring(drawn.getvalue())
+
+
 def test_path_comes_first_with_letters_of_its_classes(run: Run) -> None:
     rows = drawn_rows(run("timeline", SHUTDOWN, COLUMNS="120").stdout)
     assert rows[0].split()[:4] == ["critical", "path", "41.27", "s"]

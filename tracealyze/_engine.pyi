@@ -365,6 +365,9 @@ class Trace:
         syscall, calls, failed, total_ns, p50_ns, p99_ns, max_ns, first_line. The critical path: interval, program,
         class, tag, syscall, exclusive_ns."""
 
+    def path_intervals(self, selection: Selection, width_ns: int) -> Table:
+        """The critical path of the first window in intervals of a width: the second table of `intervals`."""
+
     def summary_rows(self) -> Table:
         """Rows of summary tables found in the captures: capture, syscall, calls, failed, total_ns."""
 

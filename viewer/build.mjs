@@ -11,7 +11,9 @@ const shared = {
   legalComments: "none",
   logLevel: "warning",
 };
-const out = process.argv.includes("--out") ? process.argv[process.argv.indexOf("--out") + 1] : "../tracealyze/render/viewer";
+const out = process.argv.includes("--out")
+  ? process.argv[process.argv.indexOf("--out") + 1]
+  : "../tracealyze/render/viewer";
 
 if (process.argv.includes("--tests")) {
   rmSync(".build", { recursive: true, force: true });

@@ -194,8 +194,8 @@ def _across(rule: Rule, example: Example) -> tuple[str, str]:
         if len(found) != example.findings:
             raise ExampleChanged(f"{rule.name}: {example.name}: {found}")
         pattern = (example.n_from or "").replace(r"(\d+)", "[0-9]*")
-        words = ["scaling", "--n-from", f"{example.n_from}", f"samples/{example.sample}/{pattern}.strace.xz"]
-        shown = f"tracealyze scaling --n-from '{words[2]}' '{words[3]}'"
+        words = ["diff", "--n-from", f"{example.n_from}", f"samples/{example.sample}/{pattern}.strace.xz"]
+        shown = f"tracealyze diff --n-from '{words[2]}' '{words[3]}'"
         return shown, _run(words) if example.findings else ""
 
 

@@ -2,13 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+# Programs that only start another one: what they run is what people look for.
+_STARTERS = frozenset(
+    ("env", "ionice", "nice", "nohup", "pyenv", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs")
+)
+_SHELLS = frozenset(("bash", "dash", "ksh", "sh", "zsh"))
+# Options, assignments and limits of these programs.
+_OF_STARTERS = re.compile(r"-.*|\w+=.*|\d+(?:\.\d+)?[smhd]?|exec")
+# What these run is named by their first argument.
+_INTERPRETERS = re.compile(r"(?:perl|python|ruby|node|php|lua|tclsh|Rscript|bash|dash|ksh|zsh|sh)[\d.]*")
+_MAX_OWN_WORDS = 6
 
 
 def short(program: str | None) -> str:
     """The last part of a program's path, which is the same on machines with different folders; empty if unknown."""
     return str(program).rsplit("/", 1)[-1] if program else ""
+
+
+def unwrapped(command: str) -> str:
+    """A command without what only starts another one: `timeout 5 make all` is `make all`, `sh -c 'cc x'` is `cc x`."""
+    words = command.split()
+    while len(words) > 1:
+        program, at = short(words[0]), 1
+        if program in _SHELLS and words[1] == "-c" and len(words) > 2:
+            at = 2
+            words[at] = words[at].lstrip("'\"")
+            words[-1] = words[-1].rstrip("'\"")
+        elif program in _STARTERS:
+            while at < len(words) and _OF_STARTERS.fullmatch(words[at]):
+                at += 1
+        else:
+            break
+        if at >= len(words) or not words[at]:
+            break
+        words = words[at:]
+    return " ".join(words)
+
+
+def told_apart(commands: Sequence[str]) -> list[str]:
+    """Short names of commands. Those of one program have the words in which they differ: `cc1 f12.c`."""
+    split = [unwrapped(command).split(" ") for command in commands]
+    groups: dict[str, list[int]] = defaultdict(list)
+    for number, words in enumerate(split):
+        groups[short(words[0])].append(number)
+    names = [" ".join((short(words[0]), *words[1:])) for words in split]
+    for program, numbers in groups.items():
+        counts = Counter(word for number in numbers for word in set(split[number][1:]))
+        for number in numbers if len(numbers) > 1 else ():
+            own = [word for word in split[number][1:] if counts[word] < len(numbers) and not word.startswith("-")]
+            if own and len(own) < len(split[number]) - 1:
+                script = [word for word in split[number][1:2] if _INTERPRETERS.fullmatch(program) and word not in own]
+                names[number] = " ".join((program, *map(short, (*script, *own[-_MAX_OWN_WORDS:]))))
+    return names
 
 
 def file_and_line(source: str) -> tuple[str, int]:

@@ -16,20 +16,30 @@ from tracealyze import _engine
 from tracealyze.base import suggested
 from tracealyze.base.data_packages import DATA_PACKAGES, remedy
 from tracealyze.base.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
-from tracealyze.commands._help import Command, Group
+from tracealyze.commands._help import Command, Group, choices_of
 from tracealyze.render import output
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Capture": ("record", "watch", "doctor"),
-    "Understand": ("summarize", "report", "timeline", "top-syscalls", "critical-path", "explain"),
+    "Understand": ("summarize", "report", "timeline", "top-syscalls", "log", "explain"),
     "Compare": ("diff", "check", "what-if"),
     "Many captures": ("fleet",),
-    "Share": ("reply", "redact", "export"),
+    "Share": ("redact", "export"),
 }
 """The subcommands that the first page of help lists, by what people want."""
-_FURTHER = ("tree", "loops", "gaps", "stages", "events", "rules", "baseline", "comment", "scaling", "mcp", "skill")
+_FURTHER = ("critical-path", "events", "reply", "comment", "mcp", "skill")
 COMMANDS = (*(name for names in SECTIONS.values() for name in names), *_FURTHER)
-"""All subcommands. Each is a module of tracealyze.commands."""
+"""The subcommands of the help. Each is a module of tracealyze.commands."""
+OLDER: Mapping[str, str] = {
+    "tree": "timeline --tree",
+    "loops": "top-syscalls --by loop",
+    "gaps": "log --only gaps",
+    "stages": "log --only stages",
+    "scaling": "diff",
+    "rules": "explain",
+    "baseline": "check --accept",
+}
+"""Subcommands that became part of others, which do the same. They go on working, and help does not list them."""
 
 
 class _Commands(Group):
@@ -41,7 +51,7 @@ class _Commands(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in OLDER:
             return None
         module = import_module(f"tracealyze.commands.{cmd_name.replace('-', '_')}")
         app = getattr(module, "app", None)
@@ -49,7 +59,7 @@ class _Commands(Group):
             app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
             app.command(cmd_name, cls=Command)(module.command)
         command: Any = typer.main.get_command(app)
-        command.name = cmd_name
+        command.name, command.hidden = cmd_name, cmd_name in OLDER
         command.help = _reflowed(command.help) if command.help else None
         command.examples = module.EXAMPLES
         command.takes_several = getattr(module, "TAKES_SEVERAL", ())
@@ -63,7 +73,7 @@ class _Commands(Group):
         if name == "help":
             # `tracealyze help COMMAND` is `tracealyze COMMAND --help`.
             return super().resolve_command(ctx, [*args[1:2], "--help"] if args[1:] else ["--help"])
-        if name and name not in COMMANDS and not name.startswith("-"):
+        if name and name not in COMMANDS and name not in OLDER and not name.startswith("-"):
             hint = did_you_mean(name, COMMANDS) or _if_a_file(name) or f" There are {', '.join(COMMANDS)}."
             raise WrongUsage(f'no command "{name}".{hint}')
         return super().resolve_command(ctx, args)
@@ -242,7 +252,7 @@ _CHOICE = re.compile(r"'(?P<value>.*)' is not one of ")
 def _unknown_choice(error: typer.TyperException) -> str | None:
     """The message for an unknown choice, with a suggestion."""
     param = getattr(error, "param", None)
-    known = [str(getattr(each, "value", each)) for each in getattr(getattr(param, "type", None), "choices", ())]
+    known = choices_of(param) if param is not None else []
     match = _CHOICE.match(error.message) if known else None
     if param is None or match is None:
         return None

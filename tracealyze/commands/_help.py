@@ -7,8 +7,9 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from textwrap import wrap
-from typing import Any
+from typing import Any, get_args
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
@@ -88,13 +89,22 @@ def _named(param: Any, context: Any, is_argument: bool) -> str:
 
 def _described(param: Any) -> str:
     sentence = str(param.help or "").replace(r"\[", "[")
-    choices = [str(getattr(each, "value", each)) for each in getattr(param.type, "choices", ())]
+    choices = choices_of(param)
     if choices:
         sentence = f"{sentence} One of {', '.join(choices)}."
     default = getattr(param.default, "value", param.default)
     if getattr(param, "show_default", False) and default not in (None, False, [], ()) and not param.is_flag:
         sentence = f"{sentence} Default: {default}."
     return sentence
+
+
+def choices_of(param: Any) -> list[str]:
+    """The words that an argument or option accepts; empty for any. Since 0.29, typer has them in another place."""
+    if hasattr(param, "type"):
+        return [str(getattr(each, "value", each)) for each in getattr(param.type, "choices", ())]
+    annotation = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    member = next(iter(get_args(annotation)), annotation)
+    return [str(each.value) for each in member] if isinstance(member, type) and issubclass(member, Enum) else []
 
 
 def _first_sentence(help_text: str | None) -> str:

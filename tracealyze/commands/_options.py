@@ -96,7 +96,7 @@ class CaptureOptions:
             "--where",
             metavar="EXPR",
             help="Only events that match a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'. "
-            "List the columns: tracealyze rules --columns events.",
+            "List the columns: tracealyze explain --columns events.",
             rich_help_panel=SELECT,
         ),
     ] = None

@@ -20,8 +20,10 @@ from tracealyze.render.forms import Form
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tracealyze.compare.gate.accept import Update
     from tracealyze.compare.gate.baseline import Baseline
     from tracealyze.compare.run import Run
+    from tracealyze.findings.rule_set import Rule
 
 EXAMPLES = (
     "tracealyze baseline create 'run*.strace'",
@@ -77,15 +79,30 @@ def update(
     runs = _runs(source)
     with analyzing():
         change = updated(before, runs)
-    _list("Captured differently", change.captured)
-    _list("Newly accepted" if accept_new else "Worse than before", change.accepts)
-    _list("Grown within the limits", change.creeps)
-    _list("Improved", change.tightens)
+    _list_of(change, "Newly accepted" if accept_new else "Worse than before")
     if change.accepts and not accept_new:
         number = units.counted(len(change.accepts), "change")
         raise GateFailed(f"{place} was not changed: {number} for the worse. Use --accept-new to accept.")
     baseline_file.write(change.baseline, place)
     _report(change.baseline, place, "updated")
+
+
+def accept(source: CaptureOptions, rules: Sequence[Rule], named: str | None) -> None:
+    """Store what these captures are, which are runs of one scenario, and say what that changes."""
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.accept import updated
+    from tracealyze.compare.gate.baseline import baseline_of
+
+    place = _file(named)
+    before = baseline_file.read(place) if place.exists() else None
+    runs = _runs(source, rules)
+    with analyzing():
+        change = updated(before, runs) if before else None
+        accepted = change.baseline if change else baseline_of(runs)
+    if change:
+        _list_of(change, "Newly accepted")
+    baseline_file.write(accepted, place)
+    _report(accepted, place, "updated" if change else "created")
 
 
 @app.command("prune", cls=Command)
@@ -141,11 +158,18 @@ def _file(named: str | None) -> Path:
     return Path(name)
 
 
-def _runs(source: CaptureOptions) -> list[Run]:
+def _list_of(change: Update, accepted: str) -> None:
+    _list("Captured differently", change.captured)
+    _list(accepted, change.accepts)
+    _list("Grown within the limits", change.creeps)
+    _list("Improved", change.tightens)
+
+
+def _runs(source: CaptureOptions, rules: Sequence[Rule] | None = None) -> list[Run]:
     from tracealyze.compare.gate.verdict import notes_on
     from tracealyze.compare.run import Run
 
-    runs = [Run(trace) for trace in source.traces(RuleOptions().chosen())]
+    runs = [Run(trace) for trace in source.traces(RuleOptions().chosen() if rules is None else rules)]
     for run in runs:
         source.close(run.trace)
     for note in notes_on(runs):

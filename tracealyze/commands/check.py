@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.base.errors import WrongUsage
+from tracealyze.base.errors import ExitCode, WrongUsage
 from tracealyze.commands import _complete
 from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
 from tracealyze.render import output
@@ -16,6 +16,7 @@ from tracealyze.render.forms import Form
 from tracealyze.render.gate import FORMS
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.check_settings import CheckSettings
     from tracealyze.compare.gate.verdict import Verdict
 
 
@@ -27,6 +28,7 @@ EXAMPLES = (
     "tracealyze check trace.out --budget 'processes <= 40' --budget 'deliberate_wait <= 200ms'",
     "tracealyze check server.strace --every 10s --budget 'fsyncs <= 500'",
     "tracealyze check 'run*.strace' --output text --output junit=report.xml",
+    "tracealyze check 'run*.strace' --accept",
     "tracealyze check --demo",
 )
 TAKES_SEVERAL = ("--base",)
@@ -123,6 +125,10 @@ def command(
             help="Show the times of hyperfine --export-json next to the counts. They do not decide.",
         ),
     ] = None,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept", help="Store these captures as the baseline instead, and print what that changes."),
+    ] = False,
     metrics: Annotated[
         bool, typer.Option("--metrics", help="List the metrics that budgets can use, then exit.")
     ] = False,
@@ -135,8 +141,9 @@ def command(
     could be compared.
 
     Several captures are runs of one scenario, and so are those of --base. The gate compares counts, which do not
-    depend on the machine's load. Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the
-    command line takes precedence.
+    depend on the machine's load. What was accepted is in the file of --baseline, which --accept writes: at least three
+    runs show which metrics are stable. Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml;
+    the command line takes precedence.
     """
     from tracealyze.commands._judging import Against, Requested, captures_to_check, judged, judged_over_time
     from tracealyze.commands._recording_pairs import Other, Pair, all_recorded, must_be_alone, recorded
@@ -148,6 +155,9 @@ def command(
     if metrics:
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
     settings = CheckSettings() if demo else check_settings()
+    if accept:
+        compares = base or base_command or base_dir or all_scenarios or budgets or every or fail_on or outputs or demo
+        return _accept(source, rules, baseline, settings, compares=bool(compares or hyperfine or as_json))
     wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
     timed = hyperfine_export.read(hyperfine) if hyperfine is not None else None
     against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
@@ -183,6 +193,17 @@ def command(
         output.abandon()
     source.must_be_complete(sum(verdict.lost_lines for verdict in verdicts))
     return exit_code_of(verdicts)
+
+
+def _accept(
+    source: CaptureOptions, rules: RuleOptions, file: str | None, settings: CheckSettings, compares: bool
+) -> int:
+    from tracealyze.commands.baseline import accept
+
+    if compares:
+        raise WrongUsage("--accept stores the captures and compares nothing: only --baseline FILE goes with it.")
+    accept(replace(source, captures=list(source.captures or settings.captures)), rules.chosen(), file)
+    return ExitCode.FINE
 
 
 def _demo() -> Verdict:

@@ -23,7 +23,21 @@ EXAMPLES = (
 )
 
 _COLUMNS = (
-    *("start_ns", "dur_ns", "task", "pid", "tid", "program", "class", "what", "syscall", "op", "target", "line"),
+    *(
+        "start_ns",
+        "dur_ns",
+        "task",
+        "pid",
+        "tid",
+        "program",
+        "class",
+        "class_name",
+        "what",
+        "syscall",
+        "op",
+        "target",
+        "line",
+    ),
     *("pieces", "waiter_pid", "how", "sure"),
 )
 

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from tracealyze.base.errors import WrongUsage
-from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands import scaling
+from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
 from tracealyze.render.forms import Form
 
@@ -19,6 +20,8 @@ EXAMPLES = (
     "tracealyze diff --before a1 --before a2 --after b1 --after b2",
     "tracealyze diff before.strace after.strace --only processes",
     "tracealyze diff healthy.txt degraded.txt stuck.txt",
+    "tracealyze diff 10=small.strace 20=mid.strace 40=large.strace 80=huge.strace",
+    "tracealyze diff --n-from 'boot-([0-9]+)' 'boot-*.strace' --target-n 1000",
 )
 
 
@@ -34,12 +37,14 @@ class Only(StrEnum):
 @with_options(omit=["captures", "pids", "root"], top=15)
 def command(
     source: CaptureOptions,
+    rules: RuleOptions,
     rows: RowOptions,
     captures: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[BEFORE AFTER]...",
-            help="Two captures; a glob stands for several runs. More captures are states, shown as columns.",
+            help="Two captures; a glob stands for several runs. More captures are states, shown as columns; "
+            "N=CAPTURE names the size of each.",
             show_default=False,
         ),
     ] = None,
@@ -52,6 +57,8 @@ def command(
     only: Annotated[
         Only | None, typer.Option("--only", metavar="VIEW", help="Show only this view.", show_default=False)
     ] = None,
+    n_from: scaling.NFrom = None,
+    target: scaling.TargetN = None,
 ) -> None:
     """Show what changed between two captures: critical-path time, calls and bytes, per class, process, call and target.
 
@@ -59,6 +66,9 @@ def command(
 
     Three or more captures are states of one system, such as healthy, degraded and stuck. Their calls and times are
     columns, one row per syscall. Tables of strace -c, truss -c, dtruss -c and perf trace -s are captures, too.
+
+    Captures with sizes show how calls grow with the problem size: the number of calls of each kind is fitted as
+    c + a·N^k. At least four sizes that span a factor of eight are required.
     """
     from tracealyze.compare.diff import VIEWS, diff
     from tracealyze.compare.run import Run
@@ -66,12 +76,16 @@ def command(
     from tracealyze.render import json
     from tracealyze.render.listing import write_listing
 
-    form = rows.form
+    form, chosen = rows.form, rules.chosen()
+    sizes = scaling.Sizes(n_from, target)
+    if sizes != scaling.Sizes() or scaling.have_sizes(captures or []):
+        scaling.show(replace(source, captures=captures), chosen, rows, sizes)
+        return
     if len(captures or []) > 2 and not (before or after or only):
         _write_states(captures or [], source, rows)
         return
     sides = _sides(captures or [], before or [], after or [])
-    then, now = ([Run(trace) for trace in replace(source, captures=list(side)).traces()] for side in sides)
+    then, now = ([Run(trace) for trace in replace(source, captures=list(side)).traces(chosen)] for side in sides)
     with analyzing():
         found = diff(then, now)
     if form is Form.JSON:

@@ -139,9 +139,11 @@ def index(
     if not done.captures and not done.known:
         output.note("The sources contain no captures.")
     failed = f", {units.count(done.failed)} of them failed (tracealyze fleet failures)" if done.failed else ""
+    others = f"; {units.counted(done.others, 'other file')} left out, no format was recognized" if done.others else ""
     known = f"; {units.count(done.known)} were in the store already" if done.known else ""
     took = units.duration((monotonic() - start) * units.S)
-    output.write(f"{units.counted(done.done, 'capture')} read in {took}{failed}{known}.\n")
+    read = units.counted(done.done - done.others, "capture")
+    output.write(f"{read} read in {took}{failed}{others}{known}.\n")
     if done.left:
         raise UnusableInput(
             f"{units.counted(done.left, 'capture')} could not be stored: {done.error.rstrip('.')}. "

@@ -11,6 +11,7 @@ from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
+    from tracealyze.trace.trace import Trace
 
 EXAMPLES = (
     "tracealyze loops trace.out",
@@ -27,10 +28,16 @@ _MIN_BODY_WIDTH = 24
 @with_options()
 def command(source: CaptureOptions, rows: RowOptions) -> None:
     """Show sequences of calls that a task repeats: how often, how long, and what the loop body does."""
+    trace = source.trace()
+    show(trace, rows)
+    source.close(trace)
+
+
+def show(trace: Trace, rows: RowOptions) -> None:
+    """Write the loops, the longest first."""
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
-    trace = source.trace()
     with analyzing():
         loops = sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0))[: rows.top]
     if form in (Form.JSON, Form.CSV):
@@ -48,7 +55,6 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
         listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in loops], trace.dur_tick_ns)
     if loops or not losses.replaces_listing(trace, form):
         write_listing(listing, form)
-    source.close(trace)
 
 
 def _body(row: Row) -> str:

@@ -48,13 +48,18 @@ def command(
 
     Put your own rules in a directory, and name it with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
     """
+    write(rules, output, names or (), columns)
+
+
+def write(rules: RuleOptions, output: RowOptions, names: Sequence[str], columns: bool) -> None:
+    """Write the rules with these names, or the columns of these tables."""
     from tracealyze.render.listing import write_listing
 
     form = output.form
     if columns:
-        listing = _columns(names or [], form)
+        listing = _columns(names, form)
     else:
-        selected = [*(rules.select or ()), *(names or ())] or None
+        selected = [*(rules.select or ()), *names] or None
         listing = _rules(replace(rules, select=selected).chosen(), form)
     write_listing(listing, form)
 
@@ -82,7 +87,7 @@ def _rules(rules: Sequence[Rule], form: Form) -> Listing:
     return Listing("rules", shown, rows)
 
 
-def _columns(tables: list[str], form: Form) -> Listing:
+def _columns(tables: Sequence[str], form: Form) -> Listing:
     from tracealyze.model.expression.checks import columns_of
     from tracealyze.model.expression.schema import SCHEMA
     from tracealyze.render.listing import Column, Listing

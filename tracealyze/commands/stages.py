@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
@@ -26,39 +26,50 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
     Stages are messages that differ only in a number or name.
 
     The stages of several logs are shown next to each other."""
-    from tracealyze.render.listing import Column, Listing, write_listing
-    from tracealyze.trace.summary import STAGES
-
     form, top = rows.form, rows.top
     trace = source.trace()
-    with analyzing():
-        # Tables are computed when they are first used, and kept.
-        _ = trace.stages, trace.items
     if form is Form.JSON:
-        _document(trace, top)
-    elif form is Form.CSV:
-        columns = [Column(name, name) for name in ("capture", *STAGES)]
-        write_listing(Listing("stages", columns, trace.stages.head(top)), form)
+        from tracealyze.render import json
+
+        json.write(document(trace, top))
     else:
-        _show(trace, top, form)
+        show(trace, form, top)
     if not any(each.dur_kind == "gap" for each in trace.captures):
-        output.note("Only logs have stages. For calls, tracealyze loops and tree show what is repeated.")
+        output.note("Only logs have stages. For calls, tracealyze top-syscalls --by loop shows what is repeated.")
     source.close(trace)
 
 
-def _document(trace: Trace, top: int) -> None:
-    from tracealyze.render import json
+def document(trace: Trace, top: int) -> dict[str, Any]:
+    """The stages and items as they appear in JSON."""
     from tracealyze.trace.summary import ITEMS, STAGES
 
-    json.write(
-        {
-            "items": [{key: row[key] for key in ("capture", *ITEMS)} for row in trace.items.head(top)],
-            "stages": [{key: row[key] for key in ("capture", *STAGES)} for row in trace.stages.head(top)],
-        }
-    )
+    _compute(trace)
+    return {
+        "items": [{key: row[key] for key in ("capture", *ITEMS)} for row in trace.items.head(top)],
+        "stages": [{key: row[key] for key in ("capture", *STAGES)} for row in trace.stages.head(top)],
+    }
 
 
-def _show(trace: Trace, top: int, form: Form) -> None:
+def show(trace: Trace, form: Form, top: int) -> None:
+    """Write the stages as a table, CSV or markdown."""
+    from tracealyze.render.listing import Column, Listing, write_listing
+    from tracealyze.trace.summary import STAGES
+
+    _compute(trace)
+    if form is Form.CSV:
+        columns = [Column(name, name) for name in ("capture", *STAGES)]
+        write_listing(Listing("stages", columns, trace.stages.head(top)), form)
+    else:
+        _draw(trace, top, form)
+
+
+def _compute(trace: Trace) -> None:
+    with analyzing():
+        # Tables are computed when they are first used, and kept.
+        _ = trace.stages, trace.items
+
+
+def _draw(trace: Trace, top: int, form: Form) -> None:
     from tracealyze.base.sanitize import shown
     from tracealyze.render import stages
     from tracealyze.render.listing import write_listing

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from tracealyze.base.errors import WrongUsage
+from tracealyze.commands import tree
 from tracealyze.commands._options import AxisOptions, CaptureOptions, RowOptions, with_options
 from tracealyze.commands._progress import analyzing
 from tracealyze.render import output
@@ -17,17 +22,45 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "tracealyze timeline trace.out",
     "tracealyze timeline trace.out --from +2 --to +5 --top 40",
+    "tracealyze timeline trace.out --tree --depth 2 --min 100ms",
 )
 
 
-@with_options()
-def command(source: CaptureOptions, axis: AxisOptions, rows: RowOptions) -> None:
+_MAX_LANES = 20
+
+
+# Without a number, lanes and rows of the tree have limits of their own.
+@with_options(top=None)
+def command(
+    source: CaptureOptions,
+    axis: AxisOptions,
+    rows: RowOptions,
+    as_tree: Annotated[
+        bool,
+        typer.Option(
+            "--tree", help="Show processes under their parents instead: lifetime, critical path, exit status."
+        ),
+    ] = False,
+    threads: tree.Threads = False,
+    depth: tree.Depth = None,
+    min_length: tree.MinLength = None,
+    no_fold: tree.NoFold = False,
+) -> None:
     """Draw when processes ran, and the critical path through them.
 
-    Captures of the same time, such as calls and a log, are drawn on one axis."""
+    Captures of the same time, such as calls and a log, are drawn on one axis.
+
+    With --tree, the slack of a process is how much longer it could have run without delaying the end, because its
+    parent was blocked on other processes meanwhile. Siblings that ran the same command are one row."""
     from tracealyze.render.listing import write_listing
 
-    limit = max(rows.top, 2)
+    shape = tree.Shape(threads, depth, min_length, no_fold)
+    if as_tree:
+        tree.show(source, rows if rows.top else replace(rows, top=tree.MAX_ROWS), shape)
+        return
+    if shape != tree.Shape():
+        raise WrongUsage("--threads, --depth, --min and --no-fold choose the rows of --tree. Add --tree.")
+    limit = max(rows.top or _MAX_LANES, 2)
     if rows.form is Form.JSON:
         _document(source, limit, axis)
     elif rows.form is not Form.TABLE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ EXAMPLES = (
     "tracealyze top-syscalls trace.out",
     "tracealyze top-syscalls trace.out --by errno --sort failed",
     "tracealyze top-syscalls trace.out --program cc1 --by target --top 5",
+    "tracealyze top-syscalls trace.out --by loop",
     "tracealyze top-syscalls trace.out --every 10s --top 3",
 )
 
@@ -38,6 +40,7 @@ class By(StrEnum):
     FUNCTION = "function"
     SOURCE = "source"
     MODULE = "module"
+    LOOP = "loop"
 
 
 class Sort(StrEnum):
@@ -73,7 +76,9 @@ def command(
         typer.Option("--every", metavar="TIME", help="The largest calls of each interval of this length, such as 10s."),
     ] = None,
 ) -> None:
-    """Rank syscalls by cost: count, failures, duration, critical path."""
+    """Rank syscalls by cost: count, failures, duration, critical path.
+
+    With --by loop, the sequences of calls that a task repeats: how often, how long, and what the loop body does."""
     from tracealyze.model.capture_input.recapture import without_stacks
     from tracealyze.render import output
     from tracealyze.render.cpu_times import cpu_columns, with_waiting
@@ -84,6 +89,9 @@ def command(
         if by or sort is not Sort.TOTAL:
             raise WrongUsage("--every lists calls by program and name, the longest total first: no --by, no --sort.")
         _by_interval(source, every, rows.top, form)
+        return
+    if By.LOOP in (by or ()):
+        _by_loop(source, rows, by or (), sort)
         return
     trace = source.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
@@ -120,4 +128,15 @@ def _by_interval(source: CaptureOptions, every: str, top: int, form: Form) -> No
     with analyzing():
         found = intervals(trace, read_every(every), with_findings=False)
     write_listing(groups(trace, found, top), form)
+    source.close(trace)
+
+
+def _by_loop(source: CaptureOptions, rows: RowOptions, by: Sequence[By], sort: Sort) -> None:
+    """The sequences of calls that a task repeats."""
+    from tracealyze.commands import loops
+
+    if len(by) > 1 or sort is not Sort.TOTAL:
+        raise WrongUsage("--by loop lists whole loops, the longest total first: no other --by, no --sort.")
+    trace = source.trace()
+    loops.show(trace, rows)
     source.close(trace)

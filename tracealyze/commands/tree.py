@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -24,21 +25,38 @@ EXAMPLES = (
 )
 
 
-@with_options(top=1000)
+MAX_ROWS = 1000
+
+Threads: TypeAlias = Annotated[bool, typer.Option("--threads", help="Show threads below their processes.")]
+Depth: TypeAlias = Annotated[
+    int | None, typer.Option("--depth", metavar="N", min=0, help="Hide processes more than N levels below the top.")
+]
+MinLength: TypeAlias = Annotated[
+    str | None, typer.Option("--min", metavar="TIME", help="Hide processes with a shorter lifetime, such as 5ms.")
+]
+NoFold: TypeAlias = Annotated[
+    bool, typer.Option("--no-fold", help="Show siblings that ran the same command one by one.")
+]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which rows the tree has."""
+
+    threads: bool = False
+    depth: int | None = None
+    min_length: str | None = None
+    no_fold: bool = False
+
+
+@with_options(top=MAX_ROWS)
 def command(
     source: CaptureOptions,
     rows: RowOptions,
-    threads: Annotated[bool, typer.Option("--threads", help="Show threads below their processes.")] = False,
-    depth: Annotated[
-        int | None, typer.Option("--depth", metavar="N", min=0, help="Hide processes more than N levels below the top.")
-    ] = None,
-    min_length: Annotated[
-        str | None,
-        typer.Option("--min", metavar="TIME", help="Hide processes with a shorter lifetime, such as 5ms."),
-    ] = None,
-    no_fold: Annotated[
-        bool, typer.Option("--no-fold", help="Show siblings that ran the same command one by one.")
-    ] = False,
+    threads: Threads = False,
+    depth: Depth = None,
+    min_length: MinLength = None,
+    no_fold: NoFold = False,
 ) -> None:
     """Show processes as a tree: lifetime, critical path, exit status.
 
@@ -46,17 +64,22 @@ def command(
     blocked on other processes meanwhile. It is shown only where the parent waited for nothing but its exit.
     Siblings that ran the same command are one row with the sums of their times.
     """
+    show(source, rows, Shape(threads, depth, min_length, no_fold))
+
+
+def show(source: CaptureOptions, rows: RowOptions, shape: Shape) -> None:
+    """Write the tree of a capture."""
     from tracealyze.render import tree
     from tracealyze.render.listing import write_listing
 
     form = rows.form
     is_drawn = form in (Form.TABLE, Form.MARKDOWN)
     trace = source.trace()
-    min_ns = 0 if min_length is None else units.read_duration(min_length)
-    is_flat = not is_drawn and depth is None and not min_ns
-    pruning = tree.Pruning(depth, min_ns, folds=is_drawn and not no_fold, is_flat=is_flat)
+    min_ns = 0 if shape.min_length is None else units.read_duration(shape.min_length)
+    is_flat = not is_drawn and shape.depth is None and not min_ns
+    pruning = tree.Pruning(shape.depth, min_ns, folds=is_drawn and not shape.no_fold, is_flat=is_flat)
     with analyzing():
-        found = tree.tree_of(trace, pruning, rows.top, threads=threads)
+        found = tree.tree_of(trace, pruning, rows.top, threads=shape.threads)
     if found.rows or not losses.replaces_listing(trace, form):
         write_listing(tree.drawn(found.rows, trace) if is_drawn else tree.plain(found.rows, trace.tick_ns), form)
     _note_hidden(found)

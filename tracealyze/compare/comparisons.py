@@ -62,7 +62,7 @@ def check(
 
     Arguments:
         captures: One run or several, as paths or traces.
-        baseline: The baseline file, which `tracealyze baseline create` writes.
+        baseline: The baseline file, which `tracealyze check --accept` writes.
         base: Captures to compare with instead of a baseline.
         budgets: Limits such as `"processes <= 40"`.
         fail_on: Lowest severity at which a new finding fails: error, warning, info or never.

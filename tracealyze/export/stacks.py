@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.base.program_names import short
 from tracealyze.findings.basis import Basis
+from tracealyze.model.time_names import class_name
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row, Table
@@ -78,7 +79,7 @@ class Profile:
             frames = stack.frames
             if frames not in sums and len(sums) >= max_stacks:
                 merged += 1
-                frames = (str(stack.labels.get("class") or "?"), SMALLER)
+                frames = (class_name(str(stack.labels.get("class") or "?")), SMALLER)
             ns, calls = sums.get(frames, (0, 0))
             sums[frames] = (ns + stack.ns, calls + stack.calls)
         return sums, merged

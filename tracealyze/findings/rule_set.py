@@ -261,12 +261,18 @@ def named(name: str, among: Sequence[Rule]) -> Rule:
     raise no_rule(name, among)
 
 
+def is_prefix(name: str, among: Sequence[Rule]) -> bool:
+    """Whether this is the prefix of codes, and no rule itself: `TLZ03`."""
+    codes = [rule.code.lower() for rule in among]
+    return name.lower() not in codes and any(code.startswith(name.lower()) for code in codes if name)
+
+
 def no_rule(name: str, among: Sequence[Rule], origin: str = "") -> WrongUsage:
     """The error for the name of a rule that does not exist."""
     if any(name.lower() in (rule.name, rule.code.lower()) for rule in rules(INCUBATOR)):
         return WrongUsage(f"{origin}{name} is in the incubator: --rules {INCUBATOR.name} turns it on.")
     hint = did_you_mean(name, [known for rule in among for known in (rule.name, rule.code)])
-    return WrongUsage(f'{origin}no rule "{name}".{hint or " tracealyze rules lists them."}')
+    return WrongUsage(f'{origin}no rule "{name}".{hint or " tracealyze explain lists them."}')
 
 
 def _is_called(rule: Rule, text: str) -> bool:

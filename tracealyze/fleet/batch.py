@@ -6,6 +6,7 @@ import os
 import tarfile
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -88,6 +89,8 @@ class Report:
     """Number of captures that were not stored because storage or the cluster failed; the next run reads them."""
     error: str = ""
     """Why."""
+    others: int = 0
+    """Number of files in which no format was recognized: they are not captures, so they have not failed."""
 
 
 def index_batch(batch: Batch, begins: Callable[[int], None] = lambda _: None) -> Report:
@@ -112,8 +115,8 @@ def index_batch(batch: Batch, begins: Callable[[int], None] = lambda _: None) ->
     drops = sorted({number for numbers in batch.former.values() for number in numbers})
     commit = Commit(batch.key, {name: len(rows.of[name]) for name in TABLES}, tuple(drops))
     store.write(commit, {name: rows.arrow(name) for name in TABLES})
-    failed = sum(row["status"] in ("failed", "skipped") for row in rows.of["captures"])
-    return Report(batch.key, len(batch.items), failed, size)
+    statuses = Counter(row["status"] for row in rows.of["captures"])
+    return Report(batch.key, len(batch.items), statuses["failed"], size, others=statuses["skipped"])
 
 
 def _indexed(batch: Batch, item: Item, fetch: Callable[[], list[str]]) -> Iterator[tuple[str, dict[str, list[Any]]]]:

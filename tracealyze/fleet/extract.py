@@ -67,8 +67,8 @@ def _capture(summary: Summary, findings: Sequence[Row]) -> Row:
     captures, window, totals = summary.captures, summary.window, summary.totals
     first = captures[0]
     low_ns, high_ns = summary.saving_ns
-    zero_ns = 0 if first.clock == "epoch" else first.base_ns
-    # Without the date of its zero, a clock does not say when.
+    # Without the date of its zero, a clock does not say when: that of a kernel begins at its start.
+    zero_ns = 0 if first.clock == "epoch" else first.base_ns or None
     start_ns = None if zero_ns is None or first.first_ns is None else zero_ns + first.first_ns
     return {
         "format": first.format,

@@ -48,6 +48,8 @@ class Progress:
     left: int = 0
     """Number of captures that were not stored because storage or the cluster failed; the next run reads them."""
     error: str = ""
+    others: int = 0
+    """Number of files that are not captures."""
     """Why."""
 
 
@@ -86,6 +88,7 @@ def index(sources: Iterable[str], store: Store, options: Options, tell: Told = l
         progress.done += report.captures
         progress.done_bytes += report.bytes
         progress.failed += report.failed
+        progress.others += report.others
         progress.left += report.left
         progress.error = report.error or progress.error
         tell(progress)

@@ -86,7 +86,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The name of the table, as in `tracealyze rules --columns`."""
+        """The name of the table, as in `tracealyze explain --columns`."""
         return self._source.name
 
     @property

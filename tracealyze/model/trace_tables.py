@@ -495,7 +495,7 @@ class TraceTables:
         return self.table("items")
 
     def table(self, name: str) -> Table:
-        """A table by its name; `tracealyze rules --columns` lists them."""
+        """A table by its name; `tracealyze explain --columns` lists them."""
         if name in _BY_NAME:
             return _BY_NAME[name](self)
         if name in TABLES and TABLES[name].spans_captures:
@@ -530,6 +530,10 @@ class TraceTables:
         name; and its critical path by interval, program, class, tag and name of the call."""
         calls, path = translated(lambda: self._source.intervals(self._selected, width_ns))
         return Table(calls, self._zero_ns), Table(path, self._zero_ns)
+
+    def path_intervals_of(self, width_ns: int) -> Table:
+        """The critical path of the first window in intervals of this width: by interval, the largest part first."""
+        return self._table(lambda: self._source.path_intervals(self._selected, width_ns))
 
     def chart_rows(self, limits: tuple[int, int], least_ns: tuple[int, int]) -> dict[str, Any]:
         """The rows of a static timeline of the window, as the engine has them."""

@@ -67,6 +67,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     mark = item.get_closest_marker("syscalls")
     if mark is None or item.config.getoption("--syscalls") == "off":
         return (yield)
+    _must_be_comparable(item.config, mark.args)
     if _benchmark_of(item):
         return (yield from _with_counted_benchmark(item, mark.args))
     session = _session(item.config)
@@ -79,6 +80,17 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
             block.end()
     block.judge()
     return result
+
+
+def _must_be_comparable(config: pytest.Config, budgets: Sequence[str]) -> None:
+    """A mark without budgets and without a file of accepted counts would wrongly pass whatever the test does."""
+    if budgets or config.getoption("--syscalls-baseline") or config.getoption("--syscalls") == "report":
+        return
+    pytest.fail(
+        "syscalls: nothing to compare with. Give the mark a budget, such as 'opens <= 40', or accept what the test "
+        "does now: pytest --syscalls-baseline FILE --syscalls-accept.",
+        pytrace=False,
+    )
 
 
 def _benchmark_of(item: pytest.Item) -> str:

@@ -14,22 +14,27 @@ from tracealyze.render.listing import Column, Listing, write_listing
 _URI = Column("uri", "capture", min_width=20)
 _LINE = Column("line", "line", right=True)
 _CAUSE = (
-    Column("rule", "rule", min_width=10),
-    Column("program", "program", min_width=6),
-    Column("syscall", "call"),
-    Column("target", "target", min_width=8, drop_order=3),
+    Column("rule", "rule", min_width=18),
+    Column("program", "program", min_width=10),
+    Column("syscall", "call", drop_order=2),
+    Column("target", "target", min_width=14, drop_order=3),
 )
 
 _COLUMNS: Mapping[str, Sequence[Column]] = {
     "top": (
-        *(Column(name, name, min_width=8) for name in ("class", "rule", "program", "syscall", "target")),
+        # Names identify a row: they are never cut to a few letters, other columns are left out before.
+        Column("class", "class", min_width=8),
+        Column("rule", "rule", min_width=18),
+        Column("program", "program", min_width=10),
+        Column("syscall", "syscall", min_width=10),
+        Column("target", "target", min_width=14, drop_order=2),
         Column("captures", "captures", right=True),
         Column("could_show", "of", right=True),
         Column("low_share", "from", drop_order=4),
         Column("high_share", "to", drop_order=4),
         Column("time_ns", "time"),
-        Column("median_share", "median"),
-        Column("p90_share", "p90"),
+        Column("median_share", "median", drop_order=1),
+        Column("p90_share", "p90", drop_order=3),
         _URI,
         _LINE,
     ),
@@ -147,10 +152,19 @@ def _outliers(answer: Mapping[str, Any]) -> str:
     return f"{units.count(answer['outliers'])} of {_captures(answer['compared'])} are outliers."
 
 
+# The kind of files that are not captures.
+_OTHER = "unknown-format"
+
+
 def _failures(answer: Mapping[str, Any]) -> str:
-    kinds = ", ".join(f"{units.count(number)} {name}" for name, number in answer["kinds"].items())
-    failed = sum(answer["kinds"].values())
-    return f"{units.count(failed)} of {_captures(answer['captures'])} failed{f': {kinds}' if kinds else ''}."
+    others = answer["statuses"].get("skipped", 0)
+    failed = answer["statuses"].get("failed", 0)
+    kinds = ", ".join(f"{units.count(number)} {name}" for name, number in answer["kinds"].items() if name != _OTHER)
+    failures = (
+        f"{units.count(failed)} of {_captures(answer['captures'] - others)} failed{f': {kinds}' if kinds else ''}"
+    )
+    left_out = f" {units.counted(others, 'other file')} left out: no format was recognized." if others else ""
+    return f"{failures}.{left_out}"
 
 
 def _rows(answer: Mapping[str, Any]) -> str:

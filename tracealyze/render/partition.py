@@ -42,7 +42,19 @@ class Piece:
 def listing(summary: Summary, tick_ns: int, *, full: bool = False) -> Listing:
     """The partition as rows, one per piece; unless it is `full`, small ones of many are folded."""
     rows = summary.partition(full=full)
-    names = ["pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls"]
+    names = [
+        "pid",
+        "tid",
+        "program",
+        "class",
+        "class_name",
+        "syscall",
+        "op",
+        "target",
+        "exclusive_ns",
+        "share",
+        "calls",
+    ]
     if any("folded" in row for row in rows):
         names.append("folded")
         rows = [row | {"folded": row.get("folded")} for row in rows]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze.base import suggested, units
 from tracealyze.base.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEXPLAINED_SHARE
 from tracealyze.base.program_names import short
-from tracealyze.base.sanitize import shown
+from tracealyze.base.sanitize import Shown, shown
 from tracealyze.findings.grouping import FindingGroup, grouped
 from tracealyze.model.time_names import name_of
 from tracealyze.render import finding_block, lanes, path_rows, processes, stages, top_calls, witness
@@ -323,29 +323,35 @@ class Report:
         most = None if self.full else 2
         for text in endings(self.trace, self.summary):
             self.terminal.paragraph(text, "dim", most=most)
-        for number, text in enumerate(next_commands(self.trace, [group.first for group in self.groups])):
+        for number, commands in enumerate(next_commands(self.trace, [group.first for group in self.groups])):
             # Not wrapped, so that it can be pasted.
             label = "next: " if number == 0 else "      "
-            self.terminal.line((label, "dim"), (self._fitting(text, cells(label)), "dim"))
+            self.terminal.line((label, "dim"), (self._fitting(commands, cells(label)), "dim"))
 
-    def _fitting(self, command: str, used: int) -> str:
+    def _fitting(self, commands: tuple[str, str], used: int) -> str:
         """A command that fits into a line: without a capture, a command reads the last one."""
-        short_form = " ".join(command.split(" ")[:2])
-        return command if used + cells(command) <= self.terminal.width else short_form
+        command, without_capture = commands
+        return command if used + cells(command) <= self.terminal.width else without_capture
 
 
-def next_commands(trace: Trace, findings: Sequence[Finding]) -> Sequence[str]:
-    """Up to two commands that show more, the most helpful first: the loops, if calls repeat."""
+def next_commands(trace: Trace, findings: Sequence[Finding]) -> Sequence[tuple[Shown, Shown]]:
+    """Up to two commands that show more, with and without the capture, the most helpful first: the loops, if calls
+    repeat."""
     capture = trace.captures[0]
-    if capture.path == "-":
-        # It cannot be read again.
-        return [suggested.command("explain", findings[0].name)] if findings else []
     several = len(capture.files) > 1
     file = os.path.commonprefix(capture.files).rstrip("0123456789") if several else capture.path  # noqa: RUF071
-    about_path = "critical-path" if trace.window.wall_ns else "top-syscalls"
-    found = [suggested.command("loops", files=[file])] if any(each.name in _ABOUT_LOOPS for each in findings) else []
-    found += [suggested.command("explain", findings[0].name)] if findings else []
-    return [*found, suggested.command(about_path, files=[file])][:2]
+
+    def about_capture(command: str, *options: str) -> tuple[Shown, Shown]:
+        return (suggested.command(command, files=[file], options=options), suggested.command(command, *options))
+
+    explains = [suggested.command("explain", findings[0].name)] if findings else []
+    found = [(each, each) for each in explains]
+    if capture.path == "-":
+        # It cannot be read again.
+        return found
+    if any(each.name in _ABOUT_LOOPS for each in findings):
+        found.insert(0, about_capture("top-syscalls", "--by", "loop"))
+    return [*found, about_capture("critical-path" if trace.window.wall_ns else "top-syscalls")][:2]
 
 
 def headline(trace: Trace, summary: Summary) -> str:

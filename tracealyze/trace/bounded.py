@@ -98,7 +98,7 @@ def _rest(groups: Iterable[Row], by: Sequence[str], held: Iterable[Row]) -> Iter
         rest = {name: group[name] - sums[at] for at, name in enumerate(_SUMS)}
         if rest["exclusive_ns"]:
             share = group["share"] and group["share"] * rest["exclusive_ns"] / group["exclusive_ns"]
-            yield {**dict.fromkeys(group), **{key: group[key] for key in by}, **rest, "share": share}
+            yield {**dict.fromkeys(group), **{key: group[key] for key in (*by, "class_name")}, **rest, "share": share}
 
 
 def _folded(row: Row, keys: Sequence[str]) -> dict[str, Any]:

@@ -45,7 +45,19 @@ _LEADING = (Verdict.FAILED, Verdict.CRASHED, Verdict.HUNG, Verdict.BUSY)
 _MAX_QUOTED = 64
 _DESCRIPTOR = re.compile(r"\w\((\d{1,9})<")
 
-_PARTITION = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
+_PARTITION = (
+    "pid",
+    "tid",
+    "program",
+    "class",
+    "class_name",
+    "syscall",
+    "op",
+    "target",
+    "exclusive_ns",
+    "share",
+    "calls",
+)
 _PROCESSES = (
     *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
     *("exclusive_ns", "slack_ns", "in_call_ns", "cpu_ns", "gap_ns", "calls", "failed", "threads"),

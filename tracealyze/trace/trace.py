@@ -64,7 +64,7 @@ class Trace(TraceTables):
     events, calls(by), processes, tasks   rows of events, and sums of them
     partition, critical_path, gaps, loops where the time went
     stages, items                         stages of a log
-    table(name)                           all other tables: `tracealyze rules --columns` lists them
+    table(name)                           all other tables: `tracealyze explain --columns` lists them
     quote(lines), what_if([...])          lines of a capture, unchanged; the wall time after fixes
 
     `read` returns it. Tables are computed when they are first used. A pickled trace names its captures; loading it

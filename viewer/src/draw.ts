@@ -1,6 +1,9 @@
 import { ticks } from "d3-array";
-import { type Model, pathAt } from "./model.ts";
-import { blit, darkened, firstExact, hexOf, type Palette, pathStrips, strip } from "./raster.ts";
+import { countsOf } from "./bands.ts";
+import { type Lock, waitingAt, whatOf } from "./locks.ts";
+import { type Model, pathAt, type Wake } from "./model.ts";
+import { blit, darkened, firstExact, hexOf, type Palette, pathStrips, stack, strip } from "./raster.ts";
+import type { Hit } from "./search.ts";
 import { type Stay, staysOf } from "./stays.ts";
 import { duration, nameOf, type Range, type Row } from "./view.ts";
 
@@ -16,6 +19,9 @@ const PATH = AXIS + 8;
 export const LANES = PATH + ROW + 2;
 export const MINI = 42;
 const MAX_WAKES = 60;
+const MAX_MARKS = 2000;
+/** Pixels of a stretch of the path that an arrow begins or ends at. */
+const MIN_ARROW = 10;
 const MAX_LABELS = 400;
 const FONT = "12px system-ui, sans-serif";
 const SMALL = "11px system-ui, sans-serif";
@@ -43,7 +49,12 @@ export interface Scene {
   focusRow: number;
   finding: number | null;
   selection: Range | null;
-  hits: ReadonlySet<number>;
+  /** A lane that the user chose: its arrows are drawn. */
+  chosen: number | null;
+  locks: readonly Lock[];
+  hits: readonly Hit[];
+  hitLanes: ReadonlySet<number>;
+  hit: Hit | null;
   theme: Theme;
 }
 
@@ -80,7 +91,9 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
       const row = scene.rowOf[lane] ?? -1;
       return row < 0 ? -ROW : yOf(scene, row);
     });
+    drawHolds(context, scene, left, width, height);
     drawWakes(context, scene, left, width, height);
+    drawHits(context, scene, left, width, height);
     drawFindings(context, scene, left, width, (task) => {
       const row = scene.rowOf[scene.model.laneOfTask.get(task) ?? -1] ?? -1;
       const y = yOf(scene, row);
@@ -163,6 +176,12 @@ function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: numbe
   };
   for (let row = first; row < end; row++) {
     const y = yOf(scene, row) + GAP;
+    const { band } = scene.rows[row];
+    if (band) {
+      if (row === first || band.slot === 0) paintBand(pixels, width, start, ratio, scene, row - band.slot, room);
+      if (band.slot === 0) paint(y, BAR, LANES, strips[row - first], palette.tiles);
+      continue;
+    }
     strip(scene.model, scene.rows[row], scene.range, classes);
     paint(y, BAR - EDGE, LANES, classes, palette.pale);
     paint(y + BAR - EDGE, EDGE, LANES, classes, palette.tiles);
@@ -175,6 +194,112 @@ function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: numbe
   context.putImageData(image, 0, 0);
 }
 
+/** The area of a band, below its first row. */
+function paintBand(
+  pixels: Uint32Array,
+  width: number,
+  start: number,
+  ratio: number,
+  scene: Scene,
+  row: number,
+  room: number,
+): void {
+  const { band } = scene.rows[row];
+  const top = Math.round((yOf(scene, row) + ROW) * ratio);
+  const tall = Math.round((((band?.slots ?? 1) - 1) * ROW - 3) * ratio);
+  const lock = scene.locks[band?.lock ?? -1];
+  const counts = lock ? waitingOf(scene, lock, room) : countsOf(scene.model, scene.rows[row], scene.range, room);
+  const place: [number, number, number] = [top, tall, Math.round(LANES * ratio)];
+  stack(pixels, width, start, place, counts.classes, counts.most, scene.theme.palette.middle);
+}
+
+/** How many tasks wait for a lock, in each pixel. */
+function waitingOf({ model, range }: Scene, lock: Lock, room: number): { classes: Float32Array[]; most: number } {
+  const classes = model.classes.map(() => new Float32Array(room));
+  const of =
+    classes[
+      Math.max(
+        0,
+        model.classes.findIndex((look) => look.name === "lock"),
+      )
+    ];
+  const perPixel = (range.toNs - range.fromNs) / room;
+  for (let x = 0; x < room; x++) of[x] = waitingAt(lock, range.fromNs + (x + 0.5) * perPixel);
+  return { classes, most: Math.max(1, lock.most) };
+}
+
+/** Who holds a lock: what it does meanwhile has the colour of its class, and its name where there is room. */
+function drawHolds(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
+  const { model, theme } = scene;
+  const [first, end] = visible(scene, height);
+  context.font = SMALL;
+  for (let row = first; row < end; row++) {
+    const { band } = scene.rows[row];
+    const lock = scene.locks[band?.lock ?? -1];
+    if (!lock || band?.slot !== 0) continue;
+    const y = yOf(scene, row) + GAP;
+    for (const hold of lock.holds) {
+      if (hold.toNs < scene.range.fromNs || hold.fromNs > scene.range.toNs) continue;
+      const x = Math.max(left, xOf(scene, hold.fromNs, left, width));
+      const room = Math.min(width, xOf(scene, hold.toNs, left, width)) - x;
+      const color = hold.call < 0 ? theme.dim : model.classes[hold.class].color;
+      context.fillStyle = color;
+      context.fillRect(x, y, Math.max(room - 0.5, 0.5), BAR);
+      if (room < MIN_LABEL) continue;
+      const name = `${nameOf(model.lanes[hold.lane])}: ${whatOf(model.strings, hold)}`;
+      const text = [name, whatOf(model.strings, hold)].find((each) => widthOf(context, each) + 10 < room);
+      if (!text) continue;
+      context.fillStyle = darkened(hold.call < 0 ? "#5b6168" : model.classes[hold.class].color);
+      context.fillRect(x + 2, y + 1, widthOf(context, text) + 6, BAR - 2);
+      context.fillStyle = "#ffffff";
+      context.fillText(text, x + 5, y + BAR / 2 + 0.5);
+    }
+  }
+}
+
+/** What a search found: lanes have a frame, calls a mark below them, and the one that is shown has a line. */
+function drawHits(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
+  const { model, range, theme } = scene;
+  const places = new Set<string>();
+  context.strokeStyle = theme.accent;
+  context.fillStyle = theme.accent;
+  context.lineWidth = 1;
+  for (const hit of scene.hits) {
+    if (places.size > MAX_MARKS) break;
+    const row = scene.rowOf[hit.lane] ?? -1;
+    const y = yOf(scene, row);
+    if (row < 0 || y < LANES - ROW || y > height) continue;
+    const [fromNs, toNs] = timeOf(model, hit);
+    if (toNs < range.fromNs || fromNs > range.toNs) continue;
+    const from = Math.max(left, xOf(scene, fromNs, left, width));
+    const to = Math.min(width, Math.max(from + 3, xOf(scene, toNs, left, width)));
+    const place = `${Math.round(from)} ${row}`;
+    if (places.has(place)) continue;
+    places.add(place);
+    if (hit.atNs === null) context.strokeRect(from + 0.5, y + GAP - 1.5, to - from - 1, BAR + 2);
+    else context.fillRect(from, y + ROW - 3, Math.max(3, to - from), 2.5);
+  }
+  drawHit(context, scene, left, width, height);
+}
+
+function drawHit(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
+  if (!scene.hit) return;
+  const y = yOf(scene, scene.rowOf[scene.hit.lane] ?? -1);
+  const [fromNs, toNs] = timeOf(scene.model, scene.hit);
+  const from = Math.max(left, xOf(scene, fromNs, left, width));
+  const to = Math.min(width, Math.max(from + 4, xOf(scene, toNs, left, width)));
+  if (toNs < scene.range.fromNs || fromNs > scene.range.toNs) return;
+  context.lineWidth = 2.5;
+  context.strokeRect(from - 1, y + GAP - 2, to - from + 2, BAR + 4);
+  context.fillRect(Math.round((from + to) / 2), LANES, 1, height - LANES);
+}
+
+/** The time of a hit. */
+function timeOf({ lanes, exact }: Model, hit: Hit): [number, number] {
+  if (hit.atNs === null) return [lanes[hit.lane].birthNs, lanes[hit.lane].endNs];
+  return [hit.atNs, hit.row === null ? hit.atNs : exact.endNs[hit.row]];
+}
+
 function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number, height: number): void {
   const [first, end] = visible(scene, height);
   context.font = `600 ${FONT}`;
@@ -183,14 +308,21 @@ function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number
   inside(context, 0, LANES, left, height, () => {
     for (let row = first; row < end; row++) {
       const y = yOf(scene, row);
-      const isHit = scene.rows[row].lanes.some((lane) => scene.hits.has(lane));
+      const { band } = scene.rows[row];
+      const isHit = scene.hitLanes.size > 0 && scene.rows[row].lanes.some((lane) => scene.hitLanes.has(lane));
       if (row === scene.focusRow) {
         context.fillStyle = scene.theme.rule;
         context.fillRect(0, y + 1, left, ROW - 2);
       }
-      context.font = `${isHit ? "700 " : ""}${FONT}`;
-      context.fillStyle = isHit ? scene.theme.accent : scene.theme.ink;
       const x = 8 + 10 * Math.min(scene.rows[row].depth, 10);
+      if (band?.slot) {
+        context.font = SMALL;
+        context.fillStyle = scene.theme.dim;
+        if (band.slot === 1) context.fillText(fitted(context, band.about, left - x - 8), x, y + ROW / 2 - 2);
+        continue;
+      }
+      context.font = `${isHit ? "700 " : band ? "600 " : ""}${FONT}`;
+      context.fillStyle = isHit ? scene.theme.accent : scene.theme.ink;
       context.fillText(fitted(context, scene.rows[row].name, left - x - 8), x, y + ROW / 2 + 0.5);
     }
   });
@@ -208,9 +340,11 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
   return width;
 }
 
-/** The beginning of a text that fits, with an ellipsis if it is not all of it. */
-function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
-  if (text.length * 4 < room || context.measureText(text).width <= room) return text;
+/** A text that fits, with an ellipsis if it is not all of it. Folders are left out first: the last part of a path counts. */
+function fitted(context: CanvasRenderingContext2D, whole: string, room: number): string {
+  if (whole.length * 4 < room || context.measureText(whole).width <= room) return whole;
+  const text = whole.replace(/(^|\s)\S*\/(?=[^\s/])/g, "$1…/");
+  if (context.measureText(text).width <= room) return text;
   let [from, to] = [0, text.length];
   while (from < to) {
     const middle = (from + to + 1) >> 1;
@@ -229,7 +363,8 @@ function drawCalls(context: CanvasRenderingContext2D, scene: Scene, left: number
   context.fillStyle = scene.theme.ink;
   let drawn = 0;
   for (let row = first; row < end && drawn < MAX_LABELS; row++) {
-    for (const lane of scene.rows[row].lanes.length > 50 ? [] : scene.rows[row].lanes) {
+    const { lanes, band } = scene.rows[row];
+    for (const lane of band || lanes.length > 50 ? [] : lanes) {
       const from = firstExact(model, lane, range.fromNs);
       // So many calls are narrower than their names; the bars show their classes.
       if (firstExact(model, lane, range.toNs) - from > 1000) continue;
@@ -324,10 +459,29 @@ function drawJoins(context: CanvasRenderingContext2D, scene: Scene, left: number
   context.stroke();
 }
 
-/** Arrows from the task that ended a wait to the one that waited; dashed if inferred. Of those side by side, the longest. */
+/** Whether the critical path goes from one task to the other at this moment, in stretches that are wide enough. */
+function isOfPath({ path, movedNs }: Model, wake: Wake, minNs: number): boolean {
+  const near = pathAt(path, wake.atNs);
+  return [near, near + 1].some(
+    (at) =>
+      at > 0 &&
+      at < path.startNs.length &&
+      path.lane[at - 1] === wake.waker &&
+      path.lane[at] === wake.waiter &&
+      Math.abs(path.startNs[at] - wake.atNs) <= Math.max(movedNs, minNs / MIN_ARROW) &&
+      path.endNs[at - 1] - path.startNs[at - 1] >= minNs &&
+      path.endNs[at] - path.startNs[at] >= minNs,
+  );
+}
+
+/** Arrows from the task that ended a wait to the one that waited, of the chosen task and along the critical path as far as
+ * that can be seen; dashed if inferred. Of those side by side, the longest. */
 function drawWakes(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
   const { range, model } = scene;
-  const inside = model.wakes.filter((wake) => wake.atNs >= range.fromNs && wake.atNs <= range.toNs);
+  const minNs = ((range.toNs - range.fromNs) / (width - left)) * MIN_ARROW;
+  const isShown = (wake: Wake) =>
+    wake.waker === scene.chosen || wake.waiter === scene.chosen || isOfPath(model, wake, minNs);
+  const inside = model.wakes.filter((wake) => wake.atNs >= range.fromNs && wake.atNs <= range.toNs && isShown(wake));
   inside.sort((a, b) => b.durNs - a.durNs);
   const taken = new Set<number>();
   context.lineWidth = 1;

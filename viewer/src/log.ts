@@ -6,6 +6,36 @@ import { pathAt } from "./model.ts";
 /** Columns of the strip above the lanes. */
 const COLUMNS = 512;
 
+/** Kinds of messages, by the words in them; the first that fits. A hatch tells them apart without colours. */
+const KINDS: [ClassLook, RegExp][] = [
+  [
+    look("errors", "#c0392b", "M0 6L6 0"),
+    /\b(error|errors|fail(ed|s|ure|ing)?|fatal|panic|oops|bug|segfault|killed|denied|refused|corrupt\w*|abort\w*|critical|cannot|timed out|timeout)\b/i,
+  ],
+  [
+    look("warnings", "#e69f00", ""),
+    /\b(warn(ing)?s?|deprecated|retry(ing)?|unable|missing|not found|slow|skipp\w+|degraded)\b/i,
+  ],
+  [
+    look("ends", "#8e5ea2", ""),
+    /\b(stopp(ed|ing)|shut\w* ?down|unmount\w*|terminat\w+|clos(ed|ing)|exit\w*|remov\w+|disconnect\w*|down)\b/i,
+  ],
+  [
+    look("starts", "#1b9e77", ""),
+    /\b(start(ed|ing)?|reached|listening|mount(ed|ing)?|regist\w+|load(ed|ing)|initiali[sz]\w+|init|probe\w*|detected|found|attached|connected|enabled|up|ready|opened)\b/i,
+  ],
+];
+
+function look(name: string, color: string, hatch: string): ClassLook {
+  return { name, title: name, lane_title: name, letter: "", color, hatch };
+}
+
+/** The class of a message, or -1. */
+export function kindOf(text: string, first: number): number {
+  const at = KINDS.findIndex(([, words]) => words.test(text));
+  return at < 0 ? -1 : first + at;
+}
+
 /** What a section of the page holds, by its name. */
 type Sections = (name: string) => Columns;
 
@@ -16,11 +46,15 @@ export function isLog(capture: CaptureMeta): boolean {
 
 /** The model of a log: lanes are sources, calls are messages, and a message is on the path for the silence after it. */
 export function logOf(model: Model, sections: Sections): Model {
-  const { strings, classes, wallNs } = model;
+  const { strings, wallNs } = model;
+  const classes = [...model.classes, ...KINDS.map(([look]) => look)];
+  const kinds = strings.map((text) => kindOf(text, model.classes.length));
   const lanes = lanesOf(sections("sources"), strings, classes);
   const gap = classes.findIndex((look) => look.name === "gap");
   const path = pathOf(model.path, lanes, strings);
+  path.look = path.call.map((text, row) => (path.lane[row] < 0 || kinds[text] < 0 ? path.class[row] : kinds[text]));
   const exact = exactOf(sections("messages"), lanes, gap, model.capture.limits);
+  exact.class = exact.call.map((text) => (kinds[text] < 0 ? gap : kinds[text]));
   const findings = model.findings.map((finding) => ({
     ...finding,
     stretches: finding.stretches.map(([, fromNs, toNs]): [number, number, number] => [
@@ -32,6 +66,7 @@ export function logOf(model: Model, sections: Sections): Model {
   return {
     ...model,
     isLog: true,
+    classes,
     lanes,
     laneOfTask: new Map(lanes.map((lane) => [lane.task, lane.number])),
     path,

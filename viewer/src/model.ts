@@ -2,10 +2,13 @@ import { bisectRight } from "d3-array";
 import type { CaptureMeta, ClassLook, Finding, Meta } from "./contract.ts";
 import { bytesOfBase64, type Columns, columnsOf, inflated, stringsOf } from "./decode.ts";
 import { isLog, logOf } from "./log.ts";
+import { tellApart } from "./names.ts";
 
 export const COLUMNS = 1024;
 export const FACTOR = 8;
 export const NO_CELL = 15;
+/** Findings without a number come last. */
+const MAX_NUMBER = 1e9;
 
 /** A lane: a task from birth to death. Times are nanoseconds since the start of the window. */
 export interface Lane {
@@ -22,6 +25,8 @@ export interface Lane {
   argv: string;
   /** What it is called; by default its program and id. */
   name?: string;
+  /** The words of its command that tells it from others of its program; by default the command. */
+  words?: string;
   ending: string;
   line: number;
   calls: number;
@@ -45,6 +50,8 @@ export interface Path {
   endNs: Float64Array;
   lane: Int32Array;
   class: Float64Array;
+  /** What it is drawn as, if that is not its class: kinds of messages. */
+  look?: Float64Array;
   what: Float64Array;
   call: Float64Array;
   target: Float64Array;
@@ -114,6 +121,7 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
   const strings = stringsOf(raw.get("strings")!, about("strings").rows);
   const wallNs = limits.wall_ns;
   const lanes = lanesOf(columns("tasks"), columns("sums"), strings, meta.classes);
+  tellApart(lanes);
   const levels = capture.sections
     .filter((section) => section.name.startsWith("cells"))
     .map((section, level) => levelOf(lanes, wallNs, COLUMNS * FACTOR ** level, raw.get(section.name)!));
@@ -143,7 +151,10 @@ export async function modelOf(meta: Meta, number: number, source: Source): Promi
     })),
     overview: meta.classes.map((look) => overview[look.name]),
     levels,
-    findings: meta.findings.filter((finding) => finding.capture === capture.capture).map(numbered),
+    findings: meta.findings
+      .filter((finding) => finding.capture === capture.capture)
+      .map(numbered)
+      .sort((a, b) => (a.number || MAX_NUMBER) - (b.number || MAX_NUMBER)),
   };
   return isLog(capture) ? logOf(model, columns) : model;
 }

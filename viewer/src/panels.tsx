@@ -110,16 +110,20 @@ function quoted(word: string): string {
 
 /** The classes of the key below the lanes; it takes all of the path and of the lanes, so it is computed once. */
 export function offPath(model: Model): ClassLook[] {
+  if (model.isLog) {
+    const kinds = new Set(model.exact.class);
+    return model.classes.filter((look, cls) => kinds.has(cls) && look.name !== "gap");
+  }
   const onPath = new Set(model.path.class);
   return model.classes.filter((_, cls) => !onPath.has(cls) && model.lanes.some((lane) => lane.sumsNs[cls] > 0));
 }
 
 /** The classes that no part of the critical path has, so that the key above does not list them. */
-export function OffPath({ looks }: { looks: readonly ClassLook[] }) {
+export function OffPath({ looks, isLog }: { looks: readonly ClassLook[]; isLog: boolean }) {
   if (!looks.length) return null;
   return (
     <p class="tz-note tz-off">
-      Off the critical path:
+      {isLog ? "Messages by their words:" : "Off the critical path:"}
       {looks.map((look) => (
         <span key={look.name}>
           <span class="tz-swatch" style={{ background: look.color }} /> {look.lane_title}

@@ -11,6 +11,8 @@ export const EMPTY = 255;
 export interface Palette {
   tiles: Uint32Array;
   pale: Uint32Array;
+  /** For the area of a band. */
+  middle: Uint32Array;
   page: number;
 }
 
@@ -28,6 +30,7 @@ export function pixel(color: string, paper: string, share: number): number {
 /** Shares of the colour of a class in the paper. A hatch of a pale tile is darker, of a full one lighter. */
 const FULL: Shares = { ink: 1, hatch: 0.35 };
 const PALE: Shares = { ink: 0.2, hatch: 0.42 };
+const MIDDLE: Shares = { ink: 0.5, hatch: 0.72 };
 
 interface Shares {
   ink: number;
@@ -36,8 +39,8 @@ interface Shares {
 
 export function paletteOf(looks: readonly { color: string; hatch: string }[], paper: string, stripe: string): Palette {
   const all = [...looks, { color: stripe, hatch: "" }];
-  const [tiles, pale] = [FULL, PALE].map((shares) => tilesOf(all, paper, shares));
-  return { tiles, pale, page: pixel(paper, paper, 1) };
+  const [tiles, pale, middle] = [FULL, PALE, MIDDLE].map((shares) => tilesOf(all, paper, shares));
+  return { tiles, pale, middle, page: pixel(paper, paper, 1) };
 }
 
 function tilesOf(looks: readonly { color: string; hatch: string }[], paper: string, shares: Shares): Uint32Array {
@@ -172,6 +175,7 @@ export function pathStrips(
   const pixels = strips[0]?.length ?? 0;
   const perPixel = (range.toNs - range.fromNs) / pixels;
   const { path } = model;
+  const looks = path.look ?? path.class;
   /** Sums of the pixel `x` by row and class, the keys of those that are not 0, and the largest of each row. */
   const sums = new Float64Array(strips.length * CLASS_ROOM);
   const most = new Float64Array(strips.length);
@@ -196,7 +200,7 @@ export function pathStrips(
     if (row < 0 || row >= strips.length) continue;
     const start = (path.startNs[at] - range.fromNs) / perPixel;
     const end = (path.endNs[at] - range.fromNs) / perPixel;
-    const key = row * CLASS_ROOM + path.class[at];
+    const key = row * CLASS_ROOM + looks[at];
     const last = Math.min(pixels - 1, Math.floor(end));
     for (let column = Math.max(0, Math.floor(start)); column <= last; column++) {
       if (column !== x) flush();
@@ -226,6 +230,34 @@ export function blit(
     for (let x = 0; x < classes.length; x++) {
       const cls = classes[x];
       if (cls !== EMPTY) image[line + x] = tiles[cls * TILE * TILE + tile + (x % TILE)];
+    }
+  }
+}
+
+/** One area upon the other: how many tasks are in each class. `top` and `tall` are pixels; nothing is above `clip`. */
+export function stack(
+  image: Uint32Array,
+  width: number,
+  left: number,
+  [top, tall, clip]: [number, number, number],
+  classes: readonly Float32Array[],
+  most: number,
+  tiles: Uint32Array,
+): void {
+  const pixels = classes[0]?.length ?? 0;
+  const bottom = Math.min(top + tall, Math.floor(image.length / width));
+  for (let x = 0; x < pixels; x++) {
+    let number = 0;
+    let y = top + tall;
+    for (let cls = 0; cls < classes.length; cls++) {
+      if (classes[cls][x] === 0) continue;
+      number += classes[cls][x];
+      // One task of many is still to be seen.
+      const upTo = Math.min(y - 1, Math.round(top + tall - (number / most) * tall));
+      for (let each = Math.max(upTo, top, clip); each < Math.min(y, bottom); each++) {
+        image[each * width + left + x] = tiles[cls * TILE * TILE + (each % TILE) * TILE + (x % TILE)];
+      }
+      y = upTo;
     }
   }
 }

@@ -6,6 +6,8 @@ export interface Hit {
   lane: number;
   /** The start of a call; null for the lane as a whole. */
   atNs: number | null;
+  /** The exact call. */
+  row: number | null;
   text: string;
 }
 
@@ -15,7 +17,12 @@ const MAX_HITS = 10_000;
 export function found(model: Model, text: string): Hit[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
-  const lanes = searched(model.lanes, text).map((lane) => ({ lane, atNs: null, text: nameOf(model.lanes[lane]) }));
+  const lanes = searched(model.lanes, text).map((lane) => ({
+    lane,
+    atNs: null,
+    row: null,
+    text: nameOf(model.lanes[lane]),
+  }));
   return [...lanes, ...calls(model, words)].slice(0, MAX_HITS);
 }
 
@@ -47,6 +54,7 @@ function calls(model: Model, words: readonly string[]): Hit[] {
       return {
         lane,
         atNs: exact.startNs[at],
+        row: at,
         text: `${what}, ${took}, in ${nameOf(model.lanes[lane])}, line ${exact.line[at]}`,
       };
     });

@@ -27,9 +27,12 @@ export function staysOf(model: Model, range: Range, minNs: number): Stay[] {
     const [fromNs, toNs] = [Math.max(path.startNs[first], range.fromNs), Math.min(path.endNs[row - 1], range.toNs)];
     if (toNs - fromNs < minNs) continue;
     const rows = Array.from({ length: row - first }, (_, at) => first + at);
-    const [cls] = largest(model, rows, (at) => path.class[at]);
+    const looks = path.look ?? path.class;
     const [call, ns] = largest(model, rows, (at) => path.call[at]);
     const isMost = 2 * ns > toNs - fromNs;
+    // A name has the colour of its own class.
+    const named = isMost ? rows.filter((at) => path.call[at] === call) : rows;
+    const [cls] = largest(model, named, (at) => looks[at]);
     const [target, targetNs] = isMost
       ? largest(
           model,

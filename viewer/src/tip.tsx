@@ -1,4 +1,6 @@
 import { Component } from "preact";
+import { describedBand } from "./bands.ts";
+import { describedLock, type Lock } from "./locks.ts";
 import { exactAt, type Model, pathAt } from "./model.ts";
 import { laneOf } from "./sums.ts";
 import { duration, laneAt, nameOf, type Row } from "./view.ts";
@@ -35,7 +37,13 @@ export class Tip extends Component<object, { tip: TipState | null }> {
 }
 
 /** The lane, its call and the stretch of the path at a moment; `row` is null in the row of the path. */
-export function describedAt(model: Model, row: Row | null, atNs: number, perPixelNs: number): string[] | null {
+export function describedAt(
+  model: Model,
+  row: Row | null,
+  atNs: number,
+  perPixelNs: number,
+  locks: readonly Lock[] = [],
+): string[] | null {
   const piece = pathAt(model.path, atNs);
   const ofPath = laneOf(model.path, piece);
   if (atNs < 0 || atNs > model.wallNs) return null;
@@ -44,6 +52,10 @@ export function describedAt(model: Model, row: Row | null, atNs: number, perPixe
       ofPath < 0 ? `several ${model.isLog ? "messages" : "tasks"}` : nameOf(model.lanes[ofPath]),
       pathText(model, piece),
     ];
+  if (row.band) {
+    const lock = row.band.lock === null ? undefined : locks[row.band.lock];
+    return lock ? describedLock(model, lock, atNs) : describedBand(model, row, atNs);
+  }
   const lane = laneAt(model.lanes, row, atNs, perPixelNs);
   if (lane < 0) return null;
   const lines = [nameOf(model.lanes[lane])];

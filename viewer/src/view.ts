@@ -1,3 +1,4 @@
+import { type Band, programRows } from "./bands.ts";
 import type { Lane, Level } from "./model.ts";
 
 /** A range of time, in nanoseconds since the start of the window. */
@@ -45,6 +46,8 @@ export interface Row {
   name: string;
   depth: number;
   lanes: Int32Array;
+  /** If its tasks overlap: it takes several rows, and shows how many they are. */
+  band?: Band;
 }
 
 export function rowsOf(lanes: readonly Lane[], mode: Mode): Row[] {
@@ -66,9 +69,10 @@ export function nameOf(lane: Lane): string {
 }
 
 /** The id and the command line, as in the static picture. */
-function labelOf(lane: Lane): string {
+export function labelOf(lane: Lane): string {
   if (lane.isThread || lane.tid < 0) return nameOf(lane);
-  return `${lane.pid} ${withoutFolders(lane.argv || lane.program) || "(program unknown)"}`;
+  const words = lane.words ?? withoutFolders(lane.argv || lane.program);
+  return `${lane.pid} ${words.slice(0, MAX_LABEL) || "(program unknown)"}`;
 }
 
 function packedRows(lanes: readonly Lane[]): Row[] {
@@ -82,7 +86,7 @@ function packedRows(lanes: readonly Lane[]): Row[] {
   );
 }
 
-function rowOf(lanes: readonly Lane[], numbers: number[], name: string): Row {
+export function rowOf(lanes: readonly Lane[], numbers: number[], name: string): Row {
   numbers.sort((a, b) => lanes[a].birthNs - lanes[b].birthNs || a - b);
   return { name, depth: 0, lanes: Int32Array.from(numbers) };
 }
@@ -92,37 +96,12 @@ export function withoutFolders(command: string): string {
   return command.replace(/^\S*\/(?=[^\s/])/, "").slice(0, MAX_LABEL);
 }
 
-/** Programs with most time on the path first; tasks that live at the same time have rows of their own. */
-function programRows(lanes: readonly Lane[]): Row[] {
-  const groups = new Map<string, Lane[]>();
-  for (const lane of lanes) {
-    const program = lane.program.split("/").pop() || "unknown program";
-    const group = groups.get(program);
-    if (group) group.push(lane);
-    else groups.set(program, [lane]);
-  }
-  const weight = (group: Lane[]) => group.reduce((sum, lane) => sum + lane.onPathNs, 0);
-  const ordered = [...groups].sort((a, b) => weight(b[1]) - weight(a[1]) || (a[0] < b[0] ? -1 : 1));
-  return ordered.flatMap(([program, group]) => {
-    const rows: { endNs: number; numbers: number[] }[] = [];
-    for (const lane of [...group].sort((a, b) => a.birthNs - b.birthNs || a.number - b.number)) {
-      let row = rows.find((each) => each.endNs <= lane.birthNs);
-      if (!row) {
-        row = { endNs: 0, numbers: [] };
-        rows.push(row);
-      }
-      row.endNs = Math.max(lane.endNs, lane.birthNs + 1);
-      row.numbers.push(lane.number);
-    }
-    return rows.map((row, at) => rowOf(lanes, row.numbers, at ? "" : `${program} ×${group.length}`));
-  });
-}
-
 /** The row of each lane, -1 if it has none. */
 export function rowOfLane(rows: readonly Row[], lanes: number): Int32Array {
   const found = new Int32Array(lanes).fill(-1);
+  // A task that has a row of its own is after its band.
   rows.forEach((row, at) => {
-    for (const lane of row.lanes) found[lane] = at;
+    if (!row.band?.slot) for (const lane of row.lanes) found[lane] = at;
   });
   return found;
 }

@@ -1,5 +1,5 @@
 import { Component, createRef, render } from "preact";
-import type { Meta } from "./contract.ts";
+import type { Finding, Meta } from "./contract.ts";
 import {
   AXIS,
   drawLanes,
@@ -14,6 +14,7 @@ import {
   visible,
 } from "./draw.ts";
 import { Icicle, type Node, placed } from "./icicle.tsx";
+import { type Lock, lockRows, lockSentence, locksOf } from "./locks.ts";
 import { type Lane, type Model, modelOf, pathAt } from "./model.ts";
 import { Detail, OffPath, offPath, SumTable } from "./panels.tsx";
 import { paletteOf } from "./raster.ts";
@@ -47,8 +48,11 @@ const MODE_NAMES: Record<Mode, string> = {
 const modesOf = (model: Model): readonly Mode[] => (model.isLog ? MODES.filter((each) => each !== "program") : MODES);
 const nameOfMode = (mode: Mode, model: Model) => (model.isLog && mode === "tree" ? "by source" : MODE_NAMES[mode]);
 const MAX_LISTED = 60;
+/** With more tasks, they are grouped: rows of one letter say nothing. */
+const MAX_TREE = 40;
 /** Milliseconds from a change of the view to that of the address. */
 const ADDRESS_MS = 150;
+const SCROLLS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", "Tab"]);
 const KEYS: [string, string][] = [
   ["← → or A D", "move in time"],
   ["+ − or W S", "zoom in and out"],
@@ -72,6 +76,8 @@ interface State {
   mode: Mode;
   focusRow: number;
   finding: number | null;
+  /** The lane that the user went to; none at first. */
+  chosen: number | null;
   selection: Range | null;
   atNs: number;
   search: string;
@@ -94,6 +100,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
   rowsMode: Mode | null = null;
   hits: Hit[] = [];
   hitLanes: ReadonlySet<number> = new Set();
+  locks: Lock[] = locksOf(this.props.model);
   tipRef = createRef<Tip>();
   nodes: Node[] = placed(this.props.model.meta.icicle, this.props.model.classes);
   pointers = new Map<number, PointerEvent>();
@@ -114,7 +121,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const { model } = this.props;
     const link = linkOf(location.hash);
     const whole = { fromNs: 0, toNs: model.scaleNs };
-    const mode = link.mode ?? (model.lanes.length > 300 ? "packed" : "tree");
+    const mode = link.mode ?? (model.lanes.length <= MAX_TREE ? "tree" : model.isLog ? "packed" : "program");
     this.arrange(mode);
     const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
     const focusRow = Math.max(0, this.rowOf[lane ?? mostOnPath(model)]);
@@ -125,6 +132,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
       mode,
       focusRow,
       finding,
+      chosen: lane ?? null,
       selection: null,
       atNs: link.range ? (link.range.fromNs + link.range.toNs) / 2 : 0,
       search: "",
@@ -137,7 +145,8 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   arrange(mode: Mode) {
     if (this.rowsMode === mode) return;
-    this.rows = rowsOf(this.props.model.lanes, mode);
+    const isByProgram = mode === "program";
+    this.rows = [...(isByProgram ? lockRows(this.locks) : []), ...rowsOf(this.props.model.lanes, mode)];
     this.rowOf = rowOfLane(this.rows, this.props.model.lanes.length);
     this.rowsMode = mode;
   }
@@ -151,6 +160,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
       redraw();
     });
     addEventListener("hashchange", () => location.hash !== this.hash() && this.setState(this.started()));
+    addEventListener("keydown", this.pageKey);
     this.boxRef.current!.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.paint();
   }
@@ -181,7 +191,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   scene(): Scene {
     const { model } = this.props;
-    const { range, top, focusRow, finding, selection } = this.state;
+    const { range, top, focusRow, finding, selection, chosen, search, hit } = this.state;
     return {
       model,
       rows: this.rows,
@@ -191,7 +201,11 @@ class App extends Component<{ model: Model; prefix: string }, State> {
       focusRow,
       finding,
       selection,
-      hits: this.hitLanes,
+      chosen,
+      locks: this.locks,
+      hits: search ? this.hits : [],
+      hitLanes: this.hitLanes,
+      hit: (search && this.hits[hit]) || null,
       theme: this.theme,
     };
   }
@@ -209,7 +223,11 @@ class App extends Component<{ model: Model; prefix: string }, State> {
   }
 
   get height() {
-    return LANES + Math.min(Math.max(this.rows.length, 2) * ROW, Math.max(9 * ROW, Math.min(480, innerHeight * 0.55)));
+    // Of several captures, the second is to be seen without scrolling.
+    const tallest = this.props.model.meta.label
+      ? Math.max(6 * ROW, Math.min(200, innerHeight * 0.2))
+      : Math.max(9 * ROW, Math.min(480, innerHeight * 0.55));
+    return LANES + Math.min(Math.max(this.rows.length, 2) * ROW, tallest);
   }
 
   get maxTop() {
@@ -234,7 +252,15 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   /** A row comes into view. */
   focus(row: number, more: Partial<State> = {}) {
-    const focusRow = Math.min(Math.max(row, 0), this.rows.length - 1);
+    let focusRow = Math.min(Math.max(row, 0), this.rows.length - 1);
+    // A band is one place for the keys.
+    const slot = this.rows[focusRow]?.band?.slot ?? 0;
+    const down = row > this.state.focusRow && focusRow - slot === this.state.focusRow;
+    const { slots } = this.rows[focusRow]?.band ?? { slots: 1 };
+    if (slot && down && focusRow - slot + slots < this.rows.length) focusRow += slots - slot;
+    else focusRow -= slot;
+    const lane = this.rows[focusRow]?.lanes;
+    more = { chosen: lane?.length === 1 ? lane[0] : null, ...more };
     const [y, tall] = [focusRow * ROW, this.height - LANES];
     const top = Math.min(Math.max(this.state.top, y + 2 * ROW - tall), Math.max(0, y - ROW));
     this.setState({ ...more, focusRow, top: Math.min(Math.max(top, 0), this.maxTop) });
@@ -245,23 +271,30 @@ class App extends Component<{ model: Model; prefix: string }, State> {
       this.arrange("tree");
       more = { ...more, mode: "tree" };
     }
-    this.focus(this.rowOf[lane], more);
+    this.focus(this.rowOf[lane], { chosen: lane, ...more });
   }
 
   showFinding(number: number, zooms: boolean) {
     const { model } = this.props;
     const finding = model.findings[number];
     if (!finding) return;
-    const [task, fromNs, toNs] = finding.stretches[0] ?? [-1, 0, model.wallNs];
-    const margin = Math.max((toNs - fromNs) * 0.08, this.minNs);
-    const ends = finding.stretches.filter((stretch) => stretch[0] === task).map((stretch) => stretch[2]);
-    const [from, to] = [Math.max(0, fromNs - margin), Math.min(model.wallNs, Math.max(toNs, ...ends) + margin)];
-    const range = clamped({ fromNs: from, toNs: to }, model.scaleNs, this.minNs);
+    const [task] = finding.stretches[0] ?? [-1, 0, 0];
+    const { fromNs, range } = this.extentOf(finding);
     const message = `Finding ${number + 1} of ${model.findings.length}: ${finding.title}`;
     const more: Partial<State> = { finding: number, message, atNs: fromNs, ...(zooms ? { range } : {}) };
     const lane = model.laneOfTask.get(task);
     if (lane === undefined) this.setState({ ...more } as State);
     else this.focusLane(lane, more);
+  }
+
+  /** All of a finding, and a range that shows it. */
+  extentOf({ stretches }: Finding): { fromNs: number; range: Range } {
+    const { wallNs, scaleNs } = this.props.model;
+    const fromNs = Math.min(...(stretches.length ? stretches.map((stretch) => stretch[1]) : [0]));
+    const toNs = Math.max(...(stretches.length ? stretches.map((stretch) => stretch[2]) : [wallNs]));
+    const margin = Math.max((toNs - fromNs) * 0.08, this.minNs);
+    const range = { fromNs: Math.max(0, fromNs - margin), toNs: Math.min(wallNs, toNs + margin) };
+    return { fromNs, range: clamped(range, scaleNs, this.minNs) };
   }
 
   stepPath(by: number) {
@@ -284,6 +317,14 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     if (lane < 0) this.setState(more as State);
     else this.focusLane(lane, more);
   }
+
+  /** Keys of the page, as long as nothing has the focus. Those that scroll a page do so. */
+  pageKey = (event: KeyboardEvent) => {
+    const hasFocus = document.activeElement && document.activeElement !== document.body;
+    if (hasFocus || event.defaultPrevented || apps[0] !== this || SCROLLS.has(event.key)) return;
+    if (event.key !== "/") this.boxRef.current?.focus({ preventScroll: true });
+    this.key(event);
+  };
 
   key = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -442,6 +483,13 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     if (this.hits.length) this.showHit(0, { search: text });
   };
 
+  /** Which hit of how many. Calls that are not drawn exactly are not in the page. */
+  countOfHits(hit: number): string {
+    const { exact } = this.props.model;
+    const more = exact.isComplete ? "" : " in what is drawn exactly";
+    return this.hits.length ? `${hit + 1} of ${this.hits.length.toLocaleString("en")}${more}` : `none${more}`;
+  }
+
   nextHit(by: number) {
     if (this.hits.length) this.showHit((this.state.hit + by + this.hits.length) % this.hits.length);
   }
@@ -478,7 +526,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const { model } = this.props;
     const row = y < LANES ? null : this.rows[Math.floor((y - LANES + this.state.top) / ROW)];
     const perPixel = (this.state.range.toNs - this.state.range.fromNs) / (box.width - namesWidth(box.width));
-    const lines = row === undefined ? null : describedAt(model, row, this.timeAt(event), perPixel);
+    const lines = row === undefined ? null : describedAt(model, row, this.timeAt(event), perPixel, this.locks);
     tip.show(lines && { x, y, width: box.width, lines });
   };
 
@@ -503,7 +551,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
               }}
             />
             <span class="tz-note" id={`${this.props.prefix}-hits`} role="status">
-              {search ? (this.hits.length ? `${hit + 1} of ${this.hits.length.toLocaleString("en")}` : "none") : ""}
+              {search ? this.countOfHits(hit) : ""}
             </span>
           </span>
           <label>
@@ -573,7 +621,12 @@ class App extends Component<{ model: Model; prefix: string }, State> {
         <p class="tz-note tz-message" role="status" aria-live="polite" id={`${this.props.prefix}-message`}>
           {message || this.summary}
         </p>
-        <OffPath looks={this.looks} />
+        <OffPath looks={this.looks} isLog={model.isLog} />
+        {this.locks.map((lock) => (
+          <p class="tz-note tz-message" key={lock.name}>
+            {lockSentence(lock)}.
+          </p>
+        ))}
         {this.list()}
         <div class="tz-under">
           <SumTable
@@ -624,6 +677,9 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const [first, end] = visible({ rows: this.rows, top: this.state.top }, this.height);
     const sentence = (row: Row) => {
       const lane = model.lanes[row.lanes[0]];
+      const lock = this.locks[row.band?.lock ?? -1];
+      if (lock) return `${row.name}: ${lockSentence(lock)}`;
+      if (row.band) return `${row.name}: ${row.band.about}`;
       if (row.lanes.length > 1) return `${row.name}: ${row.lanes.length} tasks`;
       return `${nameOf(lane)}, ${moment(lane.birthNs, { fromNs: 0, toNs: model.wallNs })} for ${duration(lane.endNs - lane.birthNs)}, on the critical path for ${duration(lane.onPathNs)}`;
     };
@@ -633,9 +689,12 @@ class App extends Component<{ model: Model; prefix: string }, State> {
         id={`${this.props.prefix}-list`}
         aria-label={`Visible lanes, ${first + 1} to ${end} of ${this.rows.length}`}
       >
-        {this.rows.slice(first, Math.min(end, first + MAX_LISTED)).map((row) => (
-          <li key={row.lanes[0]}>{sentence(row)}</li>
-        ))}
+        {this.rows
+          .slice(first, Math.min(end, first + MAX_LISTED))
+          .filter((row) => !row.band?.slot)
+          .map((row) => (
+            <li key={`${row.name} ${row.lanes[0]}`}>{sentence(row)}</li>
+          ))}
       </ul>
     );
   }

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countsOf, describedBand, mostAtOnce } from "../src/bands.ts";
 import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
 import { matching, placed } from "../src/icicle.tsx";
-import { logOf } from "../src/log.ts";
+import { describedLock, holdAt, lockSentence, locksOf, waitingAt } from "../src/locks.ts";
+import { kindOf, logOf } from "../src/log.ts";
 import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
+import { tellApart, unwrapped } from "../src/names.ts";
 import { EMPTY, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
 import { found } from "../src/search.ts";
 import { staysOf } from "../src/stays.ts";
@@ -210,6 +213,118 @@ test("rows have each lane once in every mode but the path", () => {
     [[0], [1]],
   );
   assert.deepEqual([...rowOfLane(rowsOf(lanes, "packed"), 3)], [0, 0, 1]);
+});
+
+test("many tasks of a program are a band, with rows for those that the path needs", () => {
+  const lanes = Array.from({ length: 9 }, (_, at) => lane(at, 10 * at, 10 * at + 25, { onPathNs: at === 4 ? 90 : 1 }));
+  lanes.push(lane(9, 0, 200, { program: "/bin/b", onPathNs: 300 }));
+  const rows = rowsOf(lanes, "program");
+  assert.deepEqual(
+    rows.map((row) => [row.name, row.band?.slot ?? -1, row.lanes.length]),
+    [
+      ["109 a b", -1, 1],
+      ["a ×9", 0, 9],
+      ["", 1, 9],
+      ["", 2, 9],
+      ["104 a b", -1, 1],
+    ],
+  );
+  assert.equal(rows[1].band?.about, "up to 3 at once");
+  // A task with a row of its own is not in that of its band.
+  assert.deepEqual([...rowOfLane(rows, 10)], [1, 1, 1, 1, 4, 1, 1, 1, 1, 0]);
+});
+
+test("programs without the path are one band if they are many", () => {
+  const lanes = ["a", "b", "c", "d"].map((name, at) => lane(at, 0, 9, { program: `/bin/${name}` }));
+  lanes.push(lane(4, 0, 9, { program: "/bin/e", onPathNs: 9 }));
+  const names = rowsOf(lanes, "program").map((row) => row.name);
+  assert.deepEqual(names, ["104 a b", "4 other programs", "", ""]);
+});
+
+test("tasks at once are counted at each birth", () => {
+  const times = (...pairs: [number, number][]) => pairs.map(([birthNs, endNs]) => ({ birthNs, endNs }));
+  assert.equal(mostAtOnce(times([0, 10], [10, 20], [20, 30])), 1);
+  assert.equal(mostAtOnce(times([0, 10], [5, 20], [9, 30])), 3);
+  assert.equal(mostAtOnce(times([0, 0], [0, 0])), 2);
+});
+
+test("a band counts tasks by class, and describes a moment", () => {
+  const { rows, drawn } = { rows: rowsOf(model().lanes, "packed"), drawn: model() };
+  const counts = countsOf(drawn, rows[0], { fromNs: 0, toNs: 200 }, 20);
+  assert.equal(counts.most, 1);
+  assert.deepEqual([counts.classes[1][3], counts.classes[2][7], counts.classes[3][15]], [1, 1, 1]);
+  assert.deepEqual(describedBand(drawn, rows[0], 150), ["b 101", "1 unknown"]);
+});
+
+/** Two tasks wait for a lock while a third writes; then one of them holds it. */
+function convoy(): Model {
+  const drawn = model();
+  const numbers = (...values: number[]) => Float64Array.from(values);
+  const lanes = [lane(0, 0, 100), lane(1, 0, 100, { pid: 100 }), lane(2, 0, 100, { pid: 100 })];
+  const looks = [...drawn.classes, { ...drawn.classes[0], name: "lock", title: "lock", lane_title: "lock" }];
+  return {
+    ...drawn,
+    classes: looks,
+    wallNs: 100,
+    lanes,
+    strings: ["", "futex FUTEX_WAIT_PRIVATE", "futex FUTEX_WAKE_PRIVATE", "fsync", "0x10", "/var/journal.db"],
+    exact: {
+      first: Int32Array.of(0, 2, 5, 6),
+      startNs: numbers(5, 40, 10, 45, 70, 20),
+      endNs: numbers(38, 41, 42, 69, 71, 90),
+      class: numbers(1, 3, 3, 1, 3, 3),
+      call: numbers(3, 2, 1, 3, 2, 1),
+      target: numbers(5, 4, 4, 5, 4, 4),
+      line: numbers(1, 2, 3, 4, 5, 6),
+      isComplete: true,
+    },
+  };
+}
+
+test("a lock has its holder, what that does, and who waits", () => {
+  const drawn = convoy();
+  const [lock, ...others] = locksOf(drawn);
+  assert.equal(others.length, 0);
+  assert.deepEqual(
+    [0, 15, 25, 50, 95].map((at) => waitingAt(lock, at)),
+    [0, 1, 2, 1, 0],
+  );
+  assert.deepEqual(
+    lock.holds.map((hold) => [hold.fromNs, hold.toNs, hold.lane]),
+    [
+      [10, 40, 0],
+      [42, 70, 1],
+    ],
+  );
+  assert.equal(holdAt(lock, 41), null);
+  assert.equal(
+    lockSentence(lock),
+    "2 tasks wait for one lock, up to 2 at once; its holders spend 58 ns in fsync journal.db, 2 times",
+  );
+  assert.deepEqual(describedLock(drawn, lock, 50), ["held by a 100 for 28 ns", "fsync journal.db", "1 task waits"]);
+  // One task that waits for another one to end is no convoy.
+  assert.deepEqual(locksOf({ ...drawn, lanes: drawn.lanes.slice(0, 2) }), []);
+});
+
+test("commands are told apart, and what starts them is left out", () => {
+  const lanes = ["cc1 -quiet f1.c", "/usr/lib/cc1 -quiet f2.c"].map((argv, at) =>
+    lane(at, 0, 9, { program: "/usr/lib/cc1", argv }),
+  );
+  tellApart(lanes);
+  assert.deepEqual(
+    lanes.map((each) => each.words),
+    ["cc1 f1.c", "cc1 f2.c"],
+  );
+  assert.equal(unwrapped("timeout 5 sh -c 'cc a.c'"), "cc a.c");
+  assert.equal(unwrapped("sh stop.sh"), "sh stop.sh");
+});
+
+test("messages of a log have kinds by their words", () => {
+  const kinds = ["nothing", "I/O error, dev sda", "warning: old", "Stopped target", "Started Login"];
+  assert.deepEqual(
+    kinds.map((text) => kindOf(text, 10)),
+    [-1, 10, 11, 12, 13],
+  );
 });
 
 test("a click finds the lane that lives at that moment", () => {

@@ -90,8 +90,8 @@ def read(file: Path) -> Baseline:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NoBaseline(
-            f"{file}: no such baseline. Create it from good captures: tracealyze baseline create CAPTURE… "
-            f"-o {suggested.quoted(str(file))}"
+            f"{file}: no such baseline. Create it from good captures: tracealyze check CAPTURE… --accept "
+            f"-b {suggested.quoted(str(file))}"
         ) from None
     except OSError as error:
         raise NoBaseline(f"{file}: cannot be read: {error.strerror or error}.") from error

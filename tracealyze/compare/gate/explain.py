@@ -176,7 +176,7 @@ def _command(name: Name, run: Run) -> str:
 
 def _words(name: Name) -> tuple[str, ...]:
     if name.family in ("processes", "execs", "threads"):
-        return ("tree",)
+        return ("timeline", "--tree")
     if name.family in ("wall.median", "exclusive"):
         return ("critical-path",)
     if name.family == "finding":

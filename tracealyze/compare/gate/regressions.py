@@ -424,7 +424,7 @@ def _line(number: int, run: Run, row: Grown, where: _Where, growth: Growth) -> e
 
 def _inspect(cause: Cause, lead: Judgement, run: Run) -> str:
     if cause == _STARTS:
-        return suggested.command("tree", files=[run.path], options=run.bounds)
+        return suggested.command("timeline", files=[run.path], options=("--tree", *run.bounds))
     if cause == _WAITS:
         options = ("--by", "program", "--by", "shape", "--sort", "total")
         return suggested.command("top-syscalls", files=[run.path], options=[*options, *run.bounds])

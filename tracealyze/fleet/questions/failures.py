@@ -1,4 +1,7 @@
-"""failures: captures that could not be read, or are no captures."""
+"""failures: captures that could not be read.
+
+Files in which no format was recognized are not captures, and counted apart.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
 from tracealyze.findings.compiled_rules import INCUBATOR
 from tracealyze.findings.rule_set import rules
-from tracealyze.render.addresses import SITE, rule_page
+from tracealyze.render.addresses import page, rule_page
 from tracealyze.render.gate.words import (
     DOUBTFUL,
     body,
@@ -47,7 +47,7 @@ def rendered(verdict: Verdict) -> str:
     driver = {
         "name": "tracealyze",
         "version": _engine.__version__,
-        "informationUri": SITE,
+        **({"informationUri": site} if (site := page("")) else {}),
         "rules": [_rule(each) for each in ids],
     }
     run = {
@@ -74,7 +74,7 @@ def _rule(identifier: str) -> dict[str, Any]:
     facts = {
         "id": identifier,
         "shortDescription": {"text": metric.sentence},
-        "helpUri": f"{SITE}gate.html",
+        **({"helpUri": gate} if (gate := page("gate.html")) else {}),
         "defaultConfiguration": {"level": "error"},
     }
     return facts | _of_finding(name.arguments[0]) if identifier != name.family else facts
@@ -89,8 +89,8 @@ def _of_finding(name: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"shortDescription": {"text": rule.title}}
     if finds := rule.explain.get("finds"):
         facts["fullDescription"] = {"text": finds}
-    page = rule_page(rule.name, rule.code)
-    return facts | {"helpUri": page} if page else facts
+    own_page = rule_page(rule.name, rule.code)
+    return facts | {"helpUri": own_page} if own_page else facts
 
 
 def _invocation(verdict: Verdict) -> dict[str, Any]:

@@ -167,9 +167,10 @@ def advice(verdict: Verdict) -> Iterator[str]:
     improved = verdict.of(Outcome.IMPROVED)
     captures = verdict.named or verdict.captures
     options = ("-b", verdict.baseline_file)
-    update = suggested.command("baseline", "update", files=captures, options=options)
     if improved:
+        # This refuses what got worse, which --accept would accept as well.
+        update = suggested.command("baseline", "update", files=captures, options=options)
         yield f"{units.counted(len(improved), 'metric')} improved by more than 20%; tighten the baseline: {update}"
     if verdict.of(Outcome.FAILED):
-        accept = suggested.command("baseline", "update", files=captures, options=(*options, "--accept-new"))
+        accept = suggested.command("check", files=captures, options=(*options, "--accept"))
         yield f"Intended? Accept it: {accept}"

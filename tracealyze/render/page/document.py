@@ -31,6 +31,8 @@ _MAX_BYTES = 1_950_000
 _MAX_SMALL_CALLS = 60_000
 _MAX_SMALL_BYTES = 295_000
 """Size of the page of a capture of up to so many calls: it can be attached to a ticket."""
+_MIN_DATA_BYTES = 100_000
+"""What the timeline has in any case: of very many processes, the tables alone fill a small page."""
 
 Analyzed = tuple["Trace", "Summary"]
 """A trace and its summary."""
@@ -69,7 +71,7 @@ def _budget(parts: Sequence[Part], body: str) -> int:
     """The bytes that are left for the data of all captures of a page."""
     is_small = sum(part.summary.totals["calls"] for part in parts) <= _MAX_SMALL_CALLS
     static_bytes = len(body.encode()) + len(bundle.script().encode()) + len(_style().encode())
-    return (_MAX_SMALL_BYTES if is_small else _MAX_BYTES) - static_bytes
+    return max((_MAX_SMALL_BYTES if is_small else _MAX_BYTES) - static_bytes, _MIN_DATA_BYTES)
 
 
 def _runs(runs: Sequence[Analyzed]) -> str:

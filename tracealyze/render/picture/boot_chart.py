@@ -14,7 +14,7 @@ from tracealyze.render.picture import axis
 from tracealyze.render.picture.labels import fitted
 from tracealyze.render.picture.lanes import MAX_LANES, Lane, Lanes, lanes
 from tracealyze.render.picture.looks import LOOKS, dark, hatched
-from tracealyze.render.picture.path_runs import Run, Stay, path_runs
+from tracealyze.render.picture.path_runs import NO_LANE, Run, Stay, path_runs
 from tracealyze.render.terminal import cells
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def boot_chart(
         f"{units.duration(trace.window.wall_ns, trace.tick_ns)}</text>\n",
         *_joins(path.runs),
         *_pieces([(run, _PATH) for run in path.runs], prefix),
-        *_pieces([(run, _y(run.lane)) for run in path.runs], prefix),
-        *(_label(stay, y) for stay in path.stays for y in (_PATH, _y(stay.lane))),
+        *_pieces([(run, _y(run.lane)) for run in path.runs if run.lane != NO_LANE], prefix),
+        *(_label(stay, y) for stay in path.stays for y in _places(stay)),
         *_marks(marks, found, wall_ns),
         "</svg>\n",
     ]
@@ -140,12 +140,17 @@ def _y(lane: int) -> int:
     return _TOP + lane * _ROW
 
 
+def _places(stay: Stay) -> list[int]:
+    """Where a stay is drawn: in the row of the path, and in its lane."""
+    return [_PATH] if stay.lane == NO_LANE else [_PATH, _y(stay.lane)]
+
+
 def _joins(runs: Sequence[Run]) -> Iterator[str]:
     """Thin lines where the critical path goes from one lane to another."""
     joins = "".join(
         f"M{_NAMES + after.begin} {_y(before.lane) + 8}V{_y(after.lane) + 8}"
         for before, after in pairwise(runs)
-        if before.lane != after.lane
+        if before.lane != after.lane and NO_LANE not in (before.lane, after.lane)
     )
     if joins:
         yield f'<path d="{joins}" stroke="currentColor" stroke-opacity=".35" fill="none"/>\n'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.base import units
 from tracealyze.base.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE
-from tracealyze.base.program_names import short
+from tracealyze.base.program_names import short, told_apart
 from tracealyze.model.time_names import name_of
 from tracealyze.render.processes import command_of
 
@@ -75,10 +75,12 @@ def _of_processes(found: dict[str, Any]) -> Lanes:
     listed = [_Process(row, *facts) for row, facts in zip(found["processes"], found["listed"], strict=True)]
     rows: list[Lane] = []
     lane_of_row: list[int] = []
-    for members in _repeated(listed):
+    repeated = list(_repeated(listed))
+    commands = told_apart([command_of(members[0].row) or "" for members in repeated])
+    for members, command in zip(repeated, commands, strict=True):
         lane_of_row += [len(rows)] * len(members)
         first = members[0]
-        name = f"{len(members)} × {_command(first.row)}" if len(members) > 1 else _name(first.row)
+        name = f"{len(members)} × {command}" if len(members) > 1 else _name(first.row, command)
         spans = sorted((each.start_ns, each.end_ns) for each in members)
         rows.append(Lane(name, spans, sum(each.exclusive_ns for each in members), first.depth))
     for program, number, exclusive_ns, spans in found["groups"]:
@@ -118,14 +120,8 @@ def _group_name(program: str | None, number: int) -> str:
     return f"{units.count(number)} × {name}" if number > 1 else name
 
 
-def _name(row: Row) -> str:
-    return " ".join(part for part in (str(row["pid"] or ""), _command(row) or "(program unknown)") if part)
-
-
-def _command(row: Row) -> str:
-    """The command line without the folders of its program: where rows are narrow, the last part is what matters."""
-    first, blank, rest = (command_of(row) or "").partition(" ")
-    return f"{short(first)}{blank}{rest}"
+def _name(row: Row, command: str) -> str:
+    return " ".join(part for part in (str(row["pid"] or ""), command or "(program unknown)") if part)
 
 
 def _of_stretches(trace: Trace, limit: int) -> Lanes:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tracealyze.trace.trace import Trace
 
 
+NO_LANE = -1
+"""The critical path is in many tasks, and in none of them for long."""
+
+
 @dataclass(frozen=True)
 class Run:
     """Columns in which one lane and class have most of the critical path."""
@@ -62,7 +66,9 @@ class PathRuns:
 
 def path_runs(trace: Trace, lane_of: LaneOf, step_ns: int, before: int = 0) -> PathRuns:
     """The critical path by columns of this length. The picture has `before` columns before the window."""
-    columns = {before + number: column for number, column in _columns(trace, lane_of, step_ns).items()}
+    found = _columns(trace, lane_of, step_ns)
+    found |= _filled(trace, step_ns, set(range(-(-trace.window.wall_ns // step_ns))) - set(found))
+    columns = {before + number: column for number, column in found.items()}
     runs = list(_runs(columns))
     return PathRuns(runs, list(_stays(columns, runs)))
 
@@ -97,6 +103,20 @@ def _stays(columns: dict[int, _Column], runs: Sequence[Run]) -> Iterator[Stay]:
         title = CLASSES.get(cls, cls)
         known_as, call = name if is_most else (title, "")
         yield Stay(lane, cls, of_lane[0].begin, of_lane[-1].end, known_as, call)
+
+
+def _filled(trace: Trace, step_ns: int, missing: set[int]) -> dict[int, _Column]:
+    """Columns in which all stretches are short. What they consist of is known, but no lane has much of it."""
+    columns: dict[int, _Column] = {}
+    if not missing or len(trace.windows) > 1:
+        return columns
+    for row in trace.path_intervals_of(step_ns):
+        if row["interval"] in missing:
+            column, cls = columns.setdefault(row["interval"], _Column()), known(row["class"])
+            column.classes[NO_LANE, cls] += row["exclusive_ns"]
+            name = (str(row["syscall"] or CLASSES.get(row["class"], row["class"])), str(row["syscall"] or ""))
+            column.names[NO_LANE, name] += row["exclusive_ns"]
+    return columns
 
 
 def _columns(trace: Trace, lane_of: LaneOf, step_ns: int) -> dict[int, _Column]:

@@ -947,6 +947,17 @@ impl PyTrace {
         Ok((calls.into(), path.into()))
     }
 
+    /// The critical path of the first window by intervals of a width; empty without a window.
+    fn path_intervals(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        width_ns: i64,
+    ) -> PyResult<PyTable> {
+        let path = detached(py, || self.0.path_intervals(&selection.0, width_ns)).raised()?;
+        Ok(path.into())
+    }
+
     fn summary_rows(&self) -> PyTable {
         let captures = || (0i64..).zip(&self.0.trace().captures);
         let rows: Vec<_> = captures()

@@ -169,6 +169,28 @@ impl Session {
         choice: &Criteria,
         width_ns: i64,
     ) -> Result<(Table, Table), TimeBoundError> {
+        let (grid, path) = self.gridded_path(choice, width_ns)?;
+        let calls = intervals::calls(&self.trace, &self.selection(choice)?, grid);
+        Ok((calls, path))
+    }
+
+    /// The critical path of the first window in intervals of a width.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn path_intervals(
+        &self,
+        choice: &Criteria,
+        width_ns: i64,
+    ) -> Result<Table, TimeBoundError> {
+        Ok(self.gridded_path(choice, width_ns)?.1)
+    }
+
+    fn gridded_path(
+        &self,
+        choice: &Criteria,
+        width_ns: i64,
+    ) -> Result<(Grid, Table), TimeBoundError> {
         let windows = self.windows(choice)?;
         let grid = windows
             .first()
@@ -179,8 +201,7 @@ impl Session {
         if let Some(window) = windows.first() {
             walk::walk(&self.trace, self.wakers(), window, &mut path);
         }
-        let calls = intervals::calls(&self.trace, &self.selection(choice)?, grid);
-        Ok((calls, path.table()))
+        Ok((grid, path.table()))
     }
 
     /// The data of drawn timelines, one per window, each in about so many bytes; see [`report::picture`].

@@ -288,6 +288,25 @@ fn a_picture_without_a_budget_still_adds_up() {
 }
 
 #[test]
+fn segments_are_merged_after_buckets_have_grown_beyond_the_window() {
+    // A picture of a storm of processes never ended: what came after the last growth stayed as it was.
+    let calls = ["read", "nanosleep", "mmap", "getpid"];
+    let whole = (0..400).fold(task(1).exec(0, 10, "/bin/a"), |known, at| {
+        known.call(calls[at as usize % 4], 20 * at + 12, 20 * at + 22)
+    });
+    let trace = build(vec![whole.exit(9_000)]);
+    let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
+    let segments = path(&trace, &wakers, &window);
+    let (rows, _) = reduced(&trace, &window, &segments, 1);
+    assert!(segments.len() > 400 && rows.len() <= Class::ALL.len());
+    let drawn = picture(&trace, &wakers, &window, 0).expect("a window");
+    assert_eq!(
+        decoded(&drawn, "path")["dur"].iter().sum::<i64>(),
+        window.wall_ns()
+    );
+}
+
+#[test]
 fn a_line_of_evidence_has_the_time_of_its_event() {
     let trace = build(vec![
         task(1).exec(0, 10, "/bin/a").call("read", 20, 60).exit(100),

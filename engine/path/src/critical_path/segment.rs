@@ -51,6 +51,14 @@ impl What {
     }
 }
 
+/// The class as people call it: time without calls is only known to be outside of them.
+pub fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::User => "outside syscalls",
+        class => class.name(),
+    }
+}
+
 /// What a stretch has to do with a poll loop, or with idle time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Tag {

@@ -6,7 +6,7 @@
 //! ```
 //! Each stretch is listed with its waiter, and with the evidence for it.
 
-use crate::critical_path::segment::{Segment, Tag, What, named};
+use crate::critical_path::segment::{Segment, Tag, What, class_name, named};
 use crate::critical_path::walk::{Waited, WalkListener};
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use parsers::syscalls::Class;
@@ -30,6 +30,7 @@ schema! {
         tid: Id "Thread id.",
         program: Text "Program at that moment.",
         class: Text "What the time was spent on.",
+        class_name: Words "The class in words: user is outside syscalls.",
         what: Text "call, gap, resume, spawn, silence, or poll-lag (from the awaited event of a poll loop to the check that noticed it).",
         tag: Text "polled (work that a process waited for by polling), poll-lag, or idle (a server waited for its clients).",
         syscall: Text "The system call.",
@@ -294,6 +295,10 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
             (
                 "class",
                 texts(segments().map(|segment| Some(segment.class.name()))),
+            ),
+            (
+                "class_name",
+                texts(segments().map(|segment| Some(class_name(segment.class)))),
             ),
             (
                 "what",

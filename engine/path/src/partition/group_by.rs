@@ -5,12 +5,14 @@
 //! by pid     pid 7 55, 3 targets, 3 pieces     | pid 8 10, 1 target, 1 piece
 //! ```
 
+use crate::critical_path::segment::class_name;
 use crate::partition::group_by::aggregate::{Aggregate, Aggregator};
 use crate::partition::group_by::ordering::{PieceNumbers, in_groups};
 use crate::partition::piece::Piece;
 use crate::partition::pieces::Pieces;
 use crate::partition::reaching;
 use crate::partition::scope::{GroupKey, GroupQuery, Scope, ScopeFilter, differs_within_bucket};
+use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -34,6 +36,7 @@ schema! {
         tid: Id "Thread id.",
         program: Text "Program at that moment.",
         class: Text "What the time was spent on: user, sleep, child, disk, network, ipc, poll, lock, …",
+        class_name: Words "The class in words: user is outside syscalls.",
         syscall: Text "The system call, if the time was spent in one.",
         op: Text "Sub-operation; for a log message, the subsystem.",
         target: Text "What the call worked on; for a log message, its text.",
@@ -305,11 +308,7 @@ fn table(
             }),
         )
     };
-    let class = |group: &Aggregate| {
-        group
-            .shares(GroupKey::Class)
-            .then(|| first(group).class.name())
-    };
+    let class = |group: &Aggregate| group.shares(GroupKey::Class).then(|| first(group).class);
     let capture = |group: &Aggregate| {
         if group.shares(GroupKey::Capture) {
             i64::from(capture_of(group))
@@ -323,14 +322,19 @@ fn table(
             .then(|| first(group).tag.name())
             .flatten()
     };
-    let makers: [(&str, &dyn Fn() -> Values); 13] = [
+    let makers: [(&str, &dyn Fn() -> Values); 14] = [
         ("capture", &|| some_ints(groups.iter().map(capture))),
         ("pid", &|| id(GroupKey::Pid, |task| task.pid)),
         ("tid", &|| id(GroupKey::Tid, |task| task.tid)),
         ("program", &|| {
             text(GroupKey::Program, |_, piece| piece.program)
         }),
-        ("class", &|| texts(groups.iter().map(class))),
+        ("class", &|| {
+            texts(groups.iter().map(|group| class(group).map(Class::name)))
+        }),
+        ("class_name", &|| {
+            texts(groups.iter().map(|group| class(group).map(class_name)))
+        }),
         ("syscall", &|| {
             text(GroupKey::Syscall, |trace, piece| piece.name(trace).0)
         }),

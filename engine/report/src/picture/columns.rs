@@ -16,9 +16,14 @@ use parsers::{NO_ID, Text};
 use path::critical_path::segment::named;
 use path::waits::edge::Confidence;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 use trace::store::event::NONE;
+use trace::store::events::EventTable;
 use trace::store::index::{ShapeId, TaskId};
 use trace::store::tasks::Task;
+
+/// Locks that have their own names in a picture, which draws fewer.
+const MAX_LOCKS: usize = 16;
 
 /// A section before compression.
 pub struct Columns {
@@ -226,8 +231,14 @@ impl ColumnContext<'_, '_> {
     /// The longest calls.
     pub fn intervals(&mut self, intervals: &[Interval]) -> Columns {
         let events = &self.source.trace.events;
-        let shapes = intervals.iter().map(|each| events.shape_number(each.row));
-        let calls: Vec<_> = shapes.map(|shape| self.call(shape, false)).collect();
+        let locks = locks(events, intervals);
+        let mut calls = Vec::with_capacity(intervals.len());
+        for each in intervals {
+            let (call, target) = self.call(events.shape_number(each.row), false);
+            let lock = events.target(each.row);
+            let is_lock = each.class == Class::Lock && locks.contains(&lock);
+            calls.push((call, if is_lock { self.text(lock) } else { target }));
+        }
         let mut last = (NONE, 0);
         let gaps = intervals.iter().map(|each| {
             let from_ns = if last.0 == each.lane {
@@ -352,6 +363,19 @@ pub fn class_sums(name: &'static str, sums: &[ClassSums]) -> Columns {
     all.fold(Columns::new(name, sums.len()), |columns, (at, class)| {
         columns.with(class.name(), column(at))
     })
+}
+
+/// The locks with most time in calls, by their own names: shapes have no addresses.
+fn locks(events: &EventTable, intervals: &[Interval]) -> FxHashSet<Text> {
+    let mut sums: FxHashMap<Text, i64> = FxHashMap::default();
+    for each in intervals.iter().filter(|each| each.class == Class::Lock) {
+        *sums.entry(events.target(each.row)).or_default() += each.end_ns - each.start_ns;
+    }
+    sums.remove(&Text::NONE);
+    let mut ordered: Vec<_> = sums.into_iter().collect();
+    ordered.sort_unstable_by_key(|&(lock, ns)| (Reverse(ns), lock));
+    let kept = ordered.into_iter().take(MAX_LOCKS);
+    kept.map(|(lock, _)| lock).collect()
 }
 
 /// Bit 0: it is known what ended it; bits 1 and 2: its tag; bit 3: of several tasks.

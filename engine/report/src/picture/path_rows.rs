@@ -174,8 +174,12 @@ impl<'trace> PathRows<'trace> {
     /// Merge until there are at most `max_rows`.
     pub fn reduce(&mut self, max_rows: usize) {
         let wall_ns = self.window.1.saturating_sub(self.window.0).max(1);
-        while self.rows.len() > max_rows.max(1) && self.bucket_ns < 4 * wall_ns {
+        while self.rows.len() > max_rows.max(1) {
             if self.bucket_ns == 0 || self.merged == self.rows.len() {
+                // Rows that came since may still be merged, even if buckets do not grow.
+                if self.bucket_ns >= 4 * wall_ns {
+                    break;
+                }
                 self.coarsen(wall_ns, max_rows);
             }
             self.merge();
