@@ -120,7 +120,8 @@ def incidents() -> dict[str, Incident]:
 
 def _kept() -> Iterator[Incident]:
     for case in CASES:
-        if case.capture.is_relative_to(KEPT):
+        # Scheduler events are not text, so that they cannot be shown in another form.
+        if case.capture.is_relative_to(KEPT) and not case.sched:
             text = lzma.decompress(case.capture.read_bytes()).decode(errors="surrogateescape")
             yield Incident(f"kept/{case.name}", text, is_kept_rule=True)
 
@@ -139,7 +140,7 @@ def _outcomes() -> Iterator[Incident]:
 def _examples() -> Iterator[Incident]:
     for rule in parsed_rules(PACKAGED):
         for number, example in enumerate(rule.examples, 1):
-            if example.trace:
+            if example.trace and not example.sched:
                 yield Incident(f"example/{rule.name}/{number}", example.text)
 
 

@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +53,27 @@ def capture_as(program: Sequence[str], folder: Path, *options: str) -> Path:
     log = folder / "own.strace"
     run(["strace", *options, "-o", str(log), *program], folder)
     return log
+
+
+def record_with_sched(program: Sequence[str], folder: Path) -> Path:
+    """Record a program with scheduler events of the kernel."""
+    capture = folder / "own.strace.zst"
+    record = [sys.executable, "-m", "tracealyze", "record", "--sched", "-q", "-o", str(capture)]
+    run([*record, "--", *program], folder)
+    return capture
+
+
+@contextmanager
+def running(program: Sequence[str] | None) -> Iterator[None]:
+    """A program that runs meanwhile, if there is one."""
+    if program is None:
+        yield
+        return
+    with subprocess.Popen(program) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def capture_stderr(program: Sequence[str], folder: Path, *options: str) -> Path:

@@ -8,6 +8,8 @@ They are data: `kept_rules/RULE/cases.toml`, with a capture of each program next
     program = "its text"
     options = ["-f", "-ttt", "-T", "-y"]   strace's options; these are the default. `-e inject=fsync:delay_enter=20000`
                                            makes calls slow on any machine
+    sched = true                           captured with scheduler events, by `tracealyze record --sched`
+    beside = "its text"                    a second program, which runs meanwhile and is not traced
     edit = "truncate -s -9 own.strace"     a change to the capture, in sh
     needs = ["gcc"]                        programs without which the case cannot be captured
     sample = "ssh-login/ssh-login.truss"   instead of a program: a capture in samples/
@@ -61,6 +63,8 @@ class Case:
     sample: str = ""
     language: str = "python"
     options: tuple[str, ...] = ("-f", "-ttt", "-T", "-y")
+    sched: bool = False
+    beside: str = ""
     edit: str = ""
     needs: tuple[str, ...] = ()
     finds: frozenset[str] = frozenset()
@@ -76,12 +80,12 @@ class Case:
     @property
     def capture(self) -> Path:
         """The capture in the repository."""
-        return SAMPLES / self.sample if self.sample else KEPT / f"{self.name}.strace.xz"
+        return SAMPLES / self.sample if self.sample else KEPT / f"{self.name}.strace.{'zst' if self.sched else 'xz'}"
 
     @property
     def digest(self) -> str:
         """It differs if the program or the way to capture it has changed."""
-        made_by = repr((self.language, self.program, self.options, self.edit))
+        made_by = repr((self.language, self.program, self.options, self.edit, *filter(None, [self.beside])))
         return hashlib.sha256(made_by.encode()).hexdigest()[:6]
 
     def missing(self) -> list[str]:
@@ -90,13 +94,19 @@ class Case:
 
     def capture_here(self, folder: Path, python: str = sys.executable) -> Path:
         """Capture the program on this machine, in a Python without site packages."""
-        text = textwrap.dedent(self.program)
-        command = [python, "-I", "-S", "-c", text] if self.language == "python" else ["/bin/sh", "-c", text]
+        command, beside = self._command(self.program, python), self._command(self.beside, python)
         folder.mkdir(exist_ok=True)
-        capture = oracle.capture_as(command, folder, *self.options)
+        with oracle.running(beside if self.beside else None):
+            if self.sched:
+                return oracle.record_with_sched(command, folder)
+            capture = oracle.capture_as(command, folder, *self.options)
         if self.edit:
             oracle.run(["sh", "-c", self.edit], folder)
         return capture
+
+    def _command(self, program: str, python: str) -> list[str]:
+        text = textwrap.dedent(program)
+        return [python, "-I", "-S", "-c", text] if self.language == "python" else ["/bin/sh", "-c", text]
 
     def is_found(self, trace: Trace) -> bool:
         """Whether the rules that must match do."""
@@ -137,6 +147,11 @@ CASES = [
 CAPTURED = [case for case in CASES if case.program]
 
 
+def kept_captures() -> set[Path]:
+    """All captures that are kept."""
+    return {file for ending in ("xz", "zst") for file in KEPT.glob(f"*/*.{ending}")}
+
+
 def digests() -> dict[str, str]:
     """The digest of the program that each capture was made from."""
     lines = PROGRAMS.read_text(encoding="utf-8").splitlines()
@@ -157,13 +172,14 @@ def _capture(case: Case) -> None:
         (prefix.parent, b"/usr"),
         (home, b"/home/user"),
     ):
-        text = text.replace(os.fsencode(real), shown)
-    case.capture.write_bytes(lzma.compress(text, preset=9))
+        text = text if case.sched else text.replace(os.fsencode(real), shown)
+    # Frames of zstd have checksums, and their facts no names of folders.
+    case.capture.write_bytes(text if case.sched else lzma.compress(text, preset=9))
 
 
 def main() -> None:
     made = digests()
-    for file in set(KEPT.glob("*/*.xz")) - {case.capture for case in CAPTURED}:
+    for file in kept_captures() - {case.capture for case in CAPTURED}:
         file.unlink()
     for case in CAPTURED:
         if not case.capture.exists() or made.get(case.name) != case.digest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rule_cases import CAPTURED, CASES, KEPT, Case, digests, findings_text
+from rule_cases import CAPTURED, CASES, Case, digests, findings_text, kept_captures
 
 import tracealyze
 from tracealyze.findings.compiled_rules import INCUBATOR
@@ -25,7 +25,7 @@ def test_rules_find_faults_and_spare_look_alikes(case: Case) -> None:
 def test_captures_are_of_the_programs_as_they_are() -> None:
     """`python tests/rule_cases.py` captures programs that are new or have changed."""
     assert digests() == {case.name: case.digest for case in CAPTURED}
-    assert set(KEPT.glob("*/*.xz")) == {case.capture for case in CAPTURED}
+    assert kept_captures() == {case.capture for case in CAPTURED}
 
 
 def test_cases_name_rules_that_exist() -> None:

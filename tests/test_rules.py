@@ -84,7 +84,11 @@ def test_rule_examples_give_their_findings(rule: Rule, example: Example, tmp_pat
     else:
         captures = [tmp_path / "example"]
         captures[0].write_text(example.text, encoding="utf-8")
-    found = tracealyze.read(captures[0], input_format=example.format).with_rules(ALL).findings
+    sched = []
+    if example.sched:
+        sched = [str(tmp_path / "sched.txt")]
+        Path(sched[0]).write_text(example.sched.lstrip("\n"), encoding="utf-8")
+    found = tracealyze.read(captures[0], input_format=example.format, sched=sched).with_rules(ALL).findings
     names = [name for finding in found for name in (finding.name, *finding.also)]
     assert names.count(rule.name) == example.findings
 

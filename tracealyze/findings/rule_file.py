@@ -90,7 +90,7 @@ PLACEHOLDERS = {
 _OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_line", "targets", "processes", "pieces")
 _COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
-_EXAMPLE = ("name", "findings", "format", "trace", "sample", "n_from", "iterations", "step")
+_EXAMPLE = ("name", "findings", "format", "trace", "sched", "sample", "n_from", "iterations", "step")
 _WORDS = {
     "severity": ("error", "warning", "info"),
     "confidence": ("measured", "inferred"),

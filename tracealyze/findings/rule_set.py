@@ -48,6 +48,8 @@ class Example:
     findings: int
     format: str | None = None
     trace: str | None = None
+    sched: str | None = None
+    """Scheduler events beside the trace, as `perf script` prints them."""
     sample: str | None = None
     n_from: str | None = None
     """For a sample with captures of several sizes: a pattern for the size in their names."""

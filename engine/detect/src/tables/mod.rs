@@ -35,6 +35,7 @@ tables! {
     connects,
     copies,
     cpu,
+    cpu_waits,
     endings,
     entropy_waits,
     error_counts,

@@ -82,8 +82,8 @@ pub struct Stretch<'all> {
 impl Stretch<'_> {
     /// The process, in words; nothing for a log.
     pub fn who(&self, owner: Option<&Owner>) -> String {
-        let pid = self.pid.map_or_else(String::new, |pid| format!(" {pid}"));
-        owner.map_or_else(String::new, |owner| format!("{}{pid}", owner.name))
+        let known = owner.zip(self.pid);
+        known.map_or_else(String::new, |(owner, pid)| format!("{} {pid}", owner.name))
     }
 
     /// The process, and what it did.

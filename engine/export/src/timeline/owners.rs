@@ -115,7 +115,7 @@ impl Numbering {
         let name = program
             .map(last_part)
             .filter(|name| !name.is_empty())
-            .map_or_else(|| format!("pid {pid}"), str::to_owned);
+            .map_or_else(|| unnamed(int("pid")), str::to_owned);
         let argv = command(columns.text("argv", row), program);
         Owner {
             task,
@@ -129,6 +129,11 @@ impl Numbering {
             name,
         }
     }
+}
+
+/// A log has no processes, and some captures print no ids.
+fn unnamed(pid: Option<i64>) -> String {
+    pid.map_or_else(|| "the capture".to_owned(), |pid| format!("pid {pid}"))
 }
 
 fn last_part(program: &str) -> &str {
