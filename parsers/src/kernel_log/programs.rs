@@ -284,7 +284,7 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
             text.get(memmem::find(text, key)? + key.len()..)?,
         ))
     };
-    let time = |value: &[u8]| match value.strip_prefix(b"\"") {
+    let time = |value: &[u8]| match without_type(value).strip_prefix(b"\"") {
         Some(inside) => moment(inside).map(|(ns, count, _)| (ns, count)),
         None => date::since_1970(value).map(|(ns, count, _)| (ns, count)),
     };
@@ -296,6 +296,13 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
         .unwrap_or(text);
     let message = message.strip_suffix(b"\\n").unwrap_or(message);
     Some(of_record(text, message, taken))
+}
+
+/// The value behind its type, which MongoDB has as a key: `{"$date":"2021-01-30T19:24:17.829+00:00"}`.
+fn without_type(value: &[u8]) -> &[u8] {
+    value
+        .strip_prefix(b"{\"$date\":")
+        .map_or(value, scan::skip_blanks)
 }
 
 /// A date with a time, or a number since 1970.

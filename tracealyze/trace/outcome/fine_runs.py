@@ -12,8 +12,8 @@ from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import hangs, known
 from tracealyze.trace.outcome.failed_runs import ends_on_request
-from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, step, unexplained
-from tracealyze.trace.outcome.messages import last_message
+from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, states, step, unexplained
+from tracealyze.trace.outcome.messages import around, last_message
 from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tracealyze.trace.outcome.processes import EndedProcess
 
 _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
+_NAMED = ("client", "event", "message", "input", "child")
+"""Kinds of waits whose calls name what they wait for."""
 _MAX_CHILDREN = 2
 _MAX_USUAL = 2
 _MAX_STEPS = 3
@@ -79,6 +81,8 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return _told(trace, asked, name)
     if outcome := _awaits_child(trace, process, processes) or _resumed(trace, process, name):
         return outcome
+    if outcome := _standing(trace, processes):
+        return outcome
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
         does = "sleeps" if row["kind"] == "time" else "waits for work"
@@ -94,14 +98,37 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         )
     if row := _lock(processes):
         return _locked(process, name, row)
-    words = _last_words(process)
+    words = _last_words(process) or _said_around(process)
+    writer = _stuck_writer(processes)
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
-        (*(words or _last_failure(process)), *_last_steps(process)),
+        (*writer, *(words or _last_failure(process)), *_last_steps(process)),
         unseen="how it goes on",
-        remark=Quoting(" ".join(words)),
+        remark=writer[0] if writer else Quoting(" ".join(words)),
         next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def _standing(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That no thread returns from the call that it was in when the tracer came, and that it is not known what all wait for.
+
+    None if a call returned, or if the calls name what they wait for."""
+    rows = [row for process in processes for row in process.last_calls]
+    resumed = [row for row in rows if row["syscall"] == "restart_syscall"]
+    is_named = any(row["kind"] in _NAMED and row not in resumed for row in rows)
+    if len(rows) < 2 or len(rows) != trace.totals["calls"] or is_named or not resumed:
+        return None
+    names = sorted({row["syscall"] for row in rows})
+    calls = ", ".join(f"{sum(row['syscall'] == name for row in rows)} in {name}" for name in names)
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"none of the {len(rows)} threads that the capture shows returns from its call",
+        (shown(f"They are {calls}: idle, or hung."),),
+        tuple(row["last_line"] for row in rows[:2]),
+        unseen="for how long, and what each of them waits for",
+        next=hangs.command(processes[0].pid),
+        inert=f"{len(rows)} threads do not return",
     )
 
 
@@ -183,13 +210,20 @@ def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[Ended
     has_times = bool(trace.window.wall_ns) or trace.captures[0].has.get("durations")
     return Outcome(
         Verdict.FINE,
-        f"{name} exited with status {code}{reason}",
+        f"{name} exited with status {code}{reason}{_after_signal(process)}",
         tuple(details),
         (process.ending["last_line"],),
         unseen="" if has_times else "whether it was slow",
         next="" if has_times else _again(trace, process),
         inert=f"exited with status {code}",
     )
+
+
+def _after_signal(process: EndedProcess) -> str:
+    """The signal that asked a process to end, which then exits by itself; empty if none did."""
+    signal = process.ending["told_by"] or ""
+    meaning = known.signals().get(signal)
+    return shown(f", after {signal}{f' ({meaning.text})' if meaning and meaning.text else ''}") if signal else ""
 
 
 def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
@@ -296,6 +330,30 @@ def _last_words(process: EndedProcess) -> list[str]:
         return []
     row = unexplained(process)
     return [Quoting(f"Last message: {message.quoted()}."), *([f"Last failure: {sentence(row)}"] if row else [])]
+
+
+def _said_around(process: EndedProcess) -> list[str]:
+    """What the text around the capture says of a failure: how a shell reports the end, or the error that failed last."""
+    row = unexplained(process)
+    for message in reversed(list(around(process))):
+        if message.is_certain or (row and states(message, row)):
+            said = Quoting(f"The text around the capture says: {message.quoted()}.")
+            return [said, *([f"Last failure: {sentence(row)}"] if row else [])]
+    return []
+
+
+def _stuck_writer(processes: Sequence[EndedProcess]) -> list[str]:
+    """A write that began before the capture and never returns, while other threads go on."""
+    for process in processes:
+        for row in process.last_calls:
+            goes_on = any(each["before"] for each in process.last_calls)
+            if row["kind"] == "reader" and not row["before"] and row["rows_after"] and goes_on:
+                on = f" on {row['target']}" if row["target"] else f" on descriptor {row['fd']}"
+                thread = f", thread {row['tid']}," if row["tid"] not in (None, process.pid) else ""
+                does = f"{process.name(processes)}{thread} does not return from {row['syscall']}{on}"
+                text = f"{does} (line {row['last_line']}): its reader is slow, or has stopped."
+                return [shown(f"T{text[1:]}" if text.startswith("the ") else text)]
+    return []
 
 
 def _last_failure(process: EndedProcess) -> list[str]:

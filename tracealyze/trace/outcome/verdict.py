@@ -24,6 +24,7 @@ from tracealyze.findings.bounds import has_upper_bounds
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns
 from tracealyze.model.time_names import name_of
+from tracealyze.model.trace_tables import errors_of
 from tracealyze.trace.outcome import known
 
 if TYPE_CHECKING:
@@ -212,12 +213,18 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
         all_calls = f"All {units.count(calls)} calls are {shown(largest['syscall'])} in {program}."
         return Sentence(all_calls if calls > 1 else "")
     if largest["calls"] <= _MAJORITY * calls:
-        return Sentence(f"{_of_kinds(trace, calls)}; no loop and no failing call stands out.")
+        return Sentence(f"{_of_kinds(trace, calls)}; {_nothing(trace)} stands out.")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     others = sorted({shown(row["syscall"]) for row in rows} - {shown(largest["syscall"])})
     rest = f", the others {_listed(others)}" if 0 < len(others) <= _MAX_KINDS else ""
     most = f"{number} are {shown(largest['syscall'])} in {program}{rest}"
-    return Sentence(f"{most}; no loop and no failing call stands out.")
+    return Sentence(f"{most}; {_nothing(trace)} stands out.")
+
+
+def _nothing(trace: TraceTables) -> str:
+    """What was looked for without success. A failure that healthy programs do not have is told elsewhere."""
+    rows = ({"syscall": syscall, "errno": errno, "target": ""} for syscall, errno, _ in errors_of(trace))
+    return "no loop and no failing call" if all(map(known.is_usual, rows)) else "no loop"
 
 
 def _of_kinds(trace: TraceTables, calls: int) -> str:

@@ -38,7 +38,7 @@ table! {
         idle: Count "Calls of one turn that sleep, or wait until their limits.",
         quick: Count "Calls of one turn that only read a clock or an id, or yield.",
         ready: Count "Waits of one turn that report something; not those that were asked not to wait.",
-        registers: Count "Calls of one turn that only change which events it waits for, or ask how much there is to read.",
+        registers: Count "Calls of one turn that only change which events it waits for, or ask how much there is to read, or whether a process exists.",
         counters: Count "Calls of one turn that read or write only the counter of a timer or an event.",
         past: Count "Waits and timers of one turn that are set to a moment which has passed.",
         bytes: MaybeBytes "Bytes that one turn moves, without those counters.",
@@ -266,9 +266,11 @@ fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
     wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) > 0 && !only_looks(context, row)
 }
 
-/// Whether a call takes nothing of what is ready: it changes what is awaited, or asks how much there is.
+/// Whether a call takes nothing of what is ready: it changes what is awaited, asks how much there is, or asks whether a process
+/// exists.
 fn registers(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
-    events.action(row) == Action::RegistersPoll
-        || events.texts.bytes(events.shape(row).op) == b"FIONREAD"
+    let op = events.texts.bytes(events.shape(row).op);
+    let asks_for_process = events.action(row) == Action::Signals && op == b"0";
+    events.action(row) == Action::RegistersPoll || asks_for_process || op == b"FIONREAD"
 }
