@@ -190,8 +190,8 @@ def _stop_of(trace: TraceTables, process: EndedProcess) -> Row | None:
 
 
 def _waits(process: EndedProcess, after_line: int) -> Iterator[str]:
-    # A copied text may end in the message that the program prints, or in a call that waits for nothing. Other threads may
-    # have waited before the failure.
+    # A copied text may end in the message that the program prints, or in a call that waits for nothing. Other threads
+    # may have waited before the failure.
     waits = [row for row in process.last_calls if row["kind"] not in ("reader", "kernel")]
     for row in [each for each in waits if each["last_line"] > after_line][:1]:
         limit = f" of {units.duration(row['requested_ns'])}" if (row["requested_ns"] or 0) > 0 else ""

@@ -81,7 +81,9 @@ def stated_failure(process: EndedProcess) -> Message | None:
     last = last_message(process)
     for message in filter(None, (last, *around(process))):
         is_near = process.ending["last_line"] - message.line <= _LAST_LINES
-        rows = [row for row in _near_end(process) if row["last_line"] < message.line and row["calls_after"] <= _LAST_CALLS]
+        rows = [
+            row for row in _near_end(process) if row["last_line"] < message.line and row["calls_after"] <= _LAST_CALLS
+        ]
         if message.is_failure and is_near and any(states(message, row) and _is_about(message, row) for row in rows):
             return message
     return None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
 _NAMED = ("client", "event", "message", "input", "child")
 """Kinds of waits whose calls name what they wait for."""
+_MIN_RESTING = 3
 _MAX_CHILDREN = 2
 _MAX_USUAL = 2
 _MAX_STEPS = 3
@@ -99,19 +100,19 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     if row := _lock(processes):
         return _locked(process, name, row)
     words = _last_words(process) or _said_around(process)
-    writer = _stuck_writer(processes)
+    first = _stuck_writer(processes) or _only_ends(trace)
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {name} does",
-        (*writer, *(words or _last_failure(process)), *_last_steps(process)),
+        (*first, *(words or _last_failure(process)), *_resting_threads(process), *_last_steps(process)),
         unseen="how it goes on",
-        remark=writer[0] if writer else Quoting(" ".join(words)),
+        remark=first[0] if first else Quoting(" ".join(words)),
         next=whole_command(trace.captures[0].format, attaches=True),
     )
 
 
 def _standing(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
-    """That no thread returns from the call that it was in when the tracer came, and that it is not known what all wait for.
+    """That no thread returns from the call in which the tracer found it, and that it is not known what all wait for.
 
     None if a call returned, or if the calls name what they wait for."""
     rows = [row for process in processes for row in process.last_calls]
@@ -333,7 +334,7 @@ def _last_words(process: EndedProcess) -> list[str]:
 
 
 def _said_around(process: EndedProcess) -> list[str]:
-    """What the text around the capture says of a failure: how a shell reports the end, or the error that failed last."""
+    """What the text around the capture says of a failure: how a shell reports the end, or the last error."""
     row = unexplained(process)
     for message in reversed(list(around(process))):
         if message.is_certain or (row and states(message, row)):
@@ -354,6 +355,25 @@ def _stuck_writer(processes: Sequence[EndedProcess]) -> list[str]:
                 text = f"{does} (line {row['last_line']}): its reader is slow, or has stopped."
                 return [shown(f"T{text[1:]}" if text.startswith("the ") else text)]
     return []
+
+
+def _only_ends(trace: TraceTables) -> list[str]:
+    """That the lines are second halves only, as if somebody had picked the long ones."""
+    ends = trace.accounting.get("call_end", 0)
+    others = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start"))
+    if not ends or others:
+        return []
+    return [f"The {units.count(ends)} lines are second halves of calls: what they waited on stood in the first ones."]
+
+
+def _resting_threads(process: EndedProcess) -> list[str]:
+    """The threads that are in the same wait for another thread when the capture ends, as idle ones of a pool are."""
+    waits = [row["syscall"] for row in process.last_calls if row["kind"] == "thread" and row["requested_ns"] is None]
+    name = max(waits, key=waits.count, default="")
+    resting = waits.count(name)
+    if resting < _MIN_RESTING:
+        return []
+    return [shown(f"{resting} of {process.ending['threads']} threads wait in {name} when it ends: idle, or blocked.")]
 
 
 def _last_failure(process: EndedProcess) -> list[str]:

@@ -166,7 +166,7 @@ def _all_wait_for_threads(trace: TraceTables, processes: Sequence[EndedProcess])
 
 
 def _child_stands(processes: Sequence[EndedProcess]) -> Outcome | None:
-    """That a process waits for a child, most threads of which wait for other ones, and none returns; None without one."""
+    """That a process waits for a child, most threads of which wait for others, and none returns; None if none does."""
     children = {str(each.pid): each for each in processes if each.pid is not None}
     for process in processes:
         awaited = next((row for row in process.last_calls if row["kind"] == "child"), None)
@@ -179,7 +179,9 @@ def _child_stands(processes: Sequence[EndedProcess]) -> Outcome | None:
             shown_child = child.name(processes)
             return Outcome(
                 Verdict.HUNG,
-                shown(f"{process.name(processes)} waits for {shown_child}, {len(waits)} threads of which wait for others"),
+                shown(
+                    f"{process.name(processes)} waits for {shown_child}, {len(waits)} threads of which wait for others"
+                ),
                 (shown(f"{_listed(waits)}, …. None of its threads returns from its call in this capture."),),
                 (awaited["last_line"], *(row["last_line"] for row in waits[:_MAX_LISTED])),
                 unseen="for how long",

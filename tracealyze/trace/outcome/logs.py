@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _MAX_CHARACTERS = 110
 _SERIOUS = (Verdict.CRASHED, Verdict.HUNG)
 _FRAME = re.compile(
-    r"^\s*(\[<[^>]*>\]\s*)?(?P<unsure>\?\s+)?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?P<module> \[[\w-]+\])?"
+    r"^\s*(\[<[^>]*>\]\s*)?(?P<unsure>\?\s+)?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+"
+    r"(?P<module> \[[\w-]+\])?"
 )
 _MAX_FRAMES = 40
 """Frames of a call trace that are looked at."""

@@ -24,7 +24,6 @@ from tracealyze.findings.bounds import has_upper_bounds
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns
 from tracealyze.model.time_names import name_of
-from tracealyze.model.trace_tables import errors_of
 from tracealyze.trace.outcome import known
 
 if TYPE_CHECKING:
@@ -223,8 +222,8 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
 
 def _nothing(trace: TraceTables) -> str:
     """What was looked for without success. A failure that healthy programs do not have is told elsewhere."""
-    rows = ({"syscall": syscall, "errno": errno, "target": ""} for syscall, errno, _ in errors_of(trace))
-    return "no loop and no failing call" if all(map(known.is_usual, rows)) else "no loop"
+    fails = any(not row["recovered"] and not known.is_usual(row) for row in trace.table("last_failures"))
+    return "no loop" if fails else "no loop and no failing call"
 
 
 def _of_kinds(trace: TraceTables, calls: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracealyze.base.heuristics import MIN_CYCLE_SHARE, MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures, that_mean
@@ -23,8 +24,6 @@ from tracealyze.trace.outcome import (
 )
 from tracealyze.trace.outcome.outcome import Outcome, Verdict
 from tracealyze.trace.outcome.processes import ended_processes
-
-from tracealyze.base.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
