@@ -68,7 +68,7 @@ impl Format for KernelLog {
             .filter(|line| blank(line).is_none() && !is_elision(line))
         {
             // A statement of several lines, or the stack of an exception, belongs to the message above it.
-            if sure > 0 && line.starts_with(b"\t") {
+            if stamped > 0 && line.starts_with(b"\t") {
                 continue;
             }
             lines += 1;

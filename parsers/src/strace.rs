@@ -405,7 +405,11 @@ fn begun(
 /// Whether a call without a result shows what it read, which strace prints when the call returns: somebody cut the line.
 fn has_returned(call: Option<&'static Syscall>, args: &ArgumentList<'_>) -> bool {
     let reads = call.is_some_and(|call| call.action.wait() == Some(Wait::Read));
-    reads && args.list().get(1).is_some_and(|text| text.starts_with(b"\""))
+    reads
+        && args
+            .list()
+            .get(1)
+            .is_some_and(|text| text.starts_with(b"\""))
 }
 
 /// A second half.

@@ -171,7 +171,13 @@ fn labelled(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
     if let Some(bar) = memmem::find(text.get(..MAX_NAME_BYTES).unwrap_or(text), b"| ") {
         let name = scan::trim_end(&text[..bar]);
         let is_name = !name.is_empty() && name.len() < bar && !name.contains(&b' ');
-        return bare(&text[bar + 2..], order).filter(|_| is_name);
+        let said = scan::skip_blanks(&text[bar + 2..]);
+        let prefix = if said.starts_with(b"{") {
+            json(said)
+        } else {
+            bare(said, order)
+        };
+        return prefix.filter(|_| is_name);
     }
     let label = match text.strip_prefix(b"[") {
         Some(inside) => memchr(b']', inside)? + 2,

@@ -25,6 +25,7 @@ _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "chi
 _NAMED = ("client", "event", "message", "input", "child")
 """Kinds of waits whose calls name what they wait for."""
 _MIN_RESTING = 3
+_MIN_ONLY_ENDS = 2
 _MAX_CHILDREN = 2
 _MAX_USUAL = 2
 _MAX_STEPS = 3
@@ -361,7 +362,7 @@ def _only_ends(trace: TraceTables) -> list[str]:
     """That the lines are second halves only, as if somebody had picked the long ones."""
     ends = trace.accounting.get("call_end", 0)
     others = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start"))
-    if not ends or others:
+    if ends < _MIN_ONLY_ENDS or others:
         return []
     return [f"The {units.count(ends)} lines are second halves of calls: what they waited on stood in the first ones."]
 

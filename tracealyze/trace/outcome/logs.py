@@ -30,6 +30,8 @@ _FRAME = re.compile(
     r"^\s*(\[<[^>]*>\]\s*)?(?P<unsure>\?\s+)?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+"
     r"(?P<module> \[[\w-]+\])?"
 )
+_MIN_STATED = 3
+"""Messages of one form that state durations, before they are worth a sentence."""
 _MAX_FRAMES = 40
 """Frames of a call trace that are looked at."""
 _NAMES = {Verdict.CRASHED: "a crash", Verdict.HUNG: "a hang", Verdict.FAILED: "a failure"}
@@ -179,7 +181,7 @@ def remark(trace: TraceTables) -> str:
     rows = _messages(trace)
     found = _most_serious(rows)
     if found is None:
-        return ""
+        return _stated(trace)
     known, row = found
     if known.verdict is None:
         # An error that comes again and again says more than the first one.
@@ -192,6 +194,16 @@ def remark(trace: TraceTables) -> str:
     later = units.counted(_lines(trace) - _last_serious(rows), "more line")
     after = f", and goes on for {later}" if is_survived else ""
     return Quoting(f"The log reports {name}{_quoted(row)}{times}{after}.")
+
+
+def _stated(trace: TraceTables) -> str:
+    """The longest time that messages of one form state again and again, as a sentence; empty if none do."""
+    rows = [row for row in trace.table("stated_durations") if row["kind"] in ("took", "at least")]
+    longest = max(rows, key=lambda row: row["max_ns"], default=None)
+    if longest is None or longest["calls"] < _MIN_STATED:
+        return ""
+    quoted = _quoted({"message": longest["target"], "first_line": longest["first_line"]})
+    return Quoting(f"Several messages state a time, up to {shown(longest['stated'])}: {quoted}.")
 
 
 def _messages(trace: TraceTables) -> list[Row]:
