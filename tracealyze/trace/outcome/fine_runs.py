@@ -12,7 +12,8 @@ from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import hangs, known
 from tracealyze.trace.outcome.failed_runs import ends_on_request
-from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, states, step, unexplained
+from tracealyze.trace.outcome.failures import as_usual, called, nearest_refusal, sentence, states, step, unexplained
+from tracealyze.trace.outcome.interrupted import broken_off
 from tracealyze.trace.outcome.messages import around, last_message
 from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
 
@@ -263,7 +264,7 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
     known_signal = known.signals().get(signal)
     meaning = f" ({known_signal.text})" if known_signal and known_signal.text else ""
     row = _idle([process])
-    waited = f" waited in {row['syscall']} until" if row else " ran until"
+    waited = f" waited in {row['syscall']} until" if row else f"{_was_in(trace)} until"
     names = {each["syscall"] for each in trace.calls(by=["syscall"], quantiles=False)}
     waits = any(known.is_wait(name) or known.has_limit(name) for name in names)
     is_picked = row is None and len(names) == 1 and not waits
@@ -276,6 +277,13 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
         (process.ending["last_line"],),
         unseen="what it did besides, because only one kind of call was traced" if is_picked else "",
     )
+
+
+def _was_in(trace: TraceTables) -> str:
+    """` was in read`: the only call of the capture that a signal broke off, in which the process was when it came."""
+    broken = broken_off(trace)
+    reads = [row for row in broken if known.reads(row["syscall"])]
+    return f" was in {called(reads[0])}" if len(broken) == 1 == len(reads) and reads[0]["calls"] == 1 else " ran"
 
 
 def _idle(processes: Sequence[EndedProcess]) -> Row | None:

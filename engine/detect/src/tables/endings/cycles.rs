@@ -33,6 +33,7 @@ table! {
         calls: Count "Number of all calls of the thread.",
         alike: Count "Number of those that are like one of the turn.",
         turn_ns: Ns (Same) "Mean time from one turn to the next; missing without timestamps.",
+        pause_ns: Ns (Same) "Time for which one turn asks to sleep; missing if a sleep does not say for how long.",
         failing: Count "Calls of one turn that fail.",
         empty: Count "Calls of one turn that read the end of their input.",
         idle: Count "Calls of one turn that sleep, or wait until their limits.",
@@ -130,6 +131,7 @@ fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_
             .filter(|&row| in_turn.contains(&symbol(context, row)))
             .count() as i64,
         turn_ns: turn_ns(context, (first_row, rows[0]), period, turns + earlier),
+        pause_ns: pause_ns(context, &turn),
         failing: count(fails),
         empty: count(is_empty),
         idle: count(idles),
@@ -244,6 +246,19 @@ fn idles(context: &TableContext<'_>, row: u32) -> bool {
         Some(Wait::Poll) => is_over && !only_looks(context, row),
         _ => false,
     }
+}
+
+/// The time for which the calls of a turn ask to sleep.
+fn pause_ns(context: &TableContext<'_>, turn: &[u32]) -> i64 {
+    let events = &context.trace.events;
+    let sleeps = |row: &&u32| wait_of_row(events, **row) == Some(Wait::Sleep);
+    let mut asked = turn
+        .iter()
+        .filter(sleeps)
+        .map(|&row| events.requested_ns(row));
+    asked
+        .try_fold(0i64, |sum, ns| Some(sum.saturating_add(ns?)))
+        .unwrap_or(NO_NS)
 }
 
 /// Whether a poll asks without waiting.
