@@ -178,10 +178,9 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
 
 
 def _was_in(trace: TraceTables) -> str:
-    """` was in read`: the only call of the capture that a signal broke off, in which the process was when it came."""
-    broken = broken_off(trace)
-    reads = [row for row in broken if known.reads(row["syscall"])]
-    return f" was in {called(reads[0])}" if len(broken) == 1 == len(reads) and reads[0]["calls"] == 1 else " ran"
+    """` was in read`: the only read of the capture that a signal broke off, in which the process was when it came."""
+    reads = [row for row in broken_off(trace) if known.reads(row["syscall"])]
+    return f" was in {called(reads[0])}" if len(reads) == 1 and reads[0]["calls"] == 1 else " ran"
 
 
 def _idle(processes: Sequence[EndedProcess]) -> Row | None:
