@@ -67,6 +67,10 @@ impl Format for KernelLog {
             .lines()
             .filter(|line| blank(line).is_none() && !is_elision(line))
         {
+            // A statement of several lines, or the stack of an exception, belongs to the message above it.
+            if stamped > 0 && line.starts_with(b"\t") {
+                continue;
+            }
             lines += 1;
             let joined = several_messages(line).len();
             if joined > 0 {

@@ -22,7 +22,7 @@ use crate::prompt;
 use crate::quoting;
 use crate::scan;
 use crate::stack;
-use crate::syscalls::{self, Syscall};
+use crate::syscalls::{self, Syscall, Wait};
 use crate::text::Text;
 use arguments::ArgumentList;
 use layout::{StraceIds, StraceLayout, StracePrefix, WallClock};
@@ -391,7 +391,7 @@ fn begun(
         call::describe(call, args.list(), line, parsed);
     }
     keep_cut(mark, line, parsed);
-    if open && mark.is_none() && args.is_torn() {
+    if open && mark.is_none() && args.is_torn() || mark.is_none() && has_returned(call, args) {
         line.extra = parsed.keep(Extra::Torn);
     }
     if matches!(
@@ -400,6 +400,16 @@ fn begun(
     ) {
         line.outcome = Outcome::Interrupted;
     }
+}
+
+/// Whether a call without a result shows what it read, which strace prints when the call returns: somebody cut the line.
+fn has_returned(call: Option<&'static Syscall>, args: &ArgumentList<'_>) -> bool {
+    let reads = call.is_some_and(|call| call.action.wait() == Some(Wait::Read));
+    reads
+        && args
+            .list()
+            .get(1)
+            .is_some_and(|text| text.starts_with(b"\""))
 }
 
 /// A second half.

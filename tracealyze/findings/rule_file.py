@@ -46,6 +46,7 @@ MEANINGS = {
     "ready": "a wait returns at once, because nobody takes what it reports",
     "pause": "healthy programs wait or repeat like this, too: only how long it takes matters",
     "counts": "a tracer's table has counts, and no delays",
+    "exhausted": "a resource ran out, so some of the work was not done",
 }
 """What a finding can mean for the verdict of a run."""
 

@@ -173,10 +173,10 @@ class Summary:
         is_told = self.outcome.verdict is Verdict.BUSY and self.outcome.text
         most = [] if (observed or is_told) and not self.window.wall_ns else said
         open_at_end = [each for each in said if isinstance(each, verdict.OpenAtEnd)]
-        if open_at_end:
-            return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
         # That a capture is cut says less than what is in it, but not less than what failed last.
         told = [each for each in self.outcome.details if not (self._has_times and isinstance(each, Describing))]
+        if open_at_end and not any(not isinstance(each, Describing) for each in told):
+            return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
         tells = self.outcome.verdict is not Verdict.CANNOT_TELL or told
         # Without details, the lead is no more than the headline.
         has_room = bool(self.outcome.details) or len(most) < _MAX_SENTENCES

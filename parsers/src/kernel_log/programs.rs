@@ -171,7 +171,13 @@ fn labelled(text: &[u8], order: DateOrder) -> Option<LogPrefix<'_>> {
     if let Some(bar) = memmem::find(text.get(..MAX_NAME_BYTES).unwrap_or(text), b"| ") {
         let name = scan::trim_end(&text[..bar]);
         let is_name = !name.is_empty() && name.len() < bar && !name.contains(&b' ');
-        return bare(&text[bar + 2..], order).filter(|_| is_name);
+        let said = scan::skip_blanks(&text[bar + 2..]);
+        let prefix = if said.starts_with(b"{") {
+            json(said)
+        } else {
+            bare(said, order)
+        };
+        return prefix.filter(|_| is_name);
     }
     let label = match text.strip_prefix(b"[") {
         Some(inside) => memchr(b']', inside)? + 2,
@@ -284,7 +290,7 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
             text.get(memmem::find(text, key)? + key.len()..)?,
         ))
     };
-    let time = |value: &[u8]| match value.strip_prefix(b"\"") {
+    let time = |value: &[u8]| match without_type(value).strip_prefix(b"\"") {
         Some(inside) => moment(inside).map(|(ns, count, _)| (ns, count)),
         None => date::since_1970(value).map(|(ns, count, _)| (ns, count)),
     };
@@ -296,6 +302,13 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
         .unwrap_or(text);
     let message = message.strip_suffix(b"\\n").unwrap_or(message);
     Some(of_record(text, message, taken))
+}
+
+/// The value behind its type, which MongoDB has as a key: `{"$date":"2021-01-30T19:24:17.829+00:00"}`.
+fn without_type(value: &[u8]) -> &[u8] {
+    value
+        .strip_prefix(b"{\"$date\":")
+        .map_or(value, scan::skip_blanks)
 }
 
 /// A date with a time, or a number since 1970.

@@ -18,6 +18,7 @@ from tracealyze.trace.outcome.failures import (
     lost_output,
     nearest_refusal,
     sentence,
+    stated_failure,
     unexplained,
 )
 from tracealyze.trace.outcome.messages import (
@@ -86,6 +87,8 @@ def _of(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
         message = later if later and later.is_failure and later.line >= certain.line else certain
         if how := _end_after(process, message):
             return _outcome(trace, process, processes, f"reported an error, and {how}", message)
+    if not process.has_ended and not process.is_told and (stated := stated_failure(process)):
+        return _outcome(trace, process, processes, "reported an error, and the capture ends soon after", stated)
     if code == 0 and (row := lost_output(process)):
         how = f"exited with status 0, although {row['syscall']} failed with {row['errno']}"
         return _outcome(trace, process, processes, how)
@@ -162,7 +165,7 @@ def _details(
     elif other:
         yield shown(f"In pid {other['pid']} {other['program'] or ''}".rstrip() + f": {sentence(other)}")
     if not process.has_ended or (process.is_told and process.signal_kind != "killed"):
-        yield from _waits(process)
+        yield from _waits(process, failed["last_line"] if failed else 0)
     if failed or not other:
         yield from _earlier(culprit, failed)
 
@@ -186,9 +189,11 @@ def _stop_of(trace: TraceTables, process: EndedProcess) -> Row | None:
     return next((row for row in trace.table("stops") if row["kind"] == "killed" and row["pid"] == process.pid), None)
 
 
-def _waits(process: EndedProcess) -> Iterator[str]:
-    # A copied text may end in the message that the program prints, or in a call that waits for nothing.
-    for row in [each for each in process.last_calls if each["kind"] not in ("reader", "kernel")][:1]:
+def _waits(process: EndedProcess, after_line: int) -> Iterator[str]:
+    # A copied text may end in the message that the program prints, or in a call that waits for nothing. Other threads
+    # may have waited before the failure.
+    waits = [row for row in process.last_calls if row["kind"] not in ("reader", "kernel")]
+    for row in [each for each in waits if each["last_line"] > after_line][:1]:
         limit = f" of {units.duration(row['requested_ns'])}" if (row["requested_ns"] or 0) > 0 else ""
         yield shown(f"Then it waits in {row['syscall']}{limit} (line {row['last_line']}).")
 

@@ -10,6 +10,7 @@ from tracealyze.base.heuristics import MIN_NOTED_CALL_NS
 from tracealyze.base.sanitize import shown
 from tracealyze.base.suggested import quoted
 from tracealyze.trace.outcome import known
+from tracealyze.trace.outcome.messages import around, last_message
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -73,6 +74,21 @@ def lost_output(process: EndedProcess) -> Row | None:
     return None
 
 
+def stated_failure(process: EndedProcess) -> Message | None:
+    """A message near the end of a cut capture which names what a call failed on, and states its error.
+
+    It may stand behind the last call, where the tracer's lines were copied with the terminal."""
+    last = last_message(process)
+    for message in filter(None, (last, *around(process))):
+        is_near = process.ending["last_line"] - message.line <= _LAST_LINES
+        rows = [
+            row for row in _near_end(process) if row["last_line"] < message.line and row["calls_after"] <= _LAST_CALLS
+        ]
+        if message.is_failure and is_near and any(states(message, row) and _is_about(message, row) for row in rows):
+            return message
+    return None
+
+
 def nearest_refusal(process: EndedProcess) -> Row | None:
     """The last refusal near the end that healthy programs get, too: nobody knows whether it matters here."""
     refusals = {name for name, error in known.errors().items() if error.refusal}
@@ -101,7 +117,7 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
     """How much a failure explains the end, from the error, the distance, and whether the message names it."""
     error = known.error(row["errno"])
     distance: int = end - row["last_line"]
-    is_named, has_reason = _names(message, row), _states(message, row)
+    is_named, has_reason = _names(message, row), states(message, row)
     if error is None or distance < 0 or row["recovered"] or (known.is_usual(row) and not _is_meant(message, row)):
         return 0.0
     # A missing file that nothing names explains an end only right before it: programs look for many files.
@@ -114,13 +130,19 @@ def _weight(row: Row, end: int, message: Message | None, within: int) -> float:
 
 def _is_meant(message: Message | None, row: Row) -> bool:
     """Whether a message is about a failure that healthy programs have, too. Many of them miss some file."""
-    return _quotes(message, row) or (row["errno"] != "ENOENT" and _states(message, row))
+    return _quotes(message, row) or (row["errno"] != "ENOENT" and states(message, row))
 
 
 def _quotes(message: Message | None, row: Row) -> bool:
     """Whether a message has the whole name of the file of a call."""
     name = (row["target"] or "").rpartition("/")[2]
     return message is not None and len(name) >= _MIN_NAME_LENGTH and name in message.text
+
+
+def _is_about(message: Message, row: Row) -> bool:
+    """Whether a message has the name of the file of a call, or its whole path."""
+    target = row["target"] or ""
+    return _quotes(message, row) or (target.startswith("/") and target in message.text)
 
 
 def _names(message: Message | None, row: Row) -> bool:
@@ -131,7 +153,7 @@ def _names(message: Message | None, row: Row) -> bool:
     return message is not None and len(name) >= _MIN_NAME_LENGTH and name.lower() in message.text.lower()
 
 
-def _states(message: Message | None, row: Row) -> bool:
+def states(message: Message | None, row: Row) -> bool:
     """Whether a message states the error of a call."""
     error = known.error(row["errno"])
     return message is not None and error is not None and error.text.lower() in message.text.lower() and bool(error.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,11 +9,12 @@ from tracealyze.base import units
 from tracealyze.base.program_names import process_of, short
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.recapture import whole_command
-from tracealyze.trace.outcome import hangs, known
+from tracealyze.trace.outcome import cut_runs, hangs, known
 from tracealyze.trace.outcome.failed_runs import ends_on_request
-from tracealyze.trace.outcome.failures import as_usual, nearest_refusal, sentence, step, unexplained
+from tracealyze.trace.outcome.failures import called, nearest_refusal, sentence
+from tracealyze.trace.outcome.interrupted import broken_off
 from tracealyze.trace.outcome.messages import last_message
-from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
+from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
 
 if TYPE_CHECKING:
     from tracealyze.model.table import Row
@@ -23,17 +23,14 @@ if TYPE_CHECKING:
 
 _IDLE = ("client", "event", "message", "signal", "time", "input", "thread", "child")
 _MAX_CHILDREN = 2
-_MAX_USUAL = 2
-_MAX_STEPS = 3
 _ATTACHING = frozenset(("process", "exit", "blank"))
 """Kinds of lines of a tracer that attaches and detaches."""
-_LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
 
 
 def loading(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
     """That the capture ends on a library while its program has just started; None if it does not."""
     for process in processes:
-        rows = [row for row in process.last_calls if _LIBRARY.search(row["target"] or "")]
+        rows = [row for row in process.last_calls if cut_runs.LIBRARY.search(row["target"] or "")]
         if rows and process.is_command:
             name = process.name(processes)
             return Outcome(
@@ -77,7 +74,9 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     if asked := next((each for each in processes if each.signal_kind == "asked"), None):
         # The tracer may leave out the end of the process, and print those of its threads.
         return _told(trace, asked, name)
-    if outcome := _awaits_child(trace, process, processes) or _resumed(trace, process, name):
+    if outcome := cut_runs.awaits_child(trace, process, processes) or cut_runs.resumed(trace, process, name):
+        return outcome
+    if outcome := cut_runs.standing(trace, processes):
         return outcome
     if row := _idle(processes):
         on = f" on {row['target']}" if row["target"] else ""
@@ -88,84 +87,13 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         return Outcome(
             Verdict.FINE,
             shown(f"{waiting.name(processes)} {does} in {row['syscall']}{on} when the capture ends"),
-            (remark,) if remark else tuple(_usual(waiting)),
+            (remark,) if remark else tuple(cut_runs.usual(waiting)),
             (row["last_line"],),
             remark=remark,
         )
-    if row := _lock(processes):
-        return _locked(process, name, row)
-    words = _last_words(process)
-    return Outcome(
-        Verdict.CANNOT_TELL,
-        f"the capture ends before {name} does",
-        (*(words or _last_failure(process)), *_last_steps(process)),
-        unseen="how it goes on",
-        remark=Quoting(" ".join(words)),
-        next=whole_command(trace.captures[0].format, attaches=True),
-    )
-
-
-def _resumed(trace: TraceTables, process: EndedProcess, name: str) -> Outcome | None:
-    """That the only call is a wait which began before the tracer attached; None if there are others."""
-    row = process.last_calls[0] if process.last_calls else None
-    if row is None or row["syscall"] != "restart_syscall" or trace.totals["calls"] > 1:
-        return None
-    return Outcome(
-        Verdict.CANNOT_TELL,
-        shown(f"{name} is in a wait with a limit that began before the capture, and makes no other call"),
-        ("The tracer prints such a wait as restart_syscall: it was a poll, a sleep, or a wait for a thread.",),
-        (row["last_line"],),
-        unseen="what it waits for",
-        next=hangs.command(process.pid),
-    )
-
-
-def _lock(processes: Sequence[EndedProcess]) -> Row | None:
-    """The wait for a lock or for another thread in which all traced threads are when the capture ends."""
-    rows = [row for process in processes for row in process.last_calls]
-    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
-    return rows[0] if rows and waits and len(rows) == sum(each.ending["threads"] for each in processes) else None
-
-
-def _locked(process: EndedProcess, name: str, row: Row) -> Outcome:
-    on = f" on {row['target']}" if row["target"] else ""
-    # futex(2): a futex without this mark may lie in memory that processes share.
-    is_shared = row["syscall"] == "futex" and row["op"] == "FUTEX_WAIT"
-    shared = (
-        "The address may be in memory that processes share, such as a database: one that died may still hold the lock."
-    )
-    own = "Another thread of the process has to end this wait, and none is in the capture."
-    remark = shared if is_shared else own
-    return Outcome(
-        Verdict.CANNOT_TELL,
-        shown(f"the capture ends while {name} waits in {row['syscall']} {row['op'] or ''}{on}"),
-        (remark,),
-        (row["last_line"],),
-        unseen="who should end the wait",
-        next=hangs.command(process.pid),
-        remark=remark,
-    )
-
-
-def _awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
-    """That a process waits for a child which is in a call itself when the capture ends; None if it does not."""
-    if not any(row["kind"] == "child" for row in process.last_calls):
-        return None
-    others = [row for row in trace.table("open_calls") if row["pid"] != process.pid and row["kind"] != "child"]
-    if not others or any(row["idle"] for row in others):
-        return None
-    row = others[-1]
-    on = f" on {row['target']}" if row["target"] else ""
-    remark = shown(f"{process_of(row)} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned.")
-    return Outcome(
-        Verdict.CANNOT_TELL,
-        f"the capture ends while {process.name(processes)} waits for its child",
-        (remark,),
-        (row["last_line"],),
-        unseen="whether it returns",
-        next=hangs.command(row["pid"]),
-        remark=remark,
-    )
+    if row := cut_runs.lock(processes):
+        return cut_runs.locked(process, name, row)
+    return cut_runs.cut(trace, process, processes)
 
 
 def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
@@ -183,13 +111,20 @@ def _exited(trace: TraceTables, process: EndedProcess, processes: Sequence[Ended
     has_times = bool(trace.window.wall_ns) or trace.captures[0].has.get("durations")
     return Outcome(
         Verdict.FINE,
-        f"{name} exited with status {code}{reason}",
+        f"{name} exited with status {code}{reason}{_after_signal(process)}",
         tuple(details),
         (process.ending["last_line"],),
         unseen="" if has_times else "whether it was slow",
         next="" if has_times else _again(trace, process),
         inert=f"exited with status {code}",
     )
+
+
+def _after_signal(process: EndedProcess) -> str:
+    """The signal that asked a process to end, which then exits by itself; empty if none did."""
+    signal = process.ending["told_by"] or ""
+    meaning = known.signals().get(signal)
+    return shown(f", after {signal}{f' ({meaning.text})' if meaning and meaning.text else ''}") if signal else ""
 
 
 def _of_children(process: EndedProcess, processes: Sequence[EndedProcess]) -> Iterator[str]:
@@ -227,7 +162,7 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
     known_signal = known.signals().get(signal)
     meaning = f" ({known_signal.text})" if known_signal and known_signal.text else ""
     row = _idle([process])
-    waited = f" waited in {row['syscall']} until" if row else " ran until"
+    waited = f" waited in {row['syscall']} until" if row else f"{_was_in(trace)} until"
     names = {each["syscall"] for each in trace.calls(by=["syscall"], quantiles=False)}
     waits = any(known.is_wait(name) or known.has_limit(name) for name in names)
     is_picked = row is None and len(names) == 1 and not waits
@@ -236,10 +171,16 @@ def _told(trace: TraceTables, process: EndedProcess, name: str) -> Outcome:
     return Outcome(
         Verdict.FINE if is_fine else Verdict.CANNOT_TELL,
         shown(f"{name}{waited} {signal}{meaning} ended it"),
-        (remark,) if remark else tuple(_usual(process)),
+        (remark,) if remark else tuple(cut_runs.usual(process)),
         (process.ending["last_line"],),
         unseen="what it did besides, because only one kind of call was traced" if is_picked else "",
     )
+
+
+def _was_in(trace: TraceTables) -> str:
+    """` was in read`: the only read of the capture that a signal broke off, in which the process was when it came."""
+    reads = [row for row in broken_off(trace) if known.reads(row["syscall"])]
+    return f" was in {called(reads[0])}" if len(reads) == 1 and reads[0]["calls"] == 1 else " ran"
 
 
 def _idle(processes: Sequence[EndedProcess]) -> Row | None:
@@ -287,40 +228,3 @@ def next_child(trace: TraceTables, pid: int | None) -> Outcome | None:
         unseen="whether it returns",
         next=whole_command(trace.captures[0].format, attaches=True),
     )
-
-
-def _last_words(process: EndedProcess) -> list[str]:
-    """What the process said last, if that is about a failure, and what failed."""
-    message = last_message(process)
-    if message is None or not message.is_failure:
-        return []
-    row = unexplained(process)
-    return [Quoting(f"Last message: {message.quoted()}."), *([f"Last failure: {sentence(row)}"] if row else [])]
-
-
-def _last_failure(process: EndedProcess) -> list[str]:
-    """What failed last; it may be what the capture is about."""
-    row = unexplained(process)
-    return [f"Last failure: {sentence(row)}"] if row else _usual(process)
-
-
-def _usual(process: EndedProcess) -> list[str]:
-    """The failures of a process that has only such that healthy programs have, too: one sentence for each error."""
-    if any(not row["recovered"] and not known.is_usual(row) for row in process.last_failures):
-        return []
-    last: dict[tuple[str, str], Row] = {}
-    for row in filter(known.is_usual, process.last_failures):
-        key = row["syscall"], row["errno"]
-        calls = row["calls"] + (last[key]["calls"] if key in last else 0)
-        last[key] = {**row, "calls": calls}
-    rows = sorted(last.values(), key=lambda row: row["last_line"])[-_MAX_USUAL:]
-    if process.last_failures and not rows:
-        return ["It went on after each failure."]
-    return [as_usual(row) for row in rows]
-
-
-def _last_steps(process: EndedProcess) -> list[Describing]:
-    """What the process worked on last, with success: files, devices, peers, and libraries if there is nothing else."""
-    rows = [row for row in process.last_targets if "/" in row["target"] or ":" in row["target"]]
-    rows = [row for row in rows if not _LIBRARY.search(row["target"])] or rows
-    return [Describing(f"Its last steps: {'; '.join(map(step, rows[-_MAX_STEPS:]))}.")] if rows else []

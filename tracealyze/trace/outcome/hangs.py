@@ -39,6 +39,8 @@ def hang(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | Non
             return _deadlock(process, processes, has_clock=bool(trace.window.wall_ns))
     if _all_wait_for_threads(trace, processes):
         return _standstill(processes)
+    if found := _child_stands(processes):
+        return found
     all_rows = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start", "signal"))
     stuck = [
         (row["rows_after"], process, row)
@@ -161,6 +163,32 @@ def _all_wait_for_threads(trace: TraceTables, processes: Sequence[EndedProcess])
         return True
     is_complete = len(processes) == 1 and all(row["complete"] for row in trace.table("open_calls"))
     return is_complete or len(first) >= _MIN_FIRST_WAITS
+
+
+def _child_stands(processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a process waits for a child, most threads of which wait for others, and none returns; None if none does."""
+    children = {str(each.pid): each for each in processes if each.pid is not None}
+    for process in processes:
+        awaited = next((row for row in process.last_calls if row["kind"] == "child"), None)
+        child = children.get((awaited["target"] or "") if awaited else "")
+        if awaited is None or child is None or child is process or child.ending["calls"] != len(child.last_calls):
+            continue
+        waits = [row for row in child.last_calls if row["kind"] == "thread" and row["requested_ns"] is None]
+        is_named = any(row["kind"] in _SOURCES for row in child.last_calls)
+        if len(waits) > 1 and len(waits) >= MIN_DEADLOCKED_SHARE * len(child.last_calls) and not is_named:
+            shown_child = child.name(processes)
+            return Outcome(
+                Verdict.HUNG,
+                shown(
+                    f"{process.name(processes)} waits for {shown_child}, {len(waits)} threads of which wait for others"
+                ),
+                (shown(f"{_listed(waits)}, …. None of its threads returns from its call in this capture."),),
+                (awaited["last_line"], *(row["last_line"] for row in waits[:_MAX_LISTED])),
+                unseen="for how long",
+                next=command(child.pid),
+                inert=f"{len(waits)} threads of a child wait",
+            )
+    return None
 
 
 def _standstill(processes: Sequence[EndedProcess]) -> Outcome:

@@ -33,7 +33,7 @@ def interrupted(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcom
     times: int = signal["interrupted"]
     if times * _PER_SIGNAL < MIN_CYCLE_SHARE * (trace.totals["calls"] - _PER_SIGNAL):
         return None
-    broken = _broken(trace)
+    broken = broken_off(trace)
     row = max(broken, key=lambda row: row["calls"], default=None)
     if row is None or row["calls"] < MIN_UNIFORM_CALLS or _returned(trace, row):
         return None
@@ -50,7 +50,7 @@ def interrupted(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcom
     )
 
 
-def _broken(trace: TraceTables) -> list[Row]:
+def broken_off(trace: TraceTables) -> list[Row]:
     """The calls that were interrupted, apart from returns from handlers, which report what they go back to."""
     selected = trace.select(where='outcome == "interrupted" or errno == "EINTR"')
     rows = selected.calls(by=["syscall", "op", "target"], quantiles=False)

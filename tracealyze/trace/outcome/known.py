@@ -115,6 +115,11 @@ def has_limit(syscall: str) -> bool:
     return re.fullmatch(known_table("calls")["limits"], syscall) is not None
 
 
+def reads(syscall: str) -> bool:
+    """Whether a call waits for what somebody sends or types."""
+    return re.fullmatch(known_table("calls")["reads"], syscall) is not None
+
+
 def creates(syscall: str) -> bool:
     """Whether a call creates a process or a thread: work that takes long for a large process."""
     return re.fullmatch(known_table("calls")["creates"], syscall) is not None

@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 _MAX_CHARACTERS = 110
 _SERIOUS = (Verdict.CRASHED, Verdict.HUNG)
+_FRAME = re.compile(
+    r"^\s*(\[<[^>]*>\]\s*)?(?P<unsure>\?\s+)?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+"
+    r"(?P<module> \[[\w-]+\])?"
+)
+_MIN_STATED = 3
+"""Messages of one form that state durations, before they are worth a sentence."""
+_MAX_FRAMES = 40
+"""Frames of a call trace that are looked at."""
 _NAMES = {Verdict.CRASHED: "a crash", Verdict.HUNG: "a hang", Verdict.FAILED: "a failure"}
 
 
@@ -68,19 +76,80 @@ def failure(trace: TraceTables) -> Outcome | None:
     if found is None:
         return None
     known, row = found
-    verdict = known.verdict or (Verdict.FAILED if _is_last(trace, row) else None)
+    if known.verdict is None and (lasting := _lasting(trace, rows)):
+        return _persistent(lasting)
+    verdict = known.verdict or (Verdict.FAILED if _is_last(trace, rows, row) else None)
     is_decided = verdict in _SERIOUS and not _is_survived(trace, rows)
     if verdict is None or not (is_decided or _decides(trace, row)):
         return None
     times = f", {units.counted(row['messages'], 'time')}" if row["messages"] > 1 else ""
+    waits = _waits_in(rows, row) if verdict is Verdict.HUNG else ""
     return Outcome(
         verdict,
         f"the log reports {_NAMES[verdict]}{times}",
-        (Quoting(f"{_quoted(row)}."), *_preceded(rows, row), *_followed(rows, row)),
+        (Quoting(f"{_quoted(row)}."), *filter(None, (waits,)), *_preceded(rows, row), *_followed(rows, row)),
         (row["first_line"],),
         next=_command(known, row),
         inert=f"a message of the log reports it (line {row['first_line']})",
     )
+
+
+def _lasting(trace: TraceTables, rows: Sequence[Row]) -> Row | None:
+    """The error that a log repeats until it ends; None if none does: what is still so at its end was not survived."""
+    errors = [known for known in known_messages() if known.verdict is None]
+    alike = [each for each in rows if any(known.pattern.search(each["message"]) for known in errors)]
+    most = max(alike, key=lambda each: each["messages"], default=None)
+    if most is None or most["messages"] < MIN_REPEATED_ERRORS:
+        return None
+    later = _lines(trace) - most["last_line"]
+    return most if later <= MIN_FINAL_MESSAGES_SHARE * (_lines(trace) - most["first_line"]) else None
+
+
+def _persistent(row: Row) -> Outcome:
+    times = units.counted(row["messages"], "time")
+    return Outcome(
+        Verdict.FAILED,
+        f"the log reports the same error {times}, until its end",
+        (Quoting(f"{_quoted(row)}."),),
+        (row["first_line"], row["last_line"]),
+        inert=f"the log repeats an error {times} (line {row['first_line']})",
+    )
+
+
+@cache
+def _waiting_functions() -> re.Pattern[str]:
+    """Functions of the kernel in which anything waits: what called them says more."""
+    functions: str = known_table("log_messages")["waiting"]
+    return re.compile(functions)
+
+
+@cache
+def _going_on() -> re.Pattern[str]:
+    """Words of messages after an error that say that the work goes on, or has succeeded."""
+    words: str = known_table("log_messages")["goes_on"]
+    return re.compile(words)
+
+
+def _waits_in(rows: Sequence[Row], row: Row) -> str:
+    """The function in which a hung task waits, and the one that called it, from the call trace below the message.
+
+    A frame that an earlier trace had, too, is not among the rows: then the caller is not known."""
+    below = [each for each in rows if each["first_line"] > row["first_line"]]
+    place = next((at for at, each in enumerate(below) if _FRAME.match(each["message"])), len(below))
+    waits, line = "", below[place]["first_line"] - 1 if place < len(below) else 0
+    for each in below[place : place + _MAX_FRAMES]:
+        frame = _FRAME.match(each["message"])
+        if frame is None or each["first_line"] != line + 1:
+            break
+        line += 1
+        if frame["unsure"]:
+            continue
+        name = shown(f"{frame['function']}{frame['module'] or ''}")
+        if not _waiting_functions().fullmatch(frame["function"]):
+            called = f"It waits in {waits}, called by {name}" if waits else f"It is in {name}"
+            return f"{called} (line {line})."
+        waits = name
+    return f"It waits in {waits} (line {line})." if waits else ""
 
 
 def explains_delays(trace: TraceTables) -> bool:
@@ -112,7 +181,7 @@ def remark(trace: TraceTables) -> str:
     rows = _messages(trace)
     found = _most_serious(rows)
     if found is None:
-        return ""
+        return _stated(trace)
     known, row = found
     if known.verdict is None:
         # An error that comes again and again says more than the first one.
@@ -125,6 +194,16 @@ def remark(trace: TraceTables) -> str:
     later = units.counted(_lines(trace) - _last_serious(rows), "more line")
     after = f", and goes on for {later}" if is_survived else ""
     return Quoting(f"The log reports {name}{_quoted(row)}{times}{after}.")
+
+
+def _stated(trace: TraceTables) -> str:
+    """The longest time that messages of one form state again and again, as a sentence; empty if none do."""
+    rows = [row for row in trace.table("stated_durations") if row["kind"] in ("took", "at least")]
+    longest = max(rows, key=lambda row: row["max_ns"], default=None)
+    if longest is None or longest["calls"] < _MIN_STATED:
+        return ""
+    quoted = _quoted({"message": longest["target"], "first_line": longest["first_line"]})
+    return Quoting(f"Several messages state a time, up to {shown(longest['stated'])}: {quoted}.")
 
 
 def _messages(trace: TraceTables) -> list[Row]:
@@ -165,19 +244,28 @@ def _is_survived(trace: TraceTables, rows: Sequence[Row]) -> bool:
     return later > MAX_EXCERPT_MESSAGES and later >= MIN_SURVIVED_SHARE * lines
 
 
-def _is_last(trace: TraceTables, row: Row) -> bool:
-    """Whether an error is the last thing that a log of one process reports, and stands in its last lines."""
+def _is_last(trace: TraceTables, rows: Sequence[Row], row: Row) -> bool:
+    """Whether an error is the last thing that a log of one process reports, and stands in its last lines.
+
+    What follows may say that the work goes on, or is done."""
     later: int = _lines(trace) - row["last_line"]
-    return later <= MAX_LINES_AFTER_ERROR and row["messages"] == 1
+    after = [each for each in rows if each["last_line"] > row["last_line"]]
+    goes_on = any(_going_on().search(each["message"]) for each in after)
+    return later <= MAX_LINES_AFTER_ERROR and row["messages"] == 1 and not goes_on
 
 
 def _preceded(rows: Sequence[Row], row: Row) -> list[str]:
-    """What ran out before the message, and how often the log says so."""
+    """What ran out before the message, or failed again and again, and how often the log says so."""
     causes = [known for known in known_messages() if known.causes]
     earlier = [each for each in rows if each["first_line"] < row["first_line"]]
     found = [each for each in earlier if any(known.pattern.search(each["message"]) for known in causes)]
     messages = sum(each["messages"] for each in found)
     # A program that asks for too much once goes on with less.
+    if messages < MIN_REPEATED_ERRORS:
+        failed = [known for known in known_messages() if known.verdict in (None, Verdict.FAILED)]
+        found = [each for each in earlier if any(known.pattern.search(each["message"]) for known in failed)]
+        found = sorted(found, key=lambda each: -each["messages"])[:1]
+        messages = sum(each["messages"] for each in found)
     if messages < MIN_REPEATED_ERRORS:
         return []
     return [Quoting(f"Before it: {_quoted(found[0])}, and {units.count(messages - 1)} more messages like it.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,11 @@ def last_progress(process: EndedProcess) -> Message | None:
     return printed[-1] if printed else None
 
 
+def around(process: EndedProcess) -> Iterator[Message]:
+    """Lines before and behind those of the tracer, if they are about a failure: output of the program, or prose."""
+    yield from _foreign(process.lines_around)
+
+
 def rejection(process: EndedProcess) -> Message | None:
     """The last answer of a peer, if that refuses what was requested."""
     received = [row for row in process.last_texts if not row["printed"]]
@@ -94,8 +99,12 @@ def _printed(process: EndedProcess) -> Iterator[Message]:
 
 def _between(process: EndedProcess) -> Iterator[Message]:
     """Lines on the terminal between those of the tracer, if they are about a failure. Others may be prose."""
+    yield from _foreign(process.foreign_lines)
+
+
+def _foreign(rows: Sequence[Row]) -> Iterator[Message]:
     words = known.message_words()
-    for row in process.foreign_lines:
+    for row in rows:
         text = row["text"].strip()
         if _is_failure(text):
             is_certain, is_exception = (bool(each.search(text)) for each in (words.certain, words.exception))

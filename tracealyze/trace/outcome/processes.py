@@ -32,6 +32,8 @@ class EndedProcess:
     last_texts: list[Row] = field(default_factory=list)
     foreign_lines: list[Row] = field(default_factory=list)
     """Lines between its own that are not of the tracer."""
+    lines_around: list[Row] = field(default_factory=list)
+    """Lines before and behind those of the tracer, if it is the only process whose parent is not in the capture."""
 
     @property
     def pid(self) -> int | None:
@@ -109,6 +111,8 @@ def ended_processes(trace: TraceTables) -> list[EndedProcess]:
     for row in tables["foreign_lines"]:
         if process := _printer(trace, found, row):
             process.foreign_lines.append(dict(row))
+        elif len(roots := [each for each in found if each.ending["root"]]) == 1:
+            roots[0].lines_around.append(dict(row))
     return found
 
 

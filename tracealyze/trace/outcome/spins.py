@@ -108,7 +108,13 @@ def _is_most(row: Row) -> bool:
 def _is_proven(row: Row) -> bool:
     """Whether two turns show by themselves that more follow: a wait reports something, and nobody takes it."""
     is_quick = row["turn_ns"] is None or row["turn_ns"] <= MAX_SPIN_INTERVAL_NS
-    return bool(is_quick and row["ready"] and row["period"] > 1)
+    is_shut = row["empty"] and row["targets"] == 1 and _naps(row)
+    return bool(is_quick and (row["ready"] or is_shut) and row["period"] > 1)
+
+
+def _naps(row: Row) -> bool:
+    """Whether a turn sleeps, but for so short that it keeps a processor busy."""
+    return bool(row["idle"] and 0 < (row["pause_ns"] or 0) <= MAX_SPIN_INTERVAL_NS)
 
 
 def _expires_at_once(row: Row) -> bool:
@@ -135,7 +141,7 @@ def _is_in_vain(row: Row) -> bool:
     # A futex fails with EAGAIN where its value has changed meanwhile, which is no limit.
     over = _OF_LIMITS if call == "futex" else (*_OF_LIMITS, "EAGAIN")
     is_over = known.has_limit(call) and row["errno"] in over
-    is_idle = row["idle"] and (fails_as_usual or not row["failing"])
+    is_idle = row["idle"] and (fails_as_usual or not row["failing"]) and not (row["empty"] and _naps(row))
     # Daemons close all descriptors that they may have inherited.
     closes_all = call == "close" and row["errno"] == "EBADF"
     return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))

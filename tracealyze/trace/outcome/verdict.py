@@ -212,12 +212,28 @@ def _of_counts(trace: TraceTables, *, is_alone: bool) -> Sentence:
         all_calls = f"All {units.count(calls)} calls are {shown(largest['syscall'])} in {program}."
         return Sentence(all_calls if calls > 1 else "")
     if largest["calls"] <= _MAJORITY * calls:
-        return Sentence(f"{_of_kinds(trace, calls)}; no loop and no failing call stands out.")
+        return Sentence(f"{_of_kinds(trace, calls)}; {_turns(trace, calls) or _nothing(trace)}.")
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     others = sorted({shown(row["syscall"]) for row in rows} - {shown(largest["syscall"])})
     rest = f", the others {_listed(others)}" if 0 < len(others) <= _MAX_KINDS else ""
     most = f"{number} are {shown(largest['syscall'])} in {program}{rest}"
-    return Sentence(f"{most}; no loop and no failing call stands out.")
+    return Sentence(f"{most}; {_turns(trace, calls) or _nothing(trace)}.")
+
+
+def _turns(trace: TraceTables, calls: int) -> str:
+    """The turns of a loop that are most of an excerpt, although too few to tell more of it; empty if there are none."""
+    for row in trace.table("last_cycles"):
+        made = row["turns"] * row["period"]
+        if row["turns"] > 1 and row["period"] > 1 and made > _MAJORITY * calls:
+            empty = ", in which a read returns 0" if row["empty"] else ""
+            return f"the last {made} are {row['turns']} turns of the same {row['period']} calls{empty}"
+    return ""
+
+
+def _nothing(trace: TraceTables) -> str:
+    """What was looked for without success. A failure that healthy programs do not have is told elsewhere."""
+    fails = any(not row["recovered"] and not known.is_usual(row) for row in trace.table("last_failures"))
+    return f"{'no loop' if fails else 'no loop and no failing call'} stands out"
 
 
 def _of_kinds(trace: TraceTables, calls: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracealyze.base.heuristics import MIN_CYCLE_SHARE, MIN_ERROR_IMPACT_NS, MIN_PEER_SHARE
+from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import about_captures, that_mean
@@ -58,7 +59,24 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
         return Outcome(Verdict.BUSY, "", lines=findings[0].lines[:4], next=hangs.command(findings[0].pid))
     if _waits_for_peers(trace, findings):
         return Outcome(Verdict.SLOW, "", lines=findings[0].lines[:4])
-    return fine_runs.ending(trace, processes)
+    return _unless_exhausted(fine_runs.ending(trace, processes), processes, findings)
+
+
+def _unless_exhausted(outcome: Outcome, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome:
+    """That a process which now waits for work could not do some of it, because a resource had run out."""
+    lasts = [each for each in findings if each.name in that_mean("exhausted")]
+    if outcome.verdict is not Verdict.FINE or not lasts or any(each.has_ended for each in processes):
+        return outcome
+    first = lasts[0]
+    text = first.diagnosis[:1].lower() + first.diagnosis[1:] if first.diagnosis.startswith("The ") else first.diagnosis
+    return Outcome(
+        Verdict.FAILED,
+        shown(text.rstrip(".")),
+        ("It goes on, and waits for work when the capture ends.",),
+        first.lines[:4],
+        next=f"ls /proc/{first.pid or 'PID'}/fd | wc -l; ulimit -n" if "descriptors" in text else "df -h",
+        inert="a resource ran out",
+    )
 
 
 def _of_lines(trace: TraceTables, processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> Outcome | None:

@@ -461,8 +461,20 @@ fn is_usual(
     let is_ready = || is_ready_before(context, log, group.longest.after);
     log.is_part
         || is_harmless
+        || states_less(context, group)
         || !group.longest.is_ended && is_ready()
         || log.is_running && group.longest.dur_ns < usual_ns.saturating_mul(ratio)
+}
+
+/// Whether the message that ends a silence states how late something is, and that is much shorter: it only came to be said then.
+fn states_less(context: &TableContext<'_>, group: &Group) -> bool {
+    let events = &context.trace.events;
+    let ended_by = events.texts.string(events.target(group.longest.after));
+    let is_short = |stated: Stated| {
+        stated.meaning == Meaning::Took
+            && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) < group.longest.dur_ns
+    };
+    group.longest.is_ended && stated(&ended_by).is_some_and(is_short)
 }
 
 /// Whether a log that may have idle times is silent after something ended or failed, until something else begins.

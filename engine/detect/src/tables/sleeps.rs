@@ -136,7 +136,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             let paces = again
                 && !ends.ends_by_itself(context, owner)
                 && !is_awaited(context, owner, &group)
-                && !delays_answers(context, task, &group)
+                && (mixes_threads(context, task) || !delays_answers(context, task, &group))
                 || delays_nothing(context, task, &group);
             write(context, task, key, group, paces, &mut builder);
         }
@@ -163,6 +163,13 @@ fn delays_answers(context: &TableContext<'_>, task: TaskId, group: &Group) -> bo
         .filter(|&&row| delays_answer(context, task, row))
         .count();
     2 * count > group.rows.len()
+}
+
+/// Whether lines name processes instead of threads: then another thread may have slept than the one that answers.
+fn mixes_threads(context: &TableContext<'_>, task: TaskId) -> bool {
+    context
+        .capture_of(task)
+        .is_some_and(|capture| capture.mixes_threads)
 }
 
 fn delays_answer(context: &TableContext<'_>, task: TaskId, sleep: u32) -> bool {

@@ -71,7 +71,7 @@ const ENDS: &[&str] = &[
 const STATES: &[&str] = &[
     "blocked", "stuck", "hung", "stalled", "waited", "unresponsive", "responding", "busy", "paused", "delayed", "slept",
     "frozen", "froze", "locked", "held", "hanging", "starved", "pending", "queued", "response", "progress", "silent",
-    "unreachable", "throttled", "suspended", "responded", "answer", "reply", "stopped", "lockup", "inaccessible",
+    "unreachable", "throttled", "suspended", "responded", "answer", "reply", "stopped", "lockup", "inaccessible", "exceeded",
 ];
 /// Words for a wait that comes, before `in 5 s`, `for 5 s`, `after 5 s` or the number itself.
 #[rustfmt::skip]

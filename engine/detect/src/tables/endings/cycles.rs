@@ -33,12 +33,13 @@ table! {
         calls: Count "Number of all calls of the thread.",
         alike: Count "Number of those that are like one of the turn.",
         turn_ns: Ns (Same) "Mean time from one turn to the next; missing without timestamps.",
+        pause_ns: Ns (Same) "Time for which one turn asks to sleep; missing if a sleep does not say for how long.",
         failing: Count "Calls of one turn that fail.",
         empty: Count "Calls of one turn that read the end of their input.",
         idle: Count "Calls of one turn that sleep, or wait until their limits.",
         quick: Count "Calls of one turn that only read a clock or an id, or yield.",
         ready: Count "Waits of one turn that report something; not those that were asked not to wait.",
-        registers: Count "Calls of one turn that only change which events it waits for, or ask how much there is to read.",
+        registers: Count "Calls of one turn that only change which events it waits for, or ask how much there is to read, or whether a process exists.",
         counters: Count "Calls of one turn that read or write only the counter of a timer or an event.",
         past: Count "Waits and timers of one turn that are set to a moment which has passed.",
         bytes: MaybeBytes "Bytes that one turn moves, without those counters.",
@@ -130,6 +131,7 @@ fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_
             .filter(|&row| in_turn.contains(&symbol(context, row)))
             .count() as i64,
         turn_ns: turn_ns(context, (first_row, rows[0]), period, turns + earlier),
+        pause_ns: pause_ns(context, &turn),
         failing: count(fails),
         empty: count(is_empty),
         idle: count(idles),
@@ -246,6 +248,19 @@ fn idles(context: &TableContext<'_>, row: u32) -> bool {
     }
 }
 
+/// The time for which the calls of a turn ask to sleep.
+fn pause_ns(context: &TableContext<'_>, turn: &[u32]) -> i64 {
+    let events = &context.trace.events;
+    let sleeps = |row: &&u32| wait_of_row(events, **row) == Some(Wait::Sleep);
+    let mut asked = turn
+        .iter()
+        .filter(sleeps)
+        .map(|&row| events.requested_ns(row));
+    asked
+        .try_fold(0i64, |sum, ns| Some(sum.saturating_add(ns?)))
+        .unwrap_or(NO_NS)
+}
+
 /// Whether a poll asks without waiting.
 fn only_looks(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
@@ -266,9 +281,11 @@ fn is_ready(context: &TableContext<'_>, row: u32) -> bool {
     wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) > 0 && !only_looks(context, row)
 }
 
-/// Whether a call takes nothing of what is ready: it changes what is awaited, or asks how much there is.
+/// Whether a call takes nothing of what is ready: it changes what is awaited, asks how much there is, or asks whether a process
+/// exists.
 fn registers(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
-    events.action(row) == Action::RegistersPoll
-        || events.texts.bytes(events.shape(row).op) == b"FIONREAD"
+    let op = events.texts.bytes(events.shape(row).op);
+    let asks_for_process = events.action(row) == Action::Signals && op == b"0";
+    events.action(row) == Action::RegistersPoll || asks_for_process || op == b"FIONREAD"
 }

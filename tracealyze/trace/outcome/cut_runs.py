@@ -1,0 +1,209 @@
+"""Runs whose end is not in the capture: what they wait for, what failed last, what they worked on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.program_names import process_of
+from tracealyze.base.sanitize import shown
+from tracealyze.model.capture_input.recapture import whole_command
+from tracealyze.trace.outcome import hangs, known
+from tracealyze.trace.outcome.failures import as_usual, sentence, states, step, unexplained
+from tracealyze.trace.outcome.messages import around, last_message
+from tracealyze.trace.outcome.outcome import Describing, Outcome, Quoting, Verdict
+
+if TYPE_CHECKING:
+    from tracealyze.model.table import Row
+    from tracealyze.model.trace_tables import TraceTables
+    from tracealyze.trace.outcome.processes import EndedProcess
+
+_NAMED = ("client", "event", "message", "input", "child")
+"""Kinds of waits whose calls name what they wait for."""
+_MIN_RESTING = 3
+_MIN_ONLY_ENDS = 2
+_MAX_USUAL = 2
+_MAX_STEPS = 3
+LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
+
+
+def cut(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
+    """That the capture ends before the process does, with what it says, waits for and did last."""
+    words = _last_words(process) or _said_around(process)
+    first = _stuck_writer(processes) or _only_ends(trace)
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"the capture ends before {process.name(processes)} does",
+        (*first, *(words or _last_failure(process)), *_resting_threads(process), *_last_steps(process)),
+        unseen="how it goes on",
+        remark=first[0] if first else Quoting(" ".join(words)),
+        next=whole_command(trace.captures[0].format, attaches=True),
+    )
+
+
+def standing(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That no thread returns from the call in which the tracer found it, and that it is not known what all wait for.
+
+    None if a call returned, or if the calls name what they wait for."""
+    rows = [row for process in processes for row in process.last_calls]
+    resumed = [row for row in rows if row["syscall"] == "restart_syscall"]
+    is_named = any(row["kind"] in _NAMED and row not in resumed for row in rows)
+    if len(rows) < 2 or len(rows) != trace.totals["calls"] or is_named or not resumed:
+        return None
+    names = sorted({row["syscall"] for row in rows})
+    calls = ", ".join(f"{sum(row['syscall'] == name for row in rows)} in {name}" for name in names)
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"none of the {len(rows)} threads that the capture shows returns from its call",
+        (shown(f"They are {calls}: idle, or hung."),),
+        tuple(row["last_line"] for row in rows[:2]),
+        unseen="for how long, and what each of them waits for",
+        next=hangs.command(processes[0].pid),
+        inert=f"{len(rows)} threads do not return",
+    )
+
+
+def resumed(trace: TraceTables, process: EndedProcess, name: str) -> Outcome | None:
+    """That the only call is a wait which began before the tracer attached; None if there are others."""
+    row = process.last_calls[0] if process.last_calls else None
+    if row is None or row["syscall"] != "restart_syscall" or trace.totals["calls"] > 1:
+        return None
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"{name} is in a wait with a limit that began before the capture, and makes no other call"),
+        ("The tracer prints such a wait as restart_syscall: it was a poll, a sleep, or a wait for a thread.",),
+        (row["last_line"],),
+        unseen="what it waits for",
+        next=hangs.command(process.pid),
+    )
+
+
+def lock(processes: Sequence[EndedProcess]) -> Row | None:
+    """The wait for a lock or for another thread in which all traced threads are when the capture ends."""
+    rows = [row for process in processes for row in process.last_calls]
+    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
+    return rows[0] if rows and waits and len(rows) == sum(each.ending["threads"] for each in processes) else None
+
+
+def locked(process: EndedProcess, name: str, row: Row) -> Outcome:
+    """That all traced threads wait for a lock, or for a thread that is not in the capture."""
+    on = f" on {row['target']}" if row["target"] else ""
+    # futex(2): a futex without this mark may lie in memory that processes share.
+    is_shared = row["syscall"] == "futex" and row["op"] == "FUTEX_WAIT"
+    shared = (
+        "The address may be in memory that processes share, such as a database: one that died may still hold the lock."
+    )
+    own = "Another thread of the process has to end this wait, and none is in the capture."
+    remark = shared if is_shared else own
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        shown(f"the capture ends while {name} waits in {row['syscall']} {row['op'] or ''}{on}"),
+        (remark,),
+        (row["last_line"],),
+        unseen="who should end the wait",
+        next=hangs.command(process.pid),
+        remark=remark,
+    )
+
+
+def awaits_child(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome | None:
+    """That a process waits for a child which is in a call itself when the capture ends; None if it does not."""
+    if not any(row["kind"] == "child" for row in process.last_calls):
+        return None
+    others = [row for row in trace.table("open_calls") if row["pid"] != process.pid and row["kind"] != "child"]
+    if not others or any(row["idle"] for row in others):
+        return None
+    row = others[-1]
+    on = f" on {row['target']}" if row["target"] else ""
+    remark = shown(f"{process_of(row)} is in {row['syscall']}{on} (line {row['last_line']}), which has not returned.")
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        f"the capture ends while {process.name(processes)} waits for its child",
+        (remark,),
+        (row["last_line"],),
+        unseen="whether it returns",
+        next=hangs.command(row["pid"]),
+        remark=remark,
+    )
+
+
+def _last_words(process: EndedProcess) -> list[str]:
+    """What the process said last, if that is about a failure, and what failed."""
+    message = last_message(process)
+    if message is None or not message.is_failure:
+        return []
+    row = unexplained(process)
+    return [Quoting(f"Last message: {message.quoted()}."), *([f"Last failure: {sentence(row)}"] if row else [])]
+
+
+def _said_around(process: EndedProcess) -> list[str]:
+    """What the text around the capture says of a failure: how a shell reports the end, or the last error."""
+    row = unexplained(process)
+    for message in reversed(list(around(process))):
+        if message.is_certain or (row and states(message, row)):
+            said = Quoting(f"The text around the capture says: {message.quoted()}.")
+            return [said, *([f"Last failure: {sentence(row)}"] if row else [])]
+    return []
+
+
+def _stuck_writer(processes: Sequence[EndedProcess]) -> list[str]:
+    """A write that began before the capture and never returns, while other threads go on."""
+    for process in processes:
+        for row in process.last_calls:
+            goes_on = any(each["before"] for each in process.last_calls)
+            if row["kind"] == "reader" and not row["before"] and row["rows_after"] and goes_on:
+                on = f" on {row['target']}" if row["target"] else f" on descriptor {row['fd']}"
+                thread = f", thread {row['tid']}," if row["tid"] not in (None, process.pid) else ""
+                does = f"{process.name(processes)}{thread} does not return from {row['syscall']}{on}"
+                text = f"{does} (line {row['last_line']}): its reader is slow, or has stopped."
+                return [shown(f"T{text[1:]}" if text.startswith("the ") else text)]
+    return []
+
+
+def _only_ends(trace: TraceTables) -> list[str]:
+    """That the lines are second halves only, as if somebody had picked the long ones."""
+    ends = trace.accounting.get("call_end", 0)
+    others = sum(trace.accounting.get(kind, 0) for kind in ("call", "call_start"))
+    if ends < _MIN_ONLY_ENDS or others:
+        return []
+    return [f"The {units.count(ends)} lines are second halves of calls: what they waited on stood in the first ones."]
+
+
+def _resting_threads(process: EndedProcess) -> list[str]:
+    """The threads that are in the same wait for another thread when the capture ends, as idle ones of a pool are."""
+    waits = [row["syscall"] for row in process.last_calls if row["kind"] == "thread" and row["requested_ns"] is None]
+    name = max(waits, key=waits.count, default="")
+    resting = waits.count(name)
+    if resting < _MIN_RESTING:
+        return []
+    return [shown(f"{resting} of {process.ending['threads']} threads wait in {name} when it ends: idle, or blocked.")]
+
+
+def _last_failure(process: EndedProcess) -> list[str]:
+    """What failed last; it may be what the capture is about."""
+    row = unexplained(process)
+    return [f"Last failure: {sentence(row)}"] if row else usual(process)
+
+
+def usual(process: EndedProcess) -> list[str]:
+    """The failures of a process that has only such that healthy programs have, too: one sentence for each error."""
+    if any(not row["recovered"] and not known.is_usual(row) for row in process.last_failures):
+        return []
+    last: dict[tuple[str, str], Row] = {}
+    for row in filter(known.is_usual, process.last_failures):
+        key = row["syscall"], row["errno"]
+        calls = row["calls"] + (last[key]["calls"] if key in last else 0)
+        last[key] = {**row, "calls": calls}
+    rows = sorted(last.values(), key=lambda row: row["last_line"])[-_MAX_USUAL:]
+    if process.last_failures and not rows:
+        return ["It went on after each failure."]
+    return [as_usual(row) for row in rows]
+
+
+def _last_steps(process: EndedProcess) -> list[Describing]:
+    """What the process worked on last, with success: files, devices, peers, and libraries if there is nothing else."""
+    rows = [row for row in process.last_targets if "/" in row["target"] or ":" in row["target"]]
+    rows = [row for row in rows if not LIBRARY.search(row["target"])] or rows
+    return [Describing(f"Its last steps: {'; '.join(map(step, rows[-_MAX_STEPS:]))}.")] if rows else []
