@@ -128,6 +128,7 @@ def own(tmp_path: Path) -> Write:
         ("[at_least]", "upper_bounds = 5\n[at_least]", 'upper_bounds: "5" is not one of ignore, info.'),
         ("[at_least]", "[only]\npid = [{}]\n[at_least]", "only: each column needs a list of values"),
         ("[at_least]", f"[except]\npid = [{10**30}]\n[at_least]", "except: each column needs a list of values"),
+        ("[explain]", '[counted]\nmessage = "x"\nat_least = 5\n[explain]', "counted.at_least: a table is required"),
         ('name = "one"', "name = 5", "example.name: a string is required."),
         ("findings = 1", 'findings = "one"', "example.findings: a whole number is required."),
     ],

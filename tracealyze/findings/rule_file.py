@@ -173,7 +173,10 @@ class _Check:
         self._thresholds("at_least", self.table.get("at_least", {}))
         for section in self._sections():
             for key in ("at_least", "quoted"):
-                self._thresholds(f"counted.{key}", section.get(key, {}))
+                least = section.get(key, {})
+                if not isinstance(least, Mapping):
+                    raise self.wrong(f"counted.{key}", f"a table is required; write [counted.{key}].")
+                self._thresholds(f"counted.{key}", least)
         self._examples()
 
     def _lists(self) -> None:

@@ -121,12 +121,8 @@ def _without_loops(infos: Sequence[FileInfo], folder: str, system: FileSystem) -
 def _odd_name(folder: str) -> str:
     """The first name below a folder that is not UTF-8."""
     names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
-    odd = next((name for name in names if not _is_text(name)), None)
+    odd = next((name for name in names if not locations.is_text(name)), None)
     return repr(os.fsencode(odd)) if odd else "the name of a file below it"
-
-
-def _is_text(name: str) -> bool:
-    return name.encode(errors="replace").decode() == name
 
 
 def _grouped(infos: Sequence[FileInfo], root: str) -> Iterator[Item]:

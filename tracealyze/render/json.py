@@ -12,7 +12,9 @@ from tracealyze.render import output
 from tracealyze.trace.summary import BoundedRows, Rows
 
 # json escapes C0 itself; other control characters would reach the terminal or break the encoding.
-_RAW = re.compile(f"[{''.join(f'{chr(max(first, 0x7F))}-{chr(last)}' for first, last in HIDDEN_RANGES if last >= 0x7F)}]")
+_RAW = re.compile(
+    f"[{''.join(f'{chr(max(first, 0x7F))}-{chr(last)}' for first, last in HIDDEN_RANGES if last >= 0x7F)}]"
+)
 
 
 def text(value: Any, indent: int | None = 2) -> str:
