@@ -10,9 +10,9 @@ Shown = NewType("Shown", str)
 
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
-# C0, DEL, C1; line separators; bidirectional controls; lone surrogates; and what Unicode calls default ignorable code points
-# (DerivedCoreProperties.txt of Unicode 16): they are invisible, and some, such as the tags from U+E0000 on, spell words that
-# only programs read. Of these, U+FE00 to U+FE0F stay: they choose the form of the character before them, as in many emojis.
+# C0, DEL, C1; line separators; bidirectional controls; lone surrogates; and what Unicode calls default ignorable code
+# points (DerivedCoreProperties.txt of Unicode 16). They are invisible; some, such as the tags from U+E0000 on, spell
+# words that only programs read. U+FE00 to U+FE0F stay: they choose the form of the character before them, as in emojis.
 HIDDEN_RANGES = (
     *((0x00, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5)),
     *((0x180B, 0x180F), (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xD800, 0xDFFF)),
@@ -56,3 +56,8 @@ def shown_lines(text: str) -> Shown:
 def _is_plain(text: str) -> bool:
     """Whether a text is certainly without such code points. This test is much faster than a search for them."""
     return text.isascii() and text.isprintable()
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a text from the command line is UTF-8: Python has surrogates for other bytes."""
+    return text.encode(errors="replace").decode() == text

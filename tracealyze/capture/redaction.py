@@ -327,7 +327,7 @@ def _printable(text: bytes) -> bytes:
 
 @contextmanager
 def _opened(output: str, facts: Mapping[str, Any], *, overwrites: bool, source: str) -> Iterator[Any]:
-    """A function that writes to the output. The output is removed if anything fails, unless it is a pipe or a device."""
+    """A function that writes to the output. If anything fails, the output is removed if it is a file."""
     if os.path.exists(output) and os.path.exists(source) and os.path.samefile(output, source):
         raise WrongUsage(f"{output} is the capture. Write to another file.")
     try:

@@ -148,7 +148,10 @@ def command(
     if metrics:
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
     settings = CheckSettings() if demo else check_settings()
-    wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
+    if outputs or as_json:
+        wanted = destinations([*(outputs or []), *(["json"] if as_json else [])])
+    else:
+        wanted = destinations(settings.output, f"{settings.file}, output")
     timed = hyperfine_export.read(hyperfine) if hyperfine is not None else None
     against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
     records = all_scenarios or other.is_given

@@ -159,25 +159,22 @@ class _Check:
         for key in _TABLES:
             if not isinstance(self.table.get(key, {}), Mapping):
                 raise self.wrong(key, f"a table is required; write [{key}].")
-        for key, text in self.table.get("explain", {}).items():
-            if not isinstance(text, str):
-                raise self.wrong(f"explain.{key}", f'a string is required, such as {key} = "…".')
         if not _is_whole(self.table.get("precedence", 0)):
             raise self.wrong("precedence", "a whole number is required.")
         for key in ("leads", "needs_window", "needs_durations"):
             if type(self.table.get(key, False)) is not bool:
                 raise self.wrong(key, "true or false is required.")
+        self._explanation()
         self._lists()
         self._named()
         self._counted()
         self._thresholds("at_least", self.table.get("at_least", {}))
-        for section in self._sections():
-            for key in ("at_least", "quoted"):
-                least = section.get(key, {})
-                if not isinstance(least, Mapping):
-                    raise self.wrong(f"counted.{key}", f"a table is required; write [counted.{key}].")
-                self._thresholds(f"counted.{key}", least)
         self._examples()
+
+    def _explanation(self) -> None:
+        for key, text in self.table.get("explain", {}).items():
+            if not isinstance(text, str):
+                raise self.wrong(f"explain.{key}", f'a string is required, such as {key} = "…".')
 
     def _lists(self) -> None:
         for key in ("only", "except"):
@@ -219,6 +216,11 @@ class _Check:
             for key in ("short_windows", "always"):
                 if type(section.get(key, False)) is not bool:
                     raise self.wrong(f"counted.{key}", "true or false is required.")
+            for key in ("at_least", "quoted"):
+                least = section.get(key, {})
+                if not isinstance(least, Mapping):
+                    raise self.wrong(f"counted.{key}", f"a table is required; write [counted.{key}].")
+                self._thresholds(f"counted.{key}", least)
 
     def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
         for key in ("share", "count"):
