@@ -210,6 +210,13 @@ def test_the_page_draws_intervals(slow_syncs: Path, tmp_path: Path, call: Call) 
     assert shares[2].startswith("network")
 
 
+def test_a_window_without_length_is_one_interval(strace: Callable[[str], Path], tmp_path: Path, call: Call) -> None:
+    """The widths of its columns were divided by zero."""
+    file = strace("7 1700000000.000000 getpid() = 7 <0.000000>\n" * 2)
+    code, _, stderr = call("report", file, "--every", "1s", "-o", tmp_path / "page.html")
+    assert code == 0, stderr
+
+
 def test_without_every_the_page_has_no_intervals(tmp_path: Path, call: Call) -> None:
     page = tmp_path / "page.html"
     assert call("report", SSH, "-o", page)[0] == 0
