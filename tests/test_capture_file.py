@@ -63,6 +63,23 @@ def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     assert read_metadata(str(file)) == FACTS
 
 
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("is_ring", [False, True])
+def test_what_is_not_a_regular_file_is_not_overwritten(kind: str, is_ring: bool, tmp_path: Path) -> None:
+    """A pipe blocked, and a device was removed with a capture that was discarded."""
+    file = tmp_path / "a.strace.zst"
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(os.devnull)
+    with pytest.raises(OSError, match="not a regular file"):
+        RingFile(str(file), FACTS, 1 << 20, overwrites=True) if is_ring else CaptureFile(
+            str(file), FACTS, overwrites=True
+        )
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.is_fifo() or file.is_symlink()
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"x", b"7 close(3) = 0\n" * 9, b"\x5c\x2a\x4d\x18\xff\xff\xff\x7f" + b"x" * 99]
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SAMPLES, Run, heed_ctrl_c
+from conftest import ROOT, SAMPLES, Call, Run, heed_ctrl_c
 
 import tracealyze
 from tracealyze import _engine
@@ -265,6 +265,16 @@ def test_csv_has_no_formula_from_a_trace(path: str, cell: str, run: Run, strace:
     file = strace(SLEEPER + f'100 1700000010.503 openat(AT_FDCWD, "{path}", O_RDONLY) = 3 <0.0001>\n')
     shown = run("events", file, "--syscall", "openat", "--format", "csv").stdout
     assert [row["target"] for row in csv.DictReader(io.StringIO(shown))] == [cell]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("summarize", "--program"), ("what-if", "--parallel"), ("events", "--input-format"), ("tree", "--from")],
+)
+def test_options_that_are_not_text_are_wrong_usage(arguments: tuple[str, str], call: Call) -> None:
+    """Python's form of such bytes ended in a traceback."""
+    code, _, stderr = call(*arguments, os.fsdecode(b"/\xff/"), SSH)
+    assert (code, r"\xff" in stderr, "bug" in stderr) == (2, True, False), stderr
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -14,6 +15,7 @@ from conftest import ROOT, SAMPLES, Call, captures_of_samples
 
 import tracealyze
 from tracealyze.base.errors import UnusableInput, WrongUsage
+from tracealyze.model.table import Row, Table
 from tracealyze.trace.change_points import stretches
 from tracealyze.trace.changes import changes
 from tracealyze.trace.intervals import intervals
@@ -136,7 +138,7 @@ def test_csv_has_a_row_per_interval_and_call(call: Call) -> None:
     assert [row[3] for row in rows[3:5]] == ["ioctl", "door_call"]
 
 
-@pytest.mark.parametrize("every", ["0s", "1ns", "soon"])
+@pytest.mark.parametrize("every", ["1e400s", "1e30s", "0s", "1ns", "soon"])
 def test_a_wrong_length_is_wrong_usage(every: str, call: Call) -> None:
     code, _, err = call("summarize", "--every", every, SSH)
     assert code == 2
@@ -146,6 +148,21 @@ def test_a_wrong_length_is_wrong_usage(every: str, call: Call) -> None:
 def test_without_a_clock_there_are_no_intervals(strace: Callable[[str], Path]) -> None:
     with pytest.raises(UnusableInput, match="-ttt"):
         intervals(tracealyze.read(strace('read(3, "", 10) = 0\nclose(3) = 0\n')), S)
+
+
+def test_tables_without_rows_are_not_filtered(slow_syncs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filter took 0.1 ms, and each interval had one for each rule: two thirds of the time of many short intervals."""
+    filtered: list[tuple[str, int]] = []
+    matching = Table.matching
+
+    def counted(table: Table, *arguments: Any, **options: Any) -> Iterator[tuple[int, Row]]:
+        filtered.append((table.name, len(table)))
+        return matching(table, *arguments, **options)
+
+    monkeypatch.setattr(Table, "matching", counted)
+    assert any(each.findings for each in intervals(tracealyze.read(slow_syncs), 10 * S))
+    assert {rows for name, rows in filtered if name != "partition"} - {0}
+    assert [name for name, rows in filtered if name != "partition" and not rows] == []
 
 
 def test_too_many_intervals_name_the_least_length() -> None:
@@ -191,6 +208,13 @@ def test_the_page_draws_intervals(slow_syncs: Path, tmp_path: Path, call: Call) 
     shares = re.findall(r"<title>[^<]*; ([^<]*)</title>", section)
     assert shares[10].startswith("disk 9")
     assert shares[2].startswith("network")
+
+
+def test_a_window_without_length_is_one_interval(strace: Callable[[str], Path], tmp_path: Path, call: Call) -> None:
+    """The widths of its columns were divided by zero."""
+    file = strace("7 1700000000.000000 getpid() = 7 <0.000000>\n" * 2)
+    code, _, stderr = call("report", file, "--every", "1s", "-o", tmp_path / "page.html")
+    assert code == 0, stderr
 
 
 def test_without_every_the_page_has_no_intervals(tmp_path: Path, call: Call) -> None:

@@ -210,7 +210,7 @@ def test_links_to_folders_above_repeat_nothing(tmp_path: Path) -> None:
 def test_names_that_are_no_text_are_unusable_input(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/b/\xff.strace")).write_text("", encoding="utf-8")
-    for source in ("b", "b/*"):
+    for source in ("b", "b/*", os.fsdecode(b"b/\xff.strace")):
         with pytest.raises(UnusableInput, match="is not UTF-8; rename this file"):
             items([str(tmp_path / source)], Labels())
 

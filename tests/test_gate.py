@@ -569,6 +569,8 @@ def test_prune_removes_what_no_longer_occurs(capture: Write, run: Run, tmp_path:
         ('fail-on = "eror"', 2, 'Did you mean "error"?'),
         ('baseline = "none.json"', 2, "none.json: no such baseline"),
         ('baseline = "none.json', 2, "cannot be read"),
+        ('output = ["jsn"]', 2, '.toml, output jsn: there is no form "jsn"'),
+        ('budgets = ["opens <= 9"]\noutput = ["json=a\\u0000b"]', 2, "cannot be written: embedded null byte"),
     ],
 )
 @pytest.mark.parametrize("file", ["pyproject.toml", "tracealyze.toml"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,6 +88,21 @@ def test_nested_lists_in_a_store_are_unusable_input(name: str, tmp_path: Path, c
     code, _, stderr = call("fleet", "top", "--store", store)
     assert code == 3, stderr
     assert "cannot be read" in stderr
+
+
+@pytest.mark.parametrize("name", ["store.json", "v1/done/*.json", "v1/captures/*.parquet", "v1/findings/*.parquet"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_pipes_and_devices_in_a_store_are_unusable_input(name: str, kind: str, tmp_path: Path, call: Call) -> None:
+    """A device without an end was read until the memory was full, and a pipe without a writer for ever."""
+    store = _store(tmp_path)
+    for file in store.glob(name):
+        file.unlink()
+        if kind == "pipe":
+            os.mkfifo(file)
+        else:
+            file.symlink_to("/dev/zero")
+    code, _, stderr = call("fleet", "top", "--store", store)
+    assert (code, "not a regular file" in stderr) == (3, True), stderr
 
 
 @pytest.mark.parametrize("table", ["findings", "captures"])

@@ -10,12 +10,12 @@ import pytest
 from conftest import Call, Run
 
 from tracealyze import export
-from tracealyze.base.sanitize import HIDDEN
+from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.render.gate import FORMS as GATE_FORMS
 
-ESCAPES = "\x1b]0;own\x07\x1b[2J\x9b31m\u202eme\x0b\u2066\x7f"
-"""Window title, cleared screen, C1, bidirectional controls, DEL."""
-FORBIDDEN = {chr(code) for code in HIDDEN} - set("\n")
+ESCAPES = "\x1b]0;own\x07\x1b[2J\x9b31m\u202eme\x0b\u2066\x7f\U000e0041\xad\u3164\u206a"
+"""Window title, cleared screen, C1, bidirectional controls, DEL, and letters that only programs read."""
+FORBIDDEN = {chr(code) for first, last in HIDDEN_RANGES for code in range(first, last + 1)} - set("\n")
 
 CALLS = f"""\
 7 1700000000.000000 execve("/bin/{ESCAPES}", ["{ESCAPES}", "-c"], 0x7f /* 3 vars */) = 0 <0.000100>

@@ -115,6 +115,22 @@ def own(tmp_path: Path) -> Write:
         ("[at_least]", '[words]\npart = "{x}"\n[at_least]', "words.part: {x} is neither a column"),
         ("[at_least]", "[words]\npart = 3\n[at_least]", "words.part: a string or a list of strings is required."),
         ("[at_least]", "[at_least", "(at line 12"),
+        # Values of other types and sizes than any rule has. Each ended in a traceback.
+        ("share = 0.05", "share = nan", "at_least.share: a number is required."),
+        ("count = 2", f"count = {'9' * 30}", "at_least.count: a number is required."),
+        ('total = "100ms"', 'total = "1e400s"', 'at_least.total: "1e400s" is not a duration'),
+        ('total = "100ms"', 'total = "1e30s"', 'at_least.total: "1e30s" is too long; the limit is 2562047 h.'),
+        (', 1.0]', ", inf]", "impact: a fraction of the cost, such as 0.5, or an expression is required."),
+        (', 1.0]', ", 1e308]", "impact: a fraction of the cost, such as 0.5, or an expression is required."),
+        ("precedence = 90", f"precedence = {2**63}", "precedence: a whole number is required."),
+        ('"Long reads."', "5", "explain.finds: a string is required"),
+        ("reads {target}", "reads {target!r}", "message: {target!r} has a conversion; write {target}."),
+        ("[at_least]", "upper_bounds = 5\n[at_least]", 'upper_bounds: "5" is not one of ignore, info.'),
+        ("[at_least]", "[only]\npid = [{}]\n[at_least]", "only: each column needs a list of values"),
+        ("[at_least]", f"[except]\npid = [{10**30}]\n[at_least]", "except: each column needs a list of values"),
+        ("[explain]", '[counted]\nmessage = "x"\nat_least = 5\n[explain]', "counted.at_least: a table is required"),
+        ('name = "one"', "name = 5", "example.name: a string is required."),
+        ("findings = 1", 'findings = "one"', "example.findings: a whole number is required."),
     ],
 )  # fmt: skip
 def test_error_in_a_rule_names_file_key_and_position(old: str, new: str, expected: str, own: Write) -> None:
@@ -123,6 +139,14 @@ def test_error_in_a_rule_names_file_key_and_position(old: str, new: str, expecte
         rules(folder)
     assert expected in str(caught.value)
     assert str(caught.value).startswith(str(folder / "slow-read.toml"))
+
+
+@pytest.mark.parametrize("examples", ["[5]", "[[1]]", '["one"]'])
+def test_examples_of_other_types_are_an_error(examples: str, tmp_path: Path) -> None:
+    rule = RULE[: RULE.index("[at_least]")] + f"example = {examples}\n"
+    (tmp_path / "slow-read.toml").write_text(rule, encoding="utf-8")
+    with pytest.raises(WrongUsage, match=re.escape("slow-read.toml, example: write [[example]].")):
+        rules(tmp_path)
 
 
 def test_own_rule_can_do_what_packaged_ones_can(own: Write, strace: Callable[[str], Path]) -> None:

@@ -273,6 +273,14 @@ def test_what_cannot_be_followed_is_an_error(name: str, error: type[Exception], 
         Follower(str(tmp_path / name))
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")
+def test_a_name_that_is_not_text_cannot_be_followed(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"\xff.strace")
+    file.write_bytes(b"")
+    with pytest.raises(UnreadableCapture, match="the file name is not UTF-8"):
+        Follower(str(file))
+
+
 STATE = State("app.strace", S)
 
 

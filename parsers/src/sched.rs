@@ -8,6 +8,7 @@
 mod kernel_layout;
 pub mod pack;
 mod perf_data;
+mod perf_sizes;
 pub mod text;
 
 use crate::input::{self, Source};

@@ -43,11 +43,14 @@ def read_duration(text: str) -> int:
     number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyzµ").rstrip()
     unit = text.strip()[len(number) :].strip()
     try:
-        return round(float(number) * _READ[unit])
+        found = round(float(number) * _READ[unit])
     except KeyError:
         raise WrongUsage(f'"{text}" has no unit of time; write 10ms or 1.5s.{did_you_mean(unit, _READ)}') from None
-    except ValueError:
+    except (ValueError, OverflowError):
         raise WrongUsage(f'"{text}" is not a duration; write 10ms or 1.5s.') from None
+    if not -_LARGEST < found < _LARGEST:
+        raise WrongUsage(f'"{text}" is too long; the limit is {_LARGEST // _READ["h"]} h.')
+    return found
 
 
 def read_size(text: str) -> int:
@@ -57,9 +60,12 @@ def read_size(text: str) -> int:
     known = {name: size for name, (kind, size) in NAMED.items() if kind == "bytes"}
     known |= {letter: 1024**power for power, letter in enumerate("KMGT", start=1)} | {"": 1}
     try:
-        return round(float(number) * known[unit])
+        found = round(float(number) * known[unit])
     except (KeyError, ValueError, OverflowError):
         raise WrongUsage(f'"{text}" is not a size; write 256M or 1G.') from None
+    if not -_LARGEST < found < _LARGEST:
+        raise WrongUsage(f'"{text}" is too large; the limit is {_LARGEST >> 40} TiB.')
+    return found
 
 
 def exactly(digits: str, unit: str = "") -> int | float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -41,6 +42,15 @@ def new_frame() -> Frame:
     return Frame(import_module(name).ZstdCompressor())
 
 
+def _created(path: str, *, overwrites: bool) -> BinaryIO:
+    """The new file. A pipe would block, and a device would be removed with a file that is discarded.
+
+    Raises `OSError`, as `open` does."""
+    if overwrites and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return open(path, "wb" if overwrites else "xb")
+
+
 class CaptureFile:
     """Compresses text as it comes. Frames that are complete stay readable if the writer is killed."""
 
@@ -51,7 +61,7 @@ class CaptureFile:
         self._path, self._facts = path, facts
         self._frame: Frame | None = None
         self._in_frame = self._whole_bytes = 0
-        self._file = open(path, "wb" if overwrites else "xb")  # noqa: SIM115
+        self._file = _created(path, overwrites=overwrites)
         try:
             self._write_first_facts()
         except OSError:
@@ -132,7 +142,7 @@ class RingFile(CaptureFile):
         self._parts: deque[str] = deque()
         self._number, self._has_frame = 0, False
         # Reserves the name, and shows at once that it cannot be written.
-        with open(path, "wb" if overwrites else "xb"):
+        with _created(path, overwrites=overwrites):
             self._parts.append(self._next_part())
         try:
             super().__init__(self._parts[0], facts, overwrites=True)

@@ -17,6 +17,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from tracealyze.base.errors import UnreadableCapture, WrongUsage
+from tracealyze.base.sanitize import is_utf8
 from tracealyze.model.capture_input.capture_files import STDIN
 from tracealyze.trace.live.slices import Added
 
@@ -121,6 +122,10 @@ class Follower:
                 self._open(path)
 
     def _open(self, path: str) -> None:
+        if not is_utf8(path):
+            raise UnreadableCapture(
+                f"{path}: the file name is not UTF-8. Rename the file, or read it from a pipe: tail -f FILE | watch -"
+            )
         try:
             stream = open(path, "rb", buffering=0)  # noqa: SIM115
             size = os.fstat(stream.fileno()).st_size

@@ -327,7 +327,7 @@ def _printable(text: bytes) -> bytes:
 
 @contextmanager
 def _opened(output: str, facts: Mapping[str, Any], *, overwrites: bool, source: str) -> Iterator[Any]:
-    """A function that writes to the output. The output is removed if anything fails."""
+    """A function that writes to the output. If anything fails, the output is removed if it is a file."""
     if os.path.exists(output) and os.path.exists(source) and os.path.samefile(output, source):
         raise WrongUsage(f"{output} is the capture. Write to another file.")
     try:
@@ -336,7 +336,8 @@ def _opened(output: str, facts: Mapping[str, Any], *, overwrites: bool, source: 
                 yield write
             except BaseException:
                 with suppress(OSError):
-                    os.unlink(output)
+                    if os.path.isfile(output):
+                        os.unlink(output)
                 raise
     except FileExistsError:
         raise WrongUsage(f"{output} exists. Name another file with -o, or use --force to overwrite it.") from None

@@ -218,6 +218,8 @@ def _run() -> int:
     except OSError as error:
         return _unwritable(error)
     except Exception as error:
+        if isinstance(error, UnicodeEncodeError) and any(error.object in word for word in sys.argv):
+            return _report([f'"{error.object}" is not UTF-8. Write it in UTF-8.'], ExitCode.WRONG_USAGE)
         if os.environ.get("TRACEALYZE_DEBUG"):
             raise
         return _unexpected(error)

@@ -158,7 +158,10 @@ def command(
     if accept:
         compares = base or base_command or base_dir or all_scenarios or budgets or every or fail_on or outputs or demo
         return _accept(source, rules, baseline, settings, compares=bool(compares or hyperfine or as_json))
-    wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
+    if outputs or as_json:
+        wanted = destinations([*(outputs or []), *(["json"] if as_json else [])])
+    else:
+        wanted = destinations(settings.output, f"{settings.file}, output")
     timed = hyperfine_export.read(hyperfine) if hyperfine is not None else None
     against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
     records = all_scenarios or other.is_given

@@ -172,6 +172,9 @@ def _min_costs_ns(trace: TraceTables, rules: Sequence[Rule]) -> list[int]:
 def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iterator[Match]:
     """The matches of a rule that reach its thresholds."""
     table = tables.get(rule.table)
+    if table is not None and not len(table):
+        # Most tables of a short interval have no rows, and a filter has its price.
+        return
     found = _pieces(trace, rule) if table is None else _rows(trace, rule, table)
     by_cost = set()
     for match in found:

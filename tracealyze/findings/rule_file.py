@@ -91,13 +91,18 @@ PLACEHOLDERS = {
 _OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_line", "targets", "processes", "pieces")
 _COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
-_EXAMPLE = ("name", "findings", "format", "trace", "sched", "sample", "n_from", "iterations", "step")
+_EXAMPLE: Mapping[str, type] = {
+    **dict.fromkeys(("name", "format", "trace", "sched", "sample", "n_from", "step"), str),
+    **dict.fromkeys(("findings", "iterations"), int),
+}
 _WORDS = {
     "severity": ("error", "warning", "info"),
     "confidence": ("measured", "inferred"),
     "upper_bounds": ("ignore", "info"),
 }
 
+
+_TOO_LARGE = 2**63
 
 # An address, or a path below the root of the repository.
 _CAPTURE = re.compile(r"https://[!-~]+|\w[\w./-]*")
@@ -155,23 +160,26 @@ class _Check:
         for key in _TABLES:
             if not isinstance(self.table.get(key, {}), Mapping):
                 raise self.wrong(key, f"a table is required; write [{key}].")
-        if type(self.table.get("precedence", 0)) is not int:
+        if not _is_whole(self.table.get("precedence", 0)):
             raise self.wrong("precedence", "a whole number is required.")
         for key in ("leads", "needs_window", "needs_durations"):
             if type(self.table.get(key, False)) is not bool:
                 raise self.wrong(key, "true or false is required.")
+        self._explanation()
         self._lists()
         self._named()
         self._counted()
         self._thresholds("at_least", self.table.get("at_least", {}))
-        for section in self._sections():
-            for key in ("at_least", "quoted"):
-                self._thresholds(f"counted.{key}", section.get(key, {}))
         self._examples()
+
+    def _explanation(self) -> None:
+        for key, text in self.table.get("explain", {}).items():
+            if not isinstance(text, str):
+                raise self.wrong(f"explain.{key}", f'a string is required, such as {key} = "…".')
 
     def _lists(self) -> None:
         for key in ("only", "except"):
-            if not all(isinstance(values, list) for values in self.table.get(key, {}).values()):
+            if not all(_is_values(values) for values in self.table.get(key, {}).values()):
                 raise self.wrong(key, 'each column needs a list of values, such as class = ["sleep"].')
         if not _is_texts(self.table.get("group", [])):
             raise self.wrong("group", 'a list of columns is required, such as group = ["pid"].')
@@ -192,9 +200,10 @@ class _Check:
                 "code", f'"{self.table["code"]}" is not a valid code; write letters and a number, such as MINE001.'
             )
         for key, known in _WORDS.items():
-            value = self.table.get(key)
-            if value and value not in known:
-                raise self.wrong(key, f'"{value}" is not one of {", ".join(known)}.{did_you_mean(value, known)}')
+            value = self.table.get(key, "")
+            if value != "" and value not in known:
+                hint = did_you_mean(value, known) if isinstance(value, str) else ""
+                raise self.wrong(key, f'"{value}" is not one of {", ".join(known)}.{hint}')
 
     def _counted(self) -> None:
         for section in self._sections():
@@ -203,15 +212,20 @@ class _Check:
                     raise self.wrong(f"counted.{key}", f'a string is required, such as {key} = "…".')
             if not section.get("message"):
                 raise self.wrong("counted.message", "it is missing.")
-            if type(section.get("warning", 0)) is not int:
+            if not _is_whole(section.get("warning", 0)):
                 raise self.wrong("counted.warning", "a whole number is required.")
             for key in ("short_windows", "always"):
                 if type(section.get(key, False)) is not bool:
                     raise self.wrong(f"counted.{key}", "true or false is required.")
+            for key in ("at_least", "quoted"):
+                least = section.get(key, {})
+                if not isinstance(least, Mapping):
+                    raise self.wrong(f"counted.{key}", f"a table is required; write [counted.{key}].")
+                self._thresholds(f"counted.{key}", least)
 
     def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
         for key in ("share", "count"):
-            if not isinstance(least.get(key, 0), int | float):
+            if not _is_number(least.get(key, 0)):
                 raise self.wrong(f"{name}.{key}", "a number is required.")
         try:
             units.read_duration(least.get("total", "0s"))
@@ -224,9 +238,15 @@ class _Check:
         if not isinstance(examples, list):
             raise self.wrong("example", "write [[example]].")
         for example in examples:
+            if not isinstance(example, Mapping):
+                raise self.wrong("example", "write [[example]].")
             _must_be_known(f"{self.shown}, example: there is no key", example, _EXAMPLE)
             if not {"name", "findings"} <= set(example) or not {"trace", "sample"} & set(example):
                 raise self.wrong("example", "name, findings, and trace or sample are required.")
+            for key, value in example.items():
+                if type(value) is not _EXAMPLE[key]:
+                    what = "a string" if _EXAMPLE[key] is str else "a whole number"
+                    raise self.wrong(f"example.{key}", f"{what} is required.")
 
     def columns(self) -> None:
         """Check that the table has all columns that the rule names."""
@@ -263,11 +283,13 @@ class _Check:
             texts += [(f"words.{name}", part) for part in ([parts] if isinstance(parts, str) else parts)]
         for key, text in texts:
             try:
-                named = [(name, noun) for _, name, noun, _ in Formatter().parse(text) if name is not None]
+                named = [each[1:] for each in Formatter().parse(text) if each[1] is not None]
             except ValueError as error:
                 raise self.wrong(key, f"{error}; write {{{{ for a brace.") from None
-            for name, noun in named:
-                self._must_be_known(key, name, noun or "", words)
+            for name, noun, conversion in named:
+                if conversion:
+                    raise self.wrong(key, f"{{{name}!{conversion}}} has a conversion; write {{{name}}}.")
+                self._must_be_known(key, name or "", noun or "", words)
 
     def _must_be_known(self, key: str, name: str, noun: str, words: Collection[str]) -> None:
         columns = columns_of(self.table["table"])
@@ -314,7 +336,7 @@ class _Check:
         return bounds
 
     def _bound(self, bound: object) -> object:
-        if isinstance(bound, int | float) and not isinstance(bound, bool):
+        if _is_number(bound) and not isinstance(bound, bool):
             return bound
         if not isinstance(bound, str):
             raise self.wrong("impact", "a fraction of the cost, such as 0.5, or an expression is required.")
@@ -333,3 +355,16 @@ def _must_be_known(what: str, keys: Collection[str], known: Collection[str]) -> 
 
 def _is_texts(values: object) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _is_whole(value: object) -> bool:
+    return type(value) is int and abs(value) < _TOO_LARGE
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a number to calculate with: TOML also has infinities and numbers of any length."""
+    return isinstance(value, int | float) and abs(value) < _TOO_LARGE
+
+
+def _is_values(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) or _is_number(value) for value in values)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from tracealyze.base.errors import MissingCapture, UnreadableCapture, WrongUsage
-from tracealyze.base.sanitize import shown
+from tracealyze.base.sanitize import is_utf8, shown
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -42,6 +42,8 @@ def located(name: str) -> tuple[FileSystem, str]:
     """The file system of a path or URI, and the path in it. Raises `WrongUsage` and `UnreadableCapture`."""
     from pyarrow import fs
 
+    if not is_utf8(name):
+        raise UnreadableCapture(f"{without_secrets(name)}: the name is not UTF-8; rename this file or folder.")
     if not is_uri(name):
         return fs.LocalFileSystem(), os.path.abspath(name)
     scheme = urlsplit(name).scheme

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
 from tracealyze.base.errors import UnreadableCapture, UnusableInput
-from tracealyze.base.sanitize import shown
+from tracealyze.base.sanitize import is_utf8, shown
 from tracealyze.fleet import locations
 from tracealyze.model.capture_input import capture_files
 
@@ -121,12 +121,8 @@ def _without_loops(infos: Sequence[FileInfo], folder: str, system: FileSystem) -
 def _odd_name(folder: str) -> str:
     """The first name below a folder that is not UTF-8."""
     names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
-    odd = next((name for name in names if not _is_text(name)), None)
+    odd = next((name for name in names if not is_utf8(name)), None)
     return repr(os.fsencode(odd)) if odd else "the name of a file below it"
-
-
-def _is_text(name: str) -> bool:
-    return name.encode(errors="replace").decode() == name
 
 
 def _grouped(infos: Sequence[FileInfo], root: str) -> Iterator[Item]:

@@ -11,6 +11,7 @@ contain counts once.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _ROOT = "v1"
+_MAX_JSON_BYTES = 256 << 20
+"""A million captures that a batch replaces have 20 MB. What is longer is cut, so that it is not valid."""
 _ROWS_PER_READ = 64 << 10
 _BATCHES_AHEAD = 2
 _PARTS_AHEAD = 2
@@ -102,11 +105,19 @@ class Store:
         return str(found.get("schema")) if isinstance(found, dict) else "unknown"
 
     def _get(self, name: str) -> bytes:
+        path = joined(self._path, name)
+        if self._is_special(path):
+            raise ValueError("it is not a regular file")
+
         def read() -> bytes:
-            with self._system.open_input_stream(joined(self._path, name)) as file:
-                return bytes(file.read())
+            with self._system.open_input_stream(path) as file:
+                return bytes(file.read(_MAX_JSON_BYTES))
 
         return retried(read)
+
+    def _is_special(self, path: str) -> bool:
+        """Whether there is a pipe or a device, which may never end, instead of a file."""
+        return self._system.type_name == "local" and os.path.exists(path) and not os.path.isfile(path)
 
     def _put(self, name: str, content: bytes) -> None:
         self._write(name, lambda file: file.write(content))
@@ -188,8 +199,11 @@ class Store:
                     continue
 
     def part(self, table: str, commit: Commit) -> str:
-        """The path of a part."""
-        return joined(self._path, _ROOT, table, f"part-{commit.key}.parquet")
+        """The path of a part. Raises `UnusableInput` if it is not a file."""
+        name = f"{_ROOT}/{table}/part-{commit.key}.parquet"
+        if self._is_special(joined(self._path, name)):
+            raise UnusableInput(f"{self.name}: {shown(name)} is not a regular file.")
+        return joined(self._path, name)
 
     @property
     def system(self) -> FileSystem:

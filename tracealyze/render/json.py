@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from tracealyze.base.sanitize import HIDDEN
+from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.render import output
 from tracealyze.trace.summary import BoundedRows, Rows
 
 # json escapes C0 itself; other control characters would reach the terminal or break the encoding.
-_RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}
+_RAW = re.compile(
+    f"[{''.join(f'{chr(max(first, 0x7F))}-{chr(last)}' for first, last in HIDDEN_RANGES if last >= 0x7F)}]"
+)
 
 
 def text(value: Any, indent: int | None = 2) -> str:
     """A value as JSON."""
-    return json.dumps(value, indent=indent, ensure_ascii=False, default=_plain).translate(_RAW)
+    plain = json.dumps(value, indent=indent, ensure_ascii=False, default=_plain)
+    return plain if plain.isascii() else _RAW.sub(_escaped, plain)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    # As json does it: code points beyond 16 bits are two surrogates.
+    return json.dumps(found[0])[1:-1]
 
 
 def write(value: Any) -> None:

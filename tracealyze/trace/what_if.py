@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tracealyze.model.expression import Expression
 
 _WHOLE_PPM = 1_000_000
+_MAX_FACTOR = 1_000_000
 _HIDDEN_BY_GRAPH = ("polls",)
 """Tables whose costs are pauses that hide awaited work: a replay removes all of them, and the awaited work stays."""
 
@@ -128,8 +129,8 @@ def what_if(
     for text, expression in without.items():
         question.scale(f"without {text}", expression, 0.0)
     for text, (expression, factor) in scale.items():
-        if not 0 <= factor < float("inf"):
-            raise WrongUsage(f"scale: a factor is 0 or more, not {factor:g}.")
+        if not 0 <= factor <= _MAX_FACTOR:
+            raise WrongUsage(f"scale: a factor is from 0 to {_MAX_FACTOR:,}, not {factor:g}.")
         question.scale(f"{text} × {factor:g}", expression, factor)
     if parallel:
         _must_run(trace, parallel)

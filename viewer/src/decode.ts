@@ -74,13 +74,23 @@ export function stringsOf(raw: Uint8Array, count: number): string[] {
 const HIDDEN: [number, number][] = [
   [0x00, 0x1f],
   [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x34f, 0x34f],
   [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
   [0x200b, 0x200f],
   [0x2028, 0x202e],
-  [0x2060, 0x2069],
-  [0xfeff, 0xfeff],
-  [0xfff9, 0xfffb],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
   [0xd800, 0xdfff],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffb],
+  [0x1bca0, 0x1bca3],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe0fff],
 ];
 
 /** A text with such characters as escapes: traces are hostile input. */
@@ -89,9 +99,14 @@ export function shown(text: string): string {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     const isHidden = HIDDEN.some(([first, last]) => first <= code && code <= last);
-    escaped += !isHidden ? character : code < 0x100 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
+    escaped += isHidden ? escapeOf(code) : character;
   }
   return escaped;
+}
+
+function escapeOf(code: number): string {
+  if (code < 0x100) return `\\x${hex(code, 2)}`;
+  return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
 }
 
 function hex(code: number, digits: number): string {

@@ -4,23 +4,46 @@
 //! Out:  scheduler events, and how its clock relates to the time since 1970
 
 use crate::sched::kernel_layout::KernelLayouts;
-use crate::sched::{Context, SchedChange, SchedEvent, SchedFacts, unusable};
+use crate::sched::{Context, SchedChange, SchedEvent, SchedFacts, perf_sizes, unusable};
 use linux_perf_data::linux_perf_event_reader::{EventRecord, RecordType};
 use linux_perf_data::{Error, Feature, PerfFile, PerfFileReader, PerfFileRecord};
+use std::cell::Cell;
 use std::io::{self, Read, Seek};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 
 /// Read a file.
 ///
 /// # Errors
 /// The file is cut before its first event, or was written with an option that hides the events.
 pub(super) fn read<R: Read + Seek>(
-    source: R,
+    mut source: R,
     take: &mut dyn FnMut(SchedEvent),
 ) -> io::Result<SchedFacts> {
+    perf_sizes::check(&mut source)?;
     // The crate indexes slices with lengths of the file: damaged ones panic.
-    catch_unwind(AssertUnwindSafe(|| read_file(source, take)))
-        .unwrap_or_else(|_| Err(unusable("this perf.data is damaged.")))
+    caught(|| read_file(source, take)).unwrap_or_else(|| Err(perf_sizes::damaged()))
+}
+
+thread_local! {
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The value of a function; `None` if it panics, which then prints nothing.
+fn caught<Value>(action: impl FnOnce() -> Value) -> Option<Value> {
+    static SILENCED: Once = Once::new();
+    SILENCED.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !IS_CAUGHT.get() {
+                usual(panic);
+            }
+        }));
+    });
+    IS_CAUGHT.set(true);
+    let value = catch_unwind(AssertUnwindSafe(action)).ok();
+    IS_CAUGHT.set(false);
+    value
 }
 
 fn read_file<R: Read + Seek>(

@@ -157,6 +157,56 @@ fn damaged_files_are_errors_or_fewer_events() {
     }
 }
 
+/// A size that the memory does not have ended the process.
+#[test]
+fn sizes_larger_than_the_file_are_an_error() {
+    let bytes = perf_data();
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    // Attributes, data and features: where the sizes are that memory is asked for.
+    let (attrs, data) = (word(24), (word(40), word(48)));
+    let list = (data.0 + data.1) as usize;
+    let features: u32 = (0..4)
+        .map(|number| word(72 + 8 * number).count_ones())
+        .sum();
+    let mut places = vec![32, 64];
+    places.extend((0..features as usize).map(|number| list + 16 * number + 8));
+    places.push((attrs + word(16) - 8) as usize);
+    let largest = [u64::MAX, 1 << 62, bytes.len() as u64 + 1];
+    for (at, size) in places.iter().flat_map(|at| largest.map(|size| (*at, size))) {
+        let mut damaged = bytes.clone();
+        damaged[at..at + 8].copy_from_slice(&size.to_le_bytes());
+        let found = read(&SchedSource::Bytes(&damaged), &mut |_| ());
+        assert!(
+            found.unwrap_err().to_string().contains("damaged"),
+            "{size} at {at}"
+        );
+    }
+    // Lists in the description of the events: number of events, of ids, and the length of a name.
+    let described = (0..features as usize).map(|number| list + 16 * number);
+    let described = described.map(|at| word(at) as usize).find(|&at| {
+        let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        u32_at(at) < 20 && u64::from(u32_at(at + 4)) + 16 == word(16)
+    });
+    let first = described.unwrap();
+    let attr_size = word(16) as usize - 16;
+    for at in [
+        first,
+        first + 4,
+        first + 8 + attr_size,
+        first + 12 + attr_size,
+    ] {
+        let mut damaged = bytes.clone();
+        damaged[at..at + 4].copy_from_slice(&[0xff; 4]);
+        let found = read(&SchedSource::Bytes(&damaged), &mut |_| ());
+        assert!(found.unwrap_err().to_string().contains("damaged"), "{at}");
+    }
+    // A record with data after it, of any size.
+    let mut damaged = bytes.clone();
+    let at = data.0 as usize;
+    damaged[at..at + 16].copy_from_slice(&[71, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 64]);
+    assert!(read(&SchedSource::Bytes(&damaged), &mut |_| ()).is_err());
+}
+
 #[test]
 fn a_file_without_such_events_says_how_to_record() {
     let error = read(&SchedSource::Bytes(b"hello\n"), &mut |_| ()).unwrap_err();

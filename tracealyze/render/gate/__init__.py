@@ -23,24 +23,27 @@ FORMS = ("text", "json", "markdown", "pr", "junit", "sarif", "github", "gitlab",
 _DOCUMENTS = frozenset(("json", "junit", "sarif", "gitlab", "bmf", "github-benchmark"))
 
 
-def destinations(outputs: list[str]) -> list[tuple[str, str]]:
-    """Forms and destinations of texts such as `junit=report.xml`. Text goes to standard output by default."""
-    found = [_destination(each) for each in outputs]
+def destinations(outputs: Sequence[str], origin: str = "--output") -> list[tuple[str, str]]:
+    """Forms and destinations of texts such as `junit=report.xml`. Text goes to standard output by default.
+
+    `origin` is what errors call the place of the texts."""
+    found = [_destination(each, origin) for each in outputs]
     to_stdout = [form for form, where in found if where == "-"]
     if len(to_stdout) > 1 and _DOCUMENTS & set(to_stdout):
         raise WrongUsage(
-            f"--output: {' and '.join(to_stdout)} cannot share standard output; give one a file, FORM=FILE."
+            f"{origin}: {' and '.join(to_stdout)} cannot share standard output; give one a file, FORM=FILE."
         )
     return found if to_stdout else [*found, ("text", "-")]
 
 
-def _destination(text: str) -> tuple[str, str]:
+def _destination(text: str, origin: str) -> tuple[str, str]:
     form, equals, where = text.partition("=")
     if form not in FORMS:
-        raise WrongUsage(f'--output {text}: there is no form "{form}" ({", ".join(FORMS)}).{did_you_mean(form, FORMS)}')
+        hint = did_you_mean(form, FORMS)
+        raise WrongUsage(f'{origin} {text}: there is no form "{form}" ({", ".join(FORMS)}).{hint}')
     if equals and not where:
         raise WrongUsage(
-            f"--output {text}: the file name is missing; write {form}=FILE, or {form}=- for standard output."
+            f"{origin} {text}: the file name is missing; write {form}=FILE, or {form}=- for standard output."
         )
     return form, where or "-"
 
@@ -54,8 +57,9 @@ def write(verdicts: Sequence[Verdict], wanted: list[tuple[str, str]]) -> None:
             continue
         try:
             Path(where).write_text(text, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise WrongUsage(f"{where}: cannot be written: {error.strerror or error}.") from error
+        except (OSError, ValueError) as error:
+            # Settings may have a zero byte in a name.
+            raise WrongUsage(f"{where}: cannot be written: {getattr(error, 'strerror', None) or error}.") from error
 
 
 def must_take_several(wanted: list[tuple[str, str]]) -> None:

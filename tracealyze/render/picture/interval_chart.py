@@ -78,7 +78,7 @@ def _axis(found: Sequence[Interval], when: Callable[[int], str], height: int) ->
 
 def _columns(found: Sequence[Interval], prefix: str, when: Callable[[int], str]) -> Iterator[str]:
     """A column per interval. A short rest at the end is as much narrower."""
-    longest_ns = max(each.dur_ns for each in found)
+    longest_ns = max(1, *(each.dur_ns for each in found))
     for at, each in enumerate(found):
         sums: Counter[str] = Counter()
         for row in each.path:

@@ -169,8 +169,11 @@ fn push_escaped(text: &mut String, letter: char) {
         '\t' => text.push_str("\\t"),
         '\u{8}' => text.push_str("\\b"),
         '\u{c}' => text.push_str("\\f"),
+        // JSON has 16 bits for an escape: others are two surrogates.
         _ => {
-            let _ = write!(text, "\\u{:04x}", letter as u32);
+            for half in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(text, "\\u{half:04x}");
+            }
         }
     }
 }
