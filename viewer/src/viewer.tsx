@@ -532,7 +532,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   render() {
     const { model } = this.props;
-    const { mode, search, hit, isHelpOpen, isIcicleOpen, message, selection, focusRow, range } = this.state;
+    const { mode, search, hit, isHelpOpen, isIcicleOpen, message, range } = this.state;
     return (
       <div class="tz">
         <div class="tz-bar">
@@ -628,17 +628,33 @@ class App extends Component<{ model: Model; prefix: string }, State> {
           </p>
         ))}
         {this.list()}
-        <div class="tz-under">
-          <SumTable
-            id={`${this.props.prefix}-sums`}
-            model={model}
-            sums={sumsOf(model, selection ?? range)}
-            range={selection ?? range}
-            isSelection={selection !== null}
-          />
-          <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} range={selection ?? range} />
-        </div>
+        {this.under()}
       </div>
+    );
+  }
+
+  /** The sums and the chosen lane; of several captures they are folded, so that the next timeline is in sight. */
+  under() {
+    const { model } = this.props;
+    const { selection, range, focusRow } = this.state;
+    const content = (
+      <div class="tz-under">
+        <SumTable
+          id={`${this.props.prefix}-sums`}
+          model={model}
+          sums={sumsOf(model, selection ?? range)}
+          range={selection ?? range}
+          isSelection={selection !== null}
+        />
+        <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} range={selection ?? range} />
+      </div>
+    );
+    if (!model.meta.label) return content;
+    return (
+      <details>
+        <summary class="tz-note">Sums and lane{model.ofCapture}</summary>
+        {content}
+      </details>
     );
   }
 
