@@ -125,10 +125,12 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     this.arrange(mode);
     const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
     const focusRow = Math.max(0, this.rowOf[lane ?? mostOnPath(model)]);
+    // What the path spends most time in is in sight.
+    const isBelow = focusRow * ROW > this.height - LANES - 2 * ROW;
     const finding = link.finding !== null && link.finding < model.findings.length ? link.finding : null;
     return {
       range: link.range ? clamped(link.range, model.scaleNs, this.minNs) : whole,
-      top: lane === undefined ? 0 : Math.max(0, (focusRow - 4) * ROW),
+      top: lane === undefined && !isBelow ? 0 : Math.min(Math.max(0, (focusRow - 4) * ROW), this.maxTop),
       mode,
       focusRow,
       finding,

@@ -36,12 +36,12 @@ mod _engine {
 
     #[pymodule_export]
     use super::{
+        compress::zstd_frame,
         errors::{
             EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime,
             NoMatchingLine, NoRoom, NoSuchLine, OtherTool, UnknownName, UnreadableInput,
             UnrecognisedInput,
         },
-        compress::zstd_frame,
         event_frame::PyArray,
         filter::PyPattern,
         redact::{PyRedactor, verify_redacted},
