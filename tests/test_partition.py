@@ -209,8 +209,8 @@ def test_time_without_calls_has_the_name_that_reports_have() -> None:
     trace = tracealyze.read(SAMPLES / "shutdown" / "before.strace.xz")
     tables = [trace.partition, trace.critical_path]
     pairs = [set(zip(table.column("class"), table.column("class_name"), strict=True)) for table in tables]
-    for full in (False, True):
-        pairs.append({(row["class"], row["class_name"]) for row in trace.summary().document(full=full)["partition"]})
-    for each in pairs:
-        assert ("user", "outside syscalls") in each
-        assert all(name == cls for cls, name in each if cls != "user")
+    documents = [trace.summary().document(full=full) for full in (False, True)]
+    pairs += [{(row["class"], row["class_name"]) for row in each["partition"].dicts()} for each in documents]
+    for found in pairs:
+        assert ("user", "outside syscalls") in found
+        assert all(name == cls for cls, name in found if cls != "user")

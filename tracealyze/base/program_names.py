@@ -56,8 +56,8 @@ def told_apart(commands: Sequence[str]) -> list[str]:
             if own and len(own) < len(split[number]) - 1:
                 script = [word for word in split[number][1:2] if _INTERPRETERS.fullmatch(program) and word not in own]
                 # A file is often named twice, with and without its folder.
-                words = dict.fromkeys(map(short, (*script, *own[-_MAX_OWN_WORDS:])))
-                names[number] = " ".join((program, *words))
+                files = dict.fromkeys(map(short, (*script, *own[-_MAX_OWN_WORDS:])))
+                names[number] = " ".join((program, *files))
     return names
 
 

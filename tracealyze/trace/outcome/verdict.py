@@ -122,7 +122,7 @@ def _of_group(trace: TraceTables, group: FindingGroup, findings: Sequence[Findin
     first = group.first
     text = shown(f"{_with_tracing(trace, first)}{group.rest}")
     # Names of programs keep their case.
-    text = f"T{text[1:]}" if text.startswith("the ") else text
+    text = shown(f"T{text[1:]}") if text.startswith("the ") else text
     shares = [finding.share for finding in group.members if finding.share is not None]
     return Sentence(text, min(sum(shares), 1.0) if shares else None, findings.index(first))
 
