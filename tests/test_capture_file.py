@@ -103,8 +103,8 @@ def test_ring_keeps_the_last_lines_in_order(tmp_path: Path) -> None:
     file = tmp_path / "a.strace.zst"
     limit = 40_000
     ring = RingFile(str(file), FACTS, limit)
-    for first in range(0, 60_000, 500):
-        ring.write(_lines(first, first + 500))
+    for first in range(0, 60_000, 100):
+        ring.write(_lines(first, first + 100))
     ring.close({"ended": "exit"})
     kept = _calls(file)
     assert kept == list(range(kept[0], 60_000))

@@ -311,6 +311,18 @@ def test_a_killed_client_continues(tmp_path: Path) -> None:
     assert indexed(tmp_path / "store", tmp_path / "in") == expected
 
 
+def test_a_capture_without_a_date_is_on_no_day(tmp_path: Path) -> None:
+    """`trend --over day` began in 1970 with the log of a kernel, whose clock begins at its start."""
+    write_captures(tmp_path / "in", 1)
+    lines = (f"[{seconds:>5}.000000] usb 1-{seconds}: new device" for seconds in range(1, 9))
+    (tmp_path / "in" / "kernel.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    options = Options(executor=Here(), labels=Labels())
+    index([str(tmp_path / "in")], Store(str(tmp_path / "store")), options)
+    starts = {Path(row["uri"]).name: row["start_ns"] for row in content(str(tmp_path / "store"))["captures"]}
+    assert starts.pop("kernel.log") is None
+    assert all(starts.values())
+
+
 def test_a_capture_that_needs_too_long_is_a_failure(tmp_path: Path) -> None:
     write_captures(tmp_path / "in", 3)
     # A pipe that nobody writes to: reading it never ends.

@@ -302,8 +302,11 @@ def test_index_command_reports_what_it_did(run: Run, tmp_path: Path) -> None:
     (tmp_path / "in" / "x.strace").write_text("nothing\n", encoding="utf-8")
     done = run("fleet", "index", tmp_path / "in", "--store", tmp_path / "store", "--workers", "1")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("6 captures read in ")
-    assert done.stdout.endswith(", 1 of them failed (tracealyze fleet failures).\n")
+    # A file that is no capture has not failed.
+    assert done.stdout.startswith("5 captures read in ")
+    assert done.stdout.endswith("; 1 other file left out, no format was recognized.\n")
+    failures = run("fleet", "failures", "--store", tmp_path / "store").stdout
+    assert failures.startswith("0 of 5 captures failed. 1 other file left out: no format was recognized.\n")
     again = run("fleet", "index", tmp_path / "in", "--store", tmp_path / "store", "--shard", "1/1")
     assert again.stdout.startswith("0 captures read in ")
     assert again.stdout.endswith("; 6 were in the store already.\n")

@@ -202,3 +202,15 @@ def test_path_of_many_processes_shows_its_longest_stretches(run: Run, strace: Ca
     few = run("critical-path", strace(lines_of_many_processes(6)), "--min", "9ms", "--json")
     assert [row["pid"] for row in json.loads(few.stdout)] == list(range(2, 8))
     assert "in segments shorter than" in few.stderr
+
+
+def test_time_without_calls_has_the_name_that_reports_have() -> None:
+    """Only the class `user` was in JSON and Parquet, which nothing shows to be user code."""
+    trace = tracealyze.read(SAMPLES / "shutdown" / "before.strace.xz")
+    tables = [trace.partition, trace.critical_path]
+    pairs = [set(zip(table.column("class"), table.column("class_name"), strict=True)) for table in tables]
+    documents = [trace.summary().document(full=full) for full in (False, True)]
+    pairs += [{(row["class"], row["class_name"]) for row in each["partition"].dicts()} for each in documents]
+    for found in pairs:
+        assert ("user", "outside syscalls") in found
+        assert all(name == cls for cls, name in found if cls != "user")

@@ -161,7 +161,7 @@ def test_csv_has_a_column_per_size(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "requires captures with their sizes"),
+        ([], "captures with their sizes are required"),
         (["a", "b"], "no size; write N=CAPTURE"),
         (["x=a"], '"x" is not a size'),
         (["-5=a"], "No such option"),

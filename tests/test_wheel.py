@@ -106,3 +106,13 @@ def test_wheel_reads_the_samples_in_a_bare_environment(kind: str, wheel: Path, t
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert ("pandas is not installed" in done.stdout) is (kind == "light")
+    if kind == "light":
+        assert _installed_mb(tmp_path / "venv") <= 60
+
+
+def _installed_mb(venv: Path) -> float:
+    """The size of what was installed in a new environment, without what it has from the start."""
+    [packages] = venv.glob("lib/python*/site-packages")
+    ours = (each for each in packages.iterdir() if not each.name.startswith(("pip", "setuptools", "pkg_resources")))
+    files = (file for each in ours for file in ([each] if each.is_file() else each.rglob("*")) if file.is_file())
+    return sum(file.stat().st_size for file in files) / 1e6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from typing import Any
 
 # Programs that only start another one: what they run is what people look for.
@@ -28,19 +29,16 @@ def unwrapped(command: str) -> str:
     """A command without what only starts another one: `timeout 5 make all` is `make all`, `sh -c 'cc x'` is `cc x`."""
     words = command.split()
     while len(words) > 1:
-        program, at = short(words[0]), 1
-        if program in _SHELLS and words[1] == "-c" and len(words) > 2:
-            at = 2
-            words[at] = words[at].lstrip("'\"")
-            words[-1] = words[-1].rstrip("'\"")
+        program, rest = short(words[0]), words[1:]
+        if program in _SHELLS and words[1] == "-c":
+            rest = " ".join(words[2:]).strip("'\"").split()
         elif program in _STARTERS:
-            while at < len(words) and _OF_STARTERS.fullmatch(words[at]):
-                at += 1
+            rest = list(dropwhile(_OF_STARTERS.fullmatch, rest))
         else:
             break
-        if at >= len(words) or not words[at]:
+        if not rest:
             break
-        words = words[at:]
+        words = rest
     return " ".join(words)
 
 
@@ -57,7 +55,9 @@ def told_apart(commands: Sequence[str]) -> list[str]:
             own = [word for word in split[number][1:] if counts[word] < len(numbers) and not word.startswith("-")]
             if own and len(own) < len(split[number]) - 1:
                 script = [word for word in split[number][1:2] if _INTERPRETERS.fullmatch(program) and word not in own]
-                names[number] = " ".join((program, *map(short, (*script, *own[-_MAX_OWN_WORDS:]))))
+                # A file is often named twice, with and without its folder.
+                files = dict.fromkeys(map(short, (*script, *own[-_MAX_OWN_WORDS:])))
+                names[number] = " ".join((program, *files))
     return names
 
 

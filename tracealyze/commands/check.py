@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -150,7 +151,7 @@ def command(
     from tracealyze.compare.gate import hyperfine as hyperfine_export
     from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
     from tracealyze.compare.gate.verdict import exit_code_of
-    from tracealyze.render.gate import destinations, must_take_several, write
+    from tracealyze.render.gate import must_take_several, write
 
     if metrics:
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
@@ -158,10 +159,7 @@ def command(
     if accept:
         compares = base or base_command or base_dir or all_scenarios or budgets or every or fail_on or outputs or demo
         return _accept(source, rules, baseline, settings, compares=bool(compares or hyperfine or as_json))
-    if outputs or as_json:
-        wanted = destinations([*(outputs or []), *(["json"] if as_json else [])])
-    else:
-        wanted = destinations(settings.output, f"{settings.file}, output")
+    wanted = _wanted(outputs or [], as_json, settings)
     timed = hyperfine_export.read(hyperfine) if hyperfine is not None else None
     against, other = Against(baseline, tuple(base or ())), Other(base_command, base_dir)
     records = all_scenarios or other.is_given
@@ -196,6 +194,15 @@ def command(
         output.abandon()
     source.must_be_complete(sum(verdict.lost_lines for verdict in verdicts))
     return exit_code_of(verdicts)
+
+
+def _wanted(outputs: Sequence[str], as_json: bool, settings: CheckSettings) -> list[tuple[str, str]]:
+    """The forms and where they go: those of the command line, or else those of the settings."""
+    from tracealyze.render.gate import destinations
+
+    if outputs or as_json:
+        return destinations([*outputs, *(["json"] if as_json else [])])
+    return destinations(settings.output, f"{settings.file}, output")
 
 
 def _accept(

@@ -10,6 +10,7 @@ from tracealyze.base import units
 from tracealyze.base.heuristics import MIN_TRACING_SHARE
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
+from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import is_about_capture
 from tracealyze.render import evidence
 from tracealyze.render.addresses import rule_page
@@ -38,7 +39,9 @@ def title_of(finding: Finding) -> str:
 
 
 def saving(trace: Trace, group: FindingGroup) -> str:
-    """What the finding could save; empty if that is nothing, or unknown."""
+    """What the finding could save; empty if that is nothing, or unknown, or not in the sum of the headline."""
+    if group.first.basis is Basis.WALL and group.first.severity is Severity.INFO:
+        return ""
     if group.first.basis is Basis.WALL:
         return saving_of(*group.impact_ns, 0, trace.tick_ns)
     _, high_ns = group.impact_ns

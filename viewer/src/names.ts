@@ -66,7 +66,9 @@ export function tellApart(lanes: readonly Lane[]): void {
       const isTold = group.length > 1 && own.length > 0 && own.length < rest.length;
       const script = INTERPRETERS.test(lastPart(program ?? "")) && !own.includes(rest[0]) ? rest.slice(0, 1) : [];
       const kept = isTold ? [...script, ...own.slice(-MAX_WORDS)] : rest;
-      lane.words = [lastPart(program ?? ""), ...kept.map((word) => (kept === rest ? word : lastPart(word)))].join(" ");
+      // A file is often named twice, with and without its folder.
+      const parts = isTold ? [...new Set(kept.map(lastPart))] : kept;
+      lane.words = [lastPart(program ?? ""), ...parts].join(" ");
     });
   }
 }

@@ -125,10 +125,12 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     this.arrange(mode);
     const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
     const focusRow = Math.max(0, this.rowOf[lane ?? mostOnPath(model)]);
+    // What the path spends most time in is in sight.
+    const isBelow = focusRow * ROW > this.height - LANES - 2 * ROW;
     const finding = link.finding !== null && link.finding < model.findings.length ? link.finding : null;
     return {
       range: link.range ? clamped(link.range, model.scaleNs, this.minNs) : whole,
-      top: lane === undefined ? 0 : Math.max(0, (focusRow - 4) * ROW),
+      top: lane === undefined && !isBelow ? 0 : Math.min(Math.max(0, (focusRow - 4) * ROW), this.maxTop),
       mode,
       focusRow,
       finding,
@@ -532,7 +534,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   render() {
     const { model } = this.props;
-    const { mode, search, hit, isHelpOpen, isIcicleOpen, message, selection, focusRow, range } = this.state;
+    const { mode, search, hit, isHelpOpen, isIcicleOpen, message, range } = this.state;
     return (
       <div class="tz">
         <div class="tz-bar">
@@ -628,17 +630,33 @@ class App extends Component<{ model: Model; prefix: string }, State> {
           </p>
         ))}
         {this.list()}
-        <div class="tz-under">
-          <SumTable
-            id={`${this.props.prefix}-sums`}
-            model={model}
-            sums={sumsOf(model, selection ?? range)}
-            range={selection ?? range}
-            isSelection={selection !== null}
-          />
-          <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} range={selection ?? range} />
-        </div>
+        {this.under()}
       </div>
+    );
+  }
+
+  /** The sums and the chosen lane; of several captures they are folded, so that the next timeline is in sight. */
+  under() {
+    const { model } = this.props;
+    const { selection, range, focusRow } = this.state;
+    const content = (
+      <div class="tz-under">
+        <SumTable
+          id={`${this.props.prefix}-sums`}
+          model={model}
+          sums={sumsOf(model, selection ?? range)}
+          range={selection ?? range}
+          isSelection={selection !== null}
+        />
+        <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} range={selection ?? range} />
+      </div>
+    );
+    if (!model.meta.label) return content;
+    return (
+      <details>
+        <summary class="tz-note">Sums and lane{model.ofCapture}</summary>
+        {content}
+      </details>
     );
   }
 

@@ -28,7 +28,7 @@ _MAX_FINDINGS = 60
 
 def whole(steps: Sequence[Part], found: Diff, top: int) -> str:
     """All sections of a comparison of captures in order of time; the first and the last are compared in full."""
-    return "".join((*_heading(steps), *_findings(steps[0], steps[-1]), *_charts(steps), *_views(found, top)))
+    return "".join((*_heading(steps), *_charts(steps), *_findings(steps[0], steps[-1]), *_views(found, top)))
 
 
 def names_of(steps: Sequence[Part]) -> tuple[str, list[str]]:

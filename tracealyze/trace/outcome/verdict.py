@@ -16,6 +16,7 @@ from tracealyze.base.heuristics import (
     MIN_NAMED_CALLS_SHARE,
     MIN_ONLY_CALLS,
     MIN_OWN_CPU_NS,
+    MIN_TRACING_SHARE,
 )
 from tracealyze.base.program_names import process_of
 from tracealyze.base.sanitize import shown
@@ -62,10 +63,10 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
         said += _open_at_end(trace)
     said = [each for each in said if each.text]
     for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
-        said.append(_of_group(group, findings))
+        said.append(_of_group(trace, group, findings))
         if len(said) == 1:
             said.extend(_blocked(trace, group.first, said[0]))
-    said.extend(_of_group(group, findings) for group in groups if causes and group not in causes)
+    said.extend(_of_group(trace, group, findings) for group in groups if causes and group not in causes)
     return [each for each in said if each.text][:_MAX_SENTENCES]
 
 
@@ -117,13 +118,22 @@ def _has_durations(trace: TraceTables, number: int) -> bool:
     return capture is not None and bool(capture.has.get("durations"))
 
 
-def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
+def _of_group(trace: TraceTables, group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
     first = group.first
-    text = shown(first.diagnosis) + group.rest
+    text = shown(f"{_with_tracing(trace, first)}{group.rest}")
     # Names of programs keep their case.
-    text = f"T{text[1:]}" if text.startswith("the ") else text
+    text = shown(f"T{text[1:]}") if text.startswith("the ") else text
     shares = [finding.share for finding in group.members if finding.share is not None]
     return Sentence(text, min(sum(shares), 1.0) if shares else None, findings.index(first))
+
+
+def _with_tracing(trace: TraceTables, finding: Finding) -> str:
+    """What a finding says, and how much of its cost is tracing, if that explains why so little could be saved."""
+    text, cost_ns = finding.diagnosis, (finding.share or 0) * trace.wall_ns_of(finding.capture)
+    if finding.basis is not Basis.WALL or finding.tracing_ns < MIN_TRACING_SHARE * cost_ns or not finding.tracing_ns:
+        return text
+    about = f"about {units.duration(finding.tracing_ns, trace.tick_ns)} of that is tracing"
+    return f"{text.removesuffix('.')}; {about}."
 
 
 def _blocked(trace: TraceTables, finding: Finding, cause: Sentence) -> Iterator[Sentence]:
