@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Call, Run
+from conftest import SAMPLES, Call, Run
 
 import tracealyze
 from tracealyze.base.errors import WrongUsage
