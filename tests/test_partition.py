@@ -210,7 +210,7 @@ def test_time_without_calls_has_the_name_that_reports_have() -> None:
     tables = [trace.partition, trace.critical_path]
     pairs = [set(zip(table.column("class"), table.column("class_name"), strict=True)) for table in tables]
     documents = [trace.summary().document(full=full) for full in (False, True)]
-    pairs += [{(row["class"], row["class_name"]) for row in each["partition"].dicts()} for each in documents]
+    pairs += [{(row["class"], row["class_name"]) for row in each["partition"]} for each in documents]
     for found in pairs:
         assert ("user", "outside syscalls") in found
         assert all(name == cls for cls, name in found if cls != "user")

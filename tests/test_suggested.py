@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Call, Run
+from conftest import SAMPLES, Call, Run
 
 import tracealyze
 from tracealyze.base.errors import WrongUsage
@@ -115,3 +115,11 @@ def test_loops_come_first_where_calls_repeat(run: Run, strace: Callable[[str], P
     text = run("summarize", strace(calls)).stdout
     # The name of a file is left out where the line would be too wide for it.
     assert re.search(r"^next: tracealyze top-syscalls( \S+)? --by loop$", text, re.MULTILINE), text
+
+
+def test_page_has_the_commands_of_the_report(run: Run, tmp_path: Path) -> None:
+    capture = SAMPLES / "ssh-login" / "ssh-login.truss"
+    assert run("report", capture, "-o", tmp_path / "page.html").returncode == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    commands = re.findall(r"<footer>(?:next: )?(.*?)</footer>", page)
+    assert commands == [f"tracealyze top-syscalls {capture} --by loop", "tracealyze explain hot-loop"]

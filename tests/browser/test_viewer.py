@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,47 @@ def test_two_captures_print_on_few_sheets(browser: tuple[str, str], tmp_path: Pa
     seen = shown("conditions", browser, page, tmp_path)
     assert seen["errors"] == []
     assert seen.get("sheets", 1) <= MAX_SHEETS
+
+
+def test_keys_work_without_a_click_and_enter_shows_all_of_a_finding(browser: tuple[str, str], tmp_path: Path) -> None:
+    """Keys had no effect before a click, and a finding of 15 s was shown as its first 14 µs."""
+    seen = ran("keys", browser, tracealyze.read(SAMPLES / "shutdown" / "before.strace.xz"), tmp_path, "sleep")
+    assert seen["errors"] == []
+    assert (seen["help"]["help"], seen["search"]["focus"]) == (1, "INPUT")
+    assert seen["finding"]["range"] == "0.0 s to 16.4 s (16.36 s)"
+    assert re.fullmatch(r"1 of \d+.*", seen["search"]["hits"]) and seen["next"]["hits"].startswith("2 of ")
+    assert seen["search"]["message"] != seen["next"]["message"]
+
+
+def convoy(threads: int) -> bytes:
+    """Threads that take turns with one lock, and wait for the disk while they have it."""
+    lines = ['1 1700000000.000000 execve("/bin/db", ["db"], 0x7ffd /* 9 vars */) = 0 <0.000100>']
+    for at in range(threads):
+        call = f"clone3({{flags=CLONE_VM|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD, stack=0x7f}}, 88) = {at + 2}"
+        lines.append(f"1 1700000000.{1000 + at:06} {call} <0.000001>")
+    for at in range(threads):
+        start_us = 2_000 + 10_000 * at
+        waited = f"{(start_us - 1500 - at) / 1e6:.6f}"
+        lines += [
+            f"{at + 2} 1700000000.{1500 + at:06} futex(0x55d0, FUTEX_WAIT_PRIVATE, 2, NULL) = 0 <{waited}>",
+            f"{at + 2} {1700000000 + (start_us + 100) / 1e6:.6f} fsync(3</srv/journal.db>) = 0 <0.009500>",
+            f"{at + 2} {1700000000 + (start_us + 9_900) / 1e6:.6f} futex(0x55d0, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000050>",
+            f"{at + 2} {1700000000 + (start_us + 9_980) / 1e6:.6f} +++ exited with 0 +++",
+        ]
+    lines.append(f"1 {1700000000 + (5_000 + 10_000 * threads) / 1e6:.6f} +++ exited with 0 +++")
+    lines.sort(key=lambda line: float(line.split()[1]))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def test_a_lock_has_its_holder_and_who_waits(browser: tuple[str, str], tmp_path: Path) -> None:
+    """64 threads were rows of one letter, and the lock an address."""
+    seen = ran("keys", browser, tracealyze.read(convoy(50)), tmp_path, "fsync")
+    assert (seen["errors"], seen["first"]["mode"]) == ([], "program")
+    [lock] = [each for each in seen["first"]["notes"] if "one lock" in each]
+    assert re.fullmatch(
+        r"50 tasks wait for one lock, up to 50 at once; its holders spend .* in fsync journal.db, \d+ times.", lock
+    )
+    assert [row.partition(":")[0] for row in seen["first"]["rows"][:2]] == ["lock of 50 tasks", "db ×51"]
 
 
 STORIES = [

@@ -266,7 +266,7 @@ def about_capture(part: Part) -> Iterator[str]:
 def more(part: Part) -> Iterator[str]:
     """Commands that show more."""
     commands = next_commands(part.trace, [group.first for group in part.groups])
-    yield "".join(element("footer", f"{'' if number else 'next: '}{text}") for number, text in enumerate(commands))
+    yield "".join(element("footer", f"{'' if number else 'next: '}{text}") for number, (text, _) in enumerate(commands))
 
 
 SECTIONS: tuple[Callable[[Part], Iterator[str]], ...] = (
