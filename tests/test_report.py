@@ -52,7 +52,9 @@ def test_cause_is_in_the_first_twelve_lines(case: Case, lines_of: Lines) -> None
 def _is_shown(diagnosis: str, begin: str) -> bool:
     """Whether a text has the diagnosis. One that quotes a long message is cut in its third line."""
     cuts = (diagnosis[:end].rstrip() + "…" for end in range(2 * 70, len(diagnosis)))
-    return diagnosis in begin or any(cut in begin for cut in cuts)
+    # How much of it is tracing may follow.
+    wholes = (diagnosis, f"{diagnosis.removesuffix('.')}; about ")
+    return any(each in begin for each in (*wholes, *cuts))
 
 
 @each_capture
