@@ -157,3 +157,12 @@ def test_tools_answer_halves_of_characters_and_impossible_names(monkeypatch: pyt
     with pytest.raises(_ToolError, match="too long"):
         server._reporting(fails)(capture="x" * 10_000)
     assert server._reporting(lambda: "a\ud800b")() == "a?b"
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/null"])
+def test_devices_are_no_scheduler_events(name: str, tmp_path: Path, call: Call) -> None:
+    """The memory was full before the first line ended."""
+    file = tmp_path / "a.strace"
+    file.write_text(_LINES, encoding="utf-8")
+    code, _, stderr = call("summarize", file, "--sched", name)
+    assert (code, "a device has no scheduler events" in stderr) == (3, True), stderr

@@ -20,7 +20,7 @@ _RAW = re.compile(
 def text(value: Any, indent: int | None = 2) -> str:
     """A value as JSON."""
     plain = json.dumps(value, indent=indent, ensure_ascii=False, default=_plain)
-    return plain if plain.isascii() else _RAW.sub(_escaped, plain)
+    return plain if plain.isascii() and "\x7f" not in plain else _RAW.sub(_escaped, plain)
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from tracealyze import _engine
-from tracealyze.base.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.base.errors import UnreadableCapture, UnusableInput, WrongUsage, did_you_mean
 from tracealyze.model import memory
 from tracealyze.model.capture_input import capture_files
 from tracealyze.model.capture_input.contents import Source, names_of
@@ -284,10 +285,18 @@ def read_files(
     """Read captures, each given as the list of its files, with files of scheduler events or those that they contain."""
     chosen = checked_format(input_format)
     memory.set_limit()
+    for name in sched:
+        _must_have_an_end(name)
     named: list[Scheduling] = [(name, None) for name in sched]
     scheduling = named or recorded_scheduling(files)
     source = translated(lambda: _engine.read(files, chosen, progress, facts_for_engine(files), scheduling))
     return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles(), sched))
+
+
+def _must_have_an_end(name: str) -> None:
+    """Refuse devices as scheduler events: /dev/zero is read until the memory is full. A pipe may come from perf."""
+    if os.path.exists(name) and (Path(name).is_char_device() or Path(name).is_block_device()):
+        raise UnreadableCapture(f"{name}: a device has no scheduler events. Name the file that perf record wrote.")
 
 
 def checked_format(input_format: str | None) -> str | None:
