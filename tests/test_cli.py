@@ -185,6 +185,10 @@ def test_help_survives_a_closed_pipe(arguments: list[str], unbuffered: str) -> N
     assert _on_closed_pipe(arguments, unbuffered) == (0, b"")
 
 
+def test_output_ends_in_silence_when_its_reader_has_gone() -> None:
+    assert _on_closed_pipe(["redact", "-o", "-", str(SSH)], "") == (0, b"")
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_missing_command_on_a_closed_pipe_is_wrong_usage(unbuffered: str) -> None:
     error = b"tracealyze: no command. See tracealyze baseline --help." + os.linesep.encode()

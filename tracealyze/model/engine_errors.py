@@ -30,6 +30,9 @@ def translated(request: Callable[[], _Answer]) -> _Answer:
         return request()
     except _engine.EngineError as error:
         raise _TRANSLATIONS[type(error)](*error.args) from error
+    except BrokenPipeError:
+        # Not of the capture: who takes the output has closed it.
+        raise
     except OSError as error:
         raise UnreadableCapture(f"{error}.") from error
 

@@ -80,6 +80,9 @@ def write_document(content: Mapping[str, Any], file: Path) -> None:
         new = place.with_name(f".{place.name}.new")
         new.write_text(text, encoding="utf-8")
         new.replace(place)
+    except BrokenPipeError:
+        # Nobody reads any more what goes to /dev/stdout.
+        raise
     except (OSError, ValueError) as error:
         raise WrongUsage(f"{file}: cannot be written: {getattr(error, 'strerror', None) or error}.") from error
 
