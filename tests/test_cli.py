@@ -242,7 +242,7 @@ def test_stdin_may_be_a_file(strace: Callable[[str], Path]) -> None:
 
 def test_control_characters_do_not_reach_the_terminal(run: Run, strace: Callable[[str], Path]) -> None:
     hostile = SLEEPER.replace("/bin/sleep", "/bin/\x1b[2J\x9b31m\x07\u202esl")
-    for command in ("summarize", "top-syscalls", "tree", "events"):
+    for command in ("summarize", "top-syscalls", "timeline", "events"):
         for form in ("table", "json", "csv", "markdown"):
             shown = run(command, strace(hostile), "--format", form).stdout
             assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown), (command, form)
@@ -406,7 +406,7 @@ def test_version_is_that_of_the_engine(run: Run) -> None:
 
 def test_help_lists_every_command(run: Run) -> None:
     shown = run("--help").stdout
-    for command in ("summarize", "top-syscalls", "tree", "events"):
+    for command in ("summarize", "top-syscalls", "timeline", "events"):
         assert command in shown
         assert run(command, "--help").returncode == 0
 

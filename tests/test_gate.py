@@ -349,9 +349,9 @@ def test_unreadable_baseline_has_its_own_verdict(
 def test_check_without_baseline_or_budget_does_not_pass(capture: Write, tmp_path: Path, run: Run) -> None:
     done = run("check", capture("good", [OPEN]), cwd=tmp_path)
     assert done.returncode == 2
-    assert "baseline create" in done.stdout
+    assert "--accept" in done.stdout
     assert done.stderr == ""
-    assert "baseline create" in run("check", capture("good", [OPEN]), "--json", cwd=tmp_path).stderr
+    assert "--accept" in run("check", capture("good", [OPEN]), "--json", cwd=tmp_path).stderr
     assert run("check", capture("good", [OPEN]), "--fail-on", "never", cwd=tmp_path).returncode == 2
 
 
@@ -364,8 +364,8 @@ def test_failure_explains_the_difference(accepted: tuple[Path, Path], capture: W
         "tool openat(/etc/none) ENOENT  1 → 11\n         worse.strace:13\n",
         "also over the limit: calls 4 → 14",
         f"Inspect: tracealyze top-syscalls {worse} --program tool --by shape --sort calls",
-        f"baseline update {worse} -b",
-        "--accept-new",
+        f"check {worse} -b",
+        "--accept",
     ):
         assert words in done.stdout
 

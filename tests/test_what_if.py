@@ -60,29 +60,6 @@ def test_removing_more_never_takes_longer(before: tracealyze.Trace) -> None:
     assert all(one <= other for one, other in zip(both, walls[-1], strict=True))
 
 
-def test_chosen_events_take_no_time_whatever_is_chosen_with_them() -> None:
-    """A removed wait took its time again if the same condition also removed a call of the child that it waited for."""
-    lines = [
-        '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
-        "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
-        "1 1700000001.002000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <2.001200>",
-        '2 1700000001.002000 openat(AT_FDCWD, "/x", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000100>',
-        "2 1700000001.003000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
-        "2 1700000003.003100 exit_group(0) = ?",
-        "2 1700000003.003150 +++ exited with 0 +++",
-        "1 1700000003.003500 exit_group(0) = ?",
-        "1 1700000003.003600 +++ exited with 0 +++",
-    ]
-    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
-    wait, lookup = 'syscall == "wait4"', 'syscall == "openat"'
-    alone = trace.what_if(without=[wait]).together_ns
-    both = trace.what_if(without=[wait, lookup]).together_ns
-    assert trace.what_if(without=[f"{wait} or {lookup}"]).together_ns == both
-    assert max(both) <= max(alone) < S // 100
-    halves = trace.what_if(scale={f"{wait} or {lookup}": 0.5}).together_ns
-    assert seconds(halves) == [1, 1]
-
-
 @pytest.mark.parametrize("factor", ["nan", "inf", "-1", "1e308", "1e9", "1e400"])
 def test_a_factor_that_no_duration_has_is_an_error(factor: str, call: Call) -> None:
     code, _, stderr = call("what-if", SHUTDOWN / "before.strace.xz", "--scale", f"dur_ns >= 0={factor}")

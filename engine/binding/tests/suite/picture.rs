@@ -298,7 +298,8 @@ fn segments_are_merged_after_buckets_have_grown_beyond_the_window() {
     let (wakers, window) = (Wakers::new(&trace), window_of(&trace));
     let segments = path(&trace, &wakers, &window);
     let (rows, _) = reduced(&trace, &window, &segments, 1);
-    assert!(segments.len() > 400 && rows.len() <= Class::ALL.len());
+    assert!(segments.len() > 400);
+    assert!(rows.len() <= Class::ALL.len(), "{rows:?}");
     let drawn = picture(&trace, &wakers, &window, 0).expect("a window");
     assert_eq!(
         decoded(&drawn, "path")["dur"].iter().sum::<i64>(),

@@ -176,8 +176,10 @@ impl<'trace> PathRows<'trace> {
         let wall_ns = self.window.1.saturating_sub(self.window.0).max(1);
         while self.rows.len() > max_rows.max(1) {
             if self.bucket_ns == 0 || self.merged == self.rows.len() {
-                // Rows that came since may still be merged, even if buckets do not grow.
                 if self.bucket_ns >= 4 * wall_ns {
+                    // Buckets grow no further: what came since is merged with what was there.
+                    self.merged = 0;
+                    self.merge();
                     break;
                 }
                 self.coarsen(wall_ns, max_rows);

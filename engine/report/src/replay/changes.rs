@@ -31,9 +31,6 @@ pub(super) struct Part {
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     pub(super) parts: FxHashMap<TaskId, Vec<Part>>,
-    /// Whether somebody chose the calls, so that each of them changes as requested. The calls of a finding change as far as
-    /// what they wait for does not.
-    pub(super) is_chosen: bool,
 }
 
 impl Change {
@@ -79,10 +76,7 @@ impl Change {
         let marked = tasks
             .par_iter()
             .filter(|&&task| selection.touches_task(task));
-        Change {
-            is_chosen: true,
-            ..Change::new(trace, window, marked.map(chosen).collect())
-        }
+        Change::new(trace, window, marked.map(chosen).collect())
     }
 
     fn new(trace: &Trace, window: &Window, marked: FxHashMap<TaskId, Vec<(u32, bool)>>) -> Change {
@@ -95,7 +89,6 @@ impl Change {
         });
         Change {
             parts: parts.collect(),
-            is_chosen: false,
         }
     }
 

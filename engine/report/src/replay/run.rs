@@ -192,7 +192,7 @@ impl<'a> Run<'a> {
             decided_by: None,
         };
         match item.ended_by.filter(|ended_by| self.is_known(*ended_by)) {
-            None => entry.replayed_ns.1 += self.alone_ns(item),
+            None => entry.replayed_ns.1 += item.end_ns - item.start_ns,
             Some(EndedBy::Task {
                 task: other,
                 at_ns,
@@ -271,52 +271,21 @@ impl<'a> Run<'a> {
         entry.replayed_ns = (begins_ns, begins_ns + (item.end_ns - item.start_ns));
     }
 
-    /// How long a call or gap takes that nothing else ends. What remains of a chosen call is without what tracing added, as
-    /// in calls that do not change: otherwise it could take longer than all of the call.
-    fn alone_ns(&self, item: &Item) -> i64 {
-        let dur_ns = item.end_ns - item.start_ns;
-        let cost = self.tracing.filter(|_| self.is_chosen(item));
-        let cost_ns = cost.map_or(0, |cost| cost.in_call_ns + cost.gap_ns);
-        dur_ns - cost_ns.clamp(0, dur_ns.max(0))
-    }
-
-    fn is_chosen(&self, item: &Item) -> bool {
-        let change = item
-            .kept
-            .and_then(|(_, number)| self.kept.changes.get(number));
-        change.is_some_and(|change| change.is_chosen)
-    }
-
     /// Leave out what the scenario removes of a call or gap. What a wait waits for may have changed itself.
     fn keep(&self, item: &Item, entry: &mut Entry) {
         let Some((share_ppm, change)) = item.kept else {
             return;
         };
-        let (begins_ns, ends_ns) = entry.replayed_ns;
-        let mut kept_ns = share(ends_ns - begins_ns, share_ppm, WHOLE_PPM);
         if let Some(EndedBy::Task { task, at_ns, .. }) = item.ended_by {
             let change = self.kept.changes.get(change);
-            if self.is_chosen(item) {
-                kept_ns = chosen_ns(item, ends_ns - begins_ns, share_ppm);
-            } else if change.is_some_and(|change| change.touches(task, item.start_ns, at_ns)) {
+            if change.is_some_and(|change| change.touches(task, item.start_ns, at_ns)) {
                 return;
             }
-            entry.decided_by = entry
-                .decided_by
-                .filter(|_| share_ppm >= WHOLE_PPM || kept_ns == ends_ns - begins_ns);
+            entry.decided_by = entry.decided_by.filter(|_| share_ppm >= WHOLE_PPM);
         }
+        let (begins_ns, ends_ns) = entry.replayed_ns;
+        let kept_ns = share(ends_ns - begins_ns, share_ppm, WHOLE_PPM);
         entry.replayed_ns.1 = begins_ns.saturating_add(kept_ns);
-    }
-}
-
-/// How long a chosen wait takes: its share of the captured time, or less if it ends earlier because something else changes.
-/// So it takes as long however many other calls are chosen with it. A factor above 1 is its minimum.
-fn chosen_ns(item: &Item, replayed_ns: i64, share_ppm: i64) -> i64 {
-    let wanted_ns = share(item.end_ns - item.start_ns, share_ppm, WHOLE_PPM);
-    if share_ppm < WHOLE_PPM {
-        replayed_ns.min(wanted_ns)
-    } else {
-        replayed_ns.max(wanted_ns)
     }
 }
 
