@@ -349,9 +349,10 @@ def test_unreadable_baseline_has_its_own_verdict(
 def test_check_without_baseline_or_budget_does_not_pass(capture: Write, tmp_path: Path, run: Run) -> None:
     done = run("check", capture("good", [OPEN]), cwd=tmp_path)
     assert done.returncode == 2
-    assert "--accept" in done.stdout
+    advice = "tracealyze check CAPTURE… --accept -b tracealyze-baseline.json"
+    assert advice in done.stdout
     assert done.stderr == ""
-    assert "--accept" in run("check", capture("good", [OPEN]), "--json", cwd=tmp_path).stderr
+    assert advice in run("check", capture("good", [OPEN]), "--json", cwd=tmp_path).stderr
     assert run("check", capture("good", [OPEN]), "--fail-on", "never", cwd=tmp_path).returncode == 2
 
 
@@ -364,8 +365,7 @@ def test_failure_explains_the_difference(accepted: tuple[Path, Path], capture: W
         "tool openat(/etc/none) ENOENT  1 → 11\n         worse.strace:13\n",
         "also over the limit: calls 4 → 14",
         f"Inspect: tracealyze top-syscalls {worse} --program tool --by shape --sort calls",
-        f"check {worse} -b",
-        "--accept",
+        f"Intended? Accept it: tracealyze check {worse} -b {accepted[1]} --accept\n",
     ):
         assert words in done.stdout
 

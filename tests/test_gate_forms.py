@@ -137,7 +137,9 @@ def test_sarif_leads_to_the_page_of_each_rule(
     monkeypatch.setattr(sys, "argv", ["tracealyze", *words])
     with pytest.raises(SystemExit):
         _cli.main()
-    [sarif] = json.loads(capsys.readouterr().out)["runs"]
+    written = json.loads(capsys.readouterr().out)
+    jsonschema.validate(written, document(SCHEMAS / "sarif.json"))
+    [sarif] = written["runs"]
     driver = sarif["tool"]["driver"]
     pages = {rule["id"]: rule.get("helpUri") for rule in driver["rules"]}
     if is_released:

@@ -82,7 +82,7 @@ def test_rules_lists_every_column_with_its_sentence(run: Run) -> None:
         (["rules", "--ignore", "TLZ0001"], '--ignore: no rule "TLZ0001".'),
         (["rules", "--rules", "nowhere"], "nowhere: no such directory."),
         (["explain", "hot-lop"], 'no rule "hot-lop". Did you mean "hot-loop"?'),
-        (["explain", "TLZ0001"], 'no rule "TLZ0001".'),
+        (["explain", "TLZ0O2"], 'no rule "TLZ0O2". Did you mean "TLZ0'),
         (["summarize", str(SSH), "--select", "hot-lop"], '--select: no rule "hot-lop". Did you mean "hot-loop"?'),
     ],
 )
