@@ -120,8 +120,7 @@ def incidents() -> dict[str, Incident]:
 
 def _kept() -> Iterator[Incident]:
     for case in CASES:
-        # Scheduler events are not text, so that they cannot be shown in another form.
-        if case.capture.is_relative_to(KEPT) and not case.sched:
+        if case.capture.is_relative_to(KEPT) and case.is_text:
             text = lzma.decompress(case.capture.read_bytes()).decode(errors="surrogateescape")
             yield Incident(f"kept/{case.name}", text, is_kept_rule=True)
 

@@ -83,6 +83,11 @@ class Case:
         return SAMPLES / self.sample if self.sample else KEPT / f"{self.name}.strace.{'zst' if self.sched else 'xz'}"
 
     @property
+    def is_text(self) -> bool:
+        """Whether the capture can be shown in other forms. Scheduler events are not text."""
+        return not self.sched
+
+    @property
     def digest(self) -> str:
         """It differs if the program or the way to capture it has changed."""
         made_by = repr((self.language, self.program, self.options, self.edit, *filter(None, [self.beside])))

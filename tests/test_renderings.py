@@ -19,7 +19,7 @@ from tracealyze.findings.rule_set import rules
 
 _ALL = rules(INCUBATOR)
 _COSTLY = {rule.name for rule in _ALL if rule.cost}
-_PLAIN = [case for case in CAPTURED if "-ttt" in case.options and "-T" in case.options]
+_PLAIN = [case for case in CAPTURED if case.is_text and "-ttt" in case.options and "-T" in case.options]
 _HEALTHY = [case for case in _PLAIN if case.rule == "healthy"]
 _FAULTS = [case for case in _PLAIN if case.rule in case.finds]
 _TRACERS: dict[str, Callable[[str], str]] = {

@@ -26,7 +26,9 @@ _COUNTED = {rule.name for rule in rules() if rule.counted}
 _STAMP = re.compile(r"(?m)^(\d+ +|\[pid +\d+\] )?\d{10}\.\d+ ")
 _DURATION = re.compile(r"(?m) <\d+\.\d+>$")
 _STAMPED = [
-    case for case in CASES if case.capture.is_relative_to(KEPT) and not {"-r", "-t", "-tt", "-c"} & set(case.options)
+    case
+    for case in CASES
+    if case.is_text and case.capture.is_relative_to(KEPT) and not {"-r", "-t", "-tt", "-c"} & set(case.options)
 ]
 
 Untimed = Callable[[Case, bool], Trace]

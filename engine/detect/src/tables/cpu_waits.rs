@@ -6,7 +6,8 @@
 //! kernel    blocked|ready|run|ready        |run|ready|run
 //!                  ==1==     =======2=======   ==1==     1: cc1 had the processor   2: a backup had it
 //! ```
-//! Time in which the tracer had the processor, or nobody had it yet, is not waiting for others.
+//! Time in which the tracer or another program of the recording had the processor, or nobody had it yet, is not waiting
+//! for others: the untraced program would not have it.
 
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
@@ -131,7 +132,7 @@ impl Waited {
         let mut sum_ns = 0;
         kernel.ran(cpu, from_ns, to_ns, |tid, ns| {
             // Thread 0 is the idle one: the processor was free, and only had to be woken.
-            if tid != 0 && !kernel.is_tracer(tid) {
+            if tid != 0 && !kernel.is_of_recording(tid) {
                 *self.rivals.entry(tid).or_default() += ns;
                 sum_ns += ns;
             }

@@ -4,10 +4,8 @@
 
 use crate::formats::Pieces;
 use crate::timeline::owners::FIRST_SYNTHETIC;
-use crate::timeline::slices::{self, Slice};
 use crate::timeline::text::Inert;
 use crate::timeline::{Fact, Path, Timeline};
-use rustc_hash::FxHashSet;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::io;
 
@@ -61,43 +59,37 @@ fn names(writer: &mut Writer<'_>, timeline: &Timeline<'_>) -> io::Result<()> {
 
 fn calls(writer: &mut Writer<'_>, timeline: &Timeline<'_>) -> io::Result<()> {
     let trace = timeline.trace;
-    let mut with_second = FxHashSet::default();
-    slices::each(
-        trace,
-        timeline.selection,
-        timeline.min_ns,
-        |slice: &Slice| {
-            let Some(owner) = timeline.owners.of(i64::from(slice.task)) else {
-                return Ok(());
-            };
-            let mut ids = (owner.pid, owner.tid);
-            if slice.is_overlapping {
-                ids.1 += OVERLAP;
-                if with_second.insert(ids.1) {
-                    let name = format!("{} {} (overlapping)", owner.name, owner.tid);
-                    writer.meta("thread_name", ids, "name", Fact::Text(&name))?;
-                }
+    timeline.each_slice(|slice| {
+        let Some(owner) = timeline.owners.of(i64::from(slice.task)) else {
+            return Ok(());
+        };
+        let mut ids = (owner.pid, owner.tid);
+        if slice.is_overlapping {
+            ids.1 += OVERLAP;
+            if slice.opens_second_track {
+                let name = format!("{} {} (overlapping)", owner.name, owner.tid);
+                writer.meta("thread_name", ids, "name", Fact::Text(&name))?;
             }
-            let mut facts = Facts::default();
-            slice.facts(trace, |name, fact| facts.add(writer.inert, name, fact));
-            let detail: Vec<String> = facts
-                .0
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            facts.0.push(("detail", Value::Text(detail.join(" "))));
-            writer.event(&Event {
-                ph: 'X',
-                name: writer.inert.shown(&slice.name(trace)).as_ref(),
-                cat: Some("call"),
-                ts: Some(micros(slice.start_ns.saturating_sub(timeline.zero_ns))),
-                dur: Some(micros(slice.end_ns.saturating_sub(slice.start_ns))),
-                pid: ids.0,
-                tid: ids.1,
-                args: facts,
-            })
-        },
-    )
+        }
+        let mut facts = Facts::default();
+        slice.facts(trace, |name, fact| facts.add(writer.inert, name, fact));
+        let detail: Vec<String> = facts
+            .0
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        facts.0.push(("detail", Value::Text(detail.join(" "))));
+        writer.event(&Event {
+            ph: 'X',
+            name: writer.inert.shown(&slice.name(trace)).as_ref(),
+            cat: Some("call"),
+            ts: Some(micros(slice.start_ns.saturating_sub(timeline.zero_ns))),
+            dur: Some(micros(slice.end_ns.saturating_sub(slice.start_ns))),
+            pid: ids.0,
+            tid: ids.1,
+            args: facts,
+        })
+    })
 }
 
 /// The critical path as a process of its own, named after the processes on it.

@@ -9,11 +9,10 @@ use crate::formats::perfetto_messages::{
     DebugAnnotation, EventType, Interned, InternedData, TracePacket, TrackDescriptor, TrackEvent,
 };
 use crate::timeline::owners::Owner;
-use crate::timeline::slices::{self, Slice};
 use crate::timeline::text::Inert;
 use crate::timeline::{Fact, Path, Stretch, Timeline};
 use prost::Message;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::io;
 
 const SEQUENCE: u32 = 1;
@@ -115,27 +114,21 @@ fn process(writer: &Writer<'_>, owner: &Owner, zero_ns: i64) -> message::Process
 
 fn calls(writer: &mut Writer<'_>, timeline: &Timeline<'_>) -> io::Result<()> {
     let trace = timeline.trace;
-    let mut with_second = FxHashSet::default();
-    slices::each(
-        trace,
-        timeline.selection,
-        timeline.min_ns,
-        |slice: &Slice| {
-            let task = i64::from(slice.task);
-            let mut track = thread_track(task);
-            if slice.is_overlapping {
-                let thread = std::mem::replace(&mut track, SECOND.wrapping_add_signed(task));
-                if with_second.insert(task) {
-                    let name = timeline.owners.of(task).map_or("", |owner| &owner.name);
-                    writer.named_track(track, &format!("{name} (overlapping)"), Some(thread))?;
-                }
+    timeline.each_slice(|slice| {
+        let task = i64::from(slice.task);
+        let mut track = thread_track(task);
+        if slice.is_overlapping {
+            let thread = std::mem::replace(&mut track, SECOND.wrapping_add_signed(task));
+            if slice.opens_second_track {
+                let name = timeline.owners.of(task).map_or("", |owner| &owner.name);
+                writer.named_track(track, &format!("{name} (overlapping)"), Some(thread))?;
             }
-            let mut begin = writer.event(EventType::SliceBegin, track, &slice.name(trace));
-            slice.facts(trace, |name, fact| writer.annotate(&mut begin, name, fact));
-            let start_ns = slice.start_ns.saturating_sub(timeline.zero_ns);
-            writer.slice(begin, start_ns, slice.end_ns.saturating_sub(slice.start_ns))
-        },
-    )
+        }
+        let mut begin = writer.event(EventType::SliceBegin, track, &slice.name(trace));
+        slice.facts(trace, |name, fact| writer.annotate(&mut begin, name, fact));
+        let start_ns = slice.start_ns.saturating_sub(timeline.zero_ns);
+        writer.slice(begin, start_ns, slice.end_ns.saturating_sub(slice.start_ns))
+    })
 }
 
 /// The critical path with its classes, and an arrow to each process that was blocked on a stretch.
@@ -169,21 +162,18 @@ fn critical_path(
 }
 
 impl Stretch<'_> {
-    /// Facts of the stretch, as annotations.
-    fn facts(&self, mut tell: impl FnMut(&'static str, Fact<'_>)) {
-        let texts = [("class", Some(self.class)), ("target", self.target)];
-        let known = [("how", self.how), ("sure", self.sure)];
-        for (name, text) in texts {
-            if let Some(text) = text {
-                tell(name, Fact::Text(text));
-            }
-        }
-        if let Some(line) = self.line {
-            tell("line", Fact::Number(line));
-        }
-        for (name, text) in known {
-            if let Some(text) = text {
-                tell(name, Fact::Text(text));
+    /// Hands over facts of the stretch, for annotations.
+    fn facts(&self, mut take: impl FnMut(&'static str, Fact<'_>)) {
+        let facts = [
+            ("class", Some(Fact::Text(self.class))),
+            ("target", self.target.map(Fact::Text)),
+            ("line", self.line.map(Fact::Number)),
+            ("how", self.how.map(Fact::Text)),
+            ("sure", self.sure.map(Fact::Text)),
+        ];
+        for (name, fact) in facts {
+            if let Some(fact) = fact {
+                take(name, fact);
             }
         }
     }
@@ -212,7 +202,7 @@ struct Event {
 struct Numbers(FxHashMap<String, u64>);
 
 impl Numbers {
-    /// The number of a text. One that is new is told.
+    /// The number of a text. One that is new is added to `new`.
     fn of(&mut self, inert: &Inert, text: &str, new: &mut Vec<Interned>) -> u64 {
         if let Some(&number) = self.0.get(text) {
             return number;

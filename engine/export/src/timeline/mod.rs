@@ -7,6 +7,7 @@ pub mod text;
 
 use crate::timeline::columns::Columns;
 use crate::timeline::owners::{Owner, Owners};
+use crate::timeline::slices::Slice;
 use crate::timeline::text::Inert;
 use trace::query::selection::Selection;
 use trace::store::table::Table;
@@ -30,6 +31,16 @@ pub struct Timeline<'all> {
     pub moments: &'all [Moment],
     /// How texts of the trace are made harmless.
     pub inert: &'all Inert,
+}
+
+impl Timeline<'_> {
+    /// Hands over the calls as slices; see [`slices::each`].
+    ///
+    /// # Errors
+    /// The first error of `take`.
+    pub fn each_slice<E>(&self, take: impl FnMut(&Slice) -> Result<(), E>) -> Result<(), E> {
+        slices::each(self.trace, self.selection, self.min_ns, take)
+    }
 }
 
 /// The critical path as a table, and the name of each of its rows, which are words for people.

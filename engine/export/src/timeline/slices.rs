@@ -5,6 +5,7 @@
 
 use crate::timeline::Fact;
 use parsers::{NO_NS, Text};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use trace::query::selection::Selection;
 use trace::store::event::EventKind;
@@ -30,6 +31,8 @@ pub struct Slice {
     pub calls: u32,
     /// Whether it starts within an earlier call of the same thread and ends after it.
     pub is_overlapping: bool,
+    /// Whether it is the first one of its thread that does.
+    pub opens_second_track: bool,
     /// The first call.
     row: u32,
     /// The name that all calls have; `None` if they differ.
@@ -48,6 +51,7 @@ impl Slice {
             total_ns: dur_ns,
             calls: 1,
             is_overlapping: false,
+            opens_second_track: false,
             row,
             kind: Some((shape.syscall, shape.op)),
         }
@@ -83,30 +87,30 @@ impl Slice {
         }
     }
 
-    /// Tells target, result, error and line of a call; the number and the time of several.
-    pub fn facts(&self, trace: &Trace, mut tell: impl FnMut(&'static str, Fact<'_>)) {
+    /// Hands over target, result, error and line of a call; the number and the time of several.
+    pub fn facts(&self, trace: &Trace, mut take: impl FnMut(&'static str, Fact<'_>)) {
         let (events, row) = (&trace.events, self.row);
         let line = Fact::Number(i64::from(events.line(row)));
         if self.calls > 1 {
-            tell("kind", Fact::Text(&self.kind(trace)));
-            tell("calls", Fact::Number(i64::from(self.calls)));
-            tell("total_ns", Fact::Number(self.total_ns));
-            return tell("line", line);
+            take("kind", Fact::Text(&self.kind(trace)));
+            take("calls", Fact::Number(i64::from(self.calls)));
+            take("total_ns", Fact::Number(self.total_ns));
+            return take("line", line);
         }
-        let text = |tell: &mut dyn FnMut(&'static str, Fact<'_>), name, text: Text| {
+        let text = |take: &mut dyn FnMut(&'static str, Fact<'_>), name, text: Text| {
             if text.is_some() {
-                tell(name, Fact::Text(&events.texts.string(text)));
+                take(name, Fact::Text(&events.texts.string(text)));
             }
         };
-        text(&mut tell, "target", events.target(row));
+        text(&mut take, "target", events.target(row));
         if events.ret(row) != NO_NS {
-            tell("ret", Fact::Number(events.ret(row)));
+            take("ret", Fact::Number(events.ret(row)));
         }
-        text(&mut tell, "errno", events.shape(row).errno);
-        tell("line", line);
+        text(&mut take, "errno", events.shape(row).errno);
+        take("line", line);
         let frame = events.stacks.user_frame(row);
-        text(&mut tell, "function", frame.function);
-        text(&mut tell, "source", frame.source);
+        text(&mut take, "function", frame.function);
+        text(&mut take, "source", frame.source);
     }
 }
 
@@ -144,6 +148,7 @@ pub fn each<E>(
     min_ns: i64,
     mut take: impl FnMut(&Slice) -> Result<(), E>,
 ) -> Result<(), E> {
+    let mut overlapped = FxHashSet::default();
     let mut ends_ns: TiVec<TaskId, i64> = vec![i64::MIN; trace.tasks.len()].into();
     let mut pending: TiVec<TaskId, Option<Slice>> =
         vec![None; if min_ns > 0 { trace.tasks.len() } else { 0 }].into();
@@ -151,6 +156,7 @@ pub fn each<E>(
         let mut slice = Slice::new(trace, row);
         let task = slice.task;
         slice.is_overlapping = (slice.start_ns + 1..slice.end_ns).contains(&ends_ns[task]);
+        slice.opens_second_track = slice.is_overlapping && overlapped.insert(task);
         ends_ns[task] = ends_ns[task].max(slice.end_ns);
         let is_short = slice.total_ns < min_ns && !slice.is_overlapping;
         match pending.get_mut(task) {

@@ -47,8 +47,11 @@ impl Inert {
             _ if code < 0x100 => {
                 let _ = write!(shown, "\\x{code:02x}");
             }
-            _ => {
+            _ if code < 0x10000 => {
                 let _ = write!(shown, "\\u{code:04x}");
+            }
+            _ => {
+                let _ = write!(shown, "\\U{code:08x}");
             }
         }
     }
@@ -59,13 +62,21 @@ mod tests {
     use super::{Inert, MAX_CHARACTERS};
 
     fn shown(text: &str) -> String {
-        let hidden = vec![(0, 0x1f), (0x7f, 0x9f), (0x202a, 0x202e)];
+        let hidden = vec![
+            (0, 0x1f),
+            (0x7f, 0x9f),
+            (0x202a, 0x202e),
+            (0xe0000, 0xe0fff),
+        ];
         Inert::new(hidden).shown(text).into_owned()
     }
 
     #[test]
     fn hidden_characters_are_escaped() {
-        assert_eq!(shown("a\u{1b}[2J\t\u{202e}é"), "a\\x1b[2J\\t\\u202eé");
+        assert_eq!(
+            shown("a\u{1b}[2J\t\u{202e}é\u{e0041}"),
+            "a\\x1b[2J\\t\\u202eé\\U000e0041"
+        );
     }
 
     #[test]

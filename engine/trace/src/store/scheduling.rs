@@ -9,6 +9,9 @@
 use parsers::sched::Comm;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Names of programs that trace and record.
+const RECORDERS: [&[u8]; 3] = [b"perf", b"strace", b"tracealyze"];
+
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -138,6 +141,11 @@ impl Scheduling {
     /// Whether a thread traces others.
     pub fn is_tracer(&self, tid: i32) -> bool {
         self.tracers.contains(&tid)
+    }
+
+    /// Whether a thread only runs because others are traced: it traces them, or records what they do.
+    pub fn is_of_recording(&self, tid: i32) -> bool {
+        self.is_tracer(tid) || RECORDERS.contains(&self.name(tid))
     }
 
     /// What ran on a processor in a range, with how long.
