@@ -173,7 +173,7 @@ $(STAMPS)/venv: | tools
 
 # What the package needs to be built and run; pyproject.toml has the only list.
 $(STAMPS)/run: pyproject.toml $(STAMPS)/venv
-	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["build-system"]["requires"], *project["project"]["dependencies"], *project["project"]["optional-dependencies"]["pandas"], "typer<0.29", sep="\n")' > $(STAMPS)/run.txt
+	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["build-system"]["requires"], *project["project"]["dependencies"], *project["project"]["optional-dependencies"]["pandas"], sep="\n")' > $(STAMPS)/run.txt
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile --requirement $(STAMPS)/run.txt
 	@touch $@
 

@@ -7,9 +7,8 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
 from textwrap import wrap
-from typing import Any, get_args
+from typing import Any
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
@@ -99,12 +98,8 @@ def _described(param: Any) -> str:
 
 
 def choices_of(param: Any) -> list[str]:
-    """The words that an argument or option accepts; empty for any. Since 0.29, typer has them in another place."""
-    if hasattr(param, "type"):
-        return [str(getattr(each, "value", each)) for each in getattr(param.type, "choices", ())]
-    annotation = getattr(getattr(param, "type_descriptor", None), "annotation", None)
-    member = next(iter(get_args(annotation)), annotation)
-    return [str(each.value) for each in member] if isinstance(member, type) and issubclass(member, Enum) else []
+    """The words that an argument or option accepts; empty for any."""
+    return [str(getattr(each, "value", each)) for each in getattr(getattr(param, "type", None), "choices", ())]
 
 
 def _first_sentence(help_text: str | None) -> str:
