@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -122,4 +124,5 @@ def test_page_has_the_commands_of_the_report(run: Run, tmp_path: Path) -> None:
     assert run("report", capture, "-o", tmp_path / "page.html").returncode == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     commands = re.findall(r"<footer>(?:next: )?(.*?)</footer>", page)
-    assert commands == [f"tracealyze top-syscalls {capture} --by loop", "tracealyze explain hot-loop"]
+    first = f"tracealyze top-syscalls {shlex.quote(str(capture))} --by loop"
+    assert [html.unescape(each) for each in commands] == [first, "tracealyze explain hot-loop"]
