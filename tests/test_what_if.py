@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from tracealyze.base.errors import UnusableInput, WrongUsage
 
 S = units.S
 SHUTDOWN = SAMPLES / "shutdown"
+PROOFS = Path(__file__).parent / "field" / "proofs" / "captures"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,50 @@ def test_removing_more_never_takes_longer(before: tracealyze.Trace) -> None:
     assert all(more[0] <= less[0] and more[1] <= less[1] for less, more in pairwise(walls))
     both = before.what_if(without=[sleeps, 'program == "/usr/bin/perl"']).together_ns
     assert all(one <= other for one, other in zip(both, walls[-1], strict=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["sleep-in-ruby", "thread-that-sleeps", "make-in-parallel", "lock-in-python", "wait-in-a-trap"]
+)
+def test_conditions_that_choose_more_never_take_longer(name: str) -> None:
+    """Calls that are chosen beside a wait, and calls that are shorter than what tracing costs, made a replay longer."""
+    trace = tracealyze.read(PROOFS / f"{name}.strace.xz")
+    calls = sorted(set(trace.events.to_pandas()["syscall"].dropna()))
+    random.Random(name).shuffle(calls)
+    for limit in ("50us", "0"):
+        chosen = [calls[:count] for count in (1, 3, len(calls) // 2, len(calls))]
+        walls = [
+            trace.what_if(without=[f"({' or '.join(map(_is_call, each))}) and dur_ns >= {limit}"]).together_ns
+            for each in chosen
+        ]
+        assert all(more[0] <= less[0] and more[1] <= less[1] for less, more in pairwise(walls)), (limit, walls)
+    walls = [trace.what_if(scale={"dur_ns >= 0": factor}).together_ns for factor in (1.7, 1, 0.99, 0.2, 0)]
+    assert all(more[0] <= less[0] and more[1] <= less[1] for less, more in pairwise(walls)), walls
+
+
+def _is_call(name: str) -> str:
+    return f'syscall == "{name}"'
+
+
+def test_a_chosen_wait_takes_as_long_as_what_it_waits_for() -> None:
+    lines = [
+        '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
+        "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
+        "1 1700000001.002000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <2.001200>",
+        '2 1700000001.002000 openat(AT_FDCWD, "/x", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000100>',
+        "2 1700000001.003000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
+        "2 1700000003.003100 exit_group(0) = ?",
+        "2 1700000003.003150 +++ exited with 0 +++",
+        "1 1700000003.003500 exit_group(0) = ?",
+        "1 1700000003.003600 +++ exited with 0 +++",
+    ]
+    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
+    wait, lookup, sleep = map(_is_call, ("wait4", "openat", "nanosleep"))
+    assert seconds(trace.what_if(without=[wait]).together_ns) == [2, 2]
+    assert seconds(trace.what_if(without=[f"{wait} or {lookup}"]).together_ns) == [2, 2]
+    assert max(trace.what_if(without=[f"{wait} or {sleep}"]).together_ns) < S // 100
+    assert max(trace.what_if(without=[sleep]).together_ns) < S // 100
+    assert seconds(trace.what_if(scale={f"{wait} or {sleep}": 0.5}).together_ns) == [1, 1]
 
 
 @pytest.mark.parametrize("factor", ["nan", "inf", "-1", "1e308", "1e9", "1e400"])

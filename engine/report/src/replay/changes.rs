@@ -1,5 +1,6 @@
 //! What a replay changes: parts of the time of tasks, each with the share of it that remains.
 
+use crate::replay::steps::{Awaited, EndedBy, Step};
 use kit::table_support::context::TableContext;
 use kit::table_support::provenance::Provenance;
 use path::critical_path::attribution::Charge;
@@ -31,6 +32,8 @@ pub(super) struct Part {
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     pub(super) parts: FxHashMap<TaskId, Vec<Part>>,
+    /// Whether somebody chose the calls by a condition.
+    pub(super) is_chosen: bool,
 }
 
 impl Change {
@@ -76,7 +79,10 @@ impl Change {
         let marked = tasks
             .par_iter()
             .filter(|&&task| selection.touches_task(task));
-        Change::new(trace, window, marked.map(chosen).collect())
+        Change {
+            is_chosen: true,
+            ..Change::new(trace, window, marked.map(chosen).collect())
+        }
     }
 
     fn new(trace: &Trace, window: &Window, marked: FxHashMap<TaskId, Vec<(u32, bool)>>) -> Change {
@@ -89,6 +95,7 @@ impl Change {
         });
         Change {
             parts: parts.collect(),
+            is_chosen: false,
         }
     }
 
@@ -97,8 +104,20 @@ impl Change {
         self.parts.is_empty()
     }
 
+    /// Whether a wait of it takes as long as what it waits for, so that it does not change by itself.
+    ///
+    /// A finding is about a wait unless it also changes what the wait waits for. For a condition, that would depend on what
+    /// else it happens to choose, and removing more could take longer: there, only the wait for a lock can go alone.
+    pub(super) fn follows(&self, wait: &Step) -> bool {
+        match wait.ended_by {
+            EndedBy::Task { awaited, .. } if self.is_chosen => awaited != Awaited::Lock,
+            EndedBy::Task { task, at_ns, .. } => self.touches(task, wait.start_ns, at_ns),
+            EndedBy::Answer(_) | EndedBy::Moment | EndedBy::Check(_) => false,
+        }
+    }
+
     /// Whether it has a part of a task in a time range.
-    pub(super) fn touches(&self, task: TaskId, from_ns: i64, to_ns: i64) -> bool {
+    fn touches(&self, task: TaskId, from_ns: i64, to_ns: i64) -> bool {
         let parts = self.parts.get(&task).map_or(&[][..], Vec::as_slice);
         let next = parts.partition_point(|part| part.end_ns <= from_ns);
         parts.get(next).is_some_and(|part| part.start_ns < to_ns)

@@ -1,7 +1,7 @@
 //! The graph of a replay: for each task, the waits that something else ended, and what did.
 
 use crate::replay::polls;
-use crate::replay::steps::{EndedBy, Step, step};
+use crate::replay::steps::{Awaited, EndedBy, Step, step};
 use parsers::syscalls::{Action, Class, Wait};
 use parsers::{NO_NS, Outcome};
 use path::waits::edge::{Edge, Ender, WakeKind};
@@ -92,7 +92,7 @@ fn left_out(trace: &Trace, wakers: &Wakers, task: TaskId) -> Vec<Step> {
             ended_by: EndedBy::Task {
                 task: child,
                 at_ns: trace.tasks[child].end_ns(),
-                is_child: false,
+                awaited: Awaited::Work,
             },
         })
     };
@@ -144,14 +144,9 @@ fn lane(trace: &Trace, wakers: &Wakers, number: TaskId) -> (Lane, Vec<(TaskId, S
 /// Whether a step is a pause of a poll loop. It takes its time, whatever its producer does.
 fn is_pause_for(pause: &Step, check: &Step) -> bool {
     match (pause.ended_by, check.ended_by) {
-        (
-            EndedBy::Task {
-                task,
-                is_child: false,
-                ..
-            },
-            EndedBy::Check(turns),
-        ) => task == turns.producer && pause.start_ns >= turns.began_ns,
+        (EndedBy::Task { task, awaited, .. }, EndedBy::Check(turns)) => {
+            awaited != Awaited::Child && task == turns.producer && pause.start_ns >= turns.began_ns
+        }
         _ => false,
     }
 }
@@ -183,12 +178,16 @@ fn ended_by(
 ) -> Option<EndedBy> {
     let is_other = |edge: &Edge| edge.task != task && edge.task.index() < trace.tasks.len();
     if let Some(edge) = wakers.waker(trace, task, at, span).filter(is_other) {
-        let waits_for_child = matches!(edge.how, WakeKind::Child | WakeKind::Signal)
-            && wakers.wait(trace, span.row) == Some(Wait::Child);
+        let waits_for_child = wakers.wait(trace, span.row) == Some(Wait::Child);
+        let awaited = match edge.how {
+            WakeKind::Child | WakeKind::Signal if waits_for_child => Awaited::Child,
+            WakeKind::Lock => Awaited::Lock,
+            _ => Awaited::Work,
+        };
         return Some(EndedBy::Task {
             task: edge.task,
             at_ns: woken_at(trace, &edge, span),
-            is_child: waits_for_child,
+            awaited,
         });
     }
     if !wakers.needs_waker(trace, span.row) {

@@ -22,8 +22,8 @@ pub(super) struct Item {
     pub end_ns: i64,
     /// What ends it; `None` if it takes its time by itself.
     pub ended_by: Option<EndedBy>,
-    /// The share of it that remains, and the number of the change that says so.
-    pub kept: Option<(i64, usize)>,
+    /// The share of it that remains, in millionths, if it changes by itself.
+    pub kept_ppm: Option<i64>,
 }
 
 /// The shares that remain of some changes.
@@ -35,28 +35,40 @@ pub(super) struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// The next changed part of a task that does not end before a moment. If several changes have it, the one that leaves
-    /// least.
-    fn next(&self, task: TaskId, from: (u32, bool)) -> Option<(Part, (i64, usize))> {
-        let mut next: Option<(Part, (i64, usize))> = None;
-        for &(number, share_ppm) in self.shares.iter().filter(|(_, share)| *share != WHOLE_PPM) {
-            let parts = self
-                .changes
-                .get(number)
-                .and_then(|all| all.parts.get(&task));
-            let parts = parts.map_or(&[][..], Vec::as_slice);
+    /// The next changed part of a task from a place on.
+    fn next(&self, task: TaskId, from: (u32, bool)) -> Option<Part> {
+        self.parts(task, from)
+            .map(|(part, _, _)| part)
+            .min_by_key(|part| (part.at, part.is_gap))
+    }
+
+    /// For each change: its next part of a task, and the share of it that remains.
+    fn parts(&self, task: TaskId, from: (u32, bool)) -> impl Iterator<Item = (Part, &Change, i64)> {
+        let shares = self.shares.iter().filter(|(_, share)| *share != WHOLE_PPM);
+        shares.filter_map(move |&(number, share_ppm)| {
+            let change = self.changes.get(number)?;
+            let parts = change.parts.get(&task)?;
             let place = parts.partition_point(|part| (part.at, part.is_gap) < from);
-            let Some(part) = parts.get(place) else {
-                continue;
-            };
-            let key = |part: &Part, share: i64| (part.at, part.is_gap, share);
-            let is_first =
-                next.is_none_or(|(known, (share, _))| key(part, share_ppm) < key(&known, share));
-            if is_first {
-                next = Some((*part, (share_ppm, number)));
-            }
-        }
-        next
+            Some((*parts.get(place)?, change, share_ppm))
+        })
+    }
+
+    /// The share of a step that remains: the least of the changes by which it changes by itself.
+    fn share_of(&self, task: TaskId, step: &Step) -> Option<i64> {
+        let place = (step.at, step.is_gap);
+        self.parts(task, place)
+            .filter(|(part, change, _)| (part.at, part.is_gap) == place && !change.follows(step))
+            .map(|(_, _, share_ppm)| share_ppm)
+            .min()
+    }
+
+    /// The share of a call or gap that remains that takes its time by itself.
+    fn share_alone(&self, task: TaskId, part: &Part) -> Option<i64> {
+        let place = (part.at, part.is_gap);
+        self.parts(task, place)
+            .filter(|(other, _, _)| (other.at, other.is_gap) == place)
+            .map(|(_, _, share_ppm)| share_ppm)
+            .min()
     }
 }
 
@@ -68,6 +80,21 @@ pub(super) struct Entry {
     pub replayed_ns: (i64, i64),
     /// What decided its end, or its start: the moment of another lane.
     pub decided_by: Option<(TaskId, i64)>,
+    /// Where the lane is after it.
+    pub reached: Reached,
+}
+
+/// From where a lane counts its own work: the last wait that something else ended, or its birth.
+///
+/// What tracing costs is an average, so it is only right for many calls. Changed calls in between do not divide them: the
+/// lane could take longer with more of them removed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub at: u32,
+    pub captured_ns: i64,
+    pub replayed_ns: i64,
+    /// The time that changes have removed since.
+    pub removed_ns: i64,
 }
 
 /// Where a lane is.
@@ -91,25 +118,25 @@ impl Cursor {
     pub(super) fn item(&self, lane: &Lane, task: TaskId, kept: &Kept<'_>) -> Option<Item> {
         let step = lane.steps.get(self.next_step);
         let part = kept.next(task, self.from);
-        let part = part.filter(|(part, _)| {
-            step.is_none_or(|step| (part.at, part.is_gap) <= (step.at, step.is_gap))
-        });
-        match (step, part) {
-            (Some(step), Some((part, share)))
-                if (part.at, part.is_gap) == (step.at, step.is_gap) =>
-            {
-                Some(of_step(step, Some(share)))
-            }
-            (_, Some((part, share))) => Some(Item {
+        let is_first =
+            |part: &Part| step.is_none_or(|step| (part.at, part.is_gap) < (step.at, step.is_gap));
+        match part.filter(is_first) {
+            Some(part) => Some(Item {
                 at: part.at,
                 is_gap: part.is_gap,
                 start_ns: part.start_ns,
                 end_ns: part.end_ns,
                 ended_by: None,
-                kept: Some(share),
+                kept_ppm: kept.share_alone(task, &part),
             }),
-            (Some(step), None) => Some(of_step(step, None)),
-            (None, None) => None,
+            None => step.map(|step| Item {
+                at: step.at,
+                is_gap: step.is_gap,
+                start_ns: step.start_ns,
+                end_ns: step.end_ns,
+                ended_by: Some(step.ended_by),
+                kept_ppm: kept.share_of(task, step),
+            }),
         }
     }
 
@@ -126,16 +153,20 @@ impl Cursor {
         self.entries.push(entry);
     }
 
-    /// The last call or gap that was replayed: its place, and its end in both times.
-    pub(super) fn reached(&self, lane: &Lane) -> (u32, i64, i64) {
+    /// From where the own work of the lane counts now.
+    pub(super) fn reached(&self, lane: &Lane) -> Reached {
         self.before(lane, self.entries.len())
     }
 
-    fn before(&self, lane: &Lane, place: usize) -> (u32, i64, i64) {
+    fn before(&self, lane: &Lane, place: usize) -> Reached {
         let entry = place.checked_sub(1).and_then(|last| self.entries.get(last));
-        entry.map_or((NONE, lane.birth_ns, self.birth_ns), |entry| {
-            (entry.at, entry.captured_ns.1, entry.replayed_ns.1)
-        })
+        let birth = Reached {
+            at: NONE,
+            captured_ns: lane.birth_ns,
+            replayed_ns: self.birth_ns,
+            removed_ns: 0,
+        };
+        entry.map_or(birth, |entry| entry.reached)
     }
 
     /// The number of entries that end up to a captured moment.
@@ -151,10 +182,9 @@ impl Cursor {
             return self.birth_ns - (lane.birth_ns - at_ns);
         }
         let place = self.ended(at_ns);
-        let (at, captured_ns, replayed_ns) = self.before(lane, place);
         let next = self.entries.get(place);
         let until_ns = next.map_or(at_ns, |next| next.captured_ns.0.min(at_ns));
-        let begins_ns = replayed_ns + own.ns(at, captured_ns, until_ns);
+        let begins_ns = own.replayed_ns(self.before(lane, place), until_ns);
         match next {
             Some(next) if next.captured_ns.0 <= at_ns => {
                 let inside_ns = next.replayed_ns.0 + (at_ns - next.captured_ns.0);
@@ -175,29 +205,19 @@ pub(super) struct OwnWork<'a> {
 }
 
 impl OwnWork<'_> {
-    /// How long it takes, from the end of the call or gap at a place to a later captured moment.
-    pub(super) fn ns(&self, after: u32, from_ns: i64, to_ns: i64) -> i64 {
-        let work_ns = to_ns.saturating_sub(from_ns).max(0);
+    /// The replayed time of a later captured moment.
+    pub(super) fn replayed_ns(&self, from: Reached, to_ns: i64) -> i64 {
+        let work_ns = to_ns.saturating_sub(from.captured_ns);
+        let work_ns = work_ns.saturating_sub(from.removed_ns).max(0);
         let Some(cost) = self.tracing else {
-            return work_ns;
+            return from.replayed_ns + work_ns;
         };
         let events = &self.trace.events;
         let rows = self.trace.rows_of(self.task);
-        let first = after.wrapping_add(1) as usize;
+        let first = from.at.wrapping_add(1) as usize;
         let later = rows.get(first..).unwrap_or(&[]);
         let calls = later.partition_point(|&row| events.start_ns(row) < to_ns) as i64;
         let cost_ns = calls.saturating_mul(cost.in_call_ns + cost.gap_ns);
-        work_ns - cost_ns.clamp(0, work_ns)
-    }
-}
-
-fn of_step(step: &Step, kept: Option<(i64, usize)>) -> Item {
-    Item {
-        at: step.at,
-        is_gap: step.is_gap,
-        start_ns: step.start_ns,
-        end_ns: step.end_ns,
-        ended_by: Some(step.ended_by),
-        kept,
+        from.replayed_ns + work_ns - cost_ns.clamp(0, work_ns)
     }
 }

@@ -34,7 +34,7 @@ fn exclusive_ns(run: &Run<'_>, root: TaskId, window: &Window) -> Vec<(TaskId, i6
         if to_task == TaskId::NONE {
             break;
         }
-        let arrives_ns = arrives_ns.max(window.start_ns);
+        let arrives_ns = arrives_ns.clamp(window.start_ns, now_ns);
         *sums.entry(task).or_default() += now_ns - arrives_ns;
         (task, at_ns, now_ns) = (to_task, to_ns, arrives_ns);
     }

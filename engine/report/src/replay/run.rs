@@ -2,9 +2,9 @@
 
 use crate::replay::changes::WHOLE_PPM;
 use crate::replay::graph::{Graph, Lane};
-use crate::replay::lane::{Cursor, Entry, Item, Kept, OwnWork};
+use crate::replay::lane::{Cursor, Entry, Item, Kept, OwnWork, Reached};
 use crate::replay::scenario::{Replays, Scenario};
-use crate::replay::steps::{EndedBy, Turns};
+use crate::replay::steps::{Awaited, EndedBy, Turns};
 use parsers::NO_NS;
 use path::critical_path::tracing::TracingCost;
 use rustc_hash::FxHashSet;
@@ -60,7 +60,7 @@ impl<'a> Run<'a> {
         for step in &self.graph.lanes[task].steps {
             let EndedBy::Task {
                 task: child,
-                is_child: true,
+                awaited: Awaited::Child,
                 ..
             } = step.ended_by
             else {
@@ -182,22 +182,30 @@ impl<'a> Run<'a> {
     /// Replay the next item of a task.
     fn take(&mut self, task: TaskId, item: &Item) {
         let lane = self.lane(task);
-        let (at, captured_ns, reached_ns) = self.cursor(task).reached(lane);
-        let own_ns = self.own(task).ns(at, captured_ns, item.start_ns);
-        let begins_ns = reached_ns + own_ns;
+        let reached = self.cursor(task).reached(lane);
+        let begins_ns = self.own(task).replayed_ns(reached, item.start_ns);
         let mut entry = Entry {
             at: item.at,
             captured_ns: (item.start_ns, item.end_ns),
             replayed_ns: (begins_ns, begins_ns),
             decided_by: None,
+            reached,
         };
         match item.ended_by.filter(|ended_by| self.is_known(*ended_by)) {
+            None if item.ended_by.is_none() => {
+                let removed_ns = item.end_ns - item.start_ns - kept_alone_ns(item);
+                entry.reached.removed_ns = reached.removed_ns.saturating_add(removed_ns);
+                entry.replayed_ns.1 = self.own(task).replayed_ns(entry.reached, item.end_ns);
+                self.cursors[task].pass(item, entry);
+                return;
+            }
             None => entry.replayed_ns.1 += item.end_ns - item.start_ns,
             Some(EndedBy::Task {
                 task: other,
                 at_ns,
-                is_child,
+                awaited,
             }) => {
+                let is_child = awaited == Awaited::Child;
                 self.wake(task, item, (other, at_ns, is_child), &mut entry);
             }
             Some(EndedBy::Answer(asked_ns)) => {
@@ -207,7 +215,13 @@ impl<'a> Run<'a> {
             Some(EndedBy::Moment) => entry.replayed_ns.1 = begins_ns.max(item.end_ns),
             Some(EndedBy::Check(turns)) => self.check(task, item, turns, &mut entry),
         }
-        self.keep(item, &mut entry);
+        keep(item, &mut entry);
+        entry.reached = Reached {
+            at: item.at,
+            captured_ns: item.end_ns,
+            replayed_ns: entry.replayed_ns.1,
+            removed_ns: 0,
+        };
         self.cursors[task].pass(item, entry);
     }
 
@@ -270,23 +284,30 @@ impl<'a> Run<'a> {
         entry.decided_by = (noticed_ns > first_ns).then_some((turns.producer, turns.at_ns));
         entry.replayed_ns = (begins_ns, begins_ns + (item.end_ns - item.start_ns));
     }
+}
 
-    /// Leave out what the scenario removes of a call or gap. What a wait waits for may have changed itself.
-    fn keep(&self, item: &Item, entry: &mut Entry) {
-        let Some((share_ppm, change)) = item.kept else {
-            return;
-        };
-        if let Some(EndedBy::Task { task, at_ns, .. }) = item.ended_by {
-            let change = self.kept.changes.get(change);
-            if change.is_some_and(|change| change.touches(task, item.start_ns, at_ns)) {
-                return;
-            }
-            entry.decided_by = entry.decided_by.filter(|_| share_ppm >= WHOLE_PPM);
-        }
-        let (begins_ns, ends_ns) = entry.replayed_ns;
-        let kept_ns = share(ends_ns - begins_ns, share_ppm, WHOLE_PPM);
-        entry.replayed_ns.1 = begins_ns.saturating_add(kept_ns);
+/// Leave out what the scenario removes of a wait.
+fn keep(item: &Item, entry: &mut Entry) {
+    let Some(share_ppm) = item.kept_ppm else {
+        return;
+    };
+    let (begins_ns, ends_ns) = entry.replayed_ns;
+    let mut dur_ns = share(ends_ns - begins_ns, share_ppm, WHOLE_PPM);
+    if share_ppm > WHOLE_PPM {
+        // What begins earlier waits longer, but does not end later.
+        dur_ns = kept_alone_ns(item).max(ends_ns - begins_ns);
     }
+    entry.replayed_ns.1 = begins_ns.saturating_add(dur_ns);
+    if let Some(EndedBy::Task { .. }) = item.ended_by {
+        let is_decided = entry.replayed_ns.1 == ends_ns;
+        entry.decided_by = entry.decided_by.filter(|_| is_decided);
+    }
+}
+
+/// What remains of the captured time of a call or gap.
+fn kept_alone_ns(item: &Item) -> i64 {
+    let share_ppm = item.kept_ppm.unwrap_or(WHOLE_PPM);
+    share(item.end_ns - item.start_ns, share_ppm, WHOLE_PPM)
 }
 
 /// A part of a time; exact also where the product is large.

@@ -14,6 +14,17 @@ pub(super) struct Turns {
     pub began_ns: i64,
 }
 
+/// What a task waits for that another one ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Awaited {
+    /// The end of a child.
+    Child,
+    /// A lock on a file. Without the lock, nothing would be awaited.
+    Lock,
+    /// Anything else that the other task makes or does.
+    Work,
+}
+
 /// What ends a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EndedBy {
@@ -23,8 +34,8 @@ pub(super) enum EndedBy {
         task: TaskId,
         /// The moment of the event.
         at_ns: i64,
-        /// Whether the task is a child whose end was awaited.
-        is_child: bool,
+        /// What was awaited.
+        awaited: Awaited,
     },
     /// The answer to what the task itself sent at this moment; it came from outside the capture.
     Answer(i64),
