@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from conftest import Call
+from conftest import SAMPLES, Call
 from fleet_stores import write_captures
 
 import tracealyze
@@ -166,3 +168,31 @@ def test_devices_are_no_scheduler_events(name: str, tmp_path: Path, call: Call) 
     file.write_text(_LINES, encoding="utf-8")
     code, _, stderr = call("summarize", file, "--sched", name)
     assert (code, "a device has no scheduler events" in stderr) == (3, True), stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["export", "{capture}", "--to", "chrome", "-o"],
+        ["report", "{capture}", "-o"],
+        ["redact", "{capture}", "-o"],
+        ["check", "{capture}", "--accept", "-b"],
+    ],
+)
+@pytest.mark.parametrize("to", ["a pipe without reader", "a file"])
+def test_standard_output_has_a_name(arguments: list[str], to: str, tmp_path: Path) -> None:
+    """A pipe without a reader would never be opened again, and the link must not become a file."""
+    capture = SAMPLES / "ssh-login" / "ssh-login.truss"
+    words = [sys.executable, "-m", "tracealyze", *(word.format(capture=capture) for word in arguments)]
+    before = os.readlink("/dev/stdout")
+    if to == "a file":
+        with (tmp_path / "out").open("wb") as file:
+            done = subprocess.run([*words, "/dev/stdout"], stdout=file, stderr=subprocess.PIPE, cwd=tmp_path)
+        assert (done.returncode, (tmp_path / "out").stat().st_size > 100) == (0, True), done.stderr
+    else:
+        reads, writes = os.pipe()
+        os.close(reads)
+        done = subprocess.run([*words, "/dev/stdout"], stdout=writes, stderr=subprocess.PIPE, cwd=tmp_path)
+        os.close(writes)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert os.readlink("/dev/stdout") == before

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import typer
 
 from tracealyze.base.errors import WrongUsage
+from tracealyze.base.standard_output import is_standard_output
 from tracealyze.export.complete_file import complete_file
 from tracealyze.model.capture_input.capture_files import STDIN
 
@@ -46,7 +47,7 @@ def opened(target: str, captures: Sequence[str], *, is_text: bool, packs: bool =
     """The stream to write to; with `packs`, a file whose name ends in .gz is compressed.
 
     Raises `WrongUsage` if the target is one of the captures, or a terminal that would get binary data."""
-    if target == STDOUT:
+    if target == STDOUT or is_standard_output(target):
         if not is_text and sys.stdout.isatty():
             raise WrongUsage("the format is binary. Write it to a file with -o FILE, or to a pipe.")
         sys.stdout.flush()

@@ -11,6 +11,7 @@ import typer
 from tracealyze.base import units
 from tracealyze.base.errors import GateFailed, WrongUsage
 from tracealyze.base.sanitize import shown
+from tracealyze.base.standard_output import is_standard_output
 from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.commands._progress import analyzing
@@ -94,7 +95,7 @@ def accept(source: CaptureOptions, rules: Sequence[Rule], named: str | None) -> 
     from tracealyze.compare.gate.baseline import baseline_of
 
     place = _file(named)
-    before = baseline_file.read(place) if place.exists() else None
+    before = baseline_file.read(place) if place.exists() and not is_standard_output(place) else None
     runs = _runs(source, rules)
     with analyzing():
         change = updated(before, runs) if before else None
@@ -178,6 +179,8 @@ def _runs(source: CaptureOptions, rules: Sequence[Rule] | None = None) -> list[R
 
 
 def _report(baseline: Baseline, place: Path, done: str) -> None:
+    if is_standard_output(place):
+        return
     _print(f"{shown(place)}: {done}, {_contents(baseline)}.\n")
     _list("Not gated, the runs differ", [name for name, series in baseline.metrics.items() if series.unstable])
     if baseline.runs == 1:

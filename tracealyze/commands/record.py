@@ -15,6 +15,7 @@ import typer
 
 from tracealyze.base import units
 from tracealyze.base.errors import ExitCode, UnusableInput, WrongUsage
+from tracealyze.base.standard_output import is_standard_output
 from tracealyze.capture import programs
 from tracealyze.capture.remarks import remarks
 from tracealyze.capture.tracer import FILTERED, WITHOUT_FILTER, Profile, find
@@ -201,7 +202,7 @@ def _must_agree(path: str | None, *, has_pids: bool, kills: bool, sched: bool, r
         raise WrongUsage("--kill ends the program that record started; processes of --pid go on.")
     if sched and redacts:
         raise WrongUsage("--sched stores names of threads of the whole machine, so it excludes --redact.")
-    if path == "-":
+    if path is not None and (path == "-" or is_standard_output(path)):
         raise WrongUsage("-o: the standard output is that of the command. Name a file.")
 
 

@@ -9,6 +9,7 @@ import typer
 
 from tracealyze.base import suggested, units
 from tracealyze.base.errors import ExitCode, WrongUsage
+from tracealyze.base.standard_output import is_standard_output
 from tracealyze.commands._output_file import STDOUT
 from tracealyze.render import output
 
@@ -85,6 +86,8 @@ def command(
 
     if path is None:
         raise WrongUsage('name the file to write with -o FILE, or "-o -" for standard output.')
+    if is_standard_output(path):
+        path = STDOUT
     if path == STDOUT and len(captures) > 1:
         raise WrongUsage("several captures need a directory: name it with -o.")
     options = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 from tracealyze.base import suggested
 from tracealyze.base.errors import WrongUsage
+from tracealyze.base.standard_output import is_standard_output
 from tracealyze.compare.gate.baseline import Baseline
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.known_finding import KnownFinding
@@ -72,6 +74,10 @@ def write_document(content: Mapping[str, Any], file: Path) -> None:
     """Write sorted JSON, completely or not at all. Raises `WrongUsage` if it cannot be written."""
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
     try:
+        if is_standard_output(file):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
         if file.exists() and not file.is_file():
             # A device or a pipe must not be replaced by a file.
             file.write_text(text, encoding="utf-8")
@@ -89,6 +95,8 @@ def write_document(content: Mapping[str, Any], file: Path) -> None:
 
 def read(file: Path) -> Baseline:
     """Read the file. Raises `NoBaseline` if it is missing or damaged."""
+    if is_standard_output(file):
+        raise NoBaseline(f"{file}: a baseline cannot be read from standard output. Name its file with -b.")
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tracealyze.base.errors import WrongUsage, did_you_mean
+from tracealyze.base.standard_output import is_standard_output
 from tracealyze.render import output
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _destination(text: str, origin: str) -> tuple[str, str]:
         raise WrongUsage(
             f"{origin} {text}: the file name is missing; write {form}=FILE, or {form}=- for standard output."
         )
-    return form, where or "-"
+    return form, "-" if not where or is_standard_output(where) else where
 
 
 def write(verdicts: Sequence[Verdict], wanted: list[tuple[str, str]]) -> None:
