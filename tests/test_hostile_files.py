@@ -196,3 +196,13 @@ def test_standard_output_has_a_name(arguments: list[str], to: str, tmp_path: Pat
         os.close(writes)
         assert (done.returncode, done.stderr) == (0, b"")
     assert os.readlink("/dev/stdout") == before
+
+
+def test_long_keys_do_not_hide_the_error(tmp_path: Path, call: Call) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "long.toml").write_text(f'{"k" * 1_000_000} = "loud"\n')
+    code, _, stderr = call("summarize", SAMPLES / "ssh-login" / "ssh-login.truss", "--rules", rules)
+    assert code == 2
+    assert len(stderr) < 1000
+    assert "kkk…kkk" in stderr

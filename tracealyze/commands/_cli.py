@@ -265,7 +265,16 @@ def _unknown_choice(error: typer.TyperException) -> str | None:
 def _report(lines: Sequence[str], code: ExitCode) -> int:
     """Write an error to standard error, after what the command has written so far."""
     output.flush(sys.stdout)
-    output.note(f"tracealyze: {lines[0]}")
+    output.note(_LONG_WORD.sub(_ends, f"tracealyze: {lines[0]}"))
     for line in lines[1:]:
-        output.note(line)
+        output.note(_LONG_WORD.sub(_ends, line))
     return code
+
+
+# Longer than any name of a file (4,095 bytes): a key or value that only hides the sentence around it.
+_LONG_WORD = re.compile(r"\S{4096,}")
+
+
+def _ends(word: re.Match[str]) -> str:
+    """Both ends of a word. The last one may be a remedy."""
+    return f"{word[0][:100]}…{word[0][-100:]}"
