@@ -209,3 +209,25 @@ def test_a_writer_does_not_outlast_the_pauses_of_its_reader(tmp_path: Path) -> N
 def test_a_program_that_nobody_runs_is_a_mistake() -> None:
     with pytest.raises(WrongUsage, match="no process runs nosuch"):
         tracealyze.read(SHUTDOWN / "before.strace.xz").what_if(parallel="nosuch")
+
+
+def test_a_peer_in_the_capture_is_no_client_that_comes_when_it_did() -> None:
+    """A read whose writer no line shows was taken for the wait for a client outside, at a moment that nothing changes."""
+    lines = [
+        '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
+        "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
+        "2 1700000001.002000 read(3<UNIX-STREAM:[12->11]>,  <unfinished ...>",
+        "1 1700000001.003000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
+        '1 1700000003.003200 write(4<UNIX-STREAM:[11->12]>, "ab", 2) = 2 <0.000020>',
+        '2 1700000003.003230 <... read resumed>"ab", 9) = 2 <2.001230>',
+        "1 1700000003.003300 wait4(2,  <unfinished ...>",
+        '2 1700000003.003400 read(3<UNIX-STREAM:[12->11]>, "cd", 9) = 2 <0.005000>',
+        '2 1700000003.008500 write(3<UNIX-STREAM:[12->11]>, "ok", 2) = 2 <0.000020>',
+        "2 1700000003.009000 exit_group(0) = ?",
+        "2 1700000003.009100 +++ exited with 0 +++",
+        "1 1700000003.009150 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.005850>",
+        "1 1700000003.009500 exit_group(0) = ?",
+        "1 1700000003.009600 +++ exited with 0 +++",
+    ]
+    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
+    assert max(trace.what_if(without=[_is_call("nanosleep")]).together_ns) < S // 50

@@ -338,7 +338,19 @@ impl Wakers {
         } else {
             Some(call.span.row)
         };
-        taken.is_some_and(|taken| self.clients.awaits(&self.shapes, call, taken))
+        taken.is_some_and(|taken| {
+            !self.has_peer_inside(call, taken) && self.clients.awaits(&self.shapes, call, taken)
+        })
+    }
+
+    /// Whether another process of the trace uses the other end of what a call received something from.
+    fn has_peer_inside(&self, call: &Waiting<'_>, taken: u32) -> bool {
+        let end = self
+            .streams
+            .other_end(call.trace.events.target(taken))
+            .map_or(&[][..], |end| self.streams.users(end));
+        end.iter()
+            .any(|&user| user != call.task && user.index() < call.trace.tasks.len())
     }
 
     /// The start of the wait that this call of a task may be the last part of, if the call itself started at
