@@ -231,3 +231,47 @@ def test_a_peer_in_the_capture_is_no_client_that_comes_when_it_did() -> None:
     ]
     trace = tracealyze.read(("\n".join(lines) + "\n").encode())
     assert max(trace.what_if(without=[_is_call("nanosleep")]).together_ns) < S // 50
+
+
+def test_a_timer_that_several_threads_wait_for_is_one() -> None:
+    """The poller and the monitor of a runtime wait for its next timer; only one of them is on the critical path."""
+    lines = ['7 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>']
+    lines += ["7 1700000001.001100 clone3({flags=CLONE_VM|CLONE_THREAD}) = 8 <0.000050>"]
+    for turn in range(4):
+        at_us = 2_000 + turn * 300_500
+        lines += [
+            f"8 {_at(at_us)} futex(0x1, FUTEX_WAIT_PRIVATE, 0, {{tv_sec=0, tv_nsec=300000000}} <unfinished ...>",
+            f"7 {_at(at_us + 20)} epoll_pwait(5<anon_inode:[eventpoll]>, [], 128, 299, NULL, 0) = 0 <0.299300>",
+            f"7 {_at(at_us + 299_340)} epoll_pwait(5<anon_inode:[eventpoll]>, [], 128, 1, NULL, 0) = 0 <0.001000>",
+            f"8 {_at(at_us + 300_200)} <... futex resumed>) = -1 ETIMEDOUT (Connection timed out) <0.300200>",
+            f'7 {_at(at_us + 300_400)} write(1</tmp/out>, "x", 1) = 1 <0.000010>',
+        ]
+    lines += [f"7 {_at(1_300_000)} exit_group(0) = ?", f"7 {_at(1_300_100)} +++ exited with 0 +++"]
+    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
+    found = trace.what_if(["own-timer"])
+    assert found.observed_ns - found.together_ns[0] > S
+
+
+def _at(us: int) -> str:
+    return f"1700000001.{us:06}" if us < 1_000_000 else f"1700000002.{us - 1_000_000:06}"
+
+
+def test_a_wait_that_an_alarm_interrupts_ends_with_what_it_waits_for() -> None:
+    lines = [
+        '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
+        "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
+        "1 1700000001.002000 epoll_wait(9<anon_inode:[eventpoll]>, 0x5, 1, -1) = -1 EINTR (Interrupted system call) <1.000000>",
+        "2 1700000001.003000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
+        "1 1700000002.002100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---",
+        "1 1700000002.002200 rt_sigreturn({mask=[]}) = -1 EINTR (Interrupted system call) <0.000010>",
+        "1 1700000002.002300 epoll_wait(9<anon_inode:[eventpoll]>,  <unfinished ...>",
+        '2 1700000003.003200 write(4<pipe:[11]>, "x", 1) = 1 <0.000020>',
+        "1 1700000003.003240 <... epoll_wait resumed>[{events=EPOLLIN, data={u32=3, u64=3}}], 1, -1) = 1 <1.000940>",
+        '1 1700000003.003300 read(3<pipe:[11]>, "x", 9) = 1 <0.000010>',
+        "2 1700000003.003400 exit_group(0) = ?",
+        "2 1700000003.003500 +++ exited with 0 +++",
+        "1 1700000003.003600 exit_group(0) = ?",
+        "1 1700000003.003700 +++ exited with 0 +++",
+    ]
+    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
+    assert max(trace.what_if(without=[_is_call("nanosleep")]).together_ns) < S // 50

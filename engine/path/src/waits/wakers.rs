@@ -330,6 +330,11 @@ impl Wakers {
         }
     }
 
+    /// Whether a wait ended with its time limit.
+    pub fn timed_out(&self, trace: &Trace, row: u32) -> bool {
+        self.shapes.timed_out(trace, row)
+    }
+
     /// Whether a server waited for a client outside the trace.
     fn awaits_client(&self, call: &Waiting<'_>) -> bool {
         let polls = self.shapes.of(call.trace, call.span.row).named == Some(Wait::Poll);

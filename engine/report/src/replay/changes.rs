@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use trace::query::selection::Selection;
 use trace::store::event::NONE;
+use trace::store::heuristics::{EXIT_TOLERANCE_NS, MAX_CALLS_SINCE_TIMER};
 use trace::store::index::TaskId;
 use trace::store::spans::Span;
 use trace::store::trace::Trace;
@@ -62,6 +63,7 @@ impl Change {
                 }
             }
         }
+        with_same_timers(context, &mut marked);
         Change::new(trace, window, marked)
     }
 
@@ -122,6 +124,65 @@ impl Change {
         let next = parts.partition_point(|part| part.end_ns <= from_ns);
         parts.get(next).is_some_and(|part| part.start_ns < to_ns)
     }
+}
+
+/// Add the waits of other threads that end with a timer which a wait of the finding ends with, too.
+///
+/// A runtime has several threads wait for its next timer, such as the poller and the monitor of Go. Only one of them is on the
+/// critical path, and without the timer none waits.
+fn with_same_timers(context: &TableContext<'_>, marked: &mut FxHashMap<TaskId, Vec<(u32, bool)>>) {
+    let trace = context.trace;
+    let mut threads: FxHashMap<(u32, i32), Vec<TaskId>> = FxHashMap::default();
+    let process = |task: TaskId| (trace.tasks[task].capture, trace.tasks[task].pid);
+    for task in marked.keys() {
+        threads.entry(process(*task)).or_default();
+    }
+    for task in trace.tasks.keys() {
+        if let Some(members) = threads.get_mut(&process(task)) {
+            members.push(task);
+        }
+    }
+    threads.retain(|_, members| members.len() > 1);
+    let mut found: Vec<(TaskId, u32)> = Vec::new();
+    for (&task, calls) in marked.iter() {
+        let Some(members) = threads.get(&process(task)) else {
+            continue;
+        };
+        let rows = calls.iter().filter(|(_, is_gap)| !is_gap);
+        for end_ns in rows.filter_map(|&(row, _)| timer_end_ns(context, row)) {
+            for &other in members.iter().filter(|&&other| other != task) {
+                found.extend(end_with(context, other, end_ns).map(|row| (other, row)));
+            }
+        }
+    }
+    for (task, row) in found {
+        marked.entry(task).or_default().push((row, false));
+    }
+}
+
+/// When the time limit of a call ended it.
+fn timer_end_ns(context: &TableContext<'_>, row: u32) -> Option<i64> {
+    let trace = context.trace;
+    let span = trace.printed_span(row);
+    let is_timer =
+        span.end_ns - span.start_ns >= EXIT_TOLERANCE_NS && context.wakers.timed_out(trace, row);
+    is_timer.then_some(span.end_ns)
+}
+
+/// The calls of a task that their time limits ended at this moment. A poller waits once more for the last millisecond.
+fn end_with<'a>(
+    context: &'a TableContext<'_>,
+    task: TaskId,
+    end_ns: i64,
+) -> impl Iterator<Item = u32> + 'a {
+    let (trace, rows) = (context.trace, context.trace.rows_of(task));
+    let until_ns = end_ns.saturating_add(EXIT_TOLERANCE_NS);
+    let begun = rows.partition_point(|&row| trace.events.start_ns(row) < until_ns);
+    let last = rows[..begun].iter().rev().take(MAX_CALLS_SINCE_TIMER);
+    let is_near = move |row: u32| {
+        timer_end_ns(context, row).is_some_and(|ns| (ns - end_ns).abs() <= EXIT_TOLERANCE_NS)
+    };
+    last.copied().filter(move |&row| is_near(row))
 }
 
 /// The conditions of a finding that is about pieces of the partition.

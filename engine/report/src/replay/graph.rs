@@ -121,6 +121,11 @@ fn lane(trace: &Trace, wakers: &Wakers, number: TaskId) -> (Lane, Vec<(TaskId, S
             continue;
         }
         if let Some(ended_by) = ended_by(trace, wakers, (number, at, span)) {
+            let span = whole_wait(trace, wakers, (number, at, span), ended_by);
+            while steps
+                .pop_if(|part| part.start_ns >= span.start_ns)
+                .is_some()
+            {}
             steps.push(step(at, span, ended_by));
         }
     }
@@ -168,6 +173,30 @@ fn sleeps_ns(trace: &Trace, wakers: &Wakers, task: TaskId) -> i64 {
         .spans(task)
         .filter(|span| wakers.class(trace, span.row) == Class::Sleep);
     sleeps.map(|span| span.end_ns - span.start_ns).sum()
+}
+
+/// A call, with the earlier parts of its wait that the task's own timers interrupted: what the wait is for would have ended
+/// them, too.
+fn whole_wait(
+    trace: &Trace,
+    wakers: &Wakers,
+    (task, at, span): (TaskId, usize, Span),
+    ended_by: EndedBy,
+) -> Span {
+    match ended_by {
+        EndedBy::Task {
+            awaited: Awaited::Work | Awaited::Lock,
+            ..
+        } => {
+            let polled_ns = wakers.polled_first_ns(trace, task, at, span.start_ns);
+            let asked_ns = wakers.asked_first_ns(trace, task, at, span.start_ns);
+            Span {
+                start_ns: polled_ns.min(asked_ns),
+                ..span
+            }
+        }
+        _ => span,
+    }
 }
 
 /// What ended a call of a task; `None` if it takes its time by itself.

@@ -487,6 +487,9 @@ pub const MIN_CAPTURE_CALLS: u64 = 100;
 /// Maximum number of calls between a request and the wait for its answer, in a replay.
 /// Source: chosen. A client that sends a request in parts, or polls for the answer, makes fewer than ten.
 pub const MAX_CALLS_SINCE_REQUEST: usize = 64;
+/// Maximum number of calls of a thread after its wait for a timer, within which another thread's wait for the same one ends.
+/// Source: chosen. The runtime of Go makes up to six calls to wake the threads that it needs.
+pub const MAX_CALLS_SINCE_TIMER: usize = 16;
 /// Minimum share of the life of a child that is sleep, for the child to be a pause of its creator.
 /// Source: chosen. `sleep 0.1` is at least 60% sleep, however slow the tracer makes its start.
 pub const MIN_PAUSE_SHARE: f64 = 0.5;
