@@ -212,7 +212,7 @@ def test_a_program_that_nobody_runs_is_a_mistake() -> None:
 
 
 def test_a_peer_in_the_capture_is_no_client_that_comes_when_it_did() -> None:
-    """A read whose writer no line shows was taken for the wait for a client outside, at a moment that nothing changes."""
+    """A read whose writer no line shows was taken for the wait for a client outside, whose moment nothing changes."""
     lines = [
         '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
         "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
@@ -260,7 +260,7 @@ def test_a_wait_that_an_alarm_interrupts_ends_with_what_it_waits_for() -> None:
     lines = [
         '1 1700000001.000000 execve("/bin/a", ["a"], 0x1) = 0 <0.001000>',
         "1 1700000001.001000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2 <0.000100>",
-        "1 1700000001.002000 epoll_wait(9<anon_inode:[eventpoll]>, 0x5, 1, -1) = -1 EINTR (Interrupted system call) <1.000000>",
+        "1 1700000001.002000 epoll_wait(9<anon_inode:[eventpoll]>, 0x5, 1, -1) = -1 EINTR (Interrupted) <1.000000>",
         "2 1700000001.003000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000100>",
         "1 1700000002.002100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---",
         "1 1700000002.002200 rt_sigreturn({mask=[]}) = -1 EINTR (Interrupted system call) <0.000010>",

@@ -20,8 +20,10 @@ from tracealyze.base.heuristics import (
 from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis, basis_of
 from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
+from tracealyze.findings.cause import Cause
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.grouping import is_about_capture
+from tracealyze.findings.hidden_savings import without_hidden
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
 from tracealyze.model.expression.evaluation import evaluate
@@ -39,17 +41,6 @@ _INFERRED = "inferred"
 _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
 _OF_QUICK_CALLS = ("io",)
 """Tables whose costs are durations of calls that hardly do anything."""
-
-
-@dataclass(frozen=True)
-class Cause:
-    """The events that a finding is about."""
-
-    claims: tuple[Claim, ...]
-    claimed_ns: int
-    """Their time on the critical path."""
-    table: str
-    """The table that the rule reads."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +83,7 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None =
         (_finding(trace, each if worded is None else each.worded(worded), caller), each.cause)
         for each, caller in zip(reported, callers, strict=True)
     ]
+    findings = without_hidden(trace, findings)
     leading = {rule.name for rule in rules if rule.leads}
     findings.sort(key=lambda each: _order(trace, each[0], each[0].name in leading))
     return Diagnosis(

@@ -1,0 +1,20 @@
+"""The events behind a finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracealyze.model.claims import Claim
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The events that a finding is about."""
+
+    claims: tuple[Claim, ...]
+    claimed_ns: int
+    """Their time on the critical path."""
+    table: str
+    """The table that the rule reads."""

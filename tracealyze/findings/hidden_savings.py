@@ -1,0 +1,112 @@
+"""Savings that other work hides: a replay without the cause shows what takes as long meanwhile.
+
+The critical path of the capture has no sleep that ran beside it. Without the time on the path, that sleep is on it. So
+a finding saves less alone than its time on the path where other processes take over. docs/what-if.md has the method.
+Captures with more than `MAX_REPLAYED_CALLS` calls are not replayed: it would cost a third of the time of the report.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tracealyze.base import units
+from tracealyze.base.heuristics import MAX_REPLAYED_CALLS, MAX_RESIDUE_SHARE
+from tracealyze.base.program_names import short
+from tracealyze.base.sanitize import shown
+from tracealyze.findings.basis import Basis
+from tracealyze.findings.finding import Finding, Severity
+from tracealyze.model.trace_tables import LeftOut, Replayed, Variant
+
+if TYPE_CHECKING:
+    from tracealyze.findings.cause import Cause
+    from tracealyze.model.trace_tables import TraceTables
+
+_WHOLE_PPM = 1_000_000
+_MAX_REPLAYED = 8
+_MIN_KEPT_SHARE = 1 - MAX_RESIDUE_SHARE
+"""A fix may leave as much anyway, so that a smaller difference is not worth a word."""
+
+
+def without_hidden(trace: TraceTables, found: Sequence[tuple[Finding, Cause]]) -> list[tuple[Finding, Cause]]:
+    """The findings in the same order, those with a hidden saving with what is left of it."""
+    of_captures: dict[int, list[int]] = defaultdict(list)
+    for number, (finding, cause) in enumerate(found):
+        if _is_replayed(trace, finding, cause):
+            of_captures[finding.capture].append(number)
+    changed = list(found)
+    for capture, numbers in of_captures.items():
+        largest = sorted(numbers, key=lambda number: -_saved_ns(found[number][0]))[:_MAX_REPLAYED]
+        for number, finding in _limited(trace, capture, {each: found[each] for each in largest}).items():
+            changed[number] = (finding, found[number][1])
+    return changed
+
+
+def _is_replayed(trace: TraceTables, finding: Finding, cause: Cause) -> bool:
+    capture = trace.capture_of(finding.capture)
+    is_log = capture is None or capture.dur_kind == "gap"
+    is_cause = finding.basis is Basis.WALL and finding.severity is not Severity.INFO
+    has_saving = cause.claimed_ns > 0 and _saved_ns(finding) > 0
+    return is_cause and has_saving and not is_log and trace.totals["calls"] <= MAX_REPLAYED_CALLS
+
+
+def _saved_ns(finding: Finding) -> int:
+    return finding.impact_ns[1] if finding.impact_ns else 0
+
+
+def _limited(trace: TraceTables, capture: int, found: dict[int, tuple[Finding, Cause]]) -> dict[int, Finding]:
+    """Those of these findings of a capture whose saving other processes hide even if all of them are fixed.
+
+    Replays keep what tracing added: findings promise nothing of that, and a replay without it rests on an average."""
+    numbers = list(found)
+    shares = {number: _kept_ppm(*found[number]) for number in numbers}
+    claims = [found[number][1].claims for number in numbers]
+
+    def walls(sets: Sequence[Sequence[int]]) -> list[Replayed]:
+        variants = [
+            Variant(tuple((numbers.index(each), shares[each]) for each in fixed), LeftOut.NOTHING) for fixed in sets
+        ]
+        return trace.replayed(capture, claims, (), variants)
+
+    answers = walls([[], numbers])
+    if not answers:
+        return {}
+    before, after = answers
+    promised_ns = min(sum(_saved_ns(found[number][0]) for number in numbers), before.wall_ns)
+    rival = _rival(before, after, {found[number][0].pid for number in numbers})
+    if before.wall_ns - after.wall_ns >= _MIN_KEPT_SHARE * promised_ns or not rival:
+        return {}
+    alone = walls([[number] for number in numbers])
+    others = walls([[each for each in numbers if each != number] for number in numbers])
+    limited = {}
+    for number, fixed, left in zip(numbers, alone, others, strict=True):
+        finding = found[number][0]
+        saved_ns = max(before.wall_ns - fixed.wall_ns, left.wall_ns - after.wall_ns, 0)
+        if saved_ns < _MIN_KEPT_SHARE * _saved_ns(finding):
+            limited[number] = _shortened(finding, saved_ns, rival, trace.tick_ns)
+    return limited
+
+
+def _kept_ppm(finding: Finding, cause: Cause) -> int:
+    """The share of the cause that remains, in millionths, if all that the finding promises is saved."""
+    return round(_WHOLE_PPM * max(0.0, 1 - _saved_ns(finding) / cause.claimed_ns))
+
+
+def _rival(before: Replayed, after: Replayed, pids: set[int | None]) -> str:
+    """The program of another process that takes over more of the time than any other; empty if there is none."""
+    known = {(pid, program): ns for pid, program, ns in before.tasks}
+    more = {(pid, program): ns - known.get((pid, program), 0) for pid, program, ns in after.tasks}
+    if not more:
+        return ""
+    pid, program = max(more, key=lambda each: more[each])
+    is_other = more[(pid, program)] > 0 and pid not in pids
+    return (short(program) or f"pid {pid}") if is_other else ""
+
+
+def _shortened(finding: Finding, saved_ns: int, rival: str, tick_ns: int) -> Finding:
+    low_ns, high_ns = finding.impact_ns or (0, 0)
+    both = units.duration(high_ns, tick_ns)
+    hint = f"{shown(rival)} runs meanwhile, and takes over: only without that, this saves up to {both}."
+    return replace(finding, impact_ns=(min(low_ns, saved_ns), saved_ns), advice=f"{hint} {finding.advice}".rstrip())
