@@ -156,7 +156,7 @@ def _leaves_ready(row: Row) -> bool:
 def spins(process: EndedProcess, row: Row) -> bool:
     """Whether a process does nothing but read clocks and yield.
 
-    A program that just starts may measure its clock, and one that waits in between may count what is left of its limit."""
+    A program that just starts may measure its clock, and one that also waits counts what is left of its limit."""
     least = MIN_SPINS_OF_PROGRAM if process.ending["born"] or row["waits"] else MIN_UNIFORM_CALLS
     return bool(row["quick"] == row["period"] and row["turns"] > least)
 
