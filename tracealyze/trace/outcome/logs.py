@@ -17,6 +17,7 @@ from tracealyze.base.heuristics import (
     MIN_FLOOD_MESSAGES,
     MIN_FLOOD_SHARE,
     MIN_REPEATED_ERRORS,
+    MIN_SERIES_SHARE,
     MIN_SURVIVED_SHARE,
 )
 from tracealyze.base.sanitize import shown
@@ -211,6 +212,9 @@ def flood(trace: TraceTables) -> str:
     if messages < max(MIN_FLOOD_MESSAGES, MIN_FLOOD_SHARE * _lines(trace)):
         return ""
     most = max((row for row in rows if _beginning(row) == beginning), key=lambda row: row["messages"])
+    if (most["share"] or 0.0) > MIN_SERIES_SHARE:
+        # The rhythm of a job, whose time is told.
+        return ""
     times = f"{units.count(messages)} of {units.counted(_lines(trace), 'line')}"
     return Quoting(f"Most of the log, {times}, are messages like {_quoted(most)}.")
 

@@ -162,7 +162,11 @@ fn states_times(context: &TableContext<'_>, stages: &[Stage]) -> bool {
         stated.is_some_and(|stated| matches!(stated.meaning, Meaning::Took | Meaning::AtLeast))
     };
     let messages: usize = stages.iter().map(|stage| stage.said.len()).sum();
-    let stating: usize = stages.iter().filter(lasted).map(|stage| stage.said.len()).sum();
+    let stating: usize = stages
+        .iter()
+        .filter(lasted)
+        .map(|stage| stage.said.len())
+        .sum();
     stating >= MIN_STATING_MESSAGES && stating as f64 >= MIN_STATING_SHARE * messages as f64
 }
 
@@ -407,7 +411,7 @@ fn write(
         Key::AfterForm(stage) => log.stages[stage].said.len() as i64 - 1,
         _ => 0,
     };
-    let is_free = spans_days || is_free(&group, &target, &text(after));
+    let is_free = spans_days || is_free(&group, &target);
     let (first_row, last_row) = match group.until {
         Some(until) => (group.owner, until),
         None => (before, after),
@@ -428,6 +432,7 @@ fn write(
         is_rhythm: group.is_rhythm(context, log, &target),
         is_usual: is_idle_machine(context, &group, log)
             || log.states_times
+            || !is_ended && matches!(group.key, Key::After(_)) && is_background(&text(after))
             || begins_again(context, log, &group)
             || is_usual(context, &group, log, usual_ns, spans_days)
             || is_between_jobs(context, log, &group),
@@ -444,14 +449,13 @@ fn write(
 
 /// Whether nothing is gained without these silences: the message before them begins nothing, because something about as long has
 /// ended, or nothing waits for work beside the job, which a timer starts.
-fn is_free(group: &Group, target: &str, after: &str) -> bool {
+fn is_free(group: &Group, target: &str) -> bool {
     let has_ended = |stated: Stated| {
         stated.meaning == Meaning::Took
             && stated.dur_ns.saturating_mul(MAX_SILENCE_AFTER_STATED) >= group.longest.dur_ns
     };
     let follows_end = matches!(group.key, Key::After(_)) && stated(target).is_some_and(has_ended);
-    let begins_beside = matches!(group.key, Key::After(_)) && is_background(after);
-    follows_end || !group.longest.is_ended && (is_background(target) || begins_beside)
+    follows_end || !group.longest.is_ended && is_background(target)
 }
 
 /// Whether the kernel's log of a running machine is silent, which it is where nothing happens: nobody waits for its next message.
