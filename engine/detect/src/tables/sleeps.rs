@@ -125,7 +125,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     }
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, groups) in tasks.iter().zip(groups) {
-        let is_watchdog = watches(&groups);
+        let is_watchdog = watches(context, &kinds, task);
         for (key, group) in groups {
             let owner = owner(context, task, &group);
             let calls = rhythms
@@ -148,9 +148,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// Whether a task sleeps as the watchdog of a language's runtime does, for which nothing waits.
-fn watches(groups: &[(Key, Group)]) -> bool {
-    let sleeps = |ns| groups.iter().any(|(key, _)| key.alike_ns == ns);
-    WATCHDOG_SLEEPS_NS.into_iter().all(sleeps)
+pub(super) fn watches(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Sleeps>,
+    task: TaskId,
+) -> bool {
+    let asks = |ns| {
+        sleeps_of(context, kinds, task)
+            .any(|row| context.trace.events.requested_ns(row) == Some(ns))
+    };
+    WATCHDOG_SLEEPS_NS.into_iter().all(asks)
 }
 
 /// Whether other processes waited on the critical path for the sleeping one, for at least half of the time that it
