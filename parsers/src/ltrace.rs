@@ -94,7 +94,7 @@ fn is_sign(line: &[u8]) -> bool {
         .unwrap_or(b"");
     let is_call = names::of_call(word).is_some();
     let resumed = RESUMED.find(line).is_some_and(|at| at < 64);
-    let is_table = line.starts_with(b"% time") && line.ends_with(b"function");
+    let is_table = scan::heads_library_table(line);
     let ended = line.ends_with(b") +++")
         && memchr::memmem::find(line, b"+++ exited (status ").is_some_and(|at| at < 64);
     is_call || resumed || is_table || ended || line.ends_with(b"<no return ...>")
@@ -213,7 +213,7 @@ fn after_pointer(body: &[u8]) -> &[u8] {
 
 /// A row of `-c`. Library calls are in the same table and are not counted.
 fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    let is_head = line.starts_with(b"% time") && line.ends_with(b"function");
+    let is_head = scan::heads_library_table(line);
     let is_total = line.starts_with(b"100.00 ") && line.ends_with(b" total");
     if is_head || is_total {
         return Some(Line::of(LineKind::SummaryTable));

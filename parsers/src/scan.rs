@@ -339,6 +339,12 @@ pub fn arguments<'a>(
     (found, count)
 }
 
+/// Whether a line is the head of the table that ltrace -c prints. A terminal shows the key that ended it before the head.
+pub(crate) fn heads_library_table(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"^C").unwrap_or(line);
+    line.starts_with(b"% time") && line.ends_with(b"function")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

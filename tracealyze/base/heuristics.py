@@ -377,6 +377,26 @@ MIN_FINAL_MESSAGES_SHARE: Final = 0.1
 
 Source: chosen. Boots have failed units in the middle, and go on."""
 
+MIN_FLOOD_SHARE: Final = 0.5
+"""Minimum share of the lines of a log whose messages begin with the same words, before it is said to be full of them.
+
+Source: chosen, from the log of a phone with 82%."""
+
+MIN_FLOOD_MESSAGES: Final = 100
+"""Minimum number of such messages.
+
+Source: chosen. Short excerpts are picked for one message."""
+
+MIN_SERIES_SHARE: Final = 0.5
+"""Minimum share of the wall time between messages of one form that are the rhythm of a job.
+
+Source: chosen: most of the time."""
+
+MIN_SERIES_MESSAGES: Final = 10
+"""Minimum number of such messages.
+
+Source: chosen. Fewer may be the stages of one piece of work."""
+
 MIN_REPEATED_ERRORS: Final = 10
 """Minimum number of messages of one error before it is named instead of the first error of a log.
 

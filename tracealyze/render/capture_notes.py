@@ -36,6 +36,7 @@ _TIMES_OF_TABLES = {
     "strace": "The times in the table are system CPU time, or wall time if strace ran with -w.",
     "truss-solaris": "The times in the table are system CPU time. Waiting is not included.",
     "truss-freebsd": "The times in the table are wall time, from entry to return.",
+    "ltrace": "The times in the table are wall time; that of a function includes the functions that it calls.",
     "perf-trace": "The times in the table are wall time, from entry to return.",
     "dtruss": "The table contains counts only.",
 }

@@ -169,6 +169,11 @@ class Summary:
         """Without a finding about the run: how it went, and what the lines show."""
         lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
+        limits = [verdict.Sentence(each.text) for each in self.observations if each.kind in ("error", "limit")]
+        if self.window.wall_ns and limits and len(said) > 1:
+            # That a wait reached its limit says more than what the capture lacks.
+            said = [*said[:1], *limits[:1], *said[1:]]
+            observed = observed[1:] if observed[:1] == limits[:1] else observed
         # What repeats says more than which call is the most frequent one.
         is_told = self.outcome.verdict is Verdict.BUSY and self.outcome.text
         most = [] if (observed or is_told) and not self.window.wall_ns else said

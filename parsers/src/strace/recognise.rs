@@ -186,7 +186,7 @@ static DTRUSS_HEAD: LazyLock<memmem::Finder<'static>> =
 fn is_other(line: &[u8]) -> bool {
     let ltrace = line.ends_with(b"<no return ...>")
         || line.ends_with(b" +++") && memmem::find(line, b"+++ exited (status ").is_some();
-    let library_table = line.starts_with(b"% time") && line.ends_with(b"function");
+    let library_table = scan::heads_library_table(line);
     let text = line.trim_ascii_start();
     let truss_table = text.starts_with(b"sys totals:") || text.starts_with(b"usr time:");
     let library_call = word_before_parenthesis(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
@@ -26,19 +26,23 @@ _MIN_RESTING = 3
 _MIN_ONLY_ENDS = 2
 _MAX_USUAL = 2
 _MAX_STEPS = 3
+_MIN_DOUBLED = 4
+"""Lengths of sleeps, each twice the one before, that are no chance."""
 LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
 
 
 def cut(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProcess]) -> Outcome:
     """That the capture ends before the process does, with what it says, waits for and did last."""
     words = _last_words(process) or _said_around(process)
-    first = _stuck_writer(processes) or _only_ends(trace)
+    first = _stuck_writer(processes) or _only_ends(trace) or _backs_off(trace)
+    failed = unexplained(process)
+    remark = first[0] if first else Quoting(" ".join(words)) if words or failed is None else _last_failure(process)[0]
     return Outcome(
         Verdict.CANNOT_TELL,
         f"the capture ends before {process.name(processes)} does",
-        (*first, *(words or _last_failure(process)), *_resting_threads(process), *_last_steps(process)),
+        (*first, *(words or _last_failure(process)), *resting_threads(process), *_last_steps(process)),
         unseen="how it goes on",
-        remark=first[0] if first else Quoting(" ".join(words)),
+        remark=remark,
         next=whole_command(trace.captures[0].format, attaches=True),
     )
 
@@ -171,7 +175,33 @@ def _only_ends(trace: TraceTables) -> list[str]:
     return [f"The {units.count(ends)} lines are second halves of calls: what they waited on stood in the first ones."]
 
 
-def _resting_threads(process: EndedProcess) -> list[str]:
+def _backs_off(trace: TraceTables) -> list[str]:
+    """That a process looks again and again for something, and sleeps twice as long after each time."""
+    rows = [row for row in trace.table("sleeps") if row["asked_ns"] and row["calls"] > 1]
+    by_process: dict[tuple[int | None, str], dict[int, int]] = {}
+    for row in rows:
+        asked = by_process.setdefault((row["pid"], row["syscall"]), {})
+        asked[row["asked_ns"]] = asked.get(row["asked_ns"], 0) + row["calls"]
+    for (pid, syscall), asked in by_process.items():
+        steps = next((chain for first in sorted(asked) if len(chain := _doubled(asked, first)) >= _MIN_DOUBLED), [])
+        made = sum(asked[ns] for ns in steps)
+        if steps and made > trace.totals["calls"] / 2:
+            process = shown(process_of({"pid": pid, "program": None}))
+            lengths = f"{units.duration(steps[0])}, {units.duration(steps[1])} … {units.duration(steps[-1])}"
+            text = f"{process} looks for something again and again, and sleeps longer each time: {lengths} ({syscall})"
+            return [shown(f"{text}. Another thread or process has to bring it about.")]
+    return []
+
+
+def _doubled(asked: Collection[int], first: int) -> list[int]:
+    """The lengths of sleeps from the first one on, each twice the one before."""
+    steps = [first]
+    while 2 * steps[-1] in asked:
+        steps.append(2 * steps[-1])
+    return steps
+
+
+def resting_threads(process: EndedProcess) -> list[str]:
     """The threads that are in the same wait for another thread when the capture ends, as idle ones of a pool are."""
     waits = [row["syscall"] for row in process.last_calls if row["kind"] == "thread" and row["requested_ns"] is None]
     name = max(waits, key=waits.count, default="")

@@ -12,7 +12,7 @@ from tracealyze.model.capture_input.recapture import whole_command
 from tracealyze.trace.outcome import cut_runs, hangs, known
 from tracealyze.trace.outcome.failed_runs import ends_on_request
 from tracealyze.trace.outcome.failures import called, nearest_refusal, sentence
-from tracealyze.trace.outcome.interrupted import broken_off
+from tracealyze.trace.outcome.interrupted import arriving, broken_off
 from tracealyze.trace.outcome.messages import last_message
 from tracealyze.trace.outcome.outcome import Outcome, Quoting, Verdict
 
@@ -58,6 +58,21 @@ def without_calls(trace: TraceTables) -> Outcome | None:
     )
 
 
+def of_functions(trace: TraceTables) -> Outcome | None:
+    """That the only table of a capture counts functions of libraries; None if it has a system call."""
+    is_table = any(capture.accounting.get("summary_table") for capture in trace.captures)
+    if not is_table or len(trace.summary_rows) or trace.captures[0].format != "ltrace":
+        return None
+    return Outcome(
+        Verdict.CANNOT_TELL,
+        "the table counts functions of libraries, and none of them is a system call",
+        ("Its times are wall times, and that of a function includes the functions that it calls.",),
+        unseen="system calls",
+        next="ltrace -S -c -p PID",
+        inert="the table has no system call",
+    )
+
+
 def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
     """How a run without a failure ended."""
     process = next((each for each in processes if each.is_command), None)
@@ -83,7 +98,8 @@ def ending(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome:
         does = "sleeps" if row["kind"] == "time" else "waits for work"
         does = "waits for input" if hangs.reads_terminal(row) and not _is_socket(row) else does
         waiting = next((each for each in processes if row in each.last_calls), process)
-        remark = _while_idle(waiting)
+        resting = cut_runs.resting_threads(waiting)
+        remark = _while_idle(waiting) or next(iter(resting), "") or arriving(trace)[0]
         return Outcome(
             Verdict.FINE,
             shown(f"{waiting.name(processes)} {does} in {row['syscall']}{on} when the capture ends"),

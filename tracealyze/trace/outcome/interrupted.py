@@ -5,11 +5,17 @@ clone ERESTARTNOINTR | SIGPROF | rt_sigreturn | clone ERESTARTNOINTR | SIGPROF |
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
-from tracealyze.base.heuristics import MAX_SPIN_INTERVAL_NS, MIN_CYCLE_SHARE, MIN_UNIFORM_CALLS
+from tracealyze.base.heuristics import (
+    MAX_SPIN_INTERVAL_NS,
+    MIN_CYCLE_SHARE,
+    MIN_OBSERVED_SHARE,
+    MIN_UNIFORM_CALLS,
+)
 from tracealyze.base.sanitize import shown
 from tracealyze.trace.outcome import hangs, known
 from tracealyze.trace.outcome.failures import called
@@ -22,6 +28,8 @@ if TYPE_CHECKING:
 
 _PER_SIGNAL = 2
 """Calls that a turn has at least: the interrupted one, and the return from the handler."""
+_MIN_SIGNALS = 2
+_MAX_SIGNALS = 4
 
 
 def interrupted(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcome | None:
@@ -48,6 +56,22 @@ def interrupted(trace: TraceTables, processes: Sequence[EndedProcess]) -> Outcom
         next=hangs.command(signal["pid"]),
         inert=f"a signal interrupts a call {units.counted(times, 'time')}",
     )
+
+
+def arriving(trace: TraceTables) -> tuple[str, int]:
+    """The signals that come often, as seen from the number of calls, as a sentence, and their number; else empty."""
+    rows = list(trace.table("signals"))
+    delivered = sum(row["delivered"] for row in rows)
+    if delivered < _MIN_SIGNALS or delivered < MIN_OBSERVED_SHARE * trace.totals["calls"]:
+        return "", 0
+    names: Counter[str] = Counter()
+    for row in rows:
+        names[row["signal"]] += row["delivered"]
+    ordered = sorted(names.items(), key=lambda each: (-each[1], each[0]))
+    told = [f"{name} {units.counted(times, 'time')}" for name, times in ordered[:_MAX_SIGNALS]]
+    broken = sum(row["interrupted"] for row in rows)
+    interrupts = f", which interrupt {units.counted(broken, 'call')}" if broken else ""
+    return shown(f"Signals arrive: {', '.join(told)}{interrupts}."), delivered
 
 
 def broken_off(trace: TraceTables) -> list[Row]:

@@ -110,6 +110,11 @@ def is_lock(syscall: str) -> bool:
     return re.fullmatch(known_table("calls")["locks"], syscall) is not None
 
 
+def looks_up(syscall: str) -> bool:
+    """Whether a call looks a file up by its name, and does nothing else."""
+    return re.fullmatch(known_table("calls")["lookups"], syscall) is not None
+
+
 def has_limit(syscall: str) -> bool:
     """Whether a call fails where the limit of its wait is reached."""
     return re.fullmatch(known_table("calls")["limits"], syscall) is not None

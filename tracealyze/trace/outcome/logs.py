@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,10 @@ from tracealyze.base.heuristics import (
     MAX_EXCERPT_MESSAGES,
     MAX_LINES_AFTER_ERROR,
     MIN_FINAL_MESSAGES_SHARE,
+    MIN_FLOOD_MESSAGES,
+    MIN_FLOOD_SHARE,
     MIN_REPEATED_ERRORS,
+    MIN_SERIES_SHARE,
     MIN_SURVIVED_SHARE,
 )
 from tracealyze.base.sanitize import shown
@@ -30,6 +34,8 @@ _FRAME = re.compile(
     r"^\s*(\[<[^>]*>\]\s*)?(?P<unsure>\?\s+)?(?P<function>[A-Za-z_][\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+"
     r"(?P<module> \[[\w-]+\])?"
 )
+_BEGINNING_WORDS = 3
+"""Words at the start of a message that show its kind."""
 _MIN_STATED = 3
 """Messages of one form that state durations, before they are worth a sentence."""
 _MAX_FRAMES = 40
@@ -194,6 +200,28 @@ def remark(trace: TraceTables) -> str:
     later = units.counted(_lines(trace) - _last_serious(rows), "more line")
     after = f", and goes on for {later}" if is_survived else ""
     return Quoting(f"The log reports {name}{_quoted(row)}{times}{after}.")
+
+
+def flood(trace: TraceTables) -> str:
+    """The message that makes up most of a log, as a sentence; empty if there is none."""
+    rows = _messages(trace)
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[_beginning(row)] += row["messages"]
+    beginning, messages = max(counts.items(), key=lambda each: each[1], default=("", 0))
+    if messages < max(MIN_FLOOD_MESSAGES, MIN_FLOOD_SHARE * _lines(trace)):
+        return ""
+    most = max((row for row in rows if _beginning(row) == beginning), key=lambda row: row["messages"])
+    if (most["share"] or 0.0) > MIN_SERIES_SHARE:
+        # The rhythm of a job, whose time is told.
+        return ""
+    times = f"{units.count(messages)} of {units.counted(_lines(trace), 'line')}"
+    return Quoting(f"Most of the log, {times}, are messages like {_quoted(most)}.")
+
+
+def _beginning(row: Row) -> str:
+    """The first words of a message, by which messages of one kind are known although names in them differ."""
+    return " ".join(row["message"].split()[:_BEGINNING_WORDS])
 
 
 def _stated(trace: TraceTables) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
-from tracealyze.base.heuristics import MAX_LOADED_FILES, MIN_OBSERVED_SHARE
+from tracealyze.base.heuristics import MAX_LOADED_FILES, MIN_CYCLE_SHARE, MIN_OBSERVED_SHARE
 from tracealyze.base.program_names import process_of
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.grouping import about_captures
@@ -16,6 +16,7 @@ from tracealyze.findings.matching import file_of
 from tracealyze.model.trace_tables import errors_of
 from tracealyze.trace.outcome import known
 from tracealyze.trace.outcome.failures import called
+from tracealyze.trace.outcome.interrupted import arriving
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
@@ -28,6 +29,7 @@ _MIN_CALLS = 8
 _MAX_BODY = 3
 _MAX_OF_KIND = 4
 _MAX_TOLD_CALLS = 3
+_MAX_EXCERPT_CALLS = 1_000
 _MAPS = ("mmap", "mmap2", "mprotect")
 
 
@@ -36,7 +38,7 @@ class Observation:
     """A fact about a capture."""
 
     kind: str
-    """ends, repeats, error, limit or normal."""
+    """ends, repeats, error, limit, signals or normal."""
     text: str
     """One sentence."""
     calls: int = 0
@@ -54,7 +56,8 @@ class Observation:
 
 def observations(trace: TraceTables, outcome: Outcome, findings: Sequence[Finding]) -> list[Observation]:
     """What a capture shows, the strongest first. What findings state is not repeated."""
-    found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_repeats(trace), *_most_frequent(trace)]
+    found = [*_ends(outcome), *_errors(trace), *_limits(trace), *_naps(trace), *_signals(trace)]
+    found += [*_lookups(trace), *_repeats(trace), *_most_frequent(trace)]
     if len(found) == 1 and not findings and not trace.window.wall_ns:
         found += _all_calls(trace)
     return [each for each in found if each.kind == "ends" or not any(_states(finding, each) for finding in findings)]
@@ -89,6 +92,48 @@ def _limits(trace: TraceTables) -> Iterator[Observation]:
         yield Observation("limit", shown(text), row["expired"], _lines(row), file_of(trace, row) or "")
 
 
+def _naps(trace: TraceTables) -> Iterator[Observation]:
+    """Sleeps of one length that are a good part of the calls, by what they ask for."""
+    rows = [row for row in trace.table("sleeps") if row["asked_ns"] and row["calls"] >= _much(trace)]
+    rows.sort(key=lambda row: -row["asked_ns"] * row["calls"])
+    for row in rows[:_MAX_OF_KIND]:
+        times = units.counted(row["calls"], "time")
+        text = f"{_subject(row)} sleeps for {units.duration(row['asked_ns'])} in {row['syscall']}, {times}."
+        yield Observation("repeats", shown(text), row["calls"], _lines(row), file_of(trace, row) or "")
+
+
+def _signals(trace: TraceTables) -> Iterator[Observation]:
+    """Signals that come often, as seen from the number of calls."""
+    text, delivered = arriving(trace)
+    if text:
+        yield Observation("signals", text, delivered)
+
+
+def _lookups(trace: TraceTables) -> Iterator[Observation]:
+    """That an excerpt only looks files up, each several times; or that it opens and reads one file several times."""
+    calls = trace.totals["calls"]
+    if not _MIN_CALLS <= calls <= _MAX_EXCERPT_CALLS:
+        return
+    rows = list(trace.calls(by=["syscall", "target"], quantiles=False))
+    names: dict[str, int] = {}
+    for row in rows:
+        if row["target"] and known.looks_up(row["syscall"]):
+            name = row["target"].rpartition("/")[2]
+            names[name] = names.get(name, 0) + row["calls"]
+    asked = sum(names.values())
+    if len(names) > 1 and asked >= MIN_CYCLE_SHARE * calls and asked >= 2 * len(names):
+        which = "All" if asked == calls else f"{units.count(asked)} of the"
+        text = f"{which} {units.counted(calls, 'call')} look up {len(names)} files: each up to"
+        yield Observation("repeats", f"{text} {units.counted(max(names.values()), 'time')}.", asked)
+    opened = [row for row in rows if known.opens(row["syscall"]) and row["calls"] - row["failed"] > 1]
+    for row in opened[:1]:
+        on_file = sum(each["calls"] for each in rows if each["target"] == row["target"])
+        if on_file > calls / 2:
+            times = units.counted(row["calls"] - row["failed"], "time")
+            text = f"{units.count(on_file)} of the {units.counted(calls, 'call')} work on {row['target']}"
+            yield Observation("repeats", shown(f"{text}, which is opened {times}."), on_file)
+
+
 def _repeats(trace: TraceTables) -> Iterator[Observation]:
     """What repeats: how often, and whether each turn fails."""
     min_calls = _much(trace)
@@ -96,7 +141,7 @@ def _repeats(trace: TraceTables) -> Iterator[Observation]:
     rows = [row for row in loops if _is_much(row, min_calls)]
     rows.sort(key=lambda row: -row["turns"] * row["period"])
     for row in rows[:_MAX_OF_KIND]:
-        text = f"{_subject(row)} {_repetition(row)}."
+        text = f"{_subject(row)} {_repetition(row, is_mixed=len(trace.processes) > 1)}."
         yield Observation("repeats", shown(text), row["turns"] * row["period"], _lines(row), file_of(trace, row) or "")
 
 
@@ -131,14 +176,17 @@ def _subject(row: Row) -> str:
     return f"T{name[1:]}" if name.startswith("the ") else name
 
 
-def _repetition(row: Row) -> str:
+def _repetition(row: Row, *, is_mixed: bool) -> str:
     """`repeats a sequence of 12 calls 121 times: openat, read, close …, on 121 different targets`."""
     times = units.counted(row["turns"], "time")
     targets = row["distinct_targets"] or 0
     varies = f", on {units.count(targets)} different targets" if targets > 1 else ""
     failing = f"; {row['failing']} fails each time" if row["failing"] else ""
     if row["period"] == 1:
-        return f"calls {row['body'][0]} {times} in a row{varies}{failing}"
+        # A loop may have a few other calls in it.
+        spanned = row["last_line"] - row["first_line"] + 1
+        in_a_row = " in a row" if is_mixed or spanned <= row["turns"] else ""
+        return f"calls {row['body'][0]} {times}{in_a_row}{varies}{failing}"
     more = " …" if row["period"] > _MAX_BODY else ""
     body = f"{', '.join(row['body'][:_MAX_BODY])}{more}"
     return f"repeats a sequence of {row['period']} calls {times}: {body}{varies}{failing}"

@@ -57,8 +57,10 @@ def _of_one_error(trace: TraceTables, processes: Sequence[EndedProcess], rows: S
     counts = [f"{units.count(calls)} {syscall}" for syscall, _, calls in sorted(errors, key=lambda each: -each[2])]
     which = f" ({', '.join(counts)})" if len(counts) > 1 else f" ({errors[0][0]})"
     or_search = ", or are a search" if is_search else ""
-    usual = sum(row["calls"] for row in found if known.is_usual(row))
     details = [sentence(row) for row in sorted(unusual or found, key=lambda row: -row["calls"])[:_MAX_NAMED]]
+    usual = sum(row["calls"] for row in found if known.is_usual(row))
+    if not unusual and (because := {known.why_usual(row) for row in found} - {""}):
+        details = [f"Healthy programs have such failures, too: {'; '.join(sorted(because))}."]
     if usual and unusual:
         details.append(f"{units.count(usual)} of them are as usual for healthy programs.")
     return Outcome(

@@ -154,8 +154,10 @@ def _leaves_ready(row: Row) -> bool:
 
 
 def spins(process: EndedProcess, row: Row) -> bool:
-    """Whether a process does nothing but read clocks and yield. A program that just starts may measure its clock."""
-    least = MIN_SPINS_OF_PROGRAM if process.ending["born"] else MIN_UNIFORM_CALLS
+    """Whether a process does nothing but read clocks and yield.
+
+    A program that just starts may measure its clock, and one that also waits counts what is left of its limit."""
+    least = MIN_SPINS_OF_PROGRAM if process.ending["born"] or row["waits"] else MIN_UNIFORM_CALLS
     return bool(row["quick"] == row["period"] and row["turns"] > least)
 
 

@@ -16,6 +16,8 @@ from tracealyze.base.heuristics import (
     MIN_NAMED_CALLS_SHARE,
     MIN_ONLY_CALLS,
     MIN_OWN_CPU_NS,
+    MIN_SERIES_MESSAGES,
+    MIN_SERIES_SHARE,
     MIN_TRACING_SHARE,
 )
 from tracealyze.base.program_names import process_of
@@ -194,7 +196,13 @@ def _or_after(trace: TraceTables) -> str:
 
 
 def _of_silence(trace: TraceTables) -> Sentence:
-    """The longest silence of a log without a finding."""
+    """What a log without a finding repeats at even intervals; otherwise its longest silence."""
+    most = max(trace.stages, key=lambda row: row["share"] or 0.0, default=None)
+    if most and (most["share"] or 0.0) > MIN_SERIES_SHARE and most["messages"] >= MIN_SERIES_MESSAGES:
+        mean = units.duration(most["exclusive_ns"] // most["messages"], trace.tick_ns)
+        message = shown(" ".join(most["message"].split()))
+        series = f'{units.count(most["messages"])} messages like "{message}" follow one another'
+        return Sentence(f"{series}, one every {mean}: {units.share(most['share'])} of the wall time.", most["share"])
     longest = next(iter(trace.partition_by(["class", "target"], limit=1)))
     share = longest["exclusive_ns"] / trace.window.wall_ns
     part = f"The longest part, {units.share(share)}, is {shown(name_of(longest))}"
@@ -304,6 +312,14 @@ def _of_tracers_table(trace: TraceTables) -> Sentence:
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     share = f" and {units.share((largest['total_ns'] or 0) / total_ns)} of the time" if total_ns else ""
     share += ", which is waiting" if share and known.is_wait(largest["syscall"]) else ""
+    # sigsuspend(2) has no other end.
+    if largest["failed"] == largest["calls"] and largest["syscall"].endswith("sigsuspend"):
+        share += "; it fails each time, as usual: it waits for a signal, and ends with EINTR"
+    if not total_ns and any(row["total_ns"] is not None for row in rows):
+        return Sentence(
+            f"No call has any time in the tracer's own table: the {units.counted(calls, 'call')} used no CPU time of "
+            "the system, and what they waited is not in it."
+        )
     return Sentence(f"In the tracer's own table, {shown(largest['syscall'])} has {number}{share}.")
 
 

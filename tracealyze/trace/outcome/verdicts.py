@@ -38,7 +38,13 @@ def outcome_of(trace: TraceTables, findings: Sequence[Finding]) -> Outcome:
     if not trace.totals["calls"]:
         processes = ended_processes(trace)
         ended = crashes.crash(trace, processes) or failed_runs.failure(trace, processes)
-        found = ended or fine_runs.without_calls(trace) or spins.in_table(trace) or _hang_of(trace, findings)
+        found = (
+            ended
+            or fine_runs.without_calls(trace)
+            or fine_runs.of_functions(trace)
+            or spins.in_table(trace)
+            or _hang_of(trace, findings)
+        )
         return found or _of_log(trace, _of_table(findings), findings)
     processes = ended_processes(trace)
     if found := _crash(trace, processes) or fine_runs.loading(trace, processes) or _hang(trace, processes, findings):
@@ -179,13 +185,16 @@ def _of_log(trace: TraceTables, judged: Outcome, findings: Sequence[Finding]) ->
         reported.verdict is Verdict.FAILED and _is_long(findings) and not logs.explains_delays(trace)
     )
     if judged.verdict is Verdict.SLOW and leads:
-        return judged
+        is_stated = reported is None or set(reported.lines) & set(judged.lines)
+        return judged if is_stated else replace(judged, remark=logs.remark(trace))
     if reported is not None:
         return reported
     if judged.verdict is Verdict.CANNOT_TELL and (done := logs.of_steps(trace)):
         return done
-    remark = logs.remark(trace) if judged.verdict is Verdict.CANNOT_TELL else ""
-    return replace(judged, details=(remark,)) if remark else judged
+    if judged.verdict is not Verdict.CANNOT_TELL:
+        return judged
+    details = tuple(filter(None, (logs.remark(trace), logs.flood(trace))))
+    return replace(judged, details=details) if details else judged
 
 
 def _goes_on(processes: Sequence[EndedProcess], findings: Sequence[Finding]) -> bool:

@@ -20,8 +20,8 @@ use path::logs::stated::{Meaning, Stated, stated};
 use rustc_hash::FxHashMap;
 use trace::store::heuristics::{
     MAX_BYSTANDERS, MAX_RESUME_NS, MAX_SILENCE_AFTER_STATED, MIN_RHYTHM_OF_WORK, MIN_RHYTHM_WAITS,
-    MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS,
-    USUAL_SILENCE_RANK,
+    MIN_RUNNING_LOG_NS, MIN_STATING_MESSAGES, MIN_STATING_SHARE, MIN_UNUSUAL_OF_DAYS_RATIO,
+    MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS, USUAL_SILENCE_RANK,
 };
 use trace::store::trace::Capture;
 
@@ -103,6 +103,8 @@ struct Log<'a> {
     is_part: bool,
     /// Whether it may have idle times of its own.
     is_running: bool,
+    /// Whether it only reports what was slow.
+    states_times: bool,
 }
 
 impl Log<'_> {
@@ -143,11 +145,29 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                     .collect(),
                 is_part: is_part_of_stated(context, number, &rows),
                 is_running: context.wall_ns(number) >= MIN_RUNNING_LOG_NS,
+                states_times: states_times(context, stages),
             };
             write_log(context, &log, &mut builder);
         }
     }
     builder.finish()
+}
+
+/// Whether nearly all messages of a log state how long something took.
+fn states_times(context: &TableContext<'_>, stages: &[Stage]) -> bool {
+    let events = &context.trace.events;
+    let lasted = |stage: &&Stage| {
+        let text = stage.said.first().map(|said| events.target(said.row));
+        let stated = text.and_then(|text| stated(&events.texts.string(text)));
+        stated.is_some_and(|stated| matches!(stated.meaning, Meaning::Took | Meaning::AtLeast))
+    };
+    let messages: usize = stages.iter().map(|stage| stage.said.len()).sum();
+    let stating: usize = stages
+        .iter()
+        .filter(lasted)
+        .map(|stage| stage.said.len())
+        .sum();
+    stating >= MIN_STATING_MESSAGES && stating as f64 >= MIN_STATING_SHARE * messages as f64
 }
 
 fn write_log(context: &TableContext<'_>, log: &Log<'_>, builder: &mut TableBuilder<'_>) {
@@ -410,7 +430,10 @@ fn write(
         total_ns: group.total_ns,
         max_ns,
         is_rhythm: group.is_rhythm(context, log, &target),
-        is_usual: is_idle_machine(&group, log)
+        is_usual: is_idle_machine(context, &group, log)
+            || log.states_times
+            || !is_ended && matches!(group.key, Key::After(_)) && is_background(&text(after))
+            || begins_again(context, log, &group)
             || is_usual(context, &group, log, usual_ns, spans_days)
             || is_between_jobs(context, log, &group),
         could_free_ns: if is_free { 0 } else { group.exclusive_ns },
@@ -425,7 +448,7 @@ fn write(
 }
 
 /// Whether nothing is gained without these silences: the message before them begins nothing, because something about as long has
-/// ended, or nothing waits for work beside the job.
+/// ended, or nothing waits for work beside the job, which a timer starts.
 fn is_free(group: &Group, target: &str) -> bool {
     let has_ended = |stated: Stated| {
         stated.meaning == Meaning::Took
@@ -436,10 +459,37 @@ fn is_free(group: &Group, target: &str) -> bool {
 }
 
 /// Whether the kernel's log of a running machine is silent, which it is where nothing happens: nobody waits for its next message.
-fn is_idle_machine(group: &Group, log: &Log<'_>) -> bool {
+fn is_idle_machine(context: &TableContext<'_>, group: &Group, log: &Log<'_>) -> bool {
+    let events = &context.trace.events;
     let facts = &log.capture.facts;
     let is_kernel = facts.clock == Clock::SinceStart && !facts.is_newest_first;
-    is_kernel && log.is_running && !group.longest.is_ended && matches!(group.key, Key::After(_))
+    // A link that is up ends nothing until it goes down.
+    let has_no_end = group.until.is_none_or(|row| {
+        let sender = events.texts.string(events.shape(row).syscall);
+        !is_end(&sender, &events.texts.string(events.target(row)))
+    });
+    let is_activity = matches!(group.key, Key::After(_) | Key::Activity(..));
+    is_kernel && log.is_running && !group.longest.is_ended && is_activity && has_no_end
+}
+
+/// Whether a silence ends where the incident of the log begins again, with another device or service: the two are apart.
+///
+/// ```text
+/// disk 2: I/O timeout │ 25 s │ disk 2: not ready, removed │ 118 s │ disk 3: I/O timeout
+/// ```
+fn begins_again(context: &TableContext<'_>, log: &Log<'_>, group: &Group) -> bool {
+    let events = &context.trace.events;
+    let sender = |row: u32| events.shape(row).syscall;
+    let after = group.longest.after;
+    let Some(&first) = log.rows.first() else {
+        return false;
+    };
+    let stage = |row: u32| log.stage_of.get(&row);
+    group.rows.len() == 1
+        && stage(first).is_some()
+        && stage(first) == stage(after)
+        && sender(first) != sender(after)
+        && sender(group.longest.before) != sender(after)
 }
 
 /// Whether silences are usual for their log, or after messages that nothing waits for.

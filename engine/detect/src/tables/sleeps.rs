@@ -23,7 +23,8 @@ use trace::parallel;
 use trace::store::event::Shape;
 use trace::store::events::EventTable;
 use trace::store::heuristics::{
-    MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS,
+    MAX_WATCHDOG_INTERVAL_NS, MIN_HARMLESS_SLEEPS_RATIO, MIN_INPUT_WAIT_NS, MIN_RHYTHM_WAITS,
+    RESUMED_SLEEP_TOLERANCE_NS, WATCHDOG_SLEEPS_NS,
 };
 use trace::store::index::TaskId;
 
@@ -124,6 +125,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     }
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     for (&task, groups) in tasks.iter().zip(groups) {
+        let is_watchdog = watches(context, &kinds, task);
         for (key, group) in groups {
             let owner = owner(context, task, &group);
             let calls = rhythms
@@ -137,11 +139,25 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
                 && !ends.ends_by_itself(context, owner)
                 && !is_awaited(context, owner, &group)
                 && (mixes_threads(context, task) || !delays_answers(context, task, &group))
-                || delays_nothing(context, task, &group);
+                || delays_nothing(context, task, &group)
+                || is_watchdog && key.alike_ns <= MAX_WATCHDOG_INTERVAL_NS;
             write(context, task, key, group, paces, &mut builder);
         }
     }
     builder.finish()
+}
+
+/// Whether a task sleeps as the watchdog of a language's runtime does, for which nothing waits.
+pub(super) fn watches(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Sleeps>,
+    task: TaskId,
+) -> bool {
+    let asks = |ns| {
+        sleeps_of(context, kinds, task)
+            .any(|row| context.trace.events.requested_ns(row) == Some(ns))
+    };
+    WATCHDOG_SLEEPS_NS.into_iter().all(asks)
 }
 
 /// Whether other processes waited on the critical path for the sleeping one, for at least half of the time that it

@@ -467,7 +467,7 @@ fn write(
         outside_ns: outside_ns.unwrap_or(NO_NS),
         outside_share: outside_ns.map(|ns| ns as f64 / ns.saturating_add(wall_ns) as f64),
         could_free_ns: outside_ns
-            .filter(|_| !matches!(kind, "step" | "whole"))
+            .filter(|_| !matches!(kind, "step" | "whole") && !is_background(&message))
             .unwrap_or(in_window_ns),
         known_ns,
         path: group.exclusive_ns,

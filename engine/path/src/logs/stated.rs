@@ -295,6 +295,8 @@ struct Words<'text> {
     /// The text before it, without blanks at its end.
     text_before: &'text str,
     message: String,
+    /// Whether the number is one of whole hours, days or weeks.
+    is_period: bool,
 }
 
 impl<'text> Words<'text> {
@@ -317,6 +319,7 @@ impl<'text> Words<'text> {
             },
             text_before: before.trim_end(),
             message: message.to_lowercase(),
+            is_period: is_whole_hours(&message[amount.at.clone()]),
         }
     }
 
@@ -439,7 +442,8 @@ impl<'text> Words<'text> {
         if self.is_expired() {
             return Some(Meaning::AtLeast);
         }
-        let is_bracketed = self.text_before.ends_with(['(', '[']);
+        // `Already screened (24h)`: whole hours in brackets are those of an age or of a period.
+        let is_bracketed = self.text_before.ends_with(['(', '[']) && !self.is_period;
         if is_bracketed && (is_past(last) || ENDS.contains(&last) || self.has(&["pass", "fail"])) {
             return Some(Meaning::Took);
         }
@@ -447,6 +451,16 @@ impl<'text> Words<'text> {
             || self.has(&["pause"]) && !self.has(&["pausing"]);
         is_slow.then_some(Meaning::Took)
     }
+}
+
+/// Whether a text is a number and a unit from hours on: `24h`, `7 days`.
+fn is_whole_hours(printed: &str) -> bool {
+    let unit = printed.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    unit.len() < printed.len()
+        && matches!(
+            unit.trim(),
+            "h" | "hr" | "hrs" | "hour" | "hours" | "d" | "day" | "days" | "w" | "week" | "weeks"
+        )
 }
 
 fn is_plan(word: &str) -> bool {
@@ -704,6 +718,7 @@ mod tests {
             "version 1.2s",
             "waiting up to 30 s for the network",
             "no events in the last 60 s",
+            "total hosts: 90, already scanned (24h): 12, left: 78",
             "running for 3 days",
             "load average: 0.1 s",
             "average latency of 5 s",

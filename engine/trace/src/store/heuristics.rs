@@ -201,6 +201,9 @@ pub const KNOWN_LIMITS: [KnownLimit; 3] = [
 /// Maximum interval of a watchdog thread. A longer sleep is a deliberate delay.
 /// Source: `sysmon` of Go sleeps 20 us to 10 ms.
 pub const MAX_WATCHDOG_INTERVAL_NS: i64 = 10 * MS;
+/// The first sleeps of a watchdog that doubles its sleep while there is nothing to do.
+/// Source: `sysmon` of runtime/proc.go of Go: `delay = 20`, then `delay *= 2`.
+pub const WATCHDOG_SLEEPS_NS: [i64; 2] = [20 * US, 40 * US];
 /// Number of calls before a sleep that show whether a thread is a watchdog.
 /// Source: chosen.
 pub const WATCHDOG_CALLS: usize = 16;
@@ -364,6 +367,12 @@ pub const MAX_BYSTANDERS: usize = 8;
 /// something has ended, and begins nothing.
 /// Source: chosen.
 pub const MAX_SILENCE_AFTER_STATED: i64 = 5;
+/// Share of the messages of a log that state durations, from which on it only reports what is slow, and is silent otherwise.
+/// Source: chosen, from logs of slow queries, locks and flushes.
+pub const MIN_STATING_SHARE: f64 = 0.8;
+/// Minimum number of messages of such a log.
+/// Source: chosen. A job of a few steps may state how long each took.
+pub const MIN_STATING_MESSAGES: usize = 5;
 /// Maximum time from the end of a wait to the next message of what waited.
 /// Source: chosen. A daemon starts in less.
 pub const MAX_RESUME_NS: i64 = 2 * S;
@@ -431,12 +440,12 @@ pub const SPREAD_PHRASES: &[&str] = &[
     "restartpoint starting: time", "restartpoint starting: wal", "restartpoint starting: xlog", "restartpoint complete: ",
 ];
 /// Phrases of work beside the job that a timer starts, which nothing waits for.
-/// Source: autovacuum of PostgreSQL, logrotate, units of systemd with timers.
+/// Source: autovacuum of PostgreSQL, logrotate, units of systemd with timers, `took %s seconds in background` of Android's init.
 #[rustfmt::skip]
 pub const BACKGROUND_PHRASES: &[&str] = &[
     "automatic vacuum", "automatic analyze", "automatic aggressive vacuum", "autovacuum", "logrotate", "log rotation", "rotate log",
     "rotating log", "rotated log", "backup", "fstrim", "discard unused", "e2scrub", "scrub", "updatedb", "plocate",
-    "apt-daily", "daily apt",
+    "apt-daily", "daily apt", "cleanup of temporary", "systemd-tmpfiles-clean", "in background",
 ];
 /// Phrases for what does not answer, and those that end it.
 /// Source: clients of NFS, SUN RPC, Ceph, CIFS and iSCSI in the kernel of Linux; messages about hosts.

@@ -32,6 +32,7 @@ table! {
         period: Count "Number of calls of one turn.",
         calls: Count "Number of all calls of the thread.",
         alike: Count "Number of those that are like one of the turn.",
+        waits: Count "Number of those that wait, and are not like one of the turn.",
         turn_ns: Ns (Same) "Mean time from one turn to the next; missing without timestamps.",
         pause_ns: Ns (Same) "Time for which one turn asks to sleep; missing if a sleep does not say for how long.",
         failing: Count "Calls of one turn that fail.",
@@ -129,6 +130,10 @@ fn write(context: &TableContext<'_>, task: TaskId, builder: &mut TableBuilder<'_
         alike: context
             .calls_of(task)
             .filter(|&row| in_turn.contains(&symbol(context, row)))
+            .count() as i64,
+        waits: context
+            .calls_of(task)
+            .filter(|&row| !in_turn.contains(&symbol(context, row)) && waits(context, row))
             .count() as i64,
         turn_ns: turn_ns(context, (first_row, rows[0]), period, turns + earlier),
         pause_ns: pause_ns(context, &turn),
@@ -246,6 +251,12 @@ fn idles(context: &TableContext<'_>, row: u32) -> bool {
         Some(Wait::Poll) => is_over && !only_looks(context, row),
         _ => false,
     }
+}
+
+/// Whether a call may wait: it is a lock, a sleep or a poll that was not asked to return at once.
+fn waits(context: &TableContext<'_>, row: u32) -> bool {
+    let wait = wait_of_row(&context.trace.events, row);
+    matches!(wait, Some(Wait::Lock | Wait::Sleep | Wait::Poll)) && !only_looks(context, row)
 }
 
 /// The time for which the calls of a turn ask to sleep.

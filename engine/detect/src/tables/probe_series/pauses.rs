@@ -1,6 +1,6 @@
 //! Pauses of tasks: their own sleeps, sleeps of children that do nothing else, and waits that timed out.
 
-use crate::tables::sleeps::{sleeping, sleeps_of};
+use crate::tables::sleeps::{sleeping, sleeps_of, watches};
 use crate::tables::timeouts::{is_expired, may_expire};
 use kit::table_support::context::TableContext;
 use kit::table_support::process_ends::ProcessEnds;
@@ -51,7 +51,11 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(TaskId, Vec<Pause>)> {
     let own: Vec<(TaskId, Vec<Pause>)> = tasks
         .par_iter()
         .map(|&task| {
-            let slept = sleeps_of(context, &sleeps, task).map(|row| pause(context, row, false));
+            // A watchdog looks at what other threads do, and waits for nothing.
+            let is_watchdog = watches(context, &sleeps, task);
+            let slept = sleeps_of(context, &sleeps, task)
+                .filter(|_| !is_watchdog)
+                .map(|row| pause(context, row, false));
             let waited = polls
                 .calls(context, task)
                 .filter(|&(row, wait)| is_expired(context, task, row, wait));

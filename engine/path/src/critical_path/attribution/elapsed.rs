@@ -50,10 +50,14 @@ impl Attribution {
         if end_ns <= 0 {
             return;
         }
-        let class = class_of(
-            trace.events.shape(row).syscall,
-            trace.events.texts.bytes(trace.events.target(row)),
-        );
+        let class = if trace.events.only_sleeps(row) {
+            Class::Sleep
+        } else {
+            class_of(
+                trace.events.shape(row).syscall,
+                trace.events.texts.bytes(trace.events.target(row)),
+            )
+        };
         let what = What::Call(row);
         let resolved = !waits_for_others(class, trace.events.action(row));
         self.add(&Segment {
