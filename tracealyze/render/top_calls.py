@@ -62,9 +62,7 @@ def top_calls(trace: Trace, top: int) -> list[Row]:
 
 def numbers_of_calls(trace: Trace) -> dict[str, int]:
     """The number of calls by name and request, the most frequent first."""
-    numbers = {
-        " ".join(filter(None, kind)): sum(row["calls"] for row in rows) for kind, rows in _kinds(trace).items()
-    }
+    numbers = {" ".join(filter(None, kind)): sum(row["calls"] for row in rows) for kind, rows in _kinds(trace).items()}
     return dict(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -2,7 +2,7 @@ import { ticks } from "d3-array";
 import { countsOf } from "./bands.ts";
 import { type Lock, waitingAt, whatOf } from "./locks.ts";
 import { type Model, pathAt, type Wake } from "./model.ts";
-import { blit, darkened, firstExact, hexOf, type Palette, pathStrips, stack, strip } from "./raster.ts";
+import { blit, darkened, firstExact, hexOf, longestRun, type Palette, pathStrips, stack, strip } from "./raster.ts";
 import type { Hit } from "./search.ts";
 import { type Stay, staysOf } from "./stays.ts";
 import { duration, nameOf, type Range, type Row } from "./view.ts";
@@ -80,7 +80,7 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
   const context = canvas.getContext("2d");
   if (!context || width < 40 || height < LANES) return;
   const left = namesWidth(width);
-  paintBars(context, scene, ratio, left);
+  const path = paintBars(context, scene, ratio, left);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = FONT;
   context.textBaseline = "middle";
@@ -94,7 +94,7 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
   inside(context, left, LANES, width, height, () => {
     drawCalls(context, scene, left, width, height);
     drawJoins(context, scene, left, width, height);
-    drawStays(context, scene, stays, left, width, (lane) => {
+    drawStays(context, scene, stays, [left, width], path, (lane) => {
       const row = scene.rowOf[lane] ?? -1;
       return row < 0 ? -ROW : yOf(scene, row);
     });
@@ -111,7 +111,7 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
     }),
   );
   inside(context, left, AXIS, width, LANES, () => {
-    drawStays(context, scene, stays, left, width, () => PATH, true);
+    drawStays(context, scene, stays, [left, width], path, () => PATH, true);
     drawFindings(context, scene, left, width, () => PATH);
   });
   drawAxis(context, scene, left, width);
@@ -167,8 +167,11 @@ function pixelsOf(context: CanvasRenderingContext2D): { image: ImageData; pixels
 
 const images = new WeakMap<HTMLCanvasElement, { image: ImageData; pixels: Uint32Array }>();
 
-/** Lanes are pale, with a line in the full colour of the class; where the critical path is, the bar has that colour. */
-function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: number, left: number): void {
+/**
+ * Lanes are pale, with a line in the full colour of the class; where the critical path is, the bar has that colour.
+ * Returns the class of the critical path in each pixel.
+ */
+function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: number, left: number): Uint8Array {
   const { width, height } = context.canvas;
   const { palette } = scene.theme;
   const { image, pixels } = pixelsOf(context);
@@ -202,6 +205,7 @@ function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: numbe
   paint(PATH + GAP, BAR, AXIS, whole[0], palette.tiles);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.putImageData(image, 0, 0);
+  return whole[0];
 }
 
 /** The area of a band, below its first row. */
@@ -407,21 +411,27 @@ function isOnPath(model: Model, lane: number, fromNs: number, toNs: number): boo
   return model.path.lane[pathAt(model.path, (fromNs + toNs) / 2)] === lane;
 }
 
-/** What wide stretches of the path consist of, on a dark ground so that the text is readable on each colour. */
+/**
+ * What wide stretches of the path consist of, on a dark ground so that the text is readable on each colour, where the bar
+ * has this colour. `path` is the class in each pixel.
+ */
 function drawStays(
   context: CanvasRenderingContext2D,
   scene: Scene,
   stays: readonly Stay[],
-  left: number,
-  width: number,
+  [left, width]: [number, number],
+  path: Uint8Array,
   yOfLane: (lane: number) => number,
   withName = false,
 ): void {
   const { model } = scene;
   context.font = SMALL;
   for (const stay of stays) {
-    const x = Math.max(left, xOf(scene, stay.fromNs, left, width));
-    const room = Math.min(width, xOf(scene, stay.toNs, left, width)) - x - 8;
+    const scale = path.length / (width - left);
+    const [from, to] = [stay.fromNs, stay.toNs].map((ns) => (xOf(scene, ns, left, width) - left) * scale);
+    const [start, end] = longestRun(path, from, to, stay.class);
+    const x = left + start / scale;
+    const room = (end - start) / scale - 8;
     const y = yOfLane(stay.lane) + GAP;
     if (y < 0 || room < MIN_LABEL - 8) continue;
     const call = stay.call ? model.strings[stay.call] : model.classes[stay.class].title;

@@ -7,7 +7,7 @@ import { describedLock, holdAt, lockSentence, locksOf, waitingAt } from "../src/
 import { kindOf, logOf } from "../src/log.ts";
 import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
 import { tellApart, unwrapped } from "../src/names.ts";
-import { EMPTY, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
+import { EMPTY, longestRun, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
 import { found } from "../src/search.ts";
 import { staysOf } from "../src/stays.ts";
 import { sumsOf } from "../src/sums.ts";
@@ -378,6 +378,14 @@ test("pixels show the exact calls, and nothing outside a life", () => {
   const classes = new Uint8Array(20);
   strip(drawn, rowsOf(drawn.lanes, "tree")[0], { fromNs: 0, toNs: 200 }, classes);
   assert.deepEqual([...classes], [0, 1, 1, 1, 1, 1, 2, 2, 0, 0, ...Array(10).fill(EMPTY)]);
+});
+
+test("a label is where its class is, across a few other pixels", () => {
+  const pixels = Uint8Array.of(1, 1, 2, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1);
+  assert.deepEqual(longestRun(pixels, 0, 13, 1), [0, 6]);
+  assert.deepEqual(longestRun(pixels, 4, 13, 1), [9, 13]);
+  assert.deepEqual(longestRun(pixels, 0, 13, 2), [6, 9]);
+  assert.deepEqual(longestRun(pixels, 0, 13, 3), [0, 0]);
 });
 
 test("hatches mix the colour with the page", () => {
