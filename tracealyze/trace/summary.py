@@ -156,7 +156,8 @@ class Summary:
             said = [each for each in said if each.finding is None or self._matters(each)]
         doubts = [each for each in said[:1] if self._doubts_times(each)]
         rest = said[len(doubts) :]
-        told = self._of_causes(rest) if any(map(self._is_of_run, rest)) else self._of_lines(rest)
+        room = _MAX_SENTENCES - len(doubts)
+        told = self._of_causes(rest) if any(map(self._is_of_run, rest)) else self._of_lines(rest, room)
         return [*doubts, *told][:_MAX_SENTENCES]
 
     def _of_causes(self, said: list[Sentence]) -> list[Sentence]:
@@ -168,7 +169,7 @@ class Summary:
         first = said[:1] if leads else []
         return [*first, *remark, *said[len(first) :]][:_MAX_SENTENCES]
 
-    def _of_lines(self, said: list[Sentence]) -> list[Sentence]:
+    def _of_lines(self, said: list[Sentence], max_sentences: int) -> list[Sentence]:
         """Without a finding about the run: how it went, and what the lines show."""
         lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
@@ -182,7 +183,7 @@ class Summary:
             return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
         tells = self.outcome.verdict is not Verdict.CANNOT_TELL or told
         # Without details, the lead is no more than the headline.
-        has_room = bool(self.outcome.details) or len(most) < _MAX_SENTENCES
+        has_room = bool(self.outcome.details) or len(most) < max_sentences
         first = [*lead, *most] if tells and has_room else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
 
