@@ -80,7 +80,7 @@ def test_the_silence_of_a_log_is_found_with_the_keyboard(browser: tuple[str, str
     assert (seen["errors"], seen["requests"], seen["form"]) == ([], [], "ready")
     assert seen["whole"] == by_class(trace)
     assert "The log is silent for 1.01 s" in seen["finding"]
-    assert (seen["lane"], seen["mode"]) == ("md", "packed")
+    assert (seen["lane"], seen["mode"]) == ("md", "tree")
     # The visible time has a margin of 8% before the silence, and the last 41 ms of the log after it.
     assert seen["selection"]["gap"] == pytest.approx(1.08 * 1.006842e9 + 40.8e6, rel=0.001)
     assert " of " in seen["search"]

@@ -261,7 +261,8 @@ function drawHolds(context: CanvasRenderingContext2D, scene: Scene, left: number
       context.fillRect(x, y, Math.max(room - 0.5, 0.5), BAR);
       if (room < MIN_LABEL) continue;
       const name = `${nameOf(model.lanes[hold.lane])}: ${whatOf(model.strings, hold)}`;
-      const text = [name, whatOf(model.strings, hold)].find((each) => widthOf(context, each) + 10 < room);
+      const texts = [name, whatOf(model.strings, hold), model.strings[hold.call] ?? ""];
+      const text = texts.find((each) => widthOf(context, each) + 10 < room);
       if (!text) continue;
       context.fillStyle = darkened(hold.call < 0 ? "#5b6168" : model.classes[hold.class].color);
       context.fillRect(x + 2, y + 1, widthOf(context, text) + 6, BAR - 2);
