@@ -20,7 +20,7 @@ export const LANES = PATH + ROW + 2;
 export const MINI = 42;
 /** Of several captures on a page, without words. */
 export const LOW_MINI = 16;
-const MAX_WAKES = 60;
+const MAX_WAKES = 30;
 const MAX_MARKS = 2000;
 /** Pixels of a stretch of the path that an arrow begins or ends at. */
 const MIN_ARROW = 10;

@@ -383,8 +383,10 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const lane = this.rows[this.state.focusRow]?.lanes[0] ?? 0;
     this.arrange(mode);
     this.setState({ mode, top: 0 });
+    // Other rows choose no other task: its arrows would come with them.
     this.focus(Math.max(0, this.rowOf[lane]), {
       mode,
+      chosen: this.state.chosen,
       message: `Rows: ${nameOfMode(mode, this.props.model)}, ${this.rows.length}`,
     });
   }
