@@ -69,7 +69,8 @@ test-fleet: setup ## Index through object storage and a Dask cluster on this mac
 viewer: ## Build the script of the report from viewer/, after its checks and tests (needs Node)
 	cd viewer && npm ci --silent --no-audit --no-fund && npm run --silent check && npm test --silent && npm run --silent build
 
-pictures: setup ## Make the pictures of the documents anew (needs Chromium)
+pictures: setup ## Make the pictures of the documents anew (needs Chromium and Node)
+	-$(DRIVER)
 	$(PYTHON) docs/pictures/make.py
 
 site: setup ## Build the documentation as a site in .cache/site, with warnings as errors

@@ -16,6 +16,8 @@ from conftest import ROOT, SAMPLES, Run, captures_of_samples
 
 import tracealyze
 from tracealyze.base import units
+from tracealyze.findings.grouping import grouped
+from tracealyze.render import finding_block
 from tracealyze.render.page import document, markup, sections
 from tracealyze.render.picture.boot_chart import boot_chart
 from tracealyze.render.picture.lanes import MAX_LANES, lanes
@@ -109,6 +111,47 @@ def test_pages_of_samples_are_complete(capture: Path) -> None:
         assert finding.message in text
     assert len(page.encode()) <= 300_000
     assert page == page_of(capture)
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda path: path.name)
+def test_headline_cards_and_badges_agree(capture: Path) -> None:
+    """A headline of 76% was above a card of 285 ms, one without a saving above cards with one; badge 2 came first."""
+    trace = tracealyze.read(capture)
+    summary = trace.summary()
+    causes = page_of(capture).partition('<ul class="causes">')[2].partition("</ul>")[0]
+    badges = [int(number) for number in re.findall(r'<a class="badge[^>]*>(\d+)</a>', causes)]
+    assert badges == sorted(badges)
+    assert badges[:1] in ([], [1])
+    has_saving = "could save" in headline(trace, summary)
+    assert has_saving or "saves" not in causes
+    low_ns, high_ns = summary.saving_ns
+    groups = [group for group in grouped(summary.findings) if finding_block.saving(trace, group)]
+    assert has_saving == bool(high_ns) == bool(groups)
+    assert low_ns <= high_ns <= summary.window.wall_ns
+    # All cards together promise what the headline does, unless it is limited to what is left without the tracer.
+    promised = [sum(group.impact_ns[end] for group in groups) for end in (0, 1)]
+    assert low_ns <= promised[0]
+    assert high_ns <= promised[1]
+    assert summary.untraced or [low_ns, high_ns] == promised
+
+
+def test_tracing_is_said_first_where_it_is_most_of_the_time(run: Run) -> None:
+    """That 80% of the time was tracing stood below causes that were nothing else."""
+    capture = SAMPLES / "boot-devices" / "boot-40.strace.xz"
+    said = "Tracing takes most of the time (90%): trust counts more than times."
+    causes = page_of(capture).partition('<ul class="causes">')[2]
+    assert re.findall(r'<span class="answer">([^<]*)', causes)[0] == said
+    headline, *_ = text = [line for line in run("summarize", capture).stdout.splitlines()[1:] if line.strip()]
+    assert "168 ms traced, about 17.0 ms without" in headline
+    assert text[1].strip() == said
+
+
+@pytest.mark.parametrize("name", ["find-exec", "sh-children", "xargs-serial"])
+def test_no_finding_has_more_tracing_than_its_capture(name: str) -> None:
+    """Of 34.36 s, 32.80 s were tracing, although tracing took 29.88 s of the capture."""
+    trace = tracealyze.read(ROOT / "tests" / "field" / "captures" / f"{name}.strace.xz")
+    [capture] = trace.table("captures")
+    assert max(finding.tracing_ns for finding in trace.findings) == capture["tracing_ns"]
 
 
 def test_style_and_remarks_agree_on_what_is_printed() -> None:

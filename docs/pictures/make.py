@@ -1,10 +1,12 @@
-"""The pictures of the documents: reports in a headless Chromium. Run by `make pictures`.
+"""The pictures of the documents: reports in a headless Chromium, driven through Node. Run by `make pictures`.
 
-Small captures are samples. Large ones are made here, of the programs in `scenarios/`: that needs strace, make and gcc.
+Small captures are samples. Large ones are made here, of the programs in `scenarios/`: that needs strace, make,
+gcc, nginx, php-fpm and curl.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,13 +18,14 @@ ROOT = FOLDER.parent.parent
 SHUTDOWN = [f"samples/shutdown/{name}.strace.xz" for name in ("before", "after")]
 SCENARIOS = FOLDER / "scenarios"
 RECORDED = {
-    "task-convoy": (["gcc", "-pthread", str(SCENARIOS / "convoy.c"), "-o", "convoy"], ["./convoy"]),
-    "task-storm": (["true"], ["sh", str(SCENARIOS / "storm.sh")]),
-    "task-build": (["true"], ["make", "-j4", "-f", str(SCENARIOS / "build.mk")]),
+    "task-convoy": (["gcc", "-pthread", "convoy.c", "-o", "convoy"], ["./convoy"]),
+    "task-storm": (["true"], ["sh", "storm.sh"]),
+    "task-build": (["true"], ["make", "-j4", "-f", "build.mk"]),
+    "task-server": (["true"], []),
 }
-"""Name of the picture, what to run before, and the program that is traced."""
+"""Name of the picture, what to run before, and the program that is traced, in a folder with all scenarios. Without one,
+a script of the name records servers."""
 PICTURES = {
-    "task-server": (["tests/field/captures/nginx-and-upstream.strace.xz"], "1280,760"),
     "task-boot": (["docs/pictures/scenarios/boot.log"], "1280,760"),
     "ssh-login": (["samples/ssh-login/ssh-login.truss"], "1280,720"),
     "shutdown": (SHUTDOWN[:1], "1280,1000"),
@@ -45,20 +48,25 @@ def main() -> None:
             report = [sys.executable, "-m", "tracealyze", "report", *arguments, "-o", str(page)]
             subprocess.run(report, check=True, cwd=folder if recorded else ROOT)
             picture = FOLDER / f"{name}.png"
-            options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=8000"]
-            command = [browser, *options, f"--screenshot={picture}", f"--window-size={size}", page.as_uri()]
-            subprocess.run(command, check=True, capture_output=True)
+            command = ["node", str(FOLDER / "shot.cjs"), browser, str(page), str(picture), *size.split(",")]
+            # Chromium by itself takes its picture before the timeline is there, on a busy machine.
+            modules = {"NODE_PATH": str(ROOT / ".cache" / "browser" / "node_modules")}
+            subprocess.run(command, check=True, capture_output=True, env=os.environ | modules)
 
 
 def _recorded(name: str, folder: Path) -> str:
     """A capture of a scenario, made now."""
     before, program = RECORDED[name]
+    short = name.removeprefix("task-")
     here = folder / name
-    here.mkdir()
+    shutil.copytree(SCENARIOS, here)
     subprocess.run(before, check=True, cwd=here)
-    capture = folder / f"{name.removeprefix('task-')}.strace"
-    strace = ["strace", "-f", "-ttt", "-T", "-yy", "-o", str(capture)]
-    subprocess.run([*strace, *program], check=True, cwd=here, stdout=subprocess.DEVNULL)
+    capture = folder / f"{short}.strace"
+    tracer = ["strace", "-f", "-ttt", "-T", "-yy", "-o", str(capture), *program]
+    # Scripts record with this Python.
+    settings = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    script = ["sh", f"{short}.sh", str(capture)]
+    subprocess.run(tracer if program else script, check=True, cwd=here, stdout=subprocess.DEVNULL, env=settings)
     return capture.name
 
 

@@ -43,6 +43,18 @@ exports.opened = async (page, report) => {
 /** Waits until a change is drawn. */
 exports.settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
+/** The pixels of a canvas in a page, read from a copy: browsers warn of many readings of a canvas that is drawn. */
+exports.readPixels = (page) =>
+  page.evaluate(() => {
+    window.pixelsOf = (canvas, x, y, width, height) => {
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [canvas.width, canvas.height];
+      const context = copy.getContext("2d", { willReadFrequently: true });
+      context.drawImage(canvas, 0, 0);
+      return context.getImageData(x, y, width, height).data;
+    };
+  });
+
 /** Names of the accessibility rules that a page violates. Only Chromium lets a test add a script to a page with a policy. */
 exports.accessibility = async (page) => {
   await page.addScriptTag({ path: require.resolve("axe-core/axe.min.js") });

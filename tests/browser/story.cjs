@@ -26,6 +26,7 @@ driven(kind, executablePath, async (browser) => {
   if (seen.form !== "ready") return seen;
   await settled(page);
   seen.whole = await readSums(page);
+  seen.range = await page.$eval(".tz-range", (element) => element.textContent);
   for (let tabs = 0; tabs < 40; tabs++) {
     await page.keyboard.press("Tab");
     if (await page.evaluate(() => document.activeElement?.classList.contains("tz-lanes"))) break;
@@ -34,8 +35,13 @@ driven(kind, executablePath, async (browser) => {
   await press(page, "n");
   seen.finding = await page.$eval("#tz-message", (element) => element.textContent);
   await press(page, "Enter");
-  // The address follows when the view rests.
-  await page.waitForFunction(() => location.hash.includes("f=0") || !document.querySelector("article"), { timeout: 5000 });
+  // The address follows when the view rests: it has the finding, and the range unless that is the whole one.
+  const isThere = (whole) => {
+    const { hash } = location;
+    const hasRange = hash.includes("t=") || document.querySelector(".tz-range").textContent === whole;
+    return (hash.includes("f=0") && hasRange) || !document.querySelector("article");
+  };
+  await page.waitForFunction(isThere, { timeout: 5000 }, seen.range);
   seen.link = await page.evaluate(() => location.hash);
   await press(page, "b");
   seen.selection = await readSums(page);

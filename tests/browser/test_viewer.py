@@ -13,6 +13,7 @@ from conftest import SAMPLES
 
 import tracealyze
 from tracealyze.render.page import document
+from tracealyze.render.picture.looks import LOOKS
 
 pytestmark = pytest.mark.browser
 
@@ -79,7 +80,7 @@ def test_the_silence_of_a_log_is_found_with_the_keyboard(browser: tuple[str, str
     assert (seen["errors"], seen["requests"], seen["form"]) == ([], [], "ready")
     assert seen["whole"] == by_class(trace)
     assert "The log is silent for 1.01 s" in seen["finding"]
-    assert (seen["lane"], seen["mode"]) == ("md", "packed")
+    assert (seen["lane"], seen["mode"]) == ("md", "tree")
     # The visible time has a margin of 8% before the silence, and the last 41 ms of the log after it.
     assert seen["selection"]["gap"] == pytest.approx(1.08 * 1.006842e9 + 40.8e6, rel=0.001)
     assert " of " in seen["search"]
@@ -127,6 +128,100 @@ def test_keys_work_without_a_click_and_enter_shows_all_of_a_finding(browser: tup
     assert seen["finding"]["range"] == "0.0 s to 16.4 s (16.36 s)"
     assert re.fullmatch(r"1 of \d+.*", seen["search"]["hits"]) and seen["next"]["hits"].startswith("2 of ")
     assert seen["search"]["message"] != seen["next"]["message"]
+
+
+def storm(processes: int) -> bytes:
+    """A shell that starts processes, two of which live at the same time; each opens and reads a file."""
+    lines = ['1 1700000000.000000 execve("/bin/sh", ["sh", "run.sh"], 0x7ffd /* 9 vars */) = 0 <0.000100>']
+    for at in range(processes):
+        pid, start_us = at + 2, 1_000 + 10_000 * at
+        calls = [
+            (1, 0, f"clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000200>"),
+            (pid, 300, 'execve("/usr/bin/wc", ["wc", "-l"], 0x7ffd /* 9 vars */) = 0 <0.000500>'),
+            (pid, 1_000, f'openat(AT_FDCWD, "/data/part{at}", O_RDONLY) = 3 <0.000100>'),
+            (pid, 2_000, 'read(3, "", 4096) = 4096 <0.012000>'),
+            (pid, 15_000, "+++ exited with 0 +++"),
+        ]
+        lines += [f"{each} {1700000000 + (start_us + us) / 1e6:.6f} {call}" for each, us, call in calls]
+    end_us = 30_000 + 10_000 * processes
+    lines.append(f"1 {1700000000 + end_us / 1e6:.6f} +++ exited with 0 +++")
+    lines.sort(key=lambda line: float(line.split()[1]))
+    return ("\n".join(lines) + "\n").encode()
+
+
+@pytest.mark.parametrize(("word", "hits"), [("openat", 60), ("wc", 120)])
+def test_a_search_marks_counts_and_moves_in_all_rows(
+    word: str, hits: int, browser: tuple[str, str], tmp_path: Path
+) -> None:
+    """The second hit looked like the first one, and rows with several tasks had no marks."""
+    seen = ran("search", browser, tracealyze.read(storm(60)), tmp_path, word)
+    assert seen["errors"] == []
+    assert set(seen["modes"]) == {"tree", "packed", "path", "program"}
+    for mode, found in seen["modes"].items():
+        before, first, following = found["marked"]
+        assert before == 0, mode
+        assert min(first, following) > 0, mode
+        assert found["moves"], mode
+        assert found["hits"] == [f"1 of {hits}", f"2 of {hits}"], mode
+        assert len(set(found["messages"])) == 2, mode
+
+
+def test_a_search_counts_the_calls_that_the_page_counts(browser: tuple[str, str], tmp_path: Path) -> None:
+    """The page counted 3,125 calls of a loop, and a search found 2,871."""
+    trace = tracealyze.read(SAMPLES / "boot-devices" / "boot-320.strace.xz")
+    [calls] = [row["calls"] for row in trace.calls(by=["syscall"]) if row["syscall"] == "readlink"]
+    seen = ran("keys", browser, trace, tmp_path, "readlink")
+    assert seen["search"]["hits"].endswith(f" in what is drawn exactly; {calls:,} calls in all")
+
+
+def test_bars_and_labels_have_the_colors_of_their_classes(browser: tuple[str, str], tmp_path: Path) -> None:
+    """A bar had the color of memory and the label "outside syscalls"."""
+    # The second process reads, and then takes a bit less time outside of its calls.
+    capture = (
+        '7 1700000000.000000 execve("/bin/sort", ["sort"], 0x7ffd /* 9 vars */) = 0 <0.000100>\n'
+        "7 1700000000.100000 clone(child_stack=NULL, flags=SIGCHLD) = 8 <0.000100>\n"
+        "7 1700000000.100200 wait4(8, NULL, 0, NULL) = 8 <0.499800>\n"
+        '8 1700000000.100300 read(3</data/in>, "", 4096) = 4096 <0.300000>\n'
+        "8 1700000000.600000 +++ exited with 0 +++\n"
+        "7 1700000000.600000 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3</data/in>, 0) = 0x7f <0.300000>\n"
+        "7 1700000001.000000 +++ exited with 0 +++\n"
+    )
+    trace = tracealyze.read(capture.encode())
+    seen = ran("colors", browser, trace, tmp_path)
+    assert seen["errors"] == []
+    path, names = seen["path"], {"mmap": "memory", "read": "disk"}
+    for name, exclusive_ns in by_class(trace).items():
+        share = path.count(LOOKS[name].color) / len(path)
+        assert share == pytest.approx(exclusive_ns / trace.window.wall_ns, abs=0.005), name
+    named = {word: label for label in seen["labels"] for word in names if word in label["text"]}
+    assert set(named) == set(names)
+    for word, label in named.items():
+        color = LOOKS[names[word]].color
+        assert label["ground"] == darkened(color), word
+        assert label["path"].count(color) >= 0.95 * len(label["path"]), word
+
+
+def darkened(color: str) -> str:
+    """The ground of a label, as in `viewer/src/raster.ts`."""
+    return "#" + "".join(f"{int(int(color[at : at + 2], 16) * 0.72 + 0.5):02x}" for at in (1, 3, 5))
+
+
+SECOND_TIMELINE = 54 + 2 * 22
+"""Pixels of the axis, of the critical path, and of two rows below it."""
+
+
+@pytest.mark.parametrize("sample", ["shutdown", "jail-start"])
+def test_both_timelines_of_a_comparison_are_in_sight(sample: str, browser: tuple[str, str], tmp_path: Path) -> None:
+    """The second timeline was below the first screen."""
+    traces = [tracealyze.read(SAMPLES / sample / f"{name}.strace.xz") for name in ("before", "after")]
+    page = document.of_steps([(each, each.summary()) for each in traces], tracealyze.diff(traces[0], traces[1]), 20)
+    seen = shown("fold", browser, page, tmp_path)
+    assert seen["errors"] == []
+    for size in seen["sizes"]:
+        assert size["texts"] == ["before.strace.xz", "after.strace.xz"]
+        _, second = size["tops"]
+        assert size["bottoms"][0] < second
+        assert second + SECOND_TIMELINE <= size["height"], size
 
 
 def convoy(threads: int) -> bytes:

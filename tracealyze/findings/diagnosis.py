@@ -223,11 +223,11 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     ranked = list(Severity).index(finding.severity)
     # Hints that promise little are ordered by what they explain, as in the diagnosis.
     explained = -(finding.share or 0.0) if not stands else 0.0
-    # What is true of the whole capture follows what happened in it.
+    # What is true of the whole capture follows what happened in it, unless it puts that in doubt.
     about_capture = is_about_capture(trace, finding)
     # Lines of several files have no order. Hints without a share come by their cost, in which order they are already.
     lines = () if finding.files or (finding.share is None and not stands) else finding.lines
-    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, lines)
+    return (about_capture and not leads, not stands, not leads, ranked, explained, -impact_ns, finding.code, lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:
@@ -260,8 +260,16 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) 
         source=caller.source if caller else None,
         module=caller.module if caller else None,
         extent=tuple((file or "", line) for file, line in match.extent),
-        tracing_ns=claimed.share.tracing_ns,
+        tracing_ns=_tracing_ns(trace, claimed),
     )
+
+
+def _tracing_ns(trace: TraceTables, claimed: _ClaimedMatch) -> int:
+    """What tracing added to its time: no more than to the whole capture, which is estimated otherwise or measured."""
+    if not claimed.share.tracing_ns:
+        return 0
+    wholes = (row["tracing_ns"] for row in trace.table("captures") if row.get("capture", 0) == claimed.match.capture)
+    return min(claimed.share.tracing_ns, next(wholes, None) or claimed.share.tracing_ns)
 
 
 def _advice(trace: TraceTables, claimed: _ClaimedMatch) -> str:

@@ -89,6 +89,12 @@ def that_mean(meaning: str) -> frozenset[str]:
 
 
 @cache
+def that_doubt_times() -> frozenset[str]:
+    """Names of those packaged rules about captures as a whole that lead: no time means much before they are read."""
+    return frozenset(rule.name for rule in rules() if rule.leads) & about_captures()
+
+
+@cache
 def about_captures() -> frozenset[str]:
     """Names of the packaged rules about captures as a whole. Their lines are the first and the last one."""
     return frozenset(rule.name for rule in rules() if rule.table == "captures")

@@ -10,7 +10,7 @@ from tracealyze.base import suggested, units
 from tracealyze.base.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_UNEXPLAINED_SHARE
 from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import Shown, shown
-from tracealyze.findings.grouping import FindingGroup, grouped
+from tracealyze.findings.grouping import FindingGroup, grouped, that_doubt_times
 from tracealyze.model.time_names import name_of
 from tracealyze.render import finding_block, lanes, path_rows, processes, stages, top_calls, witness
 from tracealyze.render.capture_notes import name_of_capture, read_lines, remarks, time_line, window_lines
@@ -344,7 +344,9 @@ def next_commands(trace: Trace, findings: Sequence[Finding]) -> Sequence[tuple[S
     def about_capture(command: str, *options: str) -> tuple[Shown, Shown]:
         return (suggested.command(command, files=[file], options=options), suggested.command(command, *options))
 
-    explains = [suggested.command("explain", findings[0].name)] if findings else []
+    # That tracing takes most of the time explains itself; a cause does not.
+    causes = [each for each in findings if each.name not in that_doubt_times()] or findings
+    explains = [suggested.command("explain", causes[0].name)] if causes else []
     found = [(each, each) for each in explains]
     if capture.path == "-":
         # It cannot be read again.

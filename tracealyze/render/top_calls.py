@@ -56,6 +56,18 @@ def _of_tracers(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing]
 
 def top_calls(trace: Trace, top: int) -> list[Row]:
     """The calls with the largest totals, by request, and by target if there are few."""
+    rows = [row for kind in _kinds(trace).values() for row in _limit_targets(kind)]
+    return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))[:top]
+
+
+def numbers_of_calls(trace: Trace) -> dict[str, int]:
+    """The number of calls by name and request, the most frequent first."""
+    numbers = {" ".join(filter(None, kind)): sum(row["calls"] for row in rows) for kind, rows in _kinds(trace).items()}
+    return dict(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _kinds(trace: Trace) -> dict[tuple[str, str | None], list[Row]]:
+    """Calls by name and request; a row per target if there are few."""
     table = None
     if not trace.has_more_targets(_MAX_TARGETS):
         table = trace.calls(by=["syscall", "op", "target"], quantiles=False, limit=_MAX_TARGETS + 1)
@@ -64,8 +76,7 @@ def top_calls(trace: Trace, top: int) -> list[Row]:
     kinds: dict[tuple[str, str | None], list[Row]] = {}
     for row in table:
         kinds.setdefault((row["syscall"], row["op"]), []).append(row)
-    rows = [row for kind in kinds.values() for row in _limit_targets(kind)]
-    return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))[:top]
+    return kinds
 
 
 def _limit_targets(rows: list[Row]) -> list[Row]:

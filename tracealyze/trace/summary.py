@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.base.heuristics import MIN_ERROR_IMPACT_NS
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.grouping import about_captures, that_mean
+from tracealyze.findings.grouping import about_captures, that_doubt_times, that_mean
 from tracealyze.model.capture_input.recorded import attached_state, recorded
 from tracealyze.model.capture_input.standstill import Standstill, standstill
 from tracealyze.model.trace_tables import errors_of
@@ -154,7 +154,11 @@ class Summary:
         if not self._has_times and self.outcome.verdict is Verdict.FINE:
             # Without times, what would need seconds to matter is not the answer for a run that ended well.
             said = [each for each in said if each.finding is None or self._matters(each)]
-        return self._of_causes(said) if any(map(self._is_of_run, said)) else self._of_lines(said)
+        doubts = [each for each in said[:1] if self._doubts_times(each)]
+        rest = said[len(doubts) :]
+        room = _MAX_SENTENCES - len(doubts)
+        told = self._of_causes(rest) if any(map(self._is_of_run, rest)) else self._of_lines(rest, room)
+        return [*doubts, *told][:_MAX_SENTENCES]
 
     def _of_causes(self, said: list[Sentence]) -> list[Sentence]:
         """The sentences about findings, with the remark of the outcome among them."""
@@ -165,7 +169,7 @@ class Summary:
         first = said[:1] if leads else []
         return [*first, *remark, *said[len(first) :]][:_MAX_SENTENCES]
 
-    def _of_lines(self, said: list[Sentence]) -> list[Sentence]:
+    def _of_lines(self, said: list[Sentence], max_sentences: int) -> list[Sentence]:
         """Without a finding about the run: how it went, and what the lines show."""
         lead = [self.lead] if self.outcome.text or self.outcome.details else []
         observed = [verdict.Sentence(each.text) for each in self.observations if each.kind != "ends"]
@@ -184,13 +188,17 @@ class Summary:
             return [*(open_at_end if observed else said), *observed][:_MAX_SENTENCES]
         tells = self.outcome.verdict is not Verdict.CANNOT_TELL or told
         # Without details, the lead is no more than the headline.
-        has_room = bool(self.outcome.details) or len(most) < _MAX_SENTENCES
+        has_room = bool(self.outcome.details) or len(most) < max_sentences
         first = [*lead, *most] if tells and has_room else [*most, *lead]
         return [*first, *observed][:_MAX_SENTENCES]
 
     def _is_of_run(self, sentence: Sentence) -> bool:
         """Whether a sentence is about a finding, and that about the run instead of the capture."""
         return sentence.finding is not None and self.findings[sentence.finding].name not in about_captures()
+
+    def _doubts_times(self, sentence: Sentence) -> bool:
+        """Whether a sentence says why no time means much."""
+        return sentence.finding is not None and self.findings[sentence.finding].name in that_doubt_times()
 
     @property
     def _has_times(self) -> bool:

@@ -18,16 +18,28 @@ const SLOTS = 3;
 /** Rows for the tasks of a band that the critical path needs, and their least share of the path. */
 const MAX_NEEDED = 6;
 const MIN_NEEDED_SHARE = 0.02;
+/** In a large group these are exceptions: of equal tasks, none says more than another. */
+const MAX_ALIKE = 12;
+const MIN_OF_MEAN = 3;
 /** Programs without the critical path that have a row each. More are one band. */
 const MAX_OTHERS = 3;
 /** Cells of lanes that are counted per picture; with more, columns are wider. */
 const MAX_CELLS = 2_000_000;
 
-const programOf = (lane: Lane) => lane.program.split("/").pop() || "unknown program";
+/** A program; of a source of messages the kind, without its number: `ata1` is an `ata`, `app[77]` an `app`. */
+export function programOf(lane: Lane): string {
+  if (lane.name === undefined) return lane.program.split("/").pop() || "unknown program";
+  const [word] = lane.name.split(/[\s:]/);
+  return word.replace(/[[(].*$/, "").replace(/(\p{L}{2})[\d._-]+$/u, "$1") || lane.name;
+}
+
 const pathNsOf = (lanes: readonly Lane[]) => lanes.reduce((sum, lane) => sum + lane.onPathNs, 0);
 
-/** Programs with most time on the path first: few tasks have rows of their own, many are a band and what the path needs. */
-export function programRows(lanes: readonly Lane[]): Row[] {
+/**
+ * Programs with most time on the path first: few tasks have rows of their own, many are a band and what the path needs.
+ * A band has `slots` rows; tasks that run one after the other need no band.
+ */
+export function programRows(lanes: readonly Lane[], slots = SLOTS): Row[] {
   const groups = new Map<string, Lane[]>();
   for (const lane of lanes) {
     const program = programOf(lane);
@@ -45,37 +57,42 @@ export function programRows(lanes: readonly Lane[]): Row[] {
   const rest = others.flatMap(({ group }) => group);
   return [
     ...[...needed, ...(isFolded ? [] : others)].flatMap(({ program, group }) =>
-      groupRows(lanes, program, group, allNs),
+      groupRows(lanes, program, group, allNs, slots),
     ),
-    ...(isFolded ? bandRows(lanes, `${others.length} other programs`, rest) : []),
+    ...(isFolded ? bandRows(lanes, `${others.length} other ${kindsOf(rest)}`, rest, slots) : []),
   ];
 }
 
-function groupRows(lanes: readonly Lane[], program: string, group: Lane[], allNs: number): Row[] {
+const kindsOf = ([first]: readonly Lane[]) => (first.name === undefined ? "programs" : "sources");
+
+function groupRows(lanes: readonly Lane[], program: string, group: Lane[], allNs: number, slots: number): Row[] {
   if (group.length <= MAX_SINGLE) return group.map((lane) => single(lane, 0));
+  const ofMean = group.length > MAX_ALIKE ? (MIN_OF_MEAN * pathNsOf(group)) / group.length : 0;
   const needed = group
-    .filter((lane) => lane.onPathNs > MIN_NEEDED_SHARE * allNs)
+    .filter((lane) => lane.onPathNs > Math.max(MIN_NEEDED_SHARE * allNs, ofMean))
     .sort((a, b) => b.onPathNs - a.onPathNs || a.number - b.number)
     .slice(0, MAX_NEEDED)
     .sort((a, b) => a.birthNs - b.birthNs || a.number - b.number);
-  return [...bandRows(lanes, `${program} ×${group.length}`, group), ...needed.map((lane) => single(lane, 1))];
+  return [...bandRows(lanes, `${program} ×${group.length}`, group, slots), ...needed.map((lane) => single(lane, 1))];
 }
 
 function single(lane: Lane, depth: number): Row {
   return { name: labelOf(lane), depth, lanes: Int32Array.of(lane.number) };
 }
 
-function bandRows(lanes: readonly Lane[], name: string, group: Lane[]): Row[] {
+function bandRows(lanes: readonly Lane[], name: string, group: Lane[], slots: number): Row[] {
   const row = rowOf(
     lanes,
     group.map((lane) => lane.number),
     name,
   );
-  const about = `up to ${mostAtOnce(group)} at once`;
-  return Array.from({ length: SLOTS }, (_, slot) => ({
+  const most = mostAtOnce(group);
+  if (most === 1) return [{ ...row, isGroup: true }];
+  const about = `up to ${most} at once`;
+  return Array.from({ length: slots }, (_, slot) => ({
     ...row,
     name: slot ? "" : name,
-    band: { slot, slots: SLOTS, about, lock: null },
+    band: { slot, slots, about, lock: null },
   }));
 }
 

@@ -28,6 +28,8 @@ export interface CaptureMeta {
   /** Start of the window since the start of the capture. */
   offset_ns: number;
   limits: Record<string, number>;
+  /** Numbers of all calls by name, if only some of them are drawn exactly. */
+  calls?: [name: string, count: number][];
   folded_ns: Record<string, number>;
   wake_kinds: string[];
   confidences: string[];

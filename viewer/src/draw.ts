@@ -2,7 +2,7 @@ import { ticks } from "d3-array";
 import { countsOf } from "./bands.ts";
 import { type Lock, waitingAt, whatOf } from "./locks.ts";
 import { type Model, pathAt, type Wake } from "./model.ts";
-import { blit, darkened, firstExact, hexOf, type Palette, pathStrips, stack, strip } from "./raster.ts";
+import { blit, darkened, firstExact, hexOf, longestRun, type Palette, pathStrips, stack, strip } from "./raster.ts";
 import type { Hit } from "./search.ts";
 import { type Stay, staysOf } from "./stays.ts";
 import { duration, nameOf, type Range, type Row } from "./view.ts";
@@ -18,15 +18,22 @@ export const AXIS = 22;
 const PATH = AXIS + 8;
 export const LANES = PATH + ROW + 2;
 export const MINI = 42;
-const MAX_WAKES = 60;
+/** Of several captures on a page, without words. */
+export const LOW_MINI = 16;
+const MAX_WAKES = 30;
 const MAX_MARKS = 2000;
 /** Pixels of a stretch of the path that an arrow begins or ends at. */
 const MIN_ARROW = 10;
 const MAX_LABELS = 400;
 const FONT = "12px system-ui, sans-serif";
 const SMALL = "11px system-ui, sans-serif";
-/** Pixels of a stretch of the path that has lines to its neighbours. */
+/** Pixels of a stretch of the path that has lines to its neighbours, and the number of such lines: the widest. */
 const MIN_STRETCH = 3;
+const MAX_JOINS = 16;
+/** Radius of the number of a finding. */
+const BADGE = 6.5;
+/** Arrows along the path. */
+const MAX_PATH_WAKES = 12;
 const MIN_LABEL = 26;
 
 export interface Theme {
@@ -73,7 +80,7 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
   const context = canvas.getContext("2d");
   if (!context || width < 40 || height < LANES) return;
   const left = namesWidth(width);
-  paintBars(context, scene, ratio, left);
+  const path = paintBars(context, scene, ratio, left);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = FONT;
   context.textBaseline = "middle";
@@ -87,21 +94,24 @@ export function drawLanes(canvas: HTMLCanvasElement, scene: Scene): void {
   inside(context, left, LANES, width, height, () => {
     drawCalls(context, scene, left, width, height);
     drawJoins(context, scene, left, width, height);
-    drawStays(context, scene, stays, left, width, (lane) => {
+    drawStays(context, scene, stays, [left, width], path, (lane) => {
       const row = scene.rowOf[lane] ?? -1;
       return row < 0 ? -ROW : yOf(scene, row);
     });
     drawHolds(context, scene, left, width, height);
     drawWakes(context, scene, left, width, height);
     drawHits(context, scene, left, width, height);
+  });
+  // The number of a finding is half above its row.
+  inside(context, left, LANES - BADGE, width, height, () =>
     drawFindings(context, scene, left, width, (task) => {
       const row = scene.rowOf[scene.model.laneOfTask.get(task) ?? -1] ?? -1;
       const y = yOf(scene, row);
-      return row < 0 || y < LANES - ROW || y > height ? null : y;
-    });
-  });
+      return row < 0 || y < LANES - BADGE || y > height ? null : y;
+    }),
+  );
   inside(context, left, AXIS, width, LANES, () => {
-    drawStays(context, scene, stays, left, width, () => PATH, true);
+    drawStays(context, scene, stays, [left, width], path, () => PATH, true);
     drawFindings(context, scene, left, width, () => PATH);
   });
   drawAxis(context, scene, left, width);
@@ -157,8 +167,11 @@ function pixelsOf(context: CanvasRenderingContext2D): { image: ImageData; pixels
 
 const images = new WeakMap<HTMLCanvasElement, { image: ImageData; pixels: Uint32Array }>();
 
-/** Lanes are pale, with a line in the full colour of the class; where the critical path is, the bar has that colour. */
-function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: number, left: number): void {
+/**
+ * Lanes are pale, with a line in the full colour of the class; where the critical path is, the bar has that colour.
+ * Returns the class of the critical path in each pixel.
+ */
+function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: number, left: number): Uint8Array {
   const { width, height } = context.canvas;
   const { palette } = scene.theme;
   const { image, pixels } = pixelsOf(context);
@@ -192,6 +205,7 @@ function paintBars(context: CanvasRenderingContext2D, scene: Scene, ratio: numbe
   paint(PATH + GAP, BAR, AXIS, whole[0], palette.tiles);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.putImageData(image, 0, 0);
+  return whole[0];
 }
 
 /** The area of a band, below its first row. */
@@ -247,7 +261,8 @@ function drawHolds(context: CanvasRenderingContext2D, scene: Scene, left: number
       context.fillRect(x, y, Math.max(room - 0.5, 0.5), BAR);
       if (room < MIN_LABEL) continue;
       const name = `${nameOf(model.lanes[hold.lane])}: ${whatOf(model.strings, hold)}`;
-      const text = [name, whatOf(model.strings, hold)].find((each) => widthOf(context, each) + 10 < room);
+      const texts = [name, whatOf(model.strings, hold), model.strings[hold.call] ?? ""];
+      const text = texts.find((each) => widthOf(context, each) + 10 < room);
       if (!text) continue;
       context.fillStyle = darkened(hold.call < 0 ? "#5b6168" : model.classes[hold.class].color);
       context.fillRect(x + 2, y + 1, widthOf(context, text) + 6, BAR - 2);
@@ -308,7 +323,7 @@ function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number
   inside(context, 0, LANES, left, height, () => {
     for (let row = first; row < end; row++) {
       const y = yOf(scene, row);
-      const { band } = scene.rows[row];
+      const { band, isGroup } = scene.rows[row];
       const isHit = scene.hitLanes.size > 0 && scene.rows[row].lanes.some((lane) => scene.hitLanes.has(lane));
       if (row === scene.focusRow) {
         context.fillStyle = scene.theme.rule;
@@ -321,7 +336,7 @@ function drawNames(context: CanvasRenderingContext2D, scene: Scene, left: number
         if (band.slot === 1) context.fillText(fitted(context, band.about, left - x - 8), x, y + ROW / 2 - 2);
         continue;
       }
-      context.font = `${isHit ? "700 " : band ? "600 " : ""}${FONT}`;
+      context.font = `${isHit ? "700 " : band || isGroup ? "600 " : ""}${FONT}`;
       context.fillStyle = isHit ? scene.theme.accent : scene.theme.ink;
       context.fillText(fitted(context, scene.rows[row].name, left - x - 8), x, y + ROW / 2 + 0.5);
     }
@@ -342,7 +357,7 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
 
 /** A text that fits, with an ellipsis if it is not all of it. Folders are left out first: the last part of a path counts. */
 function fitted(context: CanvasRenderingContext2D, whole: string, room: number): string {
-  if (whole.length * 4 < room || context.measureText(whole).width <= room) return whole;
+  if (context.measureText(whole).width <= room) return whole;
   const text = whole.replace(/(^|\s)\S*\/(?=[^\s/])/g, "$1…/");
   if (context.measureText(text).width <= room) return text;
   let [from, to] = [0, text.length];
@@ -397,21 +412,27 @@ function isOnPath(model: Model, lane: number, fromNs: number, toNs: number): boo
   return model.path.lane[pathAt(model.path, (fromNs + toNs) / 2)] === lane;
 }
 
-/** What wide stretches of the path consist of, on a dark ground so that the text is readable on each colour. */
+/**
+ * What wide stretches of the path consist of, on a dark ground so that the text is readable on each colour, where the bar
+ * has this colour. `path` is the class in each pixel.
+ */
 function drawStays(
   context: CanvasRenderingContext2D,
   scene: Scene,
   stays: readonly Stay[],
-  left: number,
-  width: number,
+  [left, width]: [number, number],
+  path: Uint8Array,
   yOfLane: (lane: number) => number,
   withName = false,
 ): void {
   const { model } = scene;
   context.font = SMALL;
   for (const stay of stays) {
-    const x = Math.max(left, xOf(scene, stay.fromNs, left, width));
-    const room = Math.min(width, xOf(scene, stay.toNs, left, width)) - x - 8;
+    const scale = path.length / (width - left);
+    const [from, to] = [stay.fromNs, stay.toNs].map((ns) => (xOf(scene, ns, left, width) - left) * scale);
+    const [start, end] = longestRun(path, from, to, stay.class);
+    const x = left + start / scale;
+    const room = (end - start) / scale - 8;
     const y = yOfLane(stay.lane) + GAP;
     if (y < 0 || room < MIN_LABEL - 8) continue;
     const call = stay.call ? model.strings[stay.call] : model.classes[stay.class].title;
@@ -429,10 +450,10 @@ function drawStays(
   }
 }
 
-/** Lines between the lanes where the path goes from one to another, unless that is every few pixels. */
+/** Lines between the lanes where the path goes from one to another, of the widest stretches: more would be a fence. */
 function drawJoins(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
   const { path } = scene.model;
-  context.beginPath();
+  const joins: { x: number; from: number; to: number; wide: number }[] = [];
   let [lastX, lastY, lastWide] = [Number.NaN, Number.NaN, 0];
   for (let row = pathAt(path, scene.range.fromNs); row < path.startNs.length; row++) {
     if (path.startNs[row] > scene.range.toNs) break;
@@ -448,11 +469,16 @@ function drawJoins(context: CanvasRenderingContext2D, scene: Scene, left: number
     const isNear = to - from >= MIN_STRETCH && lastWide >= MIN_STRETCH;
     if (y !== lastY && isNear && !Number.isNaN(lastX)) {
       const down = Math.sign(y - lastY) * (BAR / 2);
-      context.moveTo(Math.round(from) + 0.5, lastY + down);
-      context.lineTo(Math.round(from) + 0.5, y - down);
+      const wide = Math.min(to - from, lastWide);
+      joins.push({ x: Math.round(from) + 0.5, from: lastY + down, to: y - down, wide });
     }
     lastWide = y === lastY && !Number.isNaN(lastX) ? lastWide + to - from : to - from;
     [lastX, lastY] = [to, y];
+  }
+  context.beginPath();
+  for (const join of joins.sort((a, b) => b.wide - a.wide).slice(0, MAX_JOINS)) {
+    context.moveTo(join.x, join.from);
+    context.lineTo(join.x, join.to);
   }
   context.strokeStyle = scene.theme.dim;
   context.lineWidth = 1;
@@ -479,10 +505,11 @@ function isOfPath({ path, movedNs }: Model, wake: Wake, minNs: number): boolean 
 function drawWakes(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
   const { range, model } = scene;
   const minNs = ((range.toNs - range.fromNs) / (width - left)) * MIN_ARROW;
-  const isShown = (wake: Wake) =>
-    wake.waker === scene.chosen || wake.waiter === scene.chosen || isOfPath(model, wake, minNs);
-  const inside = model.wakes.filter((wake) => wake.atNs >= range.fromNs && wake.atNs <= range.toNs && isShown(wake));
-  inside.sort((a, b) => b.durNs - a.durNs);
+  const inRange = model.wakes.filter((wake) => wake.atNs >= range.fromNs && wake.atNs <= range.toNs);
+  const isChosen = (wake: Wake) => wake.waker === scene.chosen || wake.waiter === scene.chosen;
+  const longestFirst = (a: Wake, b: Wake) => b.durNs - a.durNs;
+  const ofPath = inRange.filter((wake) => !isChosen(wake) && isOfPath(model, wake, minNs)).sort(longestFirst);
+  const inside = [...inRange.filter(isChosen).sort(longestFirst), ...ofPath.slice(0, MAX_PATH_WAKES)];
   const taken = new Set<number>();
   context.lineWidth = 1;
   context.strokeStyle = scene.theme.ink;
@@ -555,7 +582,7 @@ function drawBadges(context: CanvasRenderingContext2D, scene: Scene, badges: [nu
     taken.add(place);
     numbers.add(`${number} ${y}`);
     context.beginPath();
-    context.arc(x, y + 1, 6.5, 0, 2 * Math.PI);
+    context.arc(x, y + 1, BADGE, 0, 2 * Math.PI);
     context.fillStyle = color;
     context.fill();
     context.fillStyle = scene.theme.paper;
@@ -668,7 +695,7 @@ export function drawMini(canvas: HTMLCanvasElement, scene: Scene): void {
     context.lineWidth = 1.5;
     context.strokeRect(from + 0.75, 0.75, Math.max(3, to - from - 1.5), height - 1.5);
   }
-  if (left < 150) return;
+  if (left < 150 || height < MINI) return;
   context.fillStyle = scene.theme.dim;
   context.font = SMALL;
   context.textBaseline = "middle";

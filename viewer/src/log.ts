@@ -3,6 +3,8 @@ import type { Columns } from "./decode.ts";
 import type { Exact, Lane, Model, Path } from "./model.ts";
 import { pathAt } from "./model.ts";
 
+/** A difference of sums below this is 0. */
+const MIN_NS = 1e-6;
 /** Columns of the strip above the lanes. */
 const COLUMNS = 512;
 
@@ -73,7 +75,7 @@ export function logOf(model: Model, sections: Sections): Model {
     exact,
     findings,
     levels: [],
-    overview: classes.map((_, cls) => (cls === gap ? aliveOf(lanes, wallNs) : new Float64Array(COLUMNS))),
+    overview: overviewOf(classes, exact, gap, lanes, wallNs),
   };
 }
 
@@ -132,16 +134,36 @@ function exactOf(messages: Columns, lanes: readonly Lane[], gap: number, limits:
   };
 }
 
-/** The time that sources have messages to come, per column. */
-function aliveOf(lanes: readonly Lane[], wallNs: number): Float64Array {
-  const alive = new Float64Array(COLUMNS);
-  const columnNs = wallNs / COLUMNS;
+/** The time that sources have messages to come, per class and column: the kind of the last message, else silence. */
+function overviewOf(
+  classes: readonly ClassLook[],
+  exact: Exact,
+  gap: number,
+  lanes: readonly Lane[],
+  wallNs: number,
+): Float64Array[] {
+  const overview = classes.map(() => new Float64Array(COLUMNS));
   for (const lane of lanes) {
-    const last = Math.min(COLUMNS - 1, Math.floor(lane.endNs / columnNs));
-    for (let column = Math.floor(Math.max(0, lane.birthNs) / columnNs); column <= last; column++) {
-      const overlapNs = Math.min(lane.endNs, (column + 1) * columnNs) - Math.max(lane.birthNs, column * columnNs);
-      alive[column] += Math.max(0, overlapNs);
+    addTime(overview[gap], Math.max(0, lane.birthNs), lane.endNs, 1, wallNs);
+    for (let at = exact.first[lane.number]; at < exact.first[lane.number + 1]; at++) {
+      if (exact.class[at] === gap) continue;
+      const [fromNs, toNs] = [Math.max(0, exact.startNs[at], lane.birthNs), Math.min(exact.endNs[at], lane.endNs)];
+      addTime(overview[exact.class[at]], fromNs, toNs, 1, wallNs);
+      addTime(overview[gap], fromNs, toNs, -1, wallNs);
     }
   }
-  return alive;
+  // Differences of sums are not exactly 0.
+  overview[gap].forEach((ns, column) => {
+    overview[gap][column] = ns < MIN_NS ? 0 : ns;
+  });
+  return overview;
+}
+
+/** Adds a time to the columns that it overlaps. */
+function addTime(sums: Float64Array, fromNs: number, toNs: number, sign: 1 | -1, wallNs: number): void {
+  const columnNs = wallNs / COLUMNS;
+  const last = Math.min(COLUMNS - 1, Math.floor(toNs / columnNs));
+  for (let column = Math.floor(fromNs / columnNs); column <= last; column++) {
+    sums[column] += sign * Math.max(0, Math.min(toNs, (column + 1) * columnNs) - Math.max(fromNs, column * columnNs));
+  }
 }

@@ -45,6 +45,11 @@ export function unwrapped(argv: string): string {
   return words.join(" ");
 }
 
+/** A title that a process gave itself is one word in quotes: `'nginx: worker process'`. */
+function withoutQuotes(argv: string): string {
+  return argv.replace(/^'([^']*)'$/, "$1");
+}
+
 /** Each lane gets the words by which it differs from others of its program: `cc1 f12.c`, not `cc1 -quiet -I …`. */
 export function tellApart(lanes: readonly Lane[]): void {
   const groups = new Map<string, Lane[]>();
@@ -56,7 +61,7 @@ export function tellApart(lanes: readonly Lane[]): void {
     else groups.set(program, [lane]);
   }
   for (const group of groups.values()) {
-    const split = group.map((lane) => unwrapped(lane.argv).split(" "));
+    const split = group.map((lane) => unwrapped(withoutQuotes(lane.argv)).split(" "));
     const number = new Map<string, number>();
     for (const words of split)
       for (const word of new Set(words.slice(1))) number.set(word, (number.get(word) ?? 0) + 1);

@@ -214,6 +214,22 @@ export function pathStrips(
   flush();
 }
 
+/** Pixels of other classes that do not interrupt a run. */
+const MAX_OTHERS = 2;
+
+/** The longest run of a class in some pixels of a strip. */
+export function longestRun(strip: Uint8Array, from: number, to: number, cls: number): [start: number, end: number] {
+  let best: [number, number] = [0, 0];
+  let [start, end] = [-1, -1];
+  for (let x = Math.max(0, Math.round(from)); x < Math.min(strip.length, Math.round(to)); x++) {
+    if (strip[x] !== cls) continue;
+    if (start < 0 || x - end > MAX_OTHERS) start = x;
+    end = x + 1;
+    if (end - start > best[1] - best[0]) best = [start, end];
+  }
+  return best;
+}
+
 /** Copies a strip into some lines of an image. */
 export function blit(
   image: Uint32Array,

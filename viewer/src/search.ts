@@ -26,6 +26,16 @@ export function found(model: Model, text: string): Hit[] {
   return [...lanes, ...calls(model, words)].slice(0, MAX_HITS);
 }
 
+/** How many calls of the capture have names with all words, drawn or not; 0 if that is unknown. */
+export function callsNamed(model: Model, text: string): number {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return 0;
+  const named = (model.capture.calls ?? []).filter(([name]) =>
+    words.every((word) => name.toLowerCase().includes(word)),
+  );
+  return named.reduce((sum, [, count]) => sum + count, 0);
+}
+
 function calls(model: Model, words: readonly string[]): Hit[] {
   const { strings, exact } = model;
   const places: [lane: number, at: number][] = [];

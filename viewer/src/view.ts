@@ -48,11 +48,14 @@ export interface Row {
   lanes: Int32Array;
   /** If its tasks overlap: it takes several rows, and shows how many they are. */
   band?: Band;
+  /** If it has all tasks of a program, one after the other. */
+  isGroup?: boolean;
 }
 
-export function rowsOf(lanes: readonly Lane[], mode: Mode): Row[] {
+/** `slots` is the number of rows of a band. */
+export function rowsOf(lanes: readonly Lane[], mode: Mode, slots?: number): Row[] {
   if (mode === "packed") return packedRows(lanes);
-  if (mode === "program") return programRows(lanes);
+  if (mode === "program") return programRows(lanes, slots);
   const listed = mode === "path" ? lanes.filter((lane) => lane.onPathNs > 0) : lanes;
   return listed.map((lane) => ({
     name: labelOf(lane),

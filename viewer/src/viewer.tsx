@@ -5,6 +5,7 @@ import {
   drawLanes,
   drawMini,
   LANES,
+  LOW_MINI,
   MINI,
   moment,
   namesWidth,
@@ -18,7 +19,7 @@ import { type Lock, lockRows, lockSentence, locksOf } from "./locks.ts";
 import { type Lane, type Model, modelOf, pathAt } from "./model.ts";
 import { Detail, OffPath, offPath, SumTable } from "./panels.tsx";
 import { paletteOf } from "./raster.ts";
-import { found, type Hit } from "./search.ts";
+import { callsNamed, found, type Hit } from "./search.ts";
 import { laneOf, sumsOf } from "./sums.ts";
 import { makeSortable } from "./tables.ts";
 import { describedAt, Tip } from "./tip.tsx";
@@ -44,12 +45,16 @@ const MODE_NAMES: Record<Mode, string> = {
   path: "critical path only",
   program: "by program",
 };
-/** Sources of a log have no programs. */
-const modesOf = (model: Model): readonly Mode[] => (model.isLog ? MODES.filter((each) => each !== "program") : MODES);
-const nameOfMode = (mode: Mode, model: Model) => (model.isLog && mode === "tree" ? "by source" : MODE_NAMES[mode]);
+/** Lanes of a log are sources. */
+const LOG_MODE_NAMES: Record<Mode, string> = { ...MODE_NAMES, tree: "by source", program: "by kind of source" };
+const nameOfMode = (mode: Mode, model: Model) => (model.isLog ? LOG_MODE_NAMES : MODE_NAMES)[mode];
 const MAX_LISTED = 60;
-/** With more tasks, they are grouped: rows of one letter say nothing. */
+/** With more lanes, they are grouped: rows of one letter say nothing, and sources of a log begin one after the other. */
 const MAX_TREE = 40;
+const MAX_SOURCES = 20;
+/** Of several captures, each has few rows, so that all timelines are in sight, and bands are lower. */
+const MAX_TREE_OF_SEVERAL = 8;
+const SLOTS_OF_SEVERAL = 2;
 /** Milliseconds from a change of the view to that of the address. */
 const ADDRESS_MS = 150;
 const SCROLLS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", "Tab"]);
@@ -113,6 +118,11 @@ class App extends Component<{ model: Model; prefix: string }, State> {
   state: State = this.started();
   frame = 0;
 
+  /** Whether the page compares captures. */
+  get isOneOfSeveral() {
+    return Boolean(this.props.model.meta.label);
+  }
+
   get minNs() {
     return Math.min(this.props.model.wallNs, Math.max(200, this.props.model.capture.tick_ns));
   }
@@ -121,12 +131,13 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const { model } = this.props;
     const link = linkOf(location.hash);
     const whole = { fromNs: 0, toNs: model.scaleNs };
-    const mode = link.mode ?? (model.lanes.length <= MAX_TREE ? "tree" : model.isLog ? "packed" : "program");
+    const maxTree = this.isOneOfSeveral ? MAX_TREE_OF_SEVERAL : model.isLog ? MAX_SOURCES : MAX_TREE;
+    const mode = link.mode ?? (model.lanes.length <= maxTree ? "tree" : "program");
     this.arrange(mode);
     const lane = link.task === null ? undefined : model.laneOfTask.get(link.task);
     const focusRow = Math.max(0, this.rowOf[lane ?? mostOnPath(model)]);
-    // What the path spends most time in is in sight.
-    const isBelow = focusRow * ROW > this.height - LANES - 2 * ROW;
+    // What the path spends most time in is in sight; programs are in this order.
+    const isBelow = mode !== "program" && focusRow * ROW > this.height - LANES - 2 * ROW;
     const finding = link.finding !== null && link.finding < model.findings.length ? link.finding : null;
     return {
       range: link.range ? clamped(link.range, model.scaleNs, this.minNs) : whole,
@@ -147,8 +158,9 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   arrange(mode: Mode) {
     if (this.rowsMode === mode) return;
-    const isByProgram = mode === "program";
-    this.rows = [...(isByProgram ? lockRows(this.locks) : []), ...rowsOf(this.props.model.lanes, mode)];
+    const slots = this.isOneOfSeveral ? SLOTS_OF_SEVERAL : undefined;
+    const locks = mode === "program" ? lockRows(this.locks) : [];
+    this.rows = [...locks, ...rowsOf(this.props.model.lanes, mode, slots)];
     this.rowOf = rowOfLane(this.rows, this.props.model.lanes.length);
     this.rowsMode = mode;
   }
@@ -226,8 +238,8 @@ class App extends Component<{ model: Model; prefix: string }, State> {
 
   get height() {
     // Of several captures, the second is to be seen without scrolling.
-    const tallest = this.props.model.meta.label
-      ? Math.max(6 * ROW, Math.min(200, innerHeight * 0.2))
+    const tallest = this.isOneOfSeveral
+      ? ROW * Math.floor(Math.max(4, Math.min(9, (innerHeight * 0.16) / ROW)))
       : Math.max(9 * ROW, Math.min(480, innerHeight * 0.55));
     return LANES + Math.min(Math.max(this.rows.length, 2) * ROW, tallest);
   }
@@ -356,7 +368,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
       "[": () => this.stepPath(-1),
       "]": () => this.stepPath(1),
       b: () => this.setState({ selection: this.state.range, message: "" }),
-      m: () => this.setMode(modesOf(model)[(modesOf(model).indexOf(this.state.mode) + 1) % modesOf(model).length]),
+      m: () => this.setMode(MODES[(MODES.indexOf(this.state.mode) + 1) % MODES.length]),
       "/": () => this.searchRef.current?.focus(),
       "?": () => this.setState({ isHelpOpen: !this.state.isHelpOpen }),
       Escape: () => this.setState({ selection: null, isHelpOpen: false }),
@@ -371,8 +383,10 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const lane = this.rows[this.state.focusRow]?.lanes[0] ?? 0;
     this.arrange(mode);
     this.setState({ mode, top: 0 });
+    // Other rows choose no other task: its arrows would come with them.
     this.focus(Math.max(0, this.rowOf[lane]), {
       mode,
+      chosen: this.state.chosen,
       message: `Rows: ${nameOfMode(mode, this.props.model)}, ${this.rows.length}`,
     });
   }
@@ -485,10 +499,12 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     if (this.hits.length) this.showHit(0, { search: text });
   };
 
-  /** Which hit of how many. Calls that are not drawn exactly are not in the page. */
-  countOfHits(hit: number): string {
+  /** Which hit of how many. Calls that are not drawn exactly are only counted. */
+  countOfHits(hit: number, text: string): string {
     const { exact } = this.props.model;
-    const more = exact.isComplete ? "" : " in what is drawn exactly";
+    const all = callsNamed(this.props.model, text);
+    const inAll = all > this.hits.length ? `; ${all.toLocaleString("en")} calls in all` : "";
+    const more = exact.isComplete ? "" : ` in what is drawn exactly${inAll}`;
     return this.hits.length ? `${hit + 1} of ${this.hits.length.toLocaleString("en")}${more}` : `none${more}`;
   }
 
@@ -536,8 +552,13 @@ class App extends Component<{ model: Model; prefix: string }, State> {
     const { model } = this.props;
     const { mode, search, hit, isHelpOpen, isIcicleOpen, message, range } = this.state;
     return (
-      <div class="tz">
+      <div class={this.isOneOfSeveral ? "tz tz-several" : "tz"}>
         <div class="tz-bar">
+          {this.isOneOfSeveral && (
+            <strong class="tz-label" aria-hidden="true" title={model.meta.label}>
+              {model.meta.label}
+            </strong>
+          )}
           <span class="tz-group">
             <input
               ref={this.searchRef}
@@ -553,13 +574,13 @@ class App extends Component<{ model: Model; prefix: string }, State> {
               }}
             />
             <span class="tz-note" id={`${this.props.prefix}-hits`} role="status">
-              {search ? this.countOfHits(hit) : ""}
+              {search ? this.countOfHits(hit, search) : ""}
             </span>
           </span>
           <label>
             Rows{" "}
             <select value={mode} onChange={(event) => this.setMode(event.currentTarget.value as Mode)}>
-              {modesOf(model).map((each) => (
+              {MODES.map((each) => (
                 <option key={each} value={each}>
                   {nameOfMode(each, model)}
                 </option>
@@ -597,7 +618,7 @@ class App extends Component<{ model: Model; prefix: string }, State> {
         </div>
         {isIcicleOpen && <Icicle nodes={this.nodes} classes={model.classes} ofCapture={model.ofCapture} />}
         <div class="tz-mini" onPointerDown={this.overMini} onPointerMove={this.overMini}>
-          <canvas ref={this.miniRef} style={{ height: `${MINI}px` }} />
+          <canvas ref={this.miniRef} style={{ height: `${this.isOneOfSeveral ? LOW_MINI : MINI}px` }} />
         </div>
         <div
           ref={this.boxRef}
@@ -623,15 +644,24 @@ class App extends Component<{ model: Model; prefix: string }, State> {
         <p class="tz-note tz-message" role="status" aria-live="polite" id={`${this.props.prefix}-message`}>
           {message || this.summary}
         </p>
-        <OffPath looks={this.looks} isLog={model.isLog} />
+        {!this.isOneOfSeveral && this.notes()}
+        {this.list()}
+        {this.under()}
+      </div>
+    );
+  }
+
+  /** What the colours of the lanes mean, and what locks cost. */
+  notes() {
+    return (
+      <>
+        <OffPath looks={this.looks} isLog={this.props.model.isLog} />
         {this.locks.map((lock) => (
           <p class="tz-note tz-message" key={lock.name}>
             {lockSentence(lock)}.
           </p>
         ))}
-        {this.list()}
-        {this.under()}
-      </div>
+      </>
     );
   }
 
@@ -651,10 +681,13 @@ class App extends Component<{ model: Model; prefix: string }, State> {
         <Detail model={model} lane={this.laneOfFocus(focusRow)} atNs={this.state.atNs} range={selection ?? range} />
       </div>
     );
-    if (!model.meta.label) return content;
+    if (!this.isOneOfSeveral) return content;
     return (
       <details>
-        <summary class="tz-note">Sums and lane{model.ofCapture}</summary>
+        <summary class="tz-note">
+          Sums and lane<span class="tz-hidden">{model.ofCapture}</span>
+        </summary>
+        {this.notes()}
         {content}
       </details>
     );

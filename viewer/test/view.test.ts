@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countsOf, describedBand, mostAtOnce } from "../src/bands.ts";
+import { countsOf, describedBand, mostAtOnce, programOf } from "../src/bands.ts";
 import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
 import { matching, placed } from "../src/icicle.tsx";
 import { describedLock, holdAt, lockSentence, locksOf, waitingAt } from "../src/locks.ts";
 import { kindOf, logOf } from "../src/log.ts";
 import { cellAt, exactAt, type Lane, levelOf, type Model, pathAt } from "../src/model.ts";
 import { tellApart, unwrapped } from "../src/names.ts";
-import { EMPTY, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
+import { EMPTY, longestRun, paletteOf, pathStrips, pixel, strip } from "../src/raster.ts";
 import { found } from "../src/search.ts";
 import { staysOf } from "../src/stays.ts";
 import { sumsOf } from "../src/sums.ts";
@@ -234,6 +234,42 @@ test("many tasks of a program are a band, with rows for those that the path need
   assert.deepEqual([...rowOfLane(rows, 10)], [1, 1, 1, 1, 4, 1, 1, 1, 1, 0]);
 });
 
+test("tasks of a program that run one after the other share a row", () => {
+  const lanes = Array.from({ length: 20 }, (_, number) => ({
+    ...model().lanes[0],
+    number,
+    program: "/bin/tr",
+    birthNs: 10 * number,
+    endNs: 10 * number + 10,
+    onPathNs: 5,
+  }));
+  const [row, ...others] = rowsOf(lanes, "program");
+  assert.deepEqual([row.name, row.band, row.lanes.length, others.length], ["tr ×20", undefined, 20, 0]);
+  // Only one that needs much more than the others has a row of its own.
+  lanes[7].onPathNs = 500;
+  assert.deepEqual(
+    rowsOf(lanes, "program").map((each) => [...each.lanes].length),
+    [20, 1],
+  );
+});
+
+test("sources of a log are grouped by their kinds", () => {
+  const kinds = [
+    "ata1",
+    "ata12",
+    "sd 0:0:0:0",
+    "app[77]",
+    "systemd-networkd",
+    "EXT4-fs (md0)",
+    "10.0.0.1",
+    "r8169 3:0",
+  ];
+  assert.deepEqual(
+    kinds.map((name) => programOf({ ...model().lanes[0], name })),
+    ["ata", "ata", "sd", "app", "systemd-networkd", "EXT4-fs", "10.0.0.1", "r8169"],
+  );
+});
+
 test("programs without the path are one band if they are many", () => {
   const lanes = ["a", "b", "c", "d"].map((name, at) => lane(at, 0, 9, { program: `/bin/${name}` }));
   lanes.push(lane(4, 0, 9, { program: "/bin/e", onPathNs: 9 }));
@@ -342,6 +378,14 @@ test("pixels show the exact calls, and nothing outside a life", () => {
   const classes = new Uint8Array(20);
   strip(drawn, rowsOf(drawn.lanes, "tree")[0], { fromNs: 0, toNs: 200 }, classes);
   assert.deepEqual([...classes], [0, 1, 1, 1, 1, 1, 2, 2, 0, 0, ...Array(10).fill(EMPTY)]);
+});
+
+test("a label is where its class is, across a few other pixels", () => {
+  const pixels = Uint8Array.of(1, 1, 2, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1);
+  assert.deepEqual(longestRun(pixels, 0, 13, 1), [0, 6]);
+  assert.deepEqual(longestRun(pixels, 4, 13, 1), [9, 13]);
+  assert.deepEqual(longestRun(pixels, 0, 13, 2), [6, 9]);
+  assert.deepEqual(longestRun(pixels, 0, 13, 3), [0, 0]);
 });
 
 test("hatches mix the colour with the page", () => {
@@ -521,11 +565,12 @@ test("lanes of a log are its sources, and silences are in the lane of the messag
   assert.equal(exactAt(made.exact, 0, 149), 0);
   assert.equal(exactAt(made.exact, 1, 60), 2);
   assert.deepEqual(made.findings[0].stretches, [[1, 60, 150]]);
-  // Two sources have messages to come from 50 to 150.
-  assert.equal(
-    made.overview[3].reduce((sum, ns) => sum + ns, 0),
-    300,
-  );
+  // Two sources have messages to come from 50 to 150: 250 ns after a message about a start, 50 ns after another one.
+  const sums = made.overview.map((columns) => Math.round(columns.reduce((sum, ns) => sum + ns, 0)));
+  assert.deepEqual(Object.fromEntries(made.classes.map(({ name }, cls) => [name, sums[cls]]).filter(([, ns]) => ns)), {
+    gap: 50,
+    starts: 250,
+  });
   assert.deepEqual(sumsOf(made, { fromNs: 0, toNs: 200 }).lanes, [
     { lane: 0, ns: 100 },
     { lane: 1, ns: 100 },

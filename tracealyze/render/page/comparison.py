@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tracealyze.render.page.part import Part
 
 _MAX_FINDINGS = 60
+_MAX_ROWS = 8
+"""Rows of each chart, so that the second one is in sight with the first."""
 
 
 def whole(steps: Sequence[Part], found: Diff, top: int) -> str:
@@ -75,8 +77,12 @@ def _step(name: str, part: Part) -> Iterator[str]:
 
 
 def _charts(steps: Sequence[Part]) -> Iterator[str]:
-    for name, part in zip(names_of(steps)[1], steps, strict=True):
-        yield from sections.timeline(part, f"Timeline of {name}", has_marks=False)
+    names = names_of(steps)[1]
+    for name, part in zip(names, steps, strict=True):
+        yield from sections.timeline(part, f"Timeline of {name}", _MAX_ROWS)
+    for name, part in zip(names, steps, strict=True):
+        if part.summary.window.wall_ns and (chain := sections.chain_of(part)):
+            yield element("p", f"{name}: {chain}", class_="remark")
 
 
 def _findings(before: Part, after: Part) -> Iterator[str]:

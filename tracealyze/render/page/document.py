@@ -31,7 +31,7 @@ _MAX_BYTES = 1_950_000
 _MAX_SMALL_CALLS = 60_000
 _MAX_SMALL_BYTES = 295_000
 """Size of the page of a capture of up to so many calls: it can be attached to a ticket."""
-_MIN_DATA_BYTES = 100_000
+_MIN_DATA_BYTES = 90_000
 """What the timeline has in any case: of very many processes, the tables alone fill a small page."""
 
 Analyzed = tuple["Trace", "Summary"]

@@ -19,6 +19,7 @@ from tracealyze.render.partition import folded
 from tracealyze.render.picture.boot_chart import Chart, Mark, boot_chart
 from tracealyze.render.picture.class_bar import class_bar, legend
 from tracealyze.render.picture.interval_chart import interval_chart
+from tracealyze.render.picture.lanes import MAX_LANES
 from tracealyze.render.picture.stretches import stretches_of
 from tracealyze.render.report import blocked_on, endings, headline, next_commands
 from tracealyze.trace.intervals import intervals
@@ -58,23 +59,29 @@ def heading(part: Part) -> Iterator[str]:
     yield "</header>\n"
 
 
-def timeline(part: Part, title: str = "Timeline", has_marks: bool = True) -> Iterator[str]:
-    """The boot chart, or why there is none. Marks are the numbers of the findings of the page."""
+def timeline(part: Part, title: str = "Timeline", max_rows: int | None = None) -> Iterator[str]:
+    """The boot chart, or why there is none. Marks are the numbers of the findings of the page, which a chart of few
+    rows does not have: it is one of several."""
     yield from _opened("timeline", title, part)
     if part.summary.window.wall_ns:
-        marks = _marks(part) if has_marks else ()
-        chart = boot_chart(part.trace, part.prefix, part.scale_ns, marks)
+        marks = () if max_rows else _marks(part)
+        chart = boot_chart(part.trace, part.prefix, part.scale_ns, marks, max_rows or MAX_LANES)
         yield from figure(chart, title)
         if chart.rows > _MAX_PRINTED_LANES:
             printed = boot_chart(part.trace, f"{part.prefix}-printed", part.scale_ns, marks, _MAX_PRINTED_LANES)
             yield from figure(printed, title, ' class="printed" hidden')
-        if chain := blocked_on(part.trace, part.summary, "→", "⇢"):
+        if not max_rows and (chain := chain_of(part)):
             yield element("p", chain, class_="remark")
     else:
         yield element("p", "There is no timeline, because the capture has no wall clock.")
         for text in window_lines(part.summary.window, part.summary.captures[0]):
             yield element("p", text)
     yield "</section>\n"
+
+
+def chain_of(part: Part) -> str:
+    """The longest chain of processes blocked on each other; empty if there is none."""
+    return blocked_on(part.trace, part.summary, "→", "⇢")
 
 
 def over_time(part: Part) -> Iterator[str]:

@@ -17,6 +17,7 @@ from tracealyze.findings.grouping import is_about_capture
 from tracealyze.model.time_names import CLASSES
 from tracealyze.render.picture.looks import LOOKS, known
 from tracealyze.render.picture.stretches import MAX_LINES, stretches_of
+from tracealyze.render.top_calls import numbers_of_calls
 from tracealyze.render.viewer.icicle import icicle
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ _LANE_TITLES = {"child": "blocked on a child", "gap": "silence, or lines left ou
 """Classes that mean less in a lane than on the critical path: the path continues in the child that a task waits for."""
 MAX_FINDINGS = 200
 _MAX_CHARACTERS = 400
-_CAPTURE_BYTES = 5_000
+_MAX_NUMBERS = 100
+"""Names of calls with their numbers, where not all calls are drawn: a search counts all that the report does."""
+_CAPTURE_BYTES = 8_000
 """Bytes of the description of a capture in the document, and of the elements of its sections."""
 
 
@@ -90,12 +93,16 @@ def data_sections(
 def _capture(trace: Trace, number: int, picture: dict[str, Any], prefix: str) -> dict[str, Any]:
     known = trace.capture_of(number)
     members = ("name", "rows", "columns", "raw_bytes")
+    limits = picture["limits"]
+    is_whole = limits["exact_calls"] == limits["calls"] or len(trace.captures) > 1
+    numbers = {} if is_whole else dict(list(numbers_of_calls(trace).items())[:_MAX_NUMBERS])
     return {
         "capture": number,
         "name": shown(known.path if known else ""),
         "tick_ns": known.tick_ns if known else 0,
         "offset_ns": max(picture["limits"]["start_ns"] - ((known and known.first_ns) or 0), 0),
-        "limits": picture["limits"],
+        "limits": limits,
+        **({"calls": [[_text(name), count] for name, count in numbers.items()]} if numbers else {}),
         "folded_ns": picture["folded_ns"],
         "wake_kinds": picture["wake_kinds"],
         "confidences": picture["confidences"],

@@ -25,7 +25,7 @@ from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.bounds import has_upper_bounds
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns
+from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns, that_doubt_times
 from tracealyze.model.time_names import name_of
 from tracealyze.trace.outcome import known
 
@@ -63,12 +63,16 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     said = list(_computed(trace, causes)) if is_explained else [_without_cause(trace, is_alone=not _of_run(groups))]
     if not causes:
         said += _open_at_end(trace)
-    said = [each for each in said if each.text]
-    for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
+    # That most of the time is tracing is the answer, where no finding stands without it.
+    doubts = [group for group in groups[:1] if group.first.name in that_doubt_times()]
+    said = [*(_of_group(trace, group, findings) for group in doubts), *(each for each in said if each.text)]
+    others = [group for group in causes or groups if group not in doubts]
+    for group in others[: _MAX_SENTENCES - len(said)]:
+        is_first = len(said) == len(doubts)
         said.append(_of_group(trace, group, findings))
-        if len(said) == 1:
-            said.extend(_blocked(trace, group.first, said[0]))
-    said.extend(_of_group(trace, group, findings) for group in groups if causes and group not in causes)
+        if is_first:
+            said.extend(_blocked(trace, group.first, said[-1]))
+    said.extend(_of_group(trace, group, findings) for group in groups if causes and group not in [*doubts, *causes])
     return [each for each in said if each.text][:_MAX_SENTENCES]
 
 
