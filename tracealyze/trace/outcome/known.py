@@ -55,7 +55,7 @@ class UsualFailure:
     def fits(self, row: Mapping[str, Any]) -> bool:
         """Whether a failed call is one of them."""
         return all(
-            (pattern.search if column == "target" else pattern.fullmatch)(str(row[column] or ""))
+            (pattern.search if column == "target" else pattern.fullmatch)(str(row.get(column) or ""))
             for column, pattern in self.patterns
         )
 
