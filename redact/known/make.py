@@ -24,6 +24,7 @@ SOURCES = ("parsers/src", "engine/trace/src/store", "engine/trace/src/ingest", "
 PROSE = frozenset(("builder.rs", "schema.rs"))
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")
+ESCAPE = re.compile(r"\\[A-Za-z]|\(\?[a-z]+[:)]?")
 _BEFORE_TESTS = re.compile(r"(?:(?!#\[cfg\(test\)\]\s*(?:pub )?mod tests).)*", re.DOTALL)
 REQUEST = re.compile(r'^\{ "[^"]+", "(\w+)", ', re.MULTILINE)
 VALUE = re.compile(r"^([A-Z][A-Za-z0-9_]{2,})\b", re.MULTILINE)
@@ -39,8 +40,8 @@ HEADERS = Path("/usr/include")
 
 
 def asked() -> set[str]:
-    """The words in literals of the sources, without tests, and in the conditions of the rules."""
-    found: set[str] = set()
+    """The words in literals of the sources, without tests, in the conditions of the rules, and in patterns of messages."""
+    found: set[str] = set(_words_of_messages())
     for text in _texts():
         for literal in LITERAL.findall(text):
             found.update(WORD.findall(re.sub(r"\\x[0-9a-f]{2}|\\.", " ", literal)))
@@ -59,6 +60,17 @@ def _texts() -> Iterator[str]:
         rule = tomllib.loads(file.read_text(encoding="utf-8"))
         for key in ("where", "keep"):
             yield " ".join(f'"{word}"' for word in re.findall(r"'([^']*)'", str(rule.get(key, ""))))
+
+
+def _words_of_messages() -> Iterator[str]:
+    """The words that a log is searched for. Without them, a redacted log says something else."""
+    text = (ROOT / "rules" / "known" / "log_messages.toml").read_text(encoding="utf-8")
+    for message in tomllib.loads(text)["message"]:
+        yield from WORD.findall(ESCAPE.sub(" ", message["pattern"]))
+    # Phrases of messages are compared in small letters. A sentence begins with a capital.
+    phrases = (ROOT / "engine" / "trace" / "src" / "store" / "heuristics.rs").read_text(encoding="utf-8")
+    for literal in LITERAL.findall(phrases):
+        yield from (word.capitalize() for word in WORD.findall(literal) if word.islower())
 
 
 def constants() -> set[str]:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _WHOLE_PPM = 1_000_000
 _MAX_REPLAYED = 8
-_MIN_KEPT_SHARE = 1 - MAX_RESIDUE_SHARE
-"""A fix may leave as much anyway, so that a smaller difference is not worth a word."""
 
 
 def without_hidden(trace: TraceTables, found: Sequence[tuple[Finding, Cause]]) -> list[tuple[Finding, Cause]]:
@@ -76,7 +74,7 @@ def _limited(trace: TraceTables, capture: int, found: dict[int, tuple[Finding, C
     before, after = answers
     promised_ns = min(sum(_saved_ns(found[number][0]) for number in numbers), before.wall_ns)
     rival = _rival(before, after, {found[number][0].pid for number in numbers})
-    if before.wall_ns - after.wall_ns >= _MIN_KEPT_SHARE * promised_ns or not rival:
+    if before.wall_ns - after.wall_ns >= (1 - MAX_RESIDUE_SHARE) * promised_ns or not rival:
         return {}
     alone = walls([[number] for number in numbers])
     others = walls([[each for each in numbers if each != number] for number in numbers])
@@ -84,7 +82,7 @@ def _limited(trace: TraceTables, capture: int, found: dict[int, tuple[Finding, C
     for number, fixed, left in zip(numbers, alone, others, strict=True):
         finding = found[number][0]
         saved_ns = max(before.wall_ns - fixed.wall_ns, left.wall_ns - after.wall_ns, 0)
-        if saved_ns < _MIN_KEPT_SHARE * _saved_ns(finding):
+        if saved_ns < (1 - MAX_RESIDUE_SHARE) * _saved_ns(finding):
             limited[number] = _shortened(finding, saved_ns, rival, trace.tick_ns)
     return limited
 

@@ -87,7 +87,7 @@ def resumed(trace: TraceTables, process: EndedProcess, name: str) -> Outcome | N
 def lock(processes: Sequence[EndedProcess]) -> Row | None:
     """The wait for a lock or for another thread in which all traced threads are when the capture ends."""
     rows = [row for process in processes for row in process.last_calls]
-    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
+    waits = all(row["kind"] == "thread" and not row["limited"] for row in rows)
     return rows[0] if rows and waits and len(rows) == sum(each.ending["threads"] for each in processes) else None
 
 
@@ -203,7 +203,7 @@ def _doubled(asked: Collection[int], first: int) -> list[int]:
 
 def resting_threads(process: EndedProcess) -> list[str]:
     """The threads that are in the same wait for another thread when the capture ends, as idle ones of a pool are."""
-    waits = [row["syscall"] for row in process.last_calls if row["kind"] == "thread" and row["requested_ns"] is None]
+    waits = [row["syscall"] for row in process.last_calls if row["kind"] == "thread" and not row["limited"]]
     name = max(waits, key=waits.count, default="")
     resting = waits.count(name)
     if resting < _MIN_RESTING:

@@ -141,7 +141,7 @@ def _waits_for_itself(process: EndedProcess) -> bool:
         and threads > 1
         and len(rows) > 1
         and len(rows) >= MIN_DEADLOCKED_SHARE * threads
-        and all(row["kind"] in _INWARD and row["requested_ns"] is None for row in rows)
+        and all(row["kind"] in _INWARD and not row["limited"] for row in rows)
     )
 
 
@@ -152,7 +152,7 @@ def _all_wait_for_threads(trace: TraceTables, processes: Sequence[EndedProcess])
     rows = [row for process in processes for row in process.last_calls]
     threads = sum(process.ending["threads"] for process in processes)
     lives = not any(process.has_ended or process.is_told for process in processes)
-    waits = all(row["kind"] == "thread" and row["requested_ns"] is None for row in rows)
+    waits = all(row["kind"] == "thread" and not row["limited"] for row in rows)
     first = [row for row in rows if row["before"] and not row["same_before"]]
     if not lives or not waits or len(rows) != threads or len(rows) < _MIN_FIRST_WAITS:
         return False
@@ -173,7 +173,7 @@ def _child_stands(processes: Sequence[EndedProcess]) -> Outcome | None:
         child = children.get((awaited["target"] or "") if awaited else "")
         if awaited is None or child is None or child is process or child.ending["calls"] != len(child.last_calls):
             continue
-        waits = [row for row in child.last_calls if row["kind"] == "thread" and row["requested_ns"] is None]
+        waits = [row for row in child.last_calls if row["kind"] == "thread" and not row["limited"]]
         is_named = any(row["kind"] in _SOURCES for row in child.last_calls)
         if len(waits) > 1 and len(waits) >= MIN_DEADLOCKED_SHARE * len(child.last_calls) and not is_named:
             shown_child = child.name(processes)

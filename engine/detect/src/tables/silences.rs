@@ -485,7 +485,10 @@ fn begins_again(context: &TableContext<'_>, log: &Log<'_>, group: &Group) -> boo
         return false;
     };
     let stage = |row: u32| log.stage_of.get(&row);
+    // Services that stop or start one after the other begin again, too: that takes its time.
+    let is_incident = ending(&events.texts.string(events.target(after))).is_some();
     group.rows.len() == 1
+        && is_incident
         && stage(first).is_some()
         && stage(first) == stage(after)
         && sender(first) != sender(after)

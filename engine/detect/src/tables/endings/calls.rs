@@ -13,10 +13,10 @@ use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
 use parsers::line::Ended;
 use parsers::syscalls::Action;
-use parsers::{Outcome, Text};
+use parsers::{NO_NS, Outcome, Text};
 use path::waits::wait_kinds::{never_returned, was_broken_off};
-use trace::store::event::EventKind;
-use trace::store::facts::{IsTorn, OpenFd};
+use trace::store::event::{EventKind, ThreadWait};
+use trace::store::facts::{IsTorn, OpenFd, OpenThreadWait};
 use trace::store::index::TaskId;
 
 table! {
@@ -32,6 +32,7 @@ table! {
         kind: Words "What it waits for: client, child, event, input, thread, kernel, …",
         bytes: MaybeBytes "Bytes to be moved.",
         requested_ns: Ns (Same) "Limit of the wait.",
+        limited: Flag "Whether the wait has a limit, even if its length is not known.",
         before: Count "Number of calls of the thread before it.",
         same_before: Count "Number of those with the same name and target.",
         killed_by: Text "Signal that killed the process in this call.",
@@ -106,7 +107,8 @@ fn write(
         standard_input: fd == Some(0),
         kind: Some(kind(context, &call).to_owned()),
         bytes: events.bytes(row),
-        requested_ns: events.requested_ns(row).unwrap_or(parsers::NO_NS),
+        requested_ns: events.requested_ns(row).unwrap_or(NO_NS),
+        limited: is_limited(context, row),
         before: calls_before(context, task, row),
         same_before: same_before(context, task, row),
         killed_by: call.killed_by.unwrap_or(Text::NONE),
@@ -119,6 +121,14 @@ fn write(
         },
     };
     builder.add(values, Provenance::Rows(vec![row]));
+}
+
+/// Whether a time limit ends the wait: its length, or the moment of a clock that no stamp can be compared with.
+fn is_limited(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let until = events.facts.get::<OpenThreadWait>(row);
+    events.requested_ns(row).is_some_and(|ns| ns != NO_NS)
+        || matches!(until, Some(ThreadWait::Limited))
 }
 
 /// Whether a call is printed as one that never returned, and the thread makes no other one, has no end, and others go on.
