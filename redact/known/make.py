@@ -40,7 +40,7 @@ HEADERS = Path("/usr/include")
 
 
 def asked() -> set[str]:
-    """The words in literals of the sources, without tests, in the conditions of the rules, and in patterns of messages."""
+    """The words in literals of the sources, without tests, in conditions of the rules, and in patterns of messages."""
     found: set[str] = set(_words_of_messages())
     for text in _texts():
         for literal in LITERAL.findall(text):

@@ -35,7 +35,8 @@ def cut(trace: TraceTables, process: EndedProcess, processes: Sequence[EndedProc
     """That the capture ends before the process does, with what it says, waits for and did last."""
     words = _last_words(process) or _said_around(process)
     first = _stuck_writer(processes) or _only_ends(trace) or _backs_off(trace)
-    failed = unexplained(process)
+    # What one of several processes failed to do is not what the capture is about.
+    failed = unexplained(process) if len(processes) == 1 else None
     remark = first[0] if first else Quoting(" ".join(words)) if words or failed is None else _last_failure(process)[0]
     return Outcome(
         Verdict.CANNOT_TELL,
