@@ -75,7 +75,6 @@ impl Kept<'_> {
 /// A call that ended, in both times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub at: u32,
     pub captured_ns: (i64, i64),
     pub replayed_ns: (i64, i64),
     /// What decided its end, or its start: the moment of another lane.

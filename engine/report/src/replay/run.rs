@@ -185,7 +185,6 @@ impl<'a> Run<'a> {
         let reached = self.cursor(task).reached(lane);
         let begins_ns = self.own(task).replayed_ns(reached, item.start_ns);
         let mut entry = Entry {
-            at: item.at,
             captured_ns: (item.start_ns, item.end_ns),
             replayed_ns: (begins_ns, begins_ns),
             decided_by: None,
