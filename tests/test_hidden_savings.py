@@ -9,8 +9,8 @@ from tracealyze.findings.finding import Finding
 MS = units.MS
 
 
-def _finding(lives_ms: dict[str, int]) -> Finding:
-    """The finding about a shell that starts programs in parallel, each of which sleeps, and waits for all of them."""
+def _trace(lives_ms: dict[str, int]) -> tracealyze.Trace:
+    """A shell that starts programs in parallel, each of which sleeps, and waits for all of them."""
     lines = ['1 1700000001.000000 execve("/bin/sh", ["sh"], 0x1) = 0 <0.001000>']
     ends = []
     for number, (program, sleep_ms) in enumerate(lives_ms.items()):
@@ -32,7 +32,10 @@ def _finding(lives_ms: dict[str, int]) -> Finding:
         at_us += took_us + 30
     lines += [f"1 {_at(at_us)} exit_group(0) = ?", f"1 {_at(at_us + 50)} +++ exited with 0 +++"]
     lines.sort(key=lambda line: line.split()[1])
-    trace = tracealyze.read(("\n".join(lines) + "\n").encode())
+    return tracealyze.read(("\n".join(lines) + "\n").encode())
+
+
+def _sleep(trace: tracealyze.Trace) -> Finding:
     return next(each for each in trace.findings if each.name == "fixed-sleep")
 
 
@@ -46,18 +49,22 @@ def _saved_ms(finding: Finding) -> int:
 
 
 def test_a_sleep_alone_saves_all_of_it() -> None:
-    assert 690 <= _saved_ms(_finding({"sleeper": 700})) <= 700
+    assert 690 <= _saved_ms(_sleep(_trace({"sleeper": 700}))) <= 700
 
 
 def test_a_sleep_beside_a_shorter_one_saves_the_difference() -> None:
-    finding = _finding({"sleeper": 700, "other": 500})
+    trace = _trace({"sleeper": 700, "other": 500})
+    finding = _sleep(trace)
     assert finding.program == "/bin/sleeper"
     assert 190 <= _saved_ms(finding) <= 200
     assert finding.advice.startswith("other runs meanwhile")
     assert "saves up to 698 ms" in finding.advice
+    # With the other sleep removed, what-if still removes all of this one.
+    both = trace.what_if([finding], without=['program == "/bin/other" and syscall == "nanosleep"'])
+    assert both.observed_ns - both.together_ns[0] > 690 * MS
 
 
 def test_a_short_rival_is_not_worth_a_word() -> None:
-    finding = _finding({"sleeper": 700, "other": 50})
+    finding = _sleep(_trace({"sleeper": 700, "other": 50}))
     assert 690 <= _saved_ms(finding) <= 700
     assert "meanwhile" not in finding.advice

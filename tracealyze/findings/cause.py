@@ -18,3 +18,5 @@ class Cause:
     """Their time on the critical path."""
     table: str
     """The table that the rule reads."""
+    saving_ns: tuple[int, int]
+    """Bounds of what its time on the path allows to save, even if other work hides a part of that."""

@@ -128,7 +128,7 @@ class _ClaimedMatch:
     @property
     def cause(self) -> Cause:
         """Its events."""
-        return Cause(self.match.claims, self.share.total_ns, self.match.rule.table)
+        return Cause(self.match.claims, self.share.total_ns, self.match.rule.table, self.saving_ns)
 
     @property
     def is_finding(self) -> bool:

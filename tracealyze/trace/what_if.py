@@ -190,7 +190,7 @@ class _Question:
         first = len(self._changes)
         for number in numbers:
             finding, cause = diagnosis.findings[number], diagnosis.causes[number]
-            low, high = finding.impact_ns or (0, 0)
+            low, high = cause.saving_ns
             if finding.basis is not Basis.WALL or cause.claimed_ns <= 0 or high <= 0:
                 continue
             least_ns = low if low > 0 else high * (1 - MAX_RESIDUE_SHARE)
