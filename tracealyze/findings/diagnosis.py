@@ -223,11 +223,11 @@ def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, .
     ranked = list(Severity).index(finding.severity)
     # Hints that promise little are ordered by what they explain, as in the diagnosis.
     explained = -(finding.share or 0.0) if not stands else 0.0
-    # What is true of the whole capture follows what happened in it, unless it puts that in doubt.
+    # What is true of the whole capture follows what happened in it.
     about_capture = is_about_capture(trace, finding)
     # Lines of several files have no order. Hints without a share come by their cost, in which order they are already.
     lines = () if finding.files or (finding.share is None and not stands) else finding.lines
-    return (about_capture and not leads, not stands, not leads, ranked, explained, -impact_ns, finding.code, lines)
+    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:

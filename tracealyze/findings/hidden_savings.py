@@ -73,7 +73,7 @@ def _limited(trace: TraceTables, capture: int, found: dict[int, tuple[Finding, C
         return {}
     before, after = answers
     promised_ns = min(sum(_saved_ns(found[number][0]) for number in numbers), before.wall_ns)
-    rival = _rival(before, after, {found[number][0].pid for number in numbers})
+    rival = _rival(trace, (before, after), {found[number][0].pid for number in numbers})
     if before.wall_ns - after.wall_ns >= (1 - MAX_RESIDUE_SHARE) * promised_ns or not rival:
         return {}
     alone = walls([[number] for number in numbers])
@@ -92,15 +92,26 @@ def _kept_ppm(finding: Finding, cause: Cause) -> int:
     return round(_WHOLE_PPM * max(0.0, 1 - _saved_ns(finding) / cause.claimed_ns))
 
 
-def _rival(before: Replayed, after: Replayed, pids: set[int | None]) -> str:
+def _rival(trace: TraceTables, replays: tuple[Replayed, Replayed], pids: set[int | None]) -> str:
     """The program of another process that takes over more of the time than any other; empty if there is none."""
+    before, after = replays
     known = {(pid, program): ns for pid, program, ns in before.tasks}
     more = {(pid, program): ns - known.get((pid, program), 0) for pid, program, ns in after.tasks}
     if not more:
         return ""
     pid, program = max(more, key=lambda each: more[each])
-    is_other = more[(pid, program)] > 0 and pid not in pids
+    gain_ns = more[(pid, program)]
+    is_other = gain_ns > 0 and pid not in pids and _sleeps_or_works(trace, pid, gain_ns)
     return (short(program) or f"pid {pid}") if is_other else ""
+
+
+def _sleeps_or_works(trace: TraceTables, pid: int, gain_ns: int) -> bool:
+    """Whether a process certainly takes most of that time by itself.
+
+    What a wait with an unknown end waits for may be the cause that was removed."""
+    slept_ns = sum(row["ran_ns"] for row in trace.table("sleeps") if row["pid"] == pid)
+    worked_ns = sum(row["gap_ns"] or 0 for row in trace.processes if row["pid"] == pid)
+    return bool(2 * (slept_ns + worked_ns) >= gain_ns)
 
 
 def _shortened(finding: Finding, saved_ns: int, rival: str, tick_ns: int) -> Finding:

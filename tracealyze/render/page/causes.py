@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from tracealyze.findings.grouping import that_doubt_times
 from tracealyze.render import finding_block
 from tracealyze.render.page.markup import element, escaped
 
@@ -32,6 +33,9 @@ def _group_of(part: Part, finding: int | None) -> FindingGroup | None:
     if finding is None:
         return None
     stated = part.summary.findings[finding]
+    if stated.name in that_doubt_times():
+        # It is said first, and is no cause: badges are in the order of the causes.
+        return None
     return next((group for group in part.groups if stated in group.members), None)
 
 
