@@ -166,8 +166,12 @@ def test_doctor_finds_nothing_to_cure(folder: Path, server: int) -> None:
         assert "Traceback" not in _finished(_started(line, folder, server))
 
 
+_LIMITED = [line for line in _calls("tracealyze") if "--pid 4711" in line and "record" in line and "--live" not in line]
+"""The screen of `--live` goes on until somebody ends it; tests/test_watch.py does."""
+
+
 @live
-@pytest.mark.parametrize("line", [line for line in _calls("tracealyze") if "--pid 4711" in line and "record" in line])
+@pytest.mark.parametrize("line", _LIMITED)
 def test_server_goes_on_after_its_capture(line: str, folder: Path, server: int) -> None:
     """The limits are those of the page, but for their values: nobody waits for half a minute, or for a slow disk."""
     quick = (
