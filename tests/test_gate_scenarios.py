@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -65,7 +66,9 @@ def test_file_of_both_directories_is_the_same_file(head: Path, run: Run) -> None
     _, text, _ = checked(head, run, "--base-dir", "../base", "--json", "--", "./tool")
     rows = [row for each in json.loads(text)["regressions"] for row in each["rows"]]
     [opened] = [row for row in rows if "openat" in row["what"]]
-    assert (opened["what"], opened["before"], opened["after"]) == (f"tool openat({head}/text)", 20, 40)
+    # A long number in a path counts for any: this test runs in a folder with the number of the test run.
+    what, expected = (re.sub(r"\d{2,}", "N", text) for text in (opened["what"], f"tool openat({head}/text)"))
+    assert (what, opened["before"], opened["after"]) == (expected, 20, 40)
 
 
 @pytest.mark.live
