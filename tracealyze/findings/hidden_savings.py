@@ -1,7 +1,7 @@
-"""Savings that other work hides: a replay without the cause shows what takes as long meanwhile.
+"""Savings that are smaller than the time on the critical path, because another process needs the time as well.
 
-The critical path of the capture has no sleep that ran beside it. Without the time on the path, that sleep is on it. So
-a finding saves less alone than its time on the path where other processes take over. docs/what-if.md has the method.
+A shorter sleep in parallel is not on the critical path of the capture. Without the longer one, it is. A replay without
+the causes shows that. docs/what-if.md has the method.
 Captures with more than `MAX_REPLAYED_CALLS` calls are not replayed: it would cost a third of the time of the report.
 """
 

@@ -348,7 +348,7 @@ impl Wakers {
         })
     }
 
-    /// Whether another process of the trace uses the other end of what a call received something from.
+    /// Whether another task of the trace uses the other end of what a call received something from.
     fn has_peer_inside(&self, call: &Waiting<'_>, taken: u32) -> bool {
         let end = self
             .streams
