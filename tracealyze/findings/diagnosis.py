@@ -21,8 +21,8 @@ from tracealyze.findings import messages
 from tracealyze.findings.basis import Basis, basis_of
 from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.cause import Cause
-from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
-from tracealyze.findings.grouping import is_about_capture
+from tracealyze.findings.finding import Finding, Severity, severity
+from tracealyze.findings.grouping import is_about_capture, stands
 from tracealyze.findings.hidden_savings import without_hidden
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
@@ -216,18 +216,16 @@ def _largest(taken: Sequence[TakenShare]) -> TakenShare:
 
 def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, ...]:
     # Impacts exclude tracing overhead, so a warning stands, whatever tracing cost; so does much of a short window.
-    *_, share_of_errors = SEVERITIES[0]
     impact_ns = finding.impact_ns[1] if finding.impact_ns else 0
-    is_large = impact_ns >= share_of_errors * max(trace.wall_ns_of(finding.capture), 1)
-    stands = finding.severity is not Severity.INFO or is_large
+    is_certain = stands(trace, finding, impact_ns)
     ranked = list(Severity).index(finding.severity)
     # Hints that promise little are ordered by what they explain, as in the diagnosis.
-    explained = -(finding.share or 0.0) if not stands else 0.0
+    explained = -(finding.share or 0.0) if not is_certain else 0.0
     # What is true of the whole capture follows what happened in it.
     about_capture = is_about_capture(trace, finding)
     # Lines of several files have no order. Hints without a share come by their cost, in which order they are already.
-    lines = () if finding.files or (finding.share is None and not stands) else finding.lines
-    return (about_capture, not stands, not leads, ranked, explained, -impact_ns, finding.code, lines)
+    lines = () if finding.files or (finding.share is None and not is_certain) else finding.lines
+    return (about_capture, not is_certain, not leads, ranked, explained, -impact_ns, finding.code, lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch, caller: Caller | None) -> Finding:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from tracealyze.base import units
 from tracealyze.base.program_names import short
 from tracealyze.findings.compiled_rules import INCUBATOR
+from tracealyze.findings.finding import SEVERITIES, Finding, Severity
 from tracealyze.findings.rule_set import rules
 
 if TYPE_CHECKING:
-    from tracealyze.findings.finding import Finding
     from tracealyze.model.trace_tables import TraceTables
 
 # Numbers with their unit, and ids in names: these differ between processes with the same cause.
@@ -86,6 +86,13 @@ def is_about_capture(trace: TraceTables, finding: Finding) -> bool:
 def that_mean(meaning: str) -> frozenset[str]:
     """Names of the packaged rules whose findings mean this for the verdict of a run: a key of `rule_file.MEANINGS`."""
     return frozenset(rule.name for rule in rules(INCUBATOR) if meaning in rule.means)
+
+
+def stands(trace: TraceTables, finding: Finding, impact_ns: int) -> bool:
+    """Whether it is a warning or an error, or could save a large part of the wall time, without that of tracing."""
+    *_, large_share = SEVERITIES[0]
+    is_large = impact_ns >= large_share * max(trace.wall_ns_of(finding.capture), 1)
+    return finding.severity is not Severity.INFO or is_large
 
 
 @cache

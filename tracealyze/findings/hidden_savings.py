@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from tracealyze.base import units
 from tracealyze.base.heuristics import MAX_REPLAYED_CALLS, MAX_RESIDUE_SHARE
-from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Finding, Severity
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from tracealyze.findings.cause import Cause
     from tracealyze.model.trace_tables import TraceTables
 
-_WHOLE_PPM = 1_000_000
 _MAX_REPLAYED = 8
 
 
@@ -59,7 +57,7 @@ def _limited(trace: TraceTables, capture: int, found: dict[int, tuple[Finding, C
 
     Replays keep what tracing added: findings promise nothing of that, and a replay without it rests on an average."""
     numbers = list(found)
-    shares = {number: _kept_ppm(*found[number]) for number in numbers}
+    shares = {number: found[number][1].kept_ppm(_saved_ns(found[number][0])) for number in numbers}
     claims = [found[number][1].claims for number in numbers]
 
     def walls(sets: Sequence[Sequence[int]]) -> list[Replayed]:
@@ -87,22 +85,12 @@ def _limited(trace: TraceTables, capture: int, found: dict[int, tuple[Finding, C
     return limited
 
 
-def _kept_ppm(finding: Finding, cause: Cause) -> int:
-    """The share of the cause that remains, in millionths, if all that the finding promises is saved."""
-    return round(_WHOLE_PPM * max(0.0, 1 - _saved_ns(finding) / cause.claimed_ns))
-
-
 def _rival(trace: TraceTables, replays: tuple[Replayed, Replayed], pids: set[int | None]) -> str:
     """The program of another process that takes over more of the time than any other; empty if there is none."""
     before, after = replays
-    known = {(pid, program): ns for pid, program, ns in before.tasks}
-    more = {(pid, program): ns - known.get((pid, program), 0) for pid, program, ns in after.tasks}
-    if not more:
-        return ""
-    pid, program = max(more, key=lambda each: more[each])
-    gain_ns = more[(pid, program)]
-    is_other = gain_ns > 0 and pid not in pids and _sleeps_or_works(trace, pid, gain_ns)
-    return (short(program) or f"pid {pid}") if is_other else ""
+    found = after.most_gained(before)
+    is_other = found is not None and found.pid not in pids and _sleeps_or_works(trace, found.pid, found.ns)
+    return found.name if found and is_other else ""
 
 
 def _sleeps_or_works(trace: TraceTables, pid: int, gain_ns: int) -> bool:

@@ -14,6 +14,7 @@ from tracealyze import _engine
 from tracealyze.base import units
 from tracealyze.base.errors import WrongUsage, did_you_mean
 from tracealyze.base.heuristics import MIN_TABLE_RATIO
+from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.model.capture_input import capture_files
 from tracealyze.model.capture_input.capture_info import Accounting, Capture, Window
@@ -54,12 +55,33 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """The time that a task has more in one replay than in another."""
+
+    pid: int
+    program: str | None
+    ns: int
+
+    @property
+    def name(self) -> str:
+        """Its program, or its pid."""
+        return short(self.program) or f"pid {self.pid}"
+
+
+@dataclass(frozen=True)
 class Replayed:
     """The window in a replay."""
 
     wall_ns: int
     tasks: list[tuple[int, str | None, int]]
     """The tasks with most of it: pid, program and time."""
+
+    def most_gained(self, before: Replayed) -> Gain | None:
+        """The task that has most more of it than in another replay; None if none has more."""
+        known = {(pid, program): ns for pid, program, ns in before.tasks}
+        gains = [Gain(pid, program, ns - known.get((pid, program), 0)) for pid, program, ns in self.tasks]
+        most = max(gains, key=lambda gain: gain.ns, default=None)
+        return most if most and most.ns > 0 else None
 
 
 class TraceTables:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _WHOLE_PPM = 1_000_000
 _MAX_FACTOR = 1_000_000
-_HIDDEN_BY_GRAPH = ("polls",)
-"""Tables whose costs are pauses that hide awaited work: a replay removes all of them, and the awaited work stays."""
 
 Fixed: TypeAlias = Finding | str | int
 """A finding: itself, its rule, code or fingerprint, words of its text, or its number in the report, from 1."""
@@ -194,8 +192,7 @@ class _Question:
             if finding.basis is not Basis.WALL or cause.claimed_ns <= 0 or high <= 0:
                 continue
             least_ns = low if low > 0 else high * (1 - MAX_RESIDUE_SHARE)
-            is_whole = cause.table in _HIDDEN_BY_GRAPH
-            kept = [_kept_ppm(saving, cause.claimed_ns, is_whole=is_whole) for saving in (high, least_ns)]
+            kept = [cause.kept_ppm(saving) for saving in (high, least_ns)]
             self._changes.append(_Change(cause.claims, kept[0], kept[1], high))
         if len(self._changes) == first:
             raise WrongUsage(f'"{name}" has no time on the critical path that could be saved.')
@@ -323,18 +320,10 @@ def _pair(one: int, other: int) -> tuple[int, int]:
     return (one, other) if one < other else (other, one)
 
 
-def _kept_ppm(saving_ns: float, claimed_ns: int, *, is_whole: bool) -> int:
-    return 0 if is_whole else round(_WHOLE_PPM * max(0.0, 1 - saving_ns / claimed_ns))
-
-
 def _in_the_way(before: Replayed, after: Replayed) -> str:
     """The program that takes the time which a fix does not save."""
-    known = {(pid, program): ns for pid, program, ns in before.tasks}
-    more = {(pid, program): ns - known.get((pid, program), 0) for pid, program, ns in after.tasks}
-    if not more:
-        return ""
-    pid, program = max(more, key=lambda each: more[each])
-    return (short(program) or f"pid {pid}") if more[(pid, program)] > 0 else ""
+    found = after.most_gained(before)
+    return found.name if found else ""
 
 
 def _named(diagnosis: Diagnosis, fixed: Fixed) -> tuple[str, list[int]]:

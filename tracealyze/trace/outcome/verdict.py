@@ -24,8 +24,8 @@ from tracealyze.base.program_names import process_of
 from tracealyze.base.sanitize import shown
 from tracealyze.findings.basis import Basis
 from tracealyze.findings.bounds import has_upper_bounds
-from tracealyze.findings.finding import SEVERITIES, Severity
-from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns, that_doubt_times
+from tracealyze.findings.finding import Severity
+from tracealyze.findings.grouping import FindingGroup, about_captures, grouped, impact_ns, stands, that_doubt_times
 from tracealyze.model.time_names import name_of
 from tracealyze.trace.outcome import known
 
@@ -64,8 +64,8 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
     if not causes:
         said += _open_at_end(trace)
     # That most of the time is tracing is said first, where no finding stands without it. Then come the causes.
-    stands = any(_stands(trace, group) for group in groups)
-    doubts = [] if stands else [group for group in groups if group.first.name in that_doubt_times()][:1]
+    is_certain = any(stands(trace, group.first, group.impact_ns[1]) for group in groups)
+    doubts = [] if is_certain else [group for group in groups if group.first.name in that_doubt_times()][:1]
     said = [*(_of_group(trace, group, findings) for group in doubts), *(each for each in said if each.text)]
     others = [group for group in causes or groups if group not in doubts]
     for group in others[: _MAX_SENTENCES - len(said)]:
@@ -75,13 +75,6 @@ def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]
             said.extend(_blocked(trace, group.first, said[-1]))
     said.extend(_of_group(trace, group, findings) for group in groups if causes and group not in [*doubts, *causes])
     return [each for each in said if each.text][:_MAX_SENTENCES]
-
-
-def _stands(trace: TraceTables, group: FindingGroup) -> bool:
-    """Whether it is a warning or an error, or could save a large part of the wall time, without that of tracing."""
-    *_, large_share = SEVERITIES[0]
-    wall_ns = max(trace.wall_ns_of(group.first.capture), 1)
-    return group.first.severity is not Severity.INFO or group.impact_ns[1] >= large_share * wall_ns
 
 
 def _of_run(groups: Sequence[FindingGroup]) -> list[FindingGroup]:

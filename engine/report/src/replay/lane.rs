@@ -53,20 +53,12 @@ impl Kept<'_> {
         })
     }
 
-    /// The share of a step that remains: the least of the changes by which it changes by itself.
-    fn share_of(&self, task: TaskId, step: &Step) -> Option<i64> {
-        let place = (step.at, step.is_gap);
+    /// The share that remains of a call or gap: the least of the changes that have it. `wait` is what it waits for, if it
+    /// does: a change in which it follows that is none of it.
+    fn share_of(&self, task: TaskId, place: (u32, bool), wait: Option<&Step>) -> Option<i64> {
+        let changes = |change: &Change| wait.is_none_or(|step| !change.follows(step));
         self.parts(task, place)
-            .filter(|(part, change, _)| (part.at, part.is_gap) == place && !change.follows(step))
-            .map(|(_, _, share_ppm)| share_ppm)
-            .min()
-    }
-
-    /// The share of a call or gap that remains that takes its time by itself.
-    fn share_alone(&self, task: TaskId, part: &Part) -> Option<i64> {
-        let place = (part.at, part.is_gap);
-        self.parts(task, place)
-            .filter(|(other, _, _)| (other.at, other.is_gap) == place)
+            .filter(|(part, change, _)| (part.at, part.is_gap) == place && changes(change))
             .map(|(_, _, share_ppm)| share_ppm)
             .min()
     }
@@ -126,7 +118,7 @@ impl Cursor {
                 start_ns: part.start_ns,
                 end_ns: part.end_ns,
                 ended_by: None,
-                kept_ppm: kept.share_alone(task, &part),
+                kept_ppm: kept.share_of(task, (part.at, part.is_gap), None),
             }),
             None => step.map(|step| Item {
                 at: step.at,
@@ -134,7 +126,7 @@ impl Cursor {
                 start_ns: step.start_ns,
                 end_ns: step.end_ns,
                 ended_by: Some(step.ended_by),
-                kept_ppm: kept.share_of(task, step),
+                kept_ppm: kept.share_of(task, (step.at, step.is_gap), Some(step)),
             }),
         }
     }
