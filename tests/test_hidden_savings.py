@@ -10,6 +10,10 @@ MS = units.MS
 
 
 def _trace(lives_ms: dict[str, int]) -> tracealyze.Trace:
+    return tracealyze.read(_text(lives_ms).encode())
+
+
+def _text(lives_ms: dict[str, int]) -> str:
     """A shell that starts programs in parallel, each of which sleeps, and waits for all of them."""
     lines = ['1 1700000001.000000 execve("/bin/sh", ["sh"], 0x1) = 0 <0.001000>']
     ends = []
@@ -32,7 +36,7 @@ def _trace(lives_ms: dict[str, int]) -> tracealyze.Trace:
         at_us += took_us + 30
     lines += [f"1 {_at(at_us)} exit_group(0) = ?", f"1 {_at(at_us + 50)} +++ exited with 0 +++"]
     lines.sort(key=lambda line: line.split()[1])
-    return tracealyze.read(("\n".join(lines) + "\n").encode())
+    return "\n".join(lines) + "\n"
 
 
 def _sleep(trace: tracealyze.Trace) -> Finding:
@@ -68,3 +72,13 @@ def test_a_short_rival_is_not_worth_a_word() -> None:
     finding = _sleep(_trace({"sleeper": 700, "other": 50}))
     assert 690 <= _saved_ms(finding) <= 700
     assert "meanwhile" not in finding.advice
+
+
+def test_a_rival_with_a_sleep_of_unknown_duration_is_read() -> None:
+    text = _text({"sleeper": 700, "other": 500})
+    line = next(line for line in text.splitlines() if line.startswith("3 ") and "nanosleep" in line)
+    # Nothing shows how long this sleep took: its end was not printed.
+    unknown = f"3 {line.split()[1]} select(0, NULL, NULL, NULL, {{tv_sec=0, tv_usec=70}}) = ? ERESTARTNOHAND"
+    trace = tracealyze.read(text.replace(line, f"{unknown}\n{line}").encode())
+    assert None in {row["ran_ns"] for row in trace.table("sleeps")}
+    assert 190 <= _saved_ms(_sleep(trace)) <= 200

@@ -97,7 +97,7 @@ def _sleeps_or_works(trace: TraceTables, pid: int, gain_ns: int) -> bool:
     """Whether a process certainly takes most of that time by itself.
 
     What a wait with an unknown end waits for may be the cause that was removed."""
-    slept_ns = sum(row["ran_ns"] for row in trace.table("sleeps") if row["pid"] == pid)
+    slept_ns = sum(row["ran_ns"] or 0 for row in trace.table("sleeps") if row["pid"] == pid)
     worked_ns = sum(row["gap_ns"] or 0 for row in trace.processes if row["pid"] == pid)
     return bool(2 * (slept_ns + worked_ns) >= gain_ns)
 
