@@ -1,7 +1,8 @@
 import { ticks } from "d3-array";
+import { arrowsOf } from "./arrows.ts";
 import { countsOf } from "./bands.ts";
 import { type Lock, waitingAt, whatOf } from "./locks.ts";
-import { type Model, pathAt, type Wake } from "./model.ts";
+import { type Model, pathAt } from "./model.ts";
 import { blit, darkened, firstExact, hexOf, longestRun, type Palette, pathStrips, stack, strip } from "./raster.ts";
 import type { Hit } from "./search.ts";
 import { type Stay, staysOf } from "./stays.ts";
@@ -22,8 +23,6 @@ export const MINI = 42;
 export const LOW_MINI = 16;
 const MAX_WAKES = 30;
 const MAX_MARKS = 2000;
-/** Pixels of a stretch of the path that an arrow begins or ends at. */
-const MIN_ARROW = 10;
 const MAX_LABELS = 400;
 const FONT = "12px system-ui, sans-serif";
 const SMALL = "11px system-ui, sans-serif";
@@ -32,8 +31,6 @@ const MIN_STRETCH = 3;
 const MAX_JOINS = 16;
 /** Radius of the number of a finding. */
 const BADGE = 6.5;
-/** Arrows along the path. */
-const MAX_PATH_WAKES = 12;
 const MIN_LABEL = 26;
 
 export interface Theme {
@@ -485,31 +482,12 @@ function drawJoins(context: CanvasRenderingContext2D, scene: Scene, left: number
   context.stroke();
 }
 
-/** Whether the critical path goes from one task to the other at this moment, in stretches that are wide enough. */
-function isOfPath({ path, movedNs }: Model, wake: Wake, minNs: number): boolean {
-  const near = pathAt(path, wake.atNs);
-  return [near, near + 1].some(
-    (at) =>
-      at > 0 &&
-      at < path.startNs.length &&
-      path.lane[at - 1] === wake.waker &&
-      path.lane[at] === wake.waiter &&
-      Math.abs(path.startNs[at] - wake.atNs) <= Math.max(movedNs, minNs / MIN_ARROW) &&
-      path.endNs[at - 1] - path.startNs[at - 1] >= minNs &&
-      path.endNs[at] - path.startNs[at] >= minNs,
-  );
-}
-
 /** Arrows from the task that ended a wait to the one that waited, of the chosen task and along the critical path as far as
  * that can be seen; dashed if inferred. Of those side by side, the longest. */
 function drawWakes(context: CanvasRenderingContext2D, scene: Scene, left: number, width: number, height: number): void {
   const { range, model } = scene;
-  const minNs = ((range.toNs - range.fromNs) / (width - left)) * MIN_ARROW;
-  const inRange = model.wakes.filter((wake) => wake.atNs >= range.fromNs && wake.atNs <= range.toNs);
-  const isChosen = (wake: Wake) => wake.waker === scene.chosen || wake.waiter === scene.chosen;
-  const longestFirst = (a: Wake, b: Wake) => b.durNs - a.durNs;
-  const ofPath = inRange.filter((wake) => !isChosen(wake) && isOfPath(model, wake, minNs)).sort(longestFirst);
-  const inside = [...inRange.filter(isChosen).sort(longestFirst), ...ofPath.slice(0, MAX_PATH_WAKES)];
+  const perPixel = (range.toNs - range.fromNs) / (width - left);
+  const inside = arrowsOf(model, range, perPixel, scene.chosen);
   const taken = new Set<number>();
   context.lineWidth = 1;
   context.strokeStyle = scene.theme.ink;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { arrowsOf } from "../src/arrows.ts";
 import { countsOf, describedBand, mostAtOnce, programOf } from "../src/bands.ts";
 import { columnsOf, Reader, shown, signed, stringsOf } from "../src/decode.ts";
 import { matching, placed } from "../src/icicle.tsx";
@@ -463,6 +464,39 @@ test("stays of the path cover it, and short ones are left out", () => {
     200,
   );
   assert.ok(staysOf(model(), whole, 150).length < stays.length);
+});
+
+test("arrows are those of the chosen lane and the longest along the path", () => {
+  const wakeAt = (atNs: number, durNs: number) => ({
+    atNs,
+    waker: atNs % 20 === 0 ? 1 : 0,
+    waiter: atNs % 20 === 0 ? 0 : 1,
+    durNs,
+    how: "exit",
+    isMeasured: true,
+  });
+  const known = model();
+  // The path changes between both lanes every 10 ns, each change with a wait; one wait is not on the path.
+  const starts = Array.from({ length: 20 }, (_, at) => at * 10);
+  known.path = {
+    ...known.path,
+    startNs: Float64Array.from(starts),
+    endNs: Float64Array.from(starts, (ns) => ns + 10),
+    lane: Int32Array.from(starts, (_, at) => at % 2),
+  };
+  known.wakes = [...starts.slice(1).map((ns) => wakeAt(ns, ns)), { ...wakeAt(55, 1000), waker: 2 }];
+  const whole = { fromNs: 0, toNs: 200 };
+  const ofPath = arrowsOf(known, whole, 0.5, null);
+  assert.deepEqual(
+    ofPath.map((wake) => wake.atNs),
+    [190, 180, 170, 160, 150, 140, 130, 120, 110, 100, 90, 80],
+  );
+  assert.deepEqual(arrowsOf(known, whole, 2, null), [], "stretches are too narrow");
+  assert.deepEqual(
+    arrowsOf(known, whole, 2, 2).map((wake) => wake.atNs),
+    [55],
+  );
+  assert.equal(arrowsOf(known, { fromNs: 0, toNs: 45 }, 0.5, null).length, 4);
 });
 
 test("a search finds lanes first, then calls in order of time", () => {
