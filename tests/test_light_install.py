@@ -20,8 +20,9 @@ for name in ("numpy", "pandas", "pyarrow"):
 # Names of Unix that the library itself uses are kept: these modules are loaded before.
 _BLOCK_UNIX = """
 import sys, subprocess, tempfile, asyncio, shutil, multiprocessing, ctypes, mmap, inspect
-import rich.console, typer, pyparsing, pyarrow
-import os, signal, select
+import pathlib, platform, rich.console, typer, pydantic, platformdirs, pyparsing, pyarrow
+import os, signal, select, sysconfig
+sysconfig.get_config_vars()
 for name in ("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"):
     sys.modules[name] = None
 for name in ("environb", "fork", "getegid", "geteuid", "getgid", "getuid", "posix_spawn", "setsid", "uname"):

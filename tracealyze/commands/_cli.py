@@ -255,7 +255,7 @@ def _unknown_choice(error: typer.TyperException) -> str | None:
     """The message for an unknown choice, with a suggestion."""
     param = getattr(error, "param", None)
     known = choices_of(param) if param is not None else []
-    match = _CHOICE.match(error.message) if known else None
+    match = _CHOICE.search(error.message) if known else None
     if param is None or match is None:
         return None
     hint = did_you_mean(match["value"], known)

@@ -60,7 +60,7 @@ def groups(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
         if not getattr(param, "hidden", False):
             is_argument = isinstance(param, TyperArgument)
             own = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or _OWN
-            groups.setdefault(own, []).append((_named(param, context, is_argument), _described(param)))
+            groups.setdefault(own, []).append((_named(param, is_argument), _described(param)))
     if isinstance(command, TyperGroup):
         sections = getattr(command, "sections", None) or {"Commands": command.list_commands(context)}
         groups = {heading: _members(command, context, names) for heading, names in sections.items()} | groups
@@ -74,12 +74,20 @@ def _members(group: TyperGroup, context: Any, names: Iterable[str]) -> list[tupl
 
 def usage(command: Any, context: Any) -> str:
     """How the command is called, in one line."""
-    return " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    arguments = [_placeholder(each) for each in command.get_params(context) if isinstance(each, TyperArgument)]
+    members = [command.subcommand_metavar] if isinstance(command, TyperGroup) else []
+    return " ".join([context.command_path, "[OPTIONS]", *arguments, *members])
 
 
-def _named(param: Any, context: Any, is_argument: bool) -> str:
+def _placeholder(argument: TyperArgument) -> str:
+    """An argument in the usage line. A name in brackets already says how many of it there may be."""
+    name = argument.metavar or argument.name
+    return name if name.startswith("[") else f"{{{name}}}" if argument.required else f"[{name}]"
+
+
+def _named(param: Any, is_argument: bool) -> str:
     if is_argument:
-        return str(param.make_metavar(context))
+        return str(param.metavar or param.name)
     shorts, longs = ([each for each in param.opts if each.startswith("--") is long] for long in (False, True))
     names = ", ".join([*shorts, *longs])
     value = "" if param.is_flag or param.count else f" {param.metavar or 'VALUE'}"
@@ -99,7 +107,9 @@ def _described(param: Any) -> str:
 
 def choices_of(param: Any) -> list[str]:
     """The words that an argument or option accepts; empty for any."""
-    return [str(getattr(each, "value", each)) for each in getattr(getattr(param, "type", None), "choices", ())]
+    # Older versions of the framework describe a type in another attribute.
+    kind = getattr(param, "type_descriptor", None) or getattr(param, "type", None)
+    return [str(getattr(each, "value", each)) for each in getattr(kind, "choices", None) or ()]
 
 
 def _first_sentence(help_text: str | None) -> str:

@@ -168,9 +168,10 @@ def stdin_has_input() -> bool:
 
 
 def _state_file() -> Path:
-    state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
-    return base / "tracealyze" / "last.json"
+    # Only commands that read a capture need it, and it loads slowly.
+    import platformdirs
+
+    return platformdirs.user_state_path("tracealyze", appauthor=False) / "last.json"
 
 
 def remember(arguments: Sequence[str]) -> None:
