@@ -238,6 +238,24 @@ const CASES: &[Case] = &[
 1 1700000001.126000 kill(7, 0) = -1 ESRCH (No such process) <0.000010>
 1 1700000002.000000 exit_group(0) = ?
 "#, rows: &["1 kill 7 - 2 1 true 1026000000 1001020000"] },
+    Case { name: "a child that sleeps beside the checks and makes the file does not interrupt them",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/poller", ["poller"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.090000 access("/run/done", F_OK) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.100000 vfork() = 2 <0.001000>
+2 1700000000.101000 execve("/bin/maker", ["maker"], 0x7f /* 1 var */) = 0 <0.000100>
+2 1700000000.102000 nanosleep({tv_sec=0, tv_nsec=600000000}, NULL) = 0 <0.600000>
+1 1700000000.110000 access("/run/done", F_OK) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.111000 nanosleep({tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500000>
+1 1700000000.612000 access("/run/done", F_OK) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.613000 nanosleep({tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500000>
+2 1700000000.703000 creat("/run/done", 0666) = 3 <0.000010>
+2 1700000000.704000 exit_group(0) = ?
+2 1700000000.704100 +++ exited with 0 +++
+1 1700000001.114000 access("/run/done", F_OK) = 0 <0.000010>
+1 1700000001.115000 wait4(2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000010>
+1 1700000001.116000 exit_group(0) = ?
+"#, rows: &["1 access /run/done - 3 2 true 502000000 411000000"] },
     Case { name: "a command is run until it succeeds",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>

@@ -74,7 +74,24 @@ pub(super) fn series_between(
     }
     let probes = ProbeIndex::new(context, all_pauses);
     parallel::flat_map(all_pauses, |(task, pauses)| {
-        of_task(context, &probes, *task, pauses)
+        let waited: Vec<Pause> = pauses
+            .iter()
+            .filter(|pause| pause.holds(context, *task))
+            .copied()
+            .collect();
+        if waited.len() == pauses.len() {
+            return of_task(context, &probes, *task, pauses);
+        }
+        // A child that sleeps beside the task interrupts no series of its own checks. A shell that hides its waits may run
+        // commands with such pauses.
+        let commands = of_task(context, &probes, *task, pauses).into_iter();
+        let mut found: Vec<ProbeSeries> = commands
+            .filter(|series| series.kind == ProbeKind::Command)
+            .collect();
+        let others = of_task(context, &probes, *task, &waited).into_iter();
+        found.extend(others.filter(|series| series.kind != ProbeKind::Command));
+        found.sort_by_key(|series| series.first_row);
+        found
     })
 }
 

@@ -275,13 +275,13 @@ fn of_process<'tasks>(
 }
 
 /// Whether the time of a call can be compared with that of other calls. A program works on what it has read: where a duration
-/// is an upper bound, that work would seem to be time of the file.
+/// is an upper bound, that work would seem to be time of the file. The delay of a poll loop is time of its pauses.
 fn is_comparable(context: &TableContext<'_>, row: u32) -> bool {
     let yields_content = || {
         let action = context.trace.events.action(row);
         matches!(action, Action::Maps | Action::Closes) || action.transfer().is_some()
     };
-    !may_be_outside(context, row) || !yields_content()
+    !context.attribution.is_late_check(row) && (!may_be_outside(context, row) || !yields_content())
 }
 
 /// Time above the expected time, the expected time, and the number of calls that it is derived from.
@@ -653,6 +653,42 @@ mod tests {
             ("10.0.0.2:80", 2),
         ];
         assert_eq!(stats(&peers), ["10.0.0.9 host 2 800 4 2"]);
+    }
+
+    #[test]
+    fn a_pause_that_ends_with_a_check_is_no_time_of_the_checked_file() {
+        let poller = task(1)
+            .exec(0, 1, "/bin/x")
+            .call("stat", 10, 12)
+            .on("/a")
+            .returns(0)
+            .call("stat", 20, 22)
+            .on("/run/done")
+            .fails("ENOENT")
+            .call("nanosleep", 30, 530)
+            .returns(0)
+            .call("stat", 540, 542)
+            .on("/run/done")
+            .fails("ENOENT")
+            .call("nanosleep", 550, 1050)
+            .returns(0)
+            .call("stat", 1060, 1062)
+            .on("/run/done")
+            .returns(0)
+            .exit(1100);
+        let maker = task(2)
+            .exec(0, 1, "/bin/y")
+            .call("nanosleep", 10, 600)
+            .returns(0)
+            .call("creat", 610, 620)
+            .on("/run/done")
+            .returns(3)
+            .exit(630);
+        let found = rows(&build(vec![poller, maker]), super::build, &COLUMNS);
+        assert!(
+            !found.iter().any(|row| row.starts_with("/run/done")),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -273,6 +273,14 @@ impl Attribution {
         rows
     }
 
+    /// Whether time of a call is the delay of a poll loop: a pause went on after the awaited event, until this call noticed it.
+    pub fn is_late_check(&self, row: u32) -> bool {
+        self.has_spilled(row)
+            && self
+                .spilled_at(row)
+                .any(|segment| segment.tag == Tag::Lag && !matches!(segment.what, What::Gap(_)))
+    }
+
     /// The part of the time between a call and the next one during which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
         let like_most = self

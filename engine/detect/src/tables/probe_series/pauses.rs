@@ -148,6 +148,11 @@ impl Pause {
             || !self.is_waited_for(context, events.task(probe))
     }
 
+    /// Whether the task stands still meanwhile: it sleeps itself, or waits for the sleeping child.
+    pub(super) fn holds(&self, context: &TableContext<'_>, task: TaskId) -> bool {
+        self.sleeper == TaskId::NONE || self.is_waited_for(context, task)
+    }
+
     fn is_waited_for(&self, context: &TableContext<'_>, task: TaskId) -> bool {
         let events = &context.trace.events;
         let later = context
