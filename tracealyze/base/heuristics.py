@@ -160,7 +160,7 @@ MIN_PROGRAM_CALLS: Final = 100
 """Minimum number of calls of a program that should have calls of all families.
 Source: chosen. It is the number of the rule `narrow-filter`."""
 MAX_REPLAYED_CALLS: Final = 100_000
-"""Maximum number of calls of a capture that the page replays sixteen times, and every report to find hidden savings.
+"""Maximum number of calls of a capture that the page replays sixteen times, and every report for the savings.
 Source: a replay of so many takes some hundredths of a second."""
 MIN_NOTED_CALL_NS: Final = 100 * _MS
 """Minimum duration that is told of a call that failed.

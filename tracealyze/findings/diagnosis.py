@@ -23,8 +23,8 @@ from tracealyze.findings.bounds import has_upper_bounds, may_be_outside
 from tracealyze.findings.cause import Cause
 from tracealyze.findings.finding import Finding, Severity, severity
 from tracealyze.findings.grouping import is_about_capture, stands
-from tracealyze.findings.hidden_savings import without_hidden
 from tracealyze.findings.matching import PATH_TIME, Match, matches, tables_of, tick_ns
+from tracealyze.findings.replayed_savings import with_replayed_savings
 from tracealyze.findings.rule_set import Rule
 from tracealyze.model.expression.evaluation import evaluate
 from tracealyze.model.expression.schema import TABLES
@@ -83,7 +83,7 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule], worded: Worded | None =
         (_finding(trace, each if worded is None else each.worded(worded), caller), each.cause)
         for each, caller in zip(reported, callers, strict=True)
     ]
-    findings = without_hidden(trace, findings)
+    findings = with_replayed_savings(trace, findings)
     leading = {rule.name for rule in rules if rule.leads}
     findings.sort(key=lambda each: _order(trace, each[0], each[0].name in leading))
     return Diagnosis(

@@ -83,7 +83,9 @@ def _of_run(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
 
 
 def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int]:
-    """Bounds of the time that all errors and warnings together could save; never more than the wall time."""
+    """Bounds of the time that all errors and warnings together could save.
+
+    They are never more than the wall time, or than a replay without all of them saves."""
     by_capture: dict[int, list[Finding]] = {}
     for finding in findings:
         if finding.severity is not Severity.INFO and finding.basis is Basis.WALL:
@@ -91,8 +93,10 @@ def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int
     low_ns = high_ns = 0
     for capture, members in by_capture.items():
         low, high = impact_ns(members)
-        low_ns += min(low, trace.wall_ns_of(capture))
-        high_ns += min(high, trace.wall_ns_of(capture))
+        wall_ns = trace.wall_ns_of(capture)
+        low_max_ns, high_max_ns = next(filter(None, (each.together_ns for each in members)), (wall_ns, wall_ns))
+        low_ns += min(low, low_max_ns, wall_ns)
+        high_ns += min(high, high_max_ns, wall_ns)
     return low_ns, high_ns
 
 
