@@ -34,6 +34,7 @@ CALLS = """\
 """
 SCHEDULER = """\
 # epoch offset ns: 1700000000000000000
+-0 [0] d... 0.005000: sched_switch: :0 [] S ==> server:1 []
 -1 [0] d... 0.010010: sched_switch: server:1 [] S ==> other:77 []
 -0 [1] d... 0.099000: sched_switch: :0 [] S ==> client:2 []
 -2 [1] d... 0.100100: sched_process_exec:
@@ -103,7 +104,9 @@ def test_the_kernel_decides_who_woke_a_server(light: Path) -> None:
     trace = tracealyze.read(light)
     assert trace.witness is not None and trace.witness.recordings[0].clock == "printed"
     (wait,) = trace.verdicts(100_000_000)
-    assert (wait["syscall"], wait["seen_tid"], wait["judgement"]) == ("epoll_wait", 2, "right")
+    assert (wait["syscall"], wait["verdict"], wait["seen_tid"]) == ("epoll_wait", "task", 2)
+    server = next(row for row in trace.chain if row["pid"] == 1)
+    assert (server["waits_for_pid"], server["waits_for_sure"]) == (2, "witnessed")
 
 
 def test_lost_events_are_counted(light: Path, call: Call) -> None:

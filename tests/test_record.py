@@ -20,8 +20,8 @@ from conftest import ROOT, heed_ctrl_c
 
 import tracealyze
 from tracealyze.capture import processes, scheduler
-from tracealyze.trace.summary import syscalls
 from tracealyze.model.capture_input.recorded import read_metadata
+from tracealyze.trace.summary import syscalls
 
 pytestmark = [
     pytest.mark.live,
@@ -80,12 +80,15 @@ def test_light_capture_has_the_calls_of_strace(record: Record, tmp_path: Path) -
     assert done.returncode == 4
     trace = tracealyze.read(tmp_path / "a.zst")
     assert trace.captures[0].format == "perf-data" and not trace.captures[0].losses
-    assert {row["judgement"] for row in trace.verdicts(100_000_000)} == {"right"}
+    assert {row["verdict"] for row in trace.verdicts(100_000_000)} == {"task"}
+    assert {row["waits_for_sure"] for row in trace.longest_chain if row["waits_for_pid"]} == {"witnessed"}
     subprocess.run(["strace", "-f", "-o", tmp_path / "b.strace", "sh", "-c", script], check=False)
     traced = tracealyze.read(tmp_path / "b.strace")
     # strace begins with the execve, and allocators ask for memory as the addresses fall.
     chance = ("brk", "rt_sigreturn", "wait4")
-    light, whole = ({row["syscall"]: (row["calls"], row["failed"]) for row in syscalls(each)} for each in (trace, traced))
+    light, whole = (
+        {row["syscall"]: (row["calls"], row["failed"]) for row in syscalls(each)} for each in (trace, traced)
+    )
     assert {k: v for k, v in light.items() if k not in chance} == {k: v for k, v in whole.items() if k not in chance}
 
 

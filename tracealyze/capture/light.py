@@ -1,9 +1,9 @@
 """`record --light`: perf alone records calls and scheduler events, without a tracer that stops the program.
 
-    command   |-- held --|-- runs ------------------------------|
-    perf          |--------------- calls of the command ---------------|
-    perf          |--------------- scheduler events of all processors ----|
-                                                                 the text of the calls, and packed events, go to the file
+command   |-- held --|-- runs ------------------------------|
+perf          |--------------- calls of the command ---------------|
+perf          |--------------- scheduler events of all processors ----|
+                                       then: the text of the calls, and packed events, go to the file
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ class LightRecording:
         ended = self._watch(perf)
         last = {"began_ns": began_ns} | self._last_facts(ended, [held.pid])
         perf.stop()
+        scheduler.stop()
         if self.kills:
             self._end_command()
         if self.runs_untraced and ended is Ended.EXIT:
@@ -111,6 +112,7 @@ class LightRecording:
             ended = self._watch(perf)
             last = {"began_ns": began_ns} | self._last_facts(ended, every)
             perf.stop()
+            scheduler.stop()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         return self._written(perf, scheduler, facts, last, ended)
@@ -213,14 +215,17 @@ class LightRecording:
         """Write the file."""
         command = self._command
         text = perf.path("calls")
+        tids: list[int] = []
         try:
-            calls, lost, tids = _calls(perf, text, command, self._running)
-            packed = scheduler.end(tids) if tids else scheduler.discard() or b""
+            try:
+                calls, lost, tids = _calls(perf, text, command, self._running)
+            finally:
+                packed = scheduler.packed(tids)
             if not calls and command is not None:
                 self.wait_for_command()
                 raise UnusableInput("perf recorded no call of the command.")
             if lost:
-                self.note(f"tracealyze: perf lost {lost} events: the machine was too busy. The report says what is missing.")
+                self.note(f"tracealyze: perf lost {lost} events: the machine was too busy for all of them.")
             self._write_file(text, facts, last | {"ended": ended.value, **self._exit_fact()}, packed)
         finally:
             perf.remove()

@@ -33,11 +33,19 @@ class SchedulerRecording:
         Raises `CannotTrace` with the cure if perf is missing or not permitted."""
         return cls(PerfRecording.begin(EVENTS, ["-a"], _BUFFER, "scheduler events"))
 
-    def end(self, tids: Sequence[int] = ()) -> bytes:
-        """End perf. Returns the events that the capture needs, packed; empty if there are none.
+    def end(self) -> bytes:
+        """End perf. Returns the events that the capture needs, packed; empty if there are none."""
+        self.stop()
+        return self.packed()
+
+    def stop(self) -> None:
+        """End perf. `packed` has to follow."""
+        self._perf.stop()
+
+    def packed(self, tids: Sequence[int] = ()) -> bytes:
+        """The events that the capture needs, packed; empty if there are none. What perf recorded is removed.
 
         Without `tids`, the threads of the capture are those that a tracer stopped."""
-        self._perf.stop()
         try:
             return translated(lambda: _engine.pack_scheduling(self._perf.file, list(tids)))
         except UnusableInput:

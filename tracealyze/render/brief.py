@@ -182,7 +182,9 @@ class Brief:
             yield ""
             yield f"Most calls: {', '.join(parts)}"
         capture = self.trace.captures[0]
-        lacks = [text for text in lacks_of(capture, self.trace.window) if _is_own(text) and text != capture.general_lack]
+        lacks = [
+            text for text in lacks_of(capture, self.trace.window) if _is_own(text) and text != capture.general_lack
+        ]
         if lacks:
             yield f"Limits: {' '.join(lacks)}"
 

@@ -57,6 +57,11 @@ impl Needed {
                 needed.deputies.insert(to.tid);
             }
         }
+        if !traced.is_empty() {
+            // All of it was recorded for these threads. One of them may wait from its beginning on.
+            needed.range_ns = (i64::MIN, i64::MAX);
+            return needed;
+        }
         let (first_ns, last_ns) = &mut needed.range_ns;
         for event in events {
             let is_own = match event.change {

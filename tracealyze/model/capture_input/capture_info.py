@@ -81,8 +81,8 @@ class Loss:
 
 
 _WITHOUT_ARGUMENTS = (
-    "No paths and no arguments: perf recorded only names of calls, durations, results and descriptors. Findings that need "
-    "more are missing. Capture with strace -f -ttt -T -yy to include them."
+    "No paths and no arguments: perf recorded only names of calls, durations, results and descriptors. Findings that "
+    "need more are missing. Capture with strace -f -ttt -T -yy to include them."
 )
 
 
