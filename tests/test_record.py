@@ -82,7 +82,7 @@ def test_light_capture_has_the_calls_of_strace(record: Record, tmp_path: Path) -
     assert trace.captures[0].format == "perf-data" and not trace.captures[0].losses
     assert {row["verdict"] for row in trace.verdicts(100_000_000)} == {"task"}
     assert {row["waits_for_sure"] for row in trace.longest_chain if row["waits_for_pid"]} == {"witnessed"}
-    subprocess.run(["strace", "-f", "-o", tmp_path / "b.strace", "sh", "-c", script], check=False)
+    subprocess.run(["strace", "-f", "-o", "b.strace", "sh", "-c", script], cwd=tmp_path, check=False)
     traced = tracealyze.read(tmp_path / "b.strace")
     # strace begins with the execve, and allocators ask for memory as the addresses fall.
     chance = ("brk", "rt_sigreturn", "wait4")

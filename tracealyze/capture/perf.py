@@ -51,6 +51,8 @@ class PerfRecording:
                 stderr=messages,
                 pass_fds=(control[0], answer[1]),
                 start_new_session=True,
+                # This process may keep signals pending. perf ends by one.
+                preexec_fn=_heeds_signals,
             )
         os.close(control[0])
         os.close(answer[1])
@@ -94,6 +96,10 @@ class PerfRecording:
     def remove(self) -> None:
         """Remove what it recorded."""
         self._folder.cleanup()
+
+
+def _heeds_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 def _enable(control: int, answer: int) -> bool:

@@ -1,7 +1,6 @@
 //! The lines of calls, in order.
 
 use crate::error_names::{self, System};
-use crate::perf_file::PerfHead;
 use crate::perf_file::calls::before::Before;
 use crate::perf_file::calls::layout::{CallChange, CallEvent, CallLayouts};
 use crate::perf_file::calls::{
@@ -9,6 +8,7 @@ use crate::perf_file::calls::{
     waits_for_child,
 };
 use crate::perf_file::line_text::{ARGS, CallFacts, signal_name, write_begun};
+use crate::perf_file::{PerfHead, unusable};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -66,6 +66,11 @@ impl<'out> CallWriter<'out> {
         // The first one is the next to be taken.
         choice.running.sort_by_key(|call| -call.time_ns);
         let layouts = CallLayouts::begin(head)?;
+        let Some(offset_ns) = head.epoch_offset_ns else {
+            return Err(unusable(
+                "this perf.data does not contain how its clock relates to the time of day. Record with -k CLOCK_MONOTONIC.",
+            ));
+        };
         writeln!(out, "{FIRST_LINE}, {}", head.machine.escape_default())?;
         Ok(CallWriter {
             layouts,
@@ -73,7 +78,7 @@ impl<'out> CallWriter<'out> {
             before,
             command: choice.command,
             choice,
-            offset_ns: head.epoch_offset_ns.unwrap_or(0),
+            offset_ns,
             open: FxHashMap::default(),
             last: None,
             statuses: FxHashMap::default(),
