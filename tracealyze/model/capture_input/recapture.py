@@ -186,8 +186,8 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "ltrace": ("ltrace -S -f -ttt -T -o FILE COMMAND", "ltrace -S -f -ttt -T -o FILE -p PID"),
     "perf-trace": ("perf trace -o FILE -- COMMAND", "perf trace -o FILE -p PID"),
     "perf-data": (
-        "tracealyze record --light -o FILE -- COMMAND, or strace -f -ttt -T -yy -o FILE COMMAND for paths",
-        "tracealyze record --light -o FILE --pid PID, or strace -f -ttt -T -yy -o FILE -p PID for paths",
+        "tracealyze record --light -o FILE -- COMMAND",
+        "tracealyze record --light -o FILE --pid PID",
     ),
     "kdump": ("ktrace -i COMMAND; kdump -H -T > FILE", "ktrace -i -p PID; ktrace -C; kdump -H -T > FILE"),
     "dtruss": ("sudo dtruss -f -d -e -o COMMAND 2> FILE", "sudo dtruss -f -d -e -o -p PID 2> FILE"),
