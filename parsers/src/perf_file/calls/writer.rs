@@ -286,10 +286,8 @@ impl<'out> CallWriter<'out> {
         let Some(mut call) = self.open.remove(&old) else {
             return;
         };
-        let mut text = match call.text.take().filter(|_| self.last == Some(old)) {
-            Some(text) => text,
-            None => String::new(),
-        };
+        let begun = call.text.take().filter(|_| self.last == Some(old));
+        let mut text = begun.unwrap_or_default();
         if text.is_empty() {
             self.break_off();
         } else {
