@@ -16,6 +16,7 @@ _TRACERS = (
     "strace",
     "ltrace",
     "perf-trace",
+    "perf-data",
     "kdump",
     "dtruss",
     "fs-usage",
@@ -40,6 +41,7 @@ _COMMANDS = {
 }
 _FITS = {
     "perf-trace": (),
+    "perf-data": (),
     "truss-freebsd": ("truss", "kdump"),
     "truss-solaris": ("truss",),
     "truss-aix": ("truss",),

@@ -10,7 +10,9 @@ from rust_imports import Crate, file_circles, upward
 LAYERS = [
     ["text", "scan", "capture_facts", "error_names", "random_name"],
     ["syscalls", "facts"],
-    # Joins folded lines if they begin with the name of a call.
+    # Writes the calls of perf.data as text.
+    ["perf_file"],
+    # Joins folded lines if they begin with the name of a call. Decodes perf.data.
     ["input"],
     # Of compressed text.
     ["sched"],
@@ -31,7 +33,7 @@ LAYERS = [
         "truss_solaris",
     ],
     # These share forms of lines with a format of the layer below.
-    ["gvisor", "kdump", "ltrace", "perf_trace", "truss_aix"],
+    ["gvisor", "kdump", "ltrace", "perf_data", "perf_trace", "truss_aix"],
     ["format_list", "other_tools"],
     ["other_format"],
     ["envelope"],

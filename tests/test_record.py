@@ -21,6 +21,7 @@ from conftest import ROOT, heed_ctrl_c
 import tracealyze
 from tracealyze.capture import processes, scheduler
 from tracealyze.model.capture_input.recorded import read_metadata
+from tracealyze.trace.summary import syscalls
 
 pytestmark = [
     pytest.mark.live,
@@ -66,6 +67,40 @@ def test_scheduler_events_are_in_the_capture(record: Record, tmp_path: Path) -> 
     trace = tracealyze.read(tmp_path / "a.zst")
     assert trace.witness is not None and trace.witness.recordings[0].clock == "printed"
     assert {row["judgement"] for row in trace.verdicts(100_000_000)} == {"right"}
+
+
+needs_perf = pytest.mark.skipif(scheduler.works() is not None, reason="perf cannot record here")
+
+
+@needs_perf
+def test_light_capture_has_the_calls_of_strace(record: Record, tmp_path: Path) -> None:
+    script = "i=0; while [ $i -lt 20 ]; do i=$((i+1)); ls /nonexistent 2>/dev/null; done; sleep 0.2 | cat; exit 4"
+    done = record("--light", "--", "sh", "-c", script)
+    done.communicate(timeout=_PATIENCE_S)
+    assert done.returncode == 4
+    trace = tracealyze.read(tmp_path / "a.zst")
+    assert trace.captures[0].format == "perf-data" and not trace.captures[0].losses
+    assert {row["verdict"] for row in trace.verdicts(100_000_000)} == {"task"}
+    assert {row["waits_for_sure"] for row in trace.longest_chain if row["waits_for_pid"]} == {"witnessed"}
+    subprocess.run(["strace", "-f", "-o", "b.strace", "sh", "-c", script], cwd=tmp_path, check=False)
+    traced = tracealyze.read(tmp_path / "b.strace")
+    # strace begins with the execve, and allocators ask for memory as the addresses fall.
+    chance = ("brk", "rt_sigreturn", "wait4")
+    light, whole = (
+        {row["syscall"]: (row["calls"], row["failed"]) for row in syscalls(each)} for each in (trace, traced)
+    )
+    assert {k: v for k, v in light.items() if k not in chance} == {k: v for k, v in whole.items() if k not in chance}
+
+
+@needs_perf
+def test_light_capture_of_a_process_has_its_open_call(record: Record, tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as sleeping:
+        done = record("--light", "--pid", str(sleeping.pid), "--for", "1s")
+        done.communicate(timeout=_PATIENCE_S)
+        sleeping.kill()
+    assert done.returncode == 0
+    (row,) = syscalls(tracealyze.read(tmp_path / "a.zst"))
+    assert (row["syscall"], row["calls"]) == ("clock_nanosleep", 1)
 
 
 def _until(condition: Callable[[], Any], what: str) -> Any:

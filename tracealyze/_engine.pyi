@@ -477,5 +477,20 @@ def read(
 def limit_memory(limit: int) -> None:
     """How much memory this process may use for traces, in bytes. What is larger goes to an unnamed file."""
 
-def pack_scheduling(file: str) -> bytes:
-    """The scheduler events of a file that a capture needs, compressed."""
+def pack_scheduling(file: str, tids: Sequence[int] = ()) -> bytes:
+    """The scheduler events of a file that a capture of these threads needs, compressed. Without threads, they are those
+    that a tracer stopped."""
+
+def write_calls(
+    file: str,
+    output: str,
+    command: int | None = None,
+    status: int | None = None,
+    running: Sequence[tuple[int, int, int, int, Sequence[int]]] = (),
+) -> tuple[int, int, list[int]]:
+    """Write the calls of a perf.data as text to a new file. Of a process that was to run a command, what it did before
+    that is left out; `status` is how it ended. `running` are calls that began before: process, thread,
+    time, number and arguments. Returns the number of calls, that of lost events, and the threads."""
+
+def has_scheduling(file: str) -> bool:
+    """Whether a file is perf.data with scheduler events."""

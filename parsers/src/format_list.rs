@@ -2,8 +2,8 @@
 
 use crate::format::{Format, Head, MIN_SHARE, Recognition, blank, is_quoted};
 use crate::{
-    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_trace, procmon, strace, strace_macos,
-    sysdig, truss_aix, truss_freebsd, truss_solaris,
+    dtruss, fs_usage, gvisor, kdump, kernel_log, ltrace, perf_data, perf_trace, procmon, strace,
+    strace_macos, sysdig, truss_aix, truss_freebsd, truss_solaris,
 };
 use std::cmp::Reverse;
 
@@ -15,6 +15,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &sysdig::Sysdig,
     &procmon::Procmon,
     &strace_macos::StraceMacos,
+    &perf_data::PerfData,
     &perf_trace::PerfTrace,
     &kdump::Kdump,
     &ltrace::Ltrace,

@@ -9,6 +9,7 @@
 //! pipe, terminal      Stream     own thread: read       → the same
 //! UTF-16              Stream     own thread: decode     → the same
 //! folded lines        Stream     own thread: join       → the same
+//! perf.data           Stream     the calls as text
 //! page of a build     Stream     own thread: rewrite    → the same
 //! date above message  Stream     own thread: join       → the same
 //! ```
@@ -29,8 +30,9 @@ mod utf16;
 pub use file::Seekable;
 pub use stream::{Chunk, Stream};
 
+use crate::perf_file::{self, CallChoice, is_perf_data};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -124,7 +126,7 @@ pub fn open_again(path: &Path) -> io::Result<Source> {
             "standard input cannot be read a second time",
         )
     })?;
-    Stream::new(io::Cursor::new(bytes)).map(Source::Stream)
+    Stream::new(Cursor::new(bytes)).map(Source::Stream)
 }
 
 /// A file, read as it is unless it is compressed, in another encoding, or folded.
@@ -141,10 +143,28 @@ fn source_of(file: File, is_folded: impl Fn(&Seekable) -> io::Result<bool>) -> i
     }
     let file = Seekable::from_file(file)?;
     let head = file.head()?;
+    if is_perf_data(&head) {
+        return calls_of(file, &head);
+    }
     // Files whose content the kernel generates (/proc) report a length of zero.
     let is_to_decode = magic::Compression::of(&head).is_some() || utf16::mark(&head).is_some();
     if is_to_decode || is_folded(&file)? || (file.is_empty() && !head.is_empty()) {
         return Stream::new(file.into_file()?).map(Source::Stream);
     }
     file.after_mark(&head).map(Source::File)
+}
+
+/// The calls of perf.data as text. A file without calls is read as it is: what it is instead is said elsewhere.
+fn calls_of(file: Seekable, head: &[u8]) -> io::Result<Source> {
+    let mut file = file.into_file()?;
+    let has_calls = perf_file::has_event(BufReader::new(&mut file), "sys_enter").unwrap_or(false);
+    file.rewind()?;
+    if !has_calls {
+        return Seekable::from_file(file)?
+            .after_mark(head)
+            .map(Source::File);
+    }
+    let mut text = Vec::new();
+    perf_file::write_calls(BufReader::new(file), CallChoice::default(), &mut text)?;
+    Stream::new(Cursor::new(text)).map(Source::Stream)
 }

@@ -29,6 +29,8 @@ pub mod line_cache;
 pub mod ltrace;
 mod other_format;
 pub mod other_tools;
+pub mod perf_data;
+pub mod perf_file;
 pub mod perf_trace;
 pub mod procmon;
 mod prompt;

@@ -8,16 +8,13 @@
 mod kernel_layout;
 pub mod pack;
 mod perf_data;
-mod perf_sizes;
 pub mod text;
 
 use crate::input::{self, Source};
+use crate::perf_file::{is_perf_data, unusable};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
-
-/// The first bytes of a perf.data file, of either byte order.
-const PERF_MAGIC: [&[u8]; 2] = [b"PERFILE2", b"2ELIFREP"];
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// More is not unpacked in memory: a minute of a busy machine is some 100 MB.
@@ -161,7 +158,7 @@ fn read_from<R: Read + Seek + io::BufRead>(
         number += 1;
         take(event);
     };
-    let facts = if PERF_MAGIC.contains(&head.get(..got).unwrap_or(&[])) {
+    let facts = if is_perf_data(head.get(..got).unwrap_or(&[])) {
         perf_data::read(source, &mut counted)?
     } else {
         text::read(source, &mut counted)?
@@ -173,10 +170,6 @@ fn read_from<R: Read + Seek + io::BufRead>(
         ));
     }
     Ok(facts)
-}
-
-fn unusable(message: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 /// A name in the form of the kernel: up to 15 bytes and a zero.

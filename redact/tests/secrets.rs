@@ -239,6 +239,15 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "perf-data",
+        head: &[
+            "# system calls of perf.data, x86_64",
+            "4711 1795224170.658193012 close(3) = 0 <0.000001204>",
+            "4711 1795224170.658195012 openat(AT_FDCWD, ..., 0x80000) = -1 ENOENT (error 2) <0.000001204>",
+        ],
+        lines: &["4711 1795224170.658193012 execve(\"/opt/$/$\") = 0 <0.000301204>"],
+    },
+    Case {
         name: "ltrace",
         head: &["4711 SYS_close(3) = 0 <0.000059>", "4711 SYS_brk(0) = 0x55 <0.000059>", "4711 SYS_exit_group(0 <no return ...>"],
         lines: &[

@@ -159,7 +159,7 @@ class Recording:
         """Trace processes that run already, with the children that they have and create."""
         children = processes.descendants(pids)
         if children:
-            self.note(_with_children(children))
+            self.note(with_children(children))
         every = [*pids, *children]
         flags = self.tracer.flags(self.profile, may_filter=False)
         capture, pipe = self._begin(flags, {"pids": list(pids)}, every), launch.Pipe()
@@ -244,7 +244,7 @@ class Recording:
         return Outcome(ended, watch.command_status, dropped, watch.running_command, watch.was_killed)
 
 
-def _with_children(pids: Sequence[int]) -> str:
+def with_children(pids: Sequence[int]) -> str:
     named = [f"{processes.status(pid).get('Name', '?')} (pid {pid})" for pid in pids[:_MAX_NAMED]]
     more = f" and {len(pids) - _MAX_NAMED} more" if len(pids) > _MAX_NAMED else ""
     return f"Traced too, as children: {', '.join(named)}{more}."

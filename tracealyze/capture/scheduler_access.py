@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 
 from tracealyze.capture.evidence import Evidence, gather
 from tracealyze.capture.obstacles import Obstacle
@@ -30,6 +31,15 @@ _KUBERNETES = (
 def perf_path() -> str | None:
     """The perf in PATH."""
     return shutil.which("perf")
+
+
+def perf_version() -> str:
+    """`perf version 6.1.9`; empty if there is none."""
+    path = perf_path()
+    if path is None:
+        return ""
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    return done.stdout.strip()
 
 
 def missing_perf(seen: Evidence | None = None) -> Obstacle:

@@ -98,13 +98,13 @@ def _traced() -> tuple[Tracer, int | None]:
 
 
 def _scheduling() -> dict[str, Any]:
-    """Whether record --sched works. Without it everything else does."""
+    """Whether record --sched and --light work. Without them everything else does."""
     from tracealyze.capture import scheduler
 
     refusal = scheduler.works()
     if refusal is None:
-        return {"works": True, "lines": ["Scheduler events (record --sched): work."]}
-    return _refused("Scheduler events (record --sched) do not work", refusal)
+        return {"works": True, "lines": ["Scheduler events (record --sched, --light): work."]}
+    return _refused("Scheduler events (record --sched, --light) do not work", refusal)
 
 
 def _attached(tracer: Tracer, pid: int | None) -> CannotTrace | None:

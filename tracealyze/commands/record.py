@@ -24,6 +24,7 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
+    from tracealyze.capture.light import LightRecording
     from tracealyze.capture.recording import Limits, Outcome, Recording
 
 EXAMPLES = (
@@ -34,6 +35,7 @@ EXAMPLES = (
     "tracealyze record --profile light -o login.strace.zst -- ssh host true",
     "tracealyze record --pid 4711 --ring 256M --trigger 'dur_ns >= 2s'",
     "tracealyze record --sched -- make",
+    "tracealyze record --light --pid 4711 --for 30s",
     "tracealyze record --redact -o shared.strace.zst -- ./slow-program",
 )
 HAS_OPTIONS_ANYWHERE = False
@@ -111,6 +113,14 @@ def command(
             "time outside of calls is. Needs CAP_PERFMON; doctor checks that.",
         ),
     ] = False,
+    light: Annotated[
+        bool,
+        typer.Option(
+            "--light",
+            help="Record with perf alone, which costs a fifteenth of strace: names of calls, durations, results and "
+            "what ended each wait. No paths and no arguments. Needs CAP_PERFMON; doctor checks that.",
+        ),
+    ] = False,
     untraced: Annotated[
         bool,
         typer.Option(
@@ -137,8 +147,21 @@ def command(
     if bool(program) == bool(pids):
         raise WrongUsage("record needs either a command or --pid PID. Write: tracealyze record -- COMMAND")
     _must_agree(path, has_pids=bool(pids), kills=kills, sched=sched, redacts=redacts)
+    if light:
+        unfit = {
+            "--profile": profile is not Profile.FULL,
+            "--sched": sched,
+            "--max-size": max_size,
+            "--ring": ring,
+            "--trigger": trigger,
+            "--live": live,
+            "--redact": redacts,
+        }
+        _must_suit_light([option for option, is_given in unfit.items() if is_given])
     if pids and untraced:
         raise WrongUsage("--untraced runs a command again. Processes of --pid cannot be started again.")
+    if light:
+        return _light(program, pids, path, time_limit, labels or (), force, kills=kills, untraced=untraced, quiet=quiet)
     tracer = find(attaches=bool(pids))
     # Needs modules that only Unix has.
     from tracealyze.capture.live_screen import LiveScreen
@@ -175,6 +198,66 @@ def command(
     finally:
         status = recording.wait_for_command()
     return _exit_code(replace(outcome, status=status))
+
+
+_NOT_LIGHT = {
+    "--profile": "it records all calls, and no filter makes it cheaper",
+    "--sched": "it records scheduler events, too",
+    "--max-size": "its file is written at the end. Use --for",
+    "--ring": "its file is written at the end. Use --for",
+    "--trigger": "its file is written at the end. Use --for",
+    "--live": "its file is written at the end. Use tracealyze watch, which uses strace",
+    "--redact": "it stores names of threads of the whole machine",
+}
+
+
+def _must_suit_light(options: Sequence[str]) -> None:
+    """Options that have no meaning with --light are wrong usage."""
+    for option in options:
+        raise WrongUsage(f"--light excludes {option}: {_NOT_LIGHT[option]}.")
+
+
+def _light(
+    program: list[str] | None,
+    pids: list[str] | None,
+    path: str | None,
+    time_limit: str | None,
+    labels: Sequence[str],
+    force: bool,
+    *,
+    kills: bool,
+    untraced: bool,
+    quiet: bool,
+) -> int:
+    """Record with perf alone."""
+    from tracealyze.capture.light import LightRecording
+
+    wanted = _pids(pids or ())
+    if program and (refusal := programs.check(program[0])):
+        code, sentence = refusal
+        output.note(f"tracealyze: {sentence}")
+        return code
+    name = os.path.basename(program[0]) if program else f"pid{wanted[0]}"
+    file = path or _free_name(name, "perf")
+    for_s = _positive("--for", time_limit, units.read_duration(time_limit)) / units.S if time_limit else None
+    recording = LightRecording(file, for_s, _labelled(labels), force, output.note, kills, untraced)
+    outcome = _recorded_light(recording, program, wanted)
+    try:
+        _show(file, outcome, quiet=quiet)
+    finally:
+        status = recording.wait_for_command()
+    return _exit_code(replace(outcome, status=status))
+
+
+def _recorded_light(recording: LightRecording, program: list[str] | None, pids: Sequence[int]) -> Outcome:
+    """Record a command or processes with perf."""
+    file = recording.path
+    try:
+        return recording.of_command(program) if program else recording.of_pids(pids)
+    except FileExistsError:
+        raise WrongUsage(f"{file} exists. Name another file with -o, or use --force to overwrite it.") from None
+    except OSError as error:
+        raise UnusableInput(f"{file}: {error.strerror or error}. Name a file elsewhere with -o.") from error
 
 
 def _recorded(recording: Recording, program: list[str] | None, pids: Sequence[int]) -> Outcome:
@@ -242,8 +325,8 @@ def _pids(texts: Sequence[str]) -> list[int]:
     return [int(word) for word in words]
 
 
-def _free_name(name: str) -> str:
-    numbered = (f"{name}{f'-{number}' if number > 1 else ''}.strace.zst" for number in range(1, sys.maxsize))
+def _free_name(name: str, tracer: str = "strace") -> str:
+    numbered = (f"{name}{f'-{number}' if number > 1 else ''}.{tracer}.zst" for number in range(1, sys.maxsize))
     return next(file for file in numbered if not os.path.lexists(file))
 
 

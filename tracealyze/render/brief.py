@@ -91,6 +91,8 @@ class Brief:
             facts.append(f"{units.counted(totals['calls'], 'call')} ({units.count(totals['failed'])} failed)")
             facts.append(units.counted(totals["processes"], "process", "processes"))
         yield f"{', '.join(facts)}. {_ABOUT}"
+        if capture.general_lack:
+            yield capture.general_lack
 
     def _lines(self) -> Iterator[str]:
         """With --evidence: how the run went in words of the capture, and the lines that prove it, marked as data."""
@@ -179,7 +181,10 @@ class Brief:
             parts = [f"{name} {units.count(row['calls'])}" for name, row in zip(names, rows, strict=True)]
             yield ""
             yield f"Most calls: {', '.join(parts)}"
-        lacks = [text for text in lacks_of(self.trace.captures[0], self.trace.window) if _is_own(text)]
+        capture = self.trace.captures[0]
+        lacks = [
+            text for text in lacks_of(capture, self.trace.window) if _is_own(text) and text != capture.general_lack
+        ]
         if lacks:
             yield f"Limits: {' '.join(lacks)}"
 

@@ -92,6 +92,8 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
 
 def lacks_of(capture: Capture, window: Window) -> Iterator[str]:
     """What a capture cannot show, one sentence each, with the option that avoids it where one does."""
+    if capture.general_lack:
+        yield capture.general_lack
     if _is_table_only(capture) or window.reason is not None:
         yield from window_lines(window, capture)
     elif capture.dur_kind == "gap":

@@ -116,6 +116,8 @@ class Report:
         else:
             self.terminal.cut_line((self.terminal.cut_named(name, self.terminal.width), ""))
             self.terminal.paragraph(facts, "bold", indent=2)
+        if lack := self.summary.captures[0].general_lack:
+            self.terminal.paragraph(lack)
 
     def diagnosis(self) -> None:
         """How the run went and the answer, in a few sentences."""

@@ -419,7 +419,8 @@ def _of_tables(trace: TraceTables) -> list[Row]:
 
 def _capture(capture: Capture) -> dict[str, Any]:
     made = recorded(capture)
-    return asdict(capture) | ({"recorded": asdict(made)} if made else {})
+    lack = {"lacks": capture.general_lack} if capture.general_lack else {}
+    return lack | asdict(capture) | ({"recorded": asdict(made)} if made else {})
 
 
 def _kept(row: Row, keys: tuple[str, ...]) -> dict[str, Any]:

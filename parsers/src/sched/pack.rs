@@ -10,16 +10,16 @@ use std::io;
 /// Names of threads of the kernel that do what others left to them.
 const DEPUTIES: [&[u8]; 2] = [b"kworker/", b"ksoftirqd/"];
 
-/// The events that a capture of traced threads needs: all switches, and what concerns threads that a tracer stopped. Names of
-/// threads are written once.
+/// The events that a capture of traced threads needs: all switches, and what concerns these threads. Names of threads are
+/// written once. Without `traced`, the threads are those that a tracer stopped.
 ///
 /// # Errors
 /// Those of [`sched::read`].
-pub fn pack(source: &SchedSource<'_>) -> io::Result<Vec<u8>> {
+pub fn pack(source: &SchedSource<'_>, traced: &[i32]) -> io::Result<Vec<u8>> {
     let mut events = Vec::new();
     let facts = sched::read(source, &mut |event| events.push(event))?;
     events.sort_by_key(|event| event.time_ns);
-    let needed = Needed::new(&events);
+    let needed = Needed::new(&events, traced);
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
     if let Some(offset_ns) = facts.epoch_offset_ns {
         write_offset(&mut out, offset_ns)?;
@@ -39,8 +39,9 @@ struct Needed {
 }
 
 impl Needed {
-    fn new(events: &[SchedEvent]) -> Needed {
+    fn new(events: &[SchedEvent], traced: &[i32]) -> Needed {
         let mut needed = Needed {
+            traced: traced.iter().copied().collect(),
             range_ns: (i64::MAX, i64::MIN),
             ..Needed::default()
         };
@@ -48,13 +49,18 @@ impl Needed {
             let SchedChange::Switch { from, left, to } = event.change else {
                 continue;
             };
-            if left == Left::Traced {
+            if traced.is_empty() && left == Left::Traced {
                 needed.traced.insert(from.tid);
             }
             let is_deputy = DEPUTIES.iter().any(|name| to.comm.starts_with(name));
             if is_deputy {
                 needed.deputies.insert(to.tid);
             }
+        }
+        if !traced.is_empty() {
+            // All of it was recorded for these threads. One of them may wait from its beginning on.
+            needed.range_ns = (i64::MIN, i64::MAX);
+            return needed;
         }
         let (first_ns, last_ns) = &mut needed.range_ns;
         for event in events {

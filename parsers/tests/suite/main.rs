@@ -10,6 +10,7 @@ mod kdump;
 mod kernel_log;
 mod ltrace;
 mod other_formats;
+mod perf_data;
 mod perf_trace;
 mod procmon;
 mod repeated;

@@ -207,7 +207,7 @@ fn output_of_programs_is_of_no_other_format() {
     }
     assert_eq!(
         FORMATS.len(),
-        LINES.len() + 1,
-        "AIX prints no line that Solaris could not print"
+        LINES.len() + 2,
+        "AIX prints no line that Solaris could not print, and perf.data has the lines of strace"
     );
 }

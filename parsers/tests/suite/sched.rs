@@ -102,7 +102,7 @@ fn perf_data_shows_who_woke_whom() {
 fn packed_events_are_the_needed_ones() {
     let bytes = perf_data();
     let all = events(&bytes);
-    let packed = pack(&SchedSource::Bytes(&bytes)).unwrap();
+    let packed = pack(&SchedSource::Bytes(&bytes), &[]).unwrap();
     assert!(packed.len() < bytes.len() / 10);
     let kept = events(&packed);
     let forks = |events: &[SchedEvent]| {

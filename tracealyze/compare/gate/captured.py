@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from tracealyze.compare.run import Run
     from tracealyze.model.selection import Selection
 
-_SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
+_SYSTEMS = {
+    "strace": "Linux",
+    "ltrace": "Linux",
+    "perf-trace": "Linux",
+    "perf-data": "Linux",
+    "dtruss": "macOS",
+    "truss-solaris": "Solaris",
+}
 _SYSTEMS |= {
     "truss-freebsd": "FreeBSD",
     "truss-aix": "AIX",

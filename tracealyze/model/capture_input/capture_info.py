@@ -80,6 +80,12 @@ class Loss:
     remedy: str | None = None
 
 
+_WITHOUT_ARGUMENTS = (
+    "No paths and no arguments: perf recorded only names of calls, durations, results and descriptors. Findings that "
+    "need more are missing. Capture with strace -f -ttt -T -yy to include them."
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Capture:
     """One capture: a file, or several that belong together."""
@@ -154,6 +160,11 @@ class Capture:
     def __repr__(self) -> str:
         run = f", run {self.run} of {self.runs}" if self.runs > 1 else ""
         return f"<Capture {shown(self.path)}: {self.format}, {units.counted(self.lines, 'line')}{run}>"
+
+    @property
+    def general_lack(self) -> str:
+        """What all calls of the capture lack, which a reader has to know before the numbers; mostly empty."""
+        return _WITHOUT_ARGUMENTS if self.format == "perf-data" else ""
 
     @classmethod
     def of(cls, reported: Mapping[str, Any]) -> Capture:

@@ -58,6 +58,17 @@ _ADVICE: Mapping[str, Mapping[str, str]] = {
         FEWER: "perf trace -e NAMES",
         THREAD_STACKS: _GDB,
     },
+    "perf-data": {
+        TIMES: "tracealyze record --light, which stores the offset of the clock",
+        STAMPS: "tracealyze record --light, which stores the offset of the clock",
+        DURATIONS: "perf record, and let it run until the calls return",
+        CHILDREN: "perf record without --no-inherit, or perf record -a",
+        THREADS: "perf record -p PID instead of -t TID",
+        EVENTS: "perf record without --filter",
+        LOSSES: "perf record -m 16M",
+        FEWER: "perf record --filter 'id == NUMBER'",
+        THREAD_STACKS: _GDB,
+    },
     "kdump": {
         TIMES: f"kdump -H -T {_SAME_FILE} (-R prints time differences)",
         STAMPS: f"kdump -H -T {_SAME_FILE} (-R prints time differences)",
@@ -174,6 +185,10 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "strace": ("strace -f -ttt -T -yy -o FILE COMMAND", "strace -f -ttt -T -yy -o FILE -p PID"),
     "ltrace": ("ltrace -S -f -ttt -T -o FILE COMMAND", "ltrace -S -f -ttt -T -o FILE -p PID"),
     "perf-trace": ("perf trace -o FILE -- COMMAND", "perf trace -o FILE -p PID"),
+    "perf-data": (
+        "tracealyze record --light -o FILE -- COMMAND",
+        "tracealyze record --light -o FILE --pid PID",
+    ),
     "kdump": ("ktrace -i COMMAND; kdump -H -T > FILE", "ktrace -i -p PID; ktrace -C; kdump -H -T > FILE"),
     "dtruss": ("sudo dtruss -f -d -e -o COMMAND 2> FILE", "sudo dtruss -f -d -e -o -p PID 2> FILE"),
     "fs-usage": ("sudo fs_usage -w NAME > FILE", "sudo fs_usage -w PID > FILE"),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
+from tracealyze import _engine
 from tracealyze.base import units
 from tracealyze.base.sanitize import shown
 from tracealyze.model.capture_input.attached import AttachedState
@@ -58,8 +59,15 @@ class Recorded:
         return cls(**known)
 
     @property
+    def is_light(self) -> bool:
+        """Whether perf recorded the calls (`record --light`)."""
+        return self.tracer.startswith("perf ")
+
+    @property
     def has_durations(self) -> bool:
         """Whether the tracer printed durations, which a capture of open calls only does not show."""
+        if self.is_light:
+            return True
         return any(str(flag) == "-T" or str(flag).startswith("--syscall-times") for flag in self.flags)
 
     def sentence(self) -> str:
@@ -123,9 +131,10 @@ Scheduling: TypeAlias = "tuple[str, bytes | None]"
 
 
 def recorded_scheduling(captures: Iterable[Sequence[str]]) -> list[Scheduling]:
-    """The scheduler events that `record --sched` stored in captures."""
+    """The scheduler events that `record` stored in captures, and those of captures that are perf.data."""
     found = ((files[0], _scheduling(files[0])) for files in captures if facts_of(files).get("sched_bytes"))
-    return [(path, content) for path, content in found if content]
+    packed: list[Scheduling] = [(path, content) for path, content in found if content]
+    return packed + [(file, None) for files in captures for file in files if _engine.has_scheduling(file)]
 
 
 def recording_without_events(path: str) -> str:

@@ -50,7 +50,8 @@ mod _engine {
         table::PyTable,
         timeline::PyTimeline,
         trace::{
-            PyTrace, are_parts, format_of, limit_memory, pack_scheduling, read, without_random_name,
+            PyTrace, are_parts, format_of, has_scheduling, limit_memory, pack_scheduling, read,
+            without_random_name, write_calls,
         },
         tree::tree,
     };

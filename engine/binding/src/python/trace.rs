@@ -19,6 +19,7 @@ use detect::tables;
 use kit::table_support::callers::{self, Caller};
 use kit::table_support::claims;
 use kit::table_support::provenance::Provenance;
+use parsers::perf_file::{self, CallChoice, RunningCall, is_perf_data};
 use parsers::sched::SchedSource;
 use parsers::sched::pack::pack;
 use parsers::{NO_NS, Text};
@@ -41,6 +42,8 @@ use report::tables::chart_rows::{ChartQuery, chart_rows};
 use report::tables::work::{self, WorkQuery};
 use report::tables::{calls, errors, gaps, loops, processes, totals};
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 use trace::ingest::capture::{Progress, ReadError};
@@ -105,15 +108,67 @@ fn source_of<'source>(name: &'source str, content: Option<&'source [u8]>) -> Sch
     content.map_or_else(|| SchedSource::File(Path::new(name)), SchedSource::Bytes)
 }
 
-/// Scheduler events of a file, as few as a capture needs, compressed.
+/// Scheduler events of a file, as few as a capture of these threads needs, compressed. Without threads, they are those that a
+/// tracer stopped.
 #[pyfunction]
-pub fn pack_scheduling(py: Python<'_>, file: String) -> PyResult<Cow<'static, [u8]>> {
-    let packed = py.detach(|| pack(&SchedSource::File(Path::new(&file))));
+#[pyo3(signature = (file, tids = Vec::new()))]
+pub fn pack_scheduling(
+    py: Python<'_>,
+    file: String,
+    tids: Vec<i32>,
+) -> PyResult<Cow<'static, [u8]>> {
+    let packed = py.detach(|| pack(&SchedSource::File(Path::new(&file)), &tids));
     Ok(Cow::Owned(
         packed
             .map_err(|source| ReadError::Unreadable { path: file, source })
             .raised()?,
     ))
+}
+
+/// Write the calls of a perf.data as text to a new file. Of a process that was to run a command, what it did before that is left
+/// out; `status` is how it ended. `running` are calls that began before: process, thread, time, number and arguments. Returns the number of calls, that of lost events, and the threads.
+#[pyfunction]
+#[pyo3(signature = (file, output, command = None, status = None, running = Vec::new()))]
+pub fn write_calls(
+    py: Python<'_>,
+    file: String,
+    output: String,
+    command: Option<i32>,
+    status: Option<i32>,
+    running: Vec<(i32, i32, i64, i64, [u64; 6])>,
+) -> PyResult<(u64, u64, Vec<i32>)> {
+    let running_call = |(pid, tid, time_ns, number, args)| RunningCall {
+        pid,
+        tid,
+        time_ns,
+        number,
+        args,
+    };
+    let choice = CallChoice {
+        command,
+        status,
+        running: running.into_iter().map(running_call).collect(),
+    };
+    let written = py.detach(|| {
+        let source = BufReader::new(File::open(&file)?);
+        let mut out = BufWriter::new(File::create(&output)?);
+        perf_file::write_calls(source, choice, &mut out)
+    });
+    let written = written
+        .map_err(|source| ReadError::Unreadable { path: file, source })
+        .raised()?;
+    Ok((written.calls, written.lost, written.tids))
+}
+
+/// Whether a file is perf.data with scheduler events.
+#[pyfunction]
+pub fn has_scheduling(file: &str) -> bool {
+    let has = || {
+        let mut source = BufReader::new(File::open(file)?);
+        let is_perf = is_perf_data(source.fill_buf()?);
+        Ok::<bool, io::Error>(is_perf && perf_file::has_event(source, "sched_switch")?)
+    };
+    has().unwrap_or(false)
 }
 
 /// What `record` stored about a capture: the end of tracing, whether there are durations, the ids (process, thread) of threads,

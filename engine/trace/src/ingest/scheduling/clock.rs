@@ -35,6 +35,14 @@ pub(super) fn aligned(
         };
         ranges.iter().filter(fits).count()
     };
+    if let Some(offset_ns) = facts.epoch_offset_ns.filter(|_| is_of_perf(trace, capture)) {
+        return Some(Alignment {
+            offset_ns,
+            is_printed: true,
+            compared: ranges.len() as u64,
+            fitting: fitting(offset_ns) as u64,
+        });
+    }
     let (best_ns, most) = best(&ranges)?;
     // With one range in two, a printed offset is right: ids are used again, and some ranges are of other tasks.
     let printed = facts
@@ -47,6 +55,12 @@ pub(super) fn aligned(
         compared: ranges.len() as u64,
         fitting: fitting(offset_ns) as u64,
     })
+}
+
+/// Whether the calls were recorded by perf, on the clock of its other events.
+fn is_of_perf(trace: &Trace, capture: u32) -> bool {
+    let capture = trace.captures.get(capture as usize);
+    capture.is_some_and(|capture| capture.format == "perf-data")
 }
 
 /// The offset in the middle of the range where most ranges overlap, and their number.

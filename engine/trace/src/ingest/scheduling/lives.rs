@@ -137,7 +137,7 @@ impl Lives {
             }
             return;
         }
-        let Some(&open) = self.open.get(&tid) else {
+        let Some(open) = self.state_before(tid) else {
             return;
         };
         let next = match open.state {
@@ -158,6 +158,18 @@ impl Lives {
         };
         self.push(tid, open, at_ns, 0, waker);
         self.begin(tid, at_ns, next);
+    }
+
+    /// What a thread does that is woken. One without earlier events has waited since the recording began.
+    fn state_before(&self, tid: i32) -> Option<Open> {
+        if let Some(&open) = self.open.get(&tid) {
+            return Some(open);
+        }
+        let is_new = !self.found.threads.contains_key(&tid);
+        is_new.then_some(Open {
+            since_ns: self.found.range_ns.0,
+            state: State::Blocked,
+        })
     }
 
     /// The thread that ran, or what it does that for.

@@ -4,7 +4,7 @@
 //! In:   header, sections, and headers of records
 //! Out:  an error, if a size is larger than the file
 
-use crate::sched::unusable;
+use crate::perf_file::unusable;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// `HEADER_EVENT_DESC`: the events, with lists of unknown length.
