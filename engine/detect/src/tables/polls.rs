@@ -6,9 +6,11 @@ use crate::tables::probe_series::spins::{Spin, spins};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
+use kit::table_support::process_ends::ProcessEnds;
 use kit::table_support::provenance::Provenance;
-use parsers::syscalls::{Action, action_of};
+use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
+use path::waits::wait_kinds::wait_of_row;
 use rustc_hash::FxHashSet;
 use trace::store::index::TaskId;
 
@@ -39,7 +41,9 @@ table! {
 /// Builds the table, one row per series of probes.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, &TABLE.schema);
-    for series in all_series(context) {
+    let ends = ProcessEnds::new(context);
+    let all = all_series(context).into_iter();
+    for series in all.filter(|series| !supervises(context, &ends, series)) {
         let connects = matches!(series.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
         if series.kind != ProbeKind::Attempt || connects {
             write(context, series, &mut builder);
@@ -49,6 +53,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .iter()
         .for_each(|spin| write_spin(context, spin, &mut builder));
     builder.finish()
+}
+
+/// ```text
+/// server   wait4(-1, WNOHANG) = 0 | sleep 1 s | wait4(-1, WNOHANG) = 0 | sleep 1 s | …     none of its workers ends, nor does it
+/// ```
+///
+/// Whether a process that does not end by itself looks now and then whether one of its children has ended, and none has.
+fn supervises(context: &TableContext<'_>, ends: &ProcessEnds, series: &ProbeSeries) -> bool {
+    let events = &context.trace.events;
+    let is_look = series.children.is_none()
+        && wait_of_row(events, series.first_row) == Some(Wait::Child)
+        && !events.target(series.first_row).is_some();
+    is_look && !series.changed && !ends.ends_by_itself(context, series.task)
 }
 
 fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBuilder<'_>) {
