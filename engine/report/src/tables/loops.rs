@@ -25,7 +25,7 @@ use std::sync::Arc;
 use trace::parallel;
 use trace::query::selection::Selection;
 use trace::store::events::EventTable;
-use trace::store::heuristics::MIN_ITERATIONS;
+use trace::store::heuristics::{MAX_SMALL_IO_BYTES, MIN_ITERATIONS};
 use trace::store::index::TaskId;
 use trace::store::shape_parts::ShapeParts;
 use trace::store::trace::Trace;
@@ -50,6 +50,7 @@ table! {
         failing: Words "A call of the body that fails in every iteration.",
         distinct_targets: Number "Number of different targets of the dominant call.",
         bytes: Bytes "Bytes moved by its calls.",
+        turn_bytes: MaybeBytes "Bytes that an iteration moves, if it moves few; otherwise missing.",
         trend: Ratio "Time of the last quarter of the iterations divided by that of the first quarter: above 1, iterations get slower.",
         calls_trend: Ratio "Calls per iteration in the last eighth divided by those in the first; missing unless they rise from each eighth to the next.",
         outer_turns: MaybeNumber "Number of iterations of an enclosing loop; missing if there is no enclosing loop that is cheap by itself.",
@@ -432,6 +433,11 @@ fn measured(
     }
 }
 
+/// The bytes that an iteration moves, if a call that moves so few takes no longer than one that moves none.
+fn few_bytes(bytes: i64) -> Option<i64> {
+    (1..=MAX_SMALL_IO_BYTES).contains(&bytes).then_some(bytes)
+}
+
 fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
     let mut durs_ns: Vec<i64> = durs_ns.filter(|&ns| ns != NO_NS).collect();
     if durs_ns.is_empty() {
@@ -493,6 +499,7 @@ pub fn longest_rows(context: &TableContext<'_>, wanted: WantedLoops) -> (BuiltTa
             failing: one.failing.map(|shape| shapes.text(events, shape)),
             distinct_targets: one.distinct_targets as i64,
             bytes: one.bytes,
+            turn_bytes: few_bytes(one.bytes / one.iterations.max(1) as i64),
             trend: one.trend.time,
             calls_trend: one.trend.calls,
             outer_turns: around.map(|around| around.iterations as i64),
