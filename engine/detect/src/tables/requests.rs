@@ -22,7 +22,7 @@ use path::waits::wait_kinds::timed_out;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::events::EventTable;
-use trace::store::heuristics::{MIN_INPUT_WAIT_NS, MIN_RESEND_NS};
+use trace::store::heuristics::{MIN_INPUT_WAIT_NS, MIN_OUTLIER_RATIO, MIN_RESEND_NS};
 use trace::store::histogram::Histogram;
 use trace::store::index::TaskId;
 
@@ -39,7 +39,7 @@ table! {
         typical_ns: Ns "round_trips times the median response time: what they take if none is unusually slow.",
         p99_ns: Ns (Same) "99th percentile of the response time, within 1%.",
         max_ns: Ns (Max) "Longest duration.",
-        outlier: Flag "Whether one of several answers took longer than all others together.",
+        outlier: Flag "Whether one of several answers took more than twice as long as all others together.",
         sends: Count "Number of sends.",
         sent_bytes: Bytes "Bytes sent.",
         received_bytes: Bytes "Bytes received.",
@@ -556,6 +556,11 @@ impl Peer {
         self.lengths.add(response_ns);
     }
 
+    fn has_outlier(&self) -> bool {
+        let others_ns = self.response_ns.saturating_sub(self.max_ns);
+        self.round_trips > 1 && self.max_ns > others_ns.saturating_mul(MIN_OUTLIER_RATIO)
+    }
+
     fn join(&mut self, other: Peer) {
         self.connections.extend(other.connections);
         self.round_trips += other.round_trips;
@@ -623,7 +628,7 @@ fn write(
         typical_ns: if_answered(&|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
         p99_ns: if_answered(&|| peer.lengths.quantile(0.99)),
         max_ns: if_answered(&|| peer.max_ns),
-        outlier: peer.round_trips > 1 && peer.max_ns > peer.response_ns - peer.max_ns,
+        outlier: peer.has_outlier(),
         sends: peer.sent.0,
         sent_bytes: peer.sent.1,
         received_bytes: peer.received_bytes,

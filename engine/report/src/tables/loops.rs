@@ -100,6 +100,8 @@ pub struct Loop {
     pub distinct_targets: u64,
     /// Bytes transferred by its calls.
     pub bytes: i64,
+    /// Number of calls that moved any.
+    pub moves: u64,
     /// First event.
     pub first_row: u32,
     /// Last event.
@@ -407,9 +409,12 @@ fn measured(
     targets.dedup();
     let targets: FxHashSet<Text> = targets.into_iter().collect();
     let moving = calls().filter(|&(_, shape)| shapes.moves[shape as usize]);
-    let bytes = moving
+    let (bytes, moves) = moving
         .map(|(row, _)| events.ret(row).max(0))
-        .fold(0, i64::saturating_add);
+        .filter(|&bytes| bytes > 0)
+        .fold((0i64, 0), |(sum, moves), bytes| {
+            (sum.saturating_add(bytes), moves + 1)
+        });
     Loop {
         task,
         iterations,
@@ -427,15 +432,18 @@ fn measured(
         around: around.clone(),
         distinct_targets: targets.len() as u64,
         bytes,
+        moves,
         first_row,
         last_row: rows[places.end - 1],
         places: places.clone(),
     }
 }
 
-/// The bytes that an iteration moves, if a call that moves so few takes no longer than one that moves none.
-fn few_bytes(bytes: i64) -> Option<i64> {
-    (1..=MAX_SMALL_IO_BYTES).contains(&bytes).then_some(bytes)
+/// The bytes that an iteration moves, if each moves some, and so few that it takes no longer than one that moves none.
+fn turn_bytes(one: &Loop) -> Option<i64> {
+    let bytes = one.bytes / one.iterations.max(1) as i64;
+    let are_few = (1..=MAX_SMALL_IO_BYTES).contains(&bytes);
+    (are_few && one.moves >= one.iterations as u64).then_some(bytes)
 }
 
 fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
@@ -499,7 +507,7 @@ pub fn longest_rows(context: &TableContext<'_>, wanted: WantedLoops) -> (BuiltTa
             failing: one.failing.map(|shape| shapes.text(events, shape)),
             distinct_targets: one.distinct_targets as i64,
             bytes: one.bytes,
-            turn_bytes: few_bytes(one.bytes / one.iterations.max(1) as i64),
+            turn_bytes: turn_bytes(&one),
             trend: one.trend.time,
             calls_trend: one.trend.calls,
             outer_turns: around.map(|around| around.iterations as i64),
