@@ -124,6 +124,7 @@ def test_call_that_a_signal_ends_at_once_is_no_hang(tmp_path: Path) -> None:
     )
     (tmp_path / "t.7").write_text("".join(f"1700000017.000{at}00 {text}\n" for at, text in enumerate(killed, 1)))
     calls = "".join(f"1700000017.{at:06} getppid() = 1 <0.000001>\n" for at in range(100, 300))
-    (tmp_path / "t.8").write_text(f'1700000017.000050 execve("/bin/jobs", ["jobs"], 0x7ffd /* 1 var */) = 0 <0.00001>\n{calls}')
+    begins = '1700000017.000050 execve("/bin/jobs", ["jobs"], 0x7ffd /* 1 var */) = 0 <0.00001>\n'
+    (tmp_path / "t.8").write_text(begins + calls)
     outcome = tracealyze.read(tmp_path / "t").summary().document()["outcome"]
     assert outcome["verdict"] != "hung", outcome["text"]
