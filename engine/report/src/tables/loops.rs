@@ -443,7 +443,7 @@ fn measured(
 fn turn_bytes(one: &Loop) -> Option<i64> {
     let bytes = one.bytes / one.iterations.max(1) as i64;
     let are_few = (1..=MAX_SMALL_IO_BYTES).contains(&bytes);
-    (are_few && one.moves >= one.iterations as u64).then_some(bytes)
+    (are_few && one.moves >= one.iterations).then_some(bytes)
 }
 
 fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
@@ -507,7 +507,7 @@ pub fn longest_rows(context: &TableContext<'_>, wanted: WantedLoops) -> (BuiltTa
             failing: one.failing.map(|shape| shapes.text(events, shape)),
             distinct_targets: one.distinct_targets as i64,
             bytes: one.bytes,
-            turn_bytes: turn_bytes(&one),
+            turn_bytes: turn_bytes(one),
             trend: one.trend.time,
             calls_trend: one.trend.calls,
             outer_turns: around.map(|around| around.iterations as i64),
