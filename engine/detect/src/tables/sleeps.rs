@@ -29,7 +29,7 @@ use trace::store::heuristics::{
 use trace::store::index::TaskId;
 
 table! {
-    sleeps "Sleeps, by task, program, syscall and requested duration.";
+    sleeps "Sleeps, by task, program, syscall, requested duration and whether a signal ended them early.";
     times: Calls;
     row {
         of: OfTask,
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_sleeps_are_counted() {
+    fn interrupted_sleeps_have_a_row_of_their_own() {
         let trace = build(vec![
             task(1)
                 .exec(0, 1, "/x")
@@ -526,7 +526,7 @@ mod tests {
         ]);
         assert_eq!(
             rows(&trace, super::build, COLUMNS),
-            ["1 nanosleep 2 1 20 - 20"]
+            ["1 nanosleep 1 1 10 - 10", "1 nanosleep 1 0 10 - 10"]
         );
     }
 
