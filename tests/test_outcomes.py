@@ -113,3 +113,18 @@ def test_failure_in_the_middle_of_a_long_log_was_survived(failed_at: int, verdic
     log.write_text(_log(lines=400, failed_at=failed_at), encoding="utf-8")
     outcome = tracealyze.read(log).summary().document()["outcome"]
     assert (outcome["verdict"], "Weather station" in outcome["text"]) == (verdict, True), outcome
+
+
+def test_call_that_a_signal_ends_at_once_is_no_hang(tmp_path: Path) -> None:
+    """Files of threads follow each other as files: what is in a later file did not happen later."""
+    killed = (
+        'execve("/bin/sleep", ["sleep", "9"], 0x7ffd /* 1 var */) = 0 <0.000100>',
+        "mmap(NULL, 50, PROT_READ, MAP_PRIVATE, 3</etc/locale>, 0) = ?",
+        "+++ killed by SIGKILL +++",
+    )
+    (tmp_path / "t.7").write_text("".join(f"1700000017.000{at}00 {text}\n" for at, text in enumerate(killed, 1)))
+    calls = "".join(f"1700000017.{at:06} getppid() = 1 <0.000001>\n" for at in range(100, 300))
+    begins = '1700000017.000050 execve("/bin/jobs", ["jobs"], 0x7ffd /* 1 var */) = 0 <0.00001>\n'
+    (tmp_path / "t.8").write_text(begins + calls)
+    outcome = tracealyze.read(tmp_path / "t").summary().document()["outcome"]
+    assert outcome["verdict"] != "hung", outcome["text"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.base import units
-from tracealyze.base.heuristics import MIN_DEADLOCKED_SHARE
+from tracealyze.base.heuristics import MIN_DEADLOCKED_SHARE, MIN_STANDSTILL_NS
 from tracealyze.base.sanitize import shown
 from tracealyze.trace.outcome import known
 from tracealyze.trace.outcome.messages import Message, last_progress
@@ -244,7 +244,9 @@ def _signal(name: str) -> str:
 def _is_stuck(row: Row, all_rows: int) -> bool:
     is_kind = row["kind"] in _STUCK and row["syscall"] not in ("io_uring_enter", "exit", "exit_group")
     is_long = row["rows_after"] >= max(_MIN_ROWS_AFTER, _MIN_SHARE_AFTER * all_rows)
-    return is_kind and is_long
+    # Files of single threads follow each other as files, not in time: only timestamps show how long the call was open.
+    seen_ns = row["seen_ns"]
+    return is_kind and is_long and (seen_ns is None or seen_ns >= MIN_STANDSTILL_NS)
 
 
 def _stuck(process: EndedProcess, processes: Sequence[EndedProcess], row: Row) -> Outcome:

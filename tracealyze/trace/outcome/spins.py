@@ -144,7 +144,14 @@ def _is_in_vain(row: Row) -> bool:
     is_idle = row["idle"] and (fails_as_usual or not row["failing"]) and not (row["empty"] and _naps(row))
     # Daemons close all descriptors that they may have inherited.
     closes_all = call == "close" and row["errno"] == "EBADF"
-    return bool((row["failing"] or row["empty"]) and not (is_idle or is_search or is_over or closes_all))
+    is_usual = is_idle or is_search or is_over or closes_all or _misses_client(row, call)
+    return bool((row["failing"] or row["empty"]) and not is_usual)
+
+
+def _misses_client(row: Row, call: str) -> bool:
+    """Whether a worker finds no client after a wait: a client wakes several workers, and one of them gets it."""
+    waits = row["turn_ns"] is not None and row["turn_ns"] > MAX_SPIN_INTERVAL_NS
+    return bool(waits and call in ("accept", "accept4") and row["errno"] == "EAGAIN")
 
 
 def _leaves_ready(row: Row) -> bool:

@@ -10,7 +10,12 @@
 //!
 //! supervisor |kill TERM|poll 1 s|poll 1 s|kill KILL|              one grace period in several parts: checks
 //! service    still there ..........................|
+//!
+//! command    |write t|sleep 0.4|sleep 0.4|sleep 0.4|write k|      the same by order of a command: by is the supervisor
+//! supervisor   |kill TERM|~~~~~~ waits for orders ~~~~~|kill KILL|
 //! ```
+
+mod ordered;
 
 use super::probe_series::all_series;
 use crate::tables::probe_series::pauses::{Pause, pauses};
@@ -35,6 +40,7 @@ table! {
     row {
         of: OfTask,
         signal: Text "Name of the last signal before the pause.",
+        by: Words "Program that sent it by order of this one; missing if the process sent it itself.",
         target: Text "Id that it was sent to.",
         victim: Text "Program of that process.",
         victim_script: Words "Script that this program interprets.",
@@ -72,6 +78,8 @@ struct Before {
     then_killed: bool,
     /// That victim, if it is in the capture.
     deaf: Option<TaskId>,
+    /// Whether another process sent them by order of the one that pauses.
+    is_ordered: bool,
 }
 
 /// Maximum number of names of a row.
@@ -87,7 +95,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         return builder.finish();
     }
     let looked = looked_after(context);
-    for (task, pauses) in pauses(context) {
+    let all_pauses = pauses(context);
+    ordered::write(context, &kills, &all_pauses, &mut builder);
+    for (task, pauses) in all_pauses {
         let Some(kills) = kills.get(&task) else {
             continue;
         };
@@ -167,6 +177,7 @@ fn grace_periods(
             kills: vec![*first],
             then_killed: true,
             deaf: last.victim,
+            is_ordered: false,
         };
         write(context, task, here, &before, builder);
     }
@@ -325,12 +336,7 @@ fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
         } else {
             context.trace.events.target(kill.row)
         };
-        texts
-            .string(known)
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        file_name(texts.string(known).as_ref()).to_owned()
     };
     let mut names: Vec<String> = Vec::new();
     for name in kills.iter().map(name).filter(|name| !name.is_empty()) {
@@ -339,6 +345,10 @@ fn names(context: &TableContext<'_>, kills: &[Kill]) -> Vec<String> {
         }
     }
     names
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// The calls that a process makes during the pauses, although it was asked to end. A pause that looks for its end is told
@@ -394,6 +404,10 @@ fn write(
             row: pause.at,
         },
         signal: events.shape(kill.row).op,
+        by: before.is_ordered.then(|| {
+            let program = context.program(events.task(kill.row), kill.row);
+            file_name(events.texts.string(program).as_ref()).to_owned()
+        }),
         target: events.target(kill.row),
         victim: kill
             .victim

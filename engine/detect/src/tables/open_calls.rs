@@ -349,7 +349,7 @@ pub(super) fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str 
 }
 
 /// From the start of the call to the death of the process, or to the last timestamp of the capture.
-fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
+pub(super) fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
     let start_ns = context.trace.events.start_ns(call.row);
     let capture = context
         .capture_of(call.task)

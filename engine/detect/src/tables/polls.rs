@@ -6,10 +6,14 @@ use crate::tables::probe_series::spins::{Spin, spins};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
+use kit::table_support::process_ends::{ProcessEnds, ended};
 use kit::table_support::provenance::Provenance;
-use parsers::syscalls::{Action, action_of};
+use parsers::line::Ended;
+use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
+use path::waits::wait_kinds::wait_of_row;
 use rustc_hash::FxHashSet;
+use trace::store::event::EventKind;
 use trace::store::index::TaskId;
 
 table! {
@@ -27,6 +31,7 @@ table! {
         succeeded: Flag "Whether the last result differs from the first.",
         unexplained: MaybeNumber "Number of checks by a command where the last one succeeded and no call shows why; otherwise missing.",
         spinning: Flag "Whether it checks without pauses.",
+        unneeded: Flag "Whether it only looked for more after a success, and the process ended well without it.",
         asked_ns: Ns (Same) "Mean requested duration of a pause.",
         interval_ns: Ns (Same) "Mean time from one check to the next.",
         freeable_ns: Ns "Upper bound of what shorter pauses could save: one interval, as far as it is on the critical path.",
@@ -39,7 +44,9 @@ table! {
 /// Builds the table, one row per series of probes.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, &TABLE.schema);
-    for series in all_series(context) {
+    let ends = ProcessEnds::new(context);
+    let all = all_series(context).into_iter();
+    for series in all.filter(|series| !supervises(context, &ends, series)) {
         let connects = matches!(series.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
         if series.kind != ProbeKind::Attempt || connects {
             write(context, series, &mut builder);
@@ -49,6 +56,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         .iter()
         .for_each(|spin| write_spin(context, spin, &mut builder));
     builder.finish()
+}
+
+/// ```text
+/// server   wait4(-1, WNOHANG) = 0 | sleep 1 s | wait4(-1, WNOHANG) = 0 | sleep 1 s | …     none of its workers ends, nor does it
+/// ```
+///
+/// Whether a process that does not end by itself looks now and then whether one of its children has ended, and none has.
+fn supervises(context: &TableContext<'_>, ends: &ProcessEnds, series: &ProbeSeries) -> bool {
+    let events = &context.trace.events;
+    let is_look = series.children.is_none()
+        && wait_of_row(events, series.first_row) == Some(Wait::Child)
+        && !events.target(series.first_row).is_some();
+    is_look && !series.changed && !ends.ends_by_itself(context, series.task)
 }
 
 fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBuilder<'_>) {
@@ -70,6 +90,7 @@ fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBui
         succeeded: series.changed,
         unexplained: is_unexplained.then_some(series.probes),
         spinning: false,
+        unneeded: false,
         asked_ns: asked_ns(&series).unwrap_or(NO_NS),
         interval_ns,
         freeable_ns: interval_ns.min(series.exclusive_ns),
@@ -139,6 +160,7 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
         succeeded: spin.changed,
         unexplained: None,
         spinning: true,
+        unneeded: !spin.changed && looks_for_more(context, spin) && ends_well(context, task),
         asked_ns: NO_NS,
         interval_ns: total_ns / (checks - 1).max(1),
         freeable_ns: 0,
@@ -155,6 +177,29 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
         last_row,
     };
     builder.add(row, members);
+}
+
+/// ```text
+/// recv 7742 bytes | recv EAGAIN | recv EAGAIN | recv EAGAIN | …        an answer has come, and the program takes it apart
+/// ```
+///
+/// Whether the same call had just succeeded before the first of the failed ones.
+fn looks_for_more(context: &TableContext<'_>, spin: &Spin) -> bool {
+    let events = &context.trace.events;
+    let query = |row: u32| (events.shape(row).syscall, events.target(row));
+    let Some(at) = context.trace.place_of(spin.task, spin.first_row) else {
+        return false;
+    };
+    let before = context.trace.rows_of(spin.task)[..at].iter().rev().copied();
+    let mut calls = before.filter(|&row| events.kind(row) == EventKind::Call);
+    calls.next().is_some_and(|row| {
+        query(row) == query(spin.first_row) && events.bytes(row).is_some_and(|bytes| bytes > 0)
+    })
+}
+
+/// Whether the process of a task exited with status 0.
+fn ends_well(context: &TableContext<'_>, task: TaskId) -> bool {
+    ended(context, task) == Some(Ended::Exited(0))
 }
 
 /// Time on the critical path from one call of a task to another, including the gaps between calls.

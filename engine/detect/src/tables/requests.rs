@@ -21,7 +21,8 @@ use parsers::{NO_NS, Text};
 use path::waits::wait_kinds::timed_out;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
-use trace::store::heuristics::{MIN_INPUT_WAIT_NS, MIN_RESEND_NS};
+use trace::store::events::EventTable;
+use trace::store::heuristics::{MIN_INPUT_WAIT_NS, MIN_OUTLIER_RATIO, MIN_RESEND_NS};
 use trace::store::histogram::Histogram;
 use trace::store::index::TaskId;
 
@@ -38,6 +39,7 @@ table! {
         typical_ns: Ns "round_trips times the median response time: what they take if none is unusually slow.",
         p99_ns: Ns (Same) "99th percentile of the response time, within 1%.",
         max_ns: Ns (Max) "Longest duration.",
+        outlier: Flag "Whether one of several answers took more than twice as long as all others together.",
         sends: Count "Number of sends.",
         sent_bytes: Bytes "Bytes sent.",
         received_bytes: Bytes "Bytes received.",
@@ -78,6 +80,8 @@ struct Peer {
 #[derive(Default)]
 struct Open {
     sends: i64,
+    /// When the first part was sent.
+    asked_ns: i64,
     sent_ns: i64,
     /// Time between the last two parts, without that in which other peers were awaited.
     apart_ns: i64,
@@ -135,6 +139,8 @@ struct OfTask {
     shows_polls: bool,
     /// Time of the waits for peers that something ended.
     waited_ns: i64,
+    /// When datagram sockets without a peer were polled first, by name.
+    datagrams: FxHashMap<Text, i64>,
     /// The last wait that names no peer, until something is sent: what is received next ended it.
     unnamed_wait: Option<u32>,
 }
@@ -240,6 +246,9 @@ impl OfTask {
         if again {
             (open.messages, open.answers) = (0, 0);
         }
+        if open.sends == 0 {
+            open.asked_ns = events.start_ns(row);
+        }
         open.sends += 1;
         open.messages += messages;
         let waited_ns =
@@ -268,6 +277,14 @@ impl OfTask {
         let events = &context.trace.events;
         let polled = events.polled(row);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
+        for target in named
+            .clone()
+            .filter(|&target| is_datagram_socket(events, target))
+        {
+            self.datagrams
+                .entry(target)
+                .or_insert_with(|| events.start_ns(row));
+        }
         let named = named.map(|target| connection(&events.texts, target));
         let only = if self.open.len() == 1 {
             self.open.keys().next().copied()
@@ -308,6 +325,7 @@ impl OfTask {
         };
         // Two descriptors are two connections.
         let only = only.filter(|&open| !is_numbered(context, named) || !is_numbered(context, open));
+        let only = only.or_else(|| self.asked_by_datagram(context, named));
         let target = only.unwrap_or(named);
         let bytes = events.bytes(row).unwrap_or(0);
         let Some(mut open) = self.open.remove(&target) else {
@@ -373,6 +391,31 @@ impl OfTask {
         }
     }
 
+    /// ```text
+    /// sendto(9<UDP:[7]>, "q", …, 10.0.0.2:53)         the socket has no address yet; the peer is named
+    /// poll([{fd=9<UDP:[0.0.0.0:55486]>, …}])          now it has one
+    /// recvfrom(9<UDP:[0.0.0.0:55486]>, "a")
+    /// ```
+    ///
+    /// The only open request, if it was sent to an address, and a datagram arrives at a socket that got its own address then.
+    /// At the sockets of a server, it waited before.
+    fn asked_by_datagram(&self, context: &TableContext<'_>, named: Text) -> Option<Text> {
+        let events = &context.trace.events;
+        let mut open = self.open.iter();
+        let (&target, request) = open.next().filter(|_| open.next().is_none())?;
+        let is_address = !self.connected.contains(&target)
+            && !events.texts.bytes(target).contains(&b'[')
+            && port(events.texts.bytes(target)).is_some();
+        let is_new = || {
+            self.datagrams
+                .get(&named)
+                .is_none_or(|&since_ns| since_ns >= request.asked_ns)
+        };
+        let is_unknown = !self.normal.contains_key(&named) && !self.served.contains(&named);
+        let fits = is_address && is_unknown && is_datagram_socket(events, named) && is_new();
+        fits.then_some(target)
+    }
+
     /// Counts the open requests as unanswered, and returns the peers.
     fn finish(mut self, context: &TableContext<'_>) -> Vec<(Text, Peer)> {
         // A task that did not wait for the other answers does not need them.
@@ -395,6 +438,12 @@ impl OfTask {
         peers.sort_unstable_by_key(|(name, peer)| (peer.rows.first().copied(), *name));
         peers
     }
+}
+
+/// Whether a target is a datagram socket that is known by its own address only.
+fn is_datagram_socket(events: &EventTable, target: Text) -> bool {
+    let name = events.texts.bytes(target);
+    name.starts_with(b"UDP") && memchr::memmem::find(name, b"->").is_none()
 }
 
 fn is_other_wait(kind: SocketCall) -> bool {
@@ -507,6 +556,11 @@ impl Peer {
         self.lengths.add(response_ns);
     }
 
+    fn has_outlier(&self) -> bool {
+        let others_ns = self.response_ns.saturating_sub(self.max_ns);
+        self.round_trips > 1 && self.max_ns > others_ns.saturating_mul(MIN_OUTLIER_RATIO)
+    }
+
     fn join(&mut self, other: Peer) {
         self.connections.extend(other.connections);
         self.round_trips += other.round_trips;
@@ -574,6 +628,7 @@ fn write(
         typical_ns: if_answered(&|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)),
         p99_ns: if_answered(&|| peer.lengths.quantile(0.99)),
         max_ns: if_answered(&|| peer.max_ns),
+        outlier: peer.has_outlier(),
         sends: peer.sent.0,
         sent_bytes: peer.sent.1,
         received_bytes: peer.received_bytes,

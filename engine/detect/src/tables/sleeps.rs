@@ -29,7 +29,7 @@ use trace::store::heuristics::{
 use trace::store::index::TaskId;
 
 table! {
-    sleeps "Sleeps, by task, program, syscall and requested duration.";
+    sleeps "Sleeps, by task, program, syscall, requested duration and whether a signal ended them early.";
     times: Calls;
     row {
         of: OfTask,
@@ -101,12 +101,17 @@ struct Group {
 }
 
 impl Group {
-    /// Adds the continuation of a sleep that a signal interrupted. Both calls count as one.
-    fn continue_with(&mut self, context: &TableContext<'_>, row: u32) {
-        self.sum.add(context, row);
-        self.sum.calls -= 1;
-        self.interrupted -= i64::from(!was_broken_off(&context.trace.events, row));
-        self.rows.push(row);
+    /// Adds a sleep. The calls with which it went on after signals count as one with the first.
+    fn add(&mut self, context: &TableContext<'_>, sleep: &[u32], requested_ns: Option<i64>) {
+        for &row in sleep {
+            self.sum.add(context, row);
+            self.rows.push(row);
+        }
+        self.sum.calls -= sleep.len() as i64 - 1;
+        let is_cut = |&row: &u32| was_broken_off(&context.trace.events, row);
+        self.interrupted += i64::from(sleep.last().is_some_and(is_cut));
+        self.requested_ns = self.requested_ns.saturating_add(requested_ns.unwrap_or(0));
+        self.requested += i64::from(requested_ns.is_some());
     }
 }
 
@@ -259,6 +264,8 @@ struct Key {
     alike_ns: i64,
     /// Whether the process had been told to end.
     delays_end: bool,
+    /// Whether a signal ended the sleep early: what it waited for came.
+    is_cut: bool,
 }
 
 impl Key {
@@ -273,6 +280,7 @@ impl Key {
                 .is_some_and(|known| !known.born && only_sleeps(context, task));
         Key {
             alike_ns: if helps { NO_NS } else { self.alike_ns },
+            is_cut: false,
             ..self
         }
     }
@@ -291,6 +299,41 @@ fn only_sleeps(context: &TableContext<'_>, task: TaskId) -> bool {
     })
 }
 
+/// The sleeps of a task, each with the calls that continue it after signals.
+fn whole_sleeps(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Sleeps>,
+    ends: &ProcessEnds,
+    task: TaskId,
+) -> Vec<Vec<u32>> {
+    let events = &context.trace.events;
+    let ignored = ends.ignored(context, task);
+    // Of a process that slept until SIGKILL came, nobody knows what it slept for.
+    let is_deaf = |&row: &u32| {
+        ignored.is_some_and(|asked| {
+            ends.cut(context, task, row) || context.trace.starts_before(asked, row)
+        })
+    };
+    let mut sleeps: Vec<Vec<u32>> = Vec::new();
+    for row in sleeps_of(context, kinds, task).filter(|row| !is_deaf(row)) {
+        let before = sleeps.last_mut().filter(|sleep| {
+            sleep
+                .last()
+                .is_some_and(|&last| continues(events, last, row))
+        });
+        match before {
+            Some(sleep) => sleep.push(row),
+            None => sleeps.push(vec![row]),
+        }
+    }
+    sleeps
+}
+
+/// Whether a sleep continues one before it, which a signal broke off.
+fn continues(events: &EventTable, broken: u32, row: u32) -> bool {
+    was_broken_off(events, broken) && is_rest(events, broken, row)
+}
+
 fn of_task(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<Sleeps>,
@@ -299,43 +342,26 @@ fn of_task(
 ) -> Vec<(Key, Group)> {
     let events = &context.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
-    let mut broken_off: Option<(u32, Key)> = None;
-    let ignored = ends.ignored(context, task);
-    // Of a process that slept until SIGKILL came, nobody knows what it slept for.
-    let is_deaf = |&row: &u32| {
-        ignored.is_some_and(|asked| {
-            ends.cut(context, task, row) || context.trace.starts_before(asked, row)
-        })
-    };
-    for row in sleeps_of(context, kinds, task).filter(|row| !is_deaf(row)) {
-        let before = broken_off
-            .take()
-            .filter(|&(before, _)| is_rest(events, before, row));
-        if let Some((key, group)) = before.and_then(|(_, key)| Some((key, groups.get_mut(&key)?))) {
-            group.continue_with(context, row);
-            broken_off = was_broken_off(events, row).then_some((row, key));
+    for sleep in whole_sleeps(context, kinds, ends, task) {
+        let (Some(&first), Some(&last)) = (sleep.first(), sleep.last()) else {
             continue;
-        }
-        let requested_ns = events.requested_ns(row);
-        let key = Key {
-            program: context.program(task, row),
-            syscall: events.shape(row).syscall,
-            alike_ns: requested_ns.map_or(NO_NS, two_digits),
-            delays_end: ends.was_told_before(context, task, row),
         };
-        broken_off = was_broken_off(events, row).then_some((row, key));
+        let requested_ns = events.requested_ns(first);
+        let key = Key {
+            program: context.program(task, first),
+            syscall: events.shape(first).syscall,
+            alike_ns: requested_ns.map_or(NO_NS, two_digits),
+            delays_end: ends.was_told_before(context, task, first),
+            is_cut: was_broken_off(events, last),
+        };
         let group = groups.entry(key).or_insert_with(|| Group {
-            sum: CallStats::new(row),
+            sum: CallStats::new(first),
             interrupted: 0,
             requested_ns: 0,
             requested: 0,
             rows: Vec::new(),
         });
-        group.sum.add(context, row);
-        group.interrupted += i64::from(was_broken_off(&context.trace.events, row));
-        group.requested_ns = group.requested_ns.saturating_add(requested_ns.unwrap_or(0));
-        group.requested += i64::from(requested_ns.is_some());
-        group.rows.push(row);
+        group.add(context, &sleep, requested_ns);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(_, group)| group.sum.first_row);
@@ -489,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_sleeps_are_counted() {
+    fn interrupted_sleeps_have_a_row_of_their_own() {
         let trace = build(vec![
             task(1)
                 .exec(0, 1, "/x")
@@ -500,7 +526,7 @@ mod tests {
         ]);
         assert_eq!(
             rows(&trace, super::build, COLUMNS),
-            ["1 nanosleep 2 1 20 - 20"]
+            ["1 nanosleep 1 1 10 - 10", "1 nanosleep 1 0 10 - 10"]
         );
     }
 

@@ -15,6 +15,13 @@
 //! worker   |accept 4|read 4|sendto 5|---- poll 5: timeout ----|sendto 5|---- poll 5: timeout ----|write 4|accept …
 //! ```
 
+//! A server that gives each connection to a child of its own waits for the next client; the client of the child waits for that:
+//!
+//! ```text
+//! server   |accept 4|fork|close 4|~~~~~ waits for clients ~~~~~|SIGCHLD|~~~ waits for clients ~~~
+//! child              |------ serves the connection 4 ------|exit
+//! ```
+
 use super::child::Children;
 use super::effects::ShapeEffects;
 use super::waiting::Waiting;
@@ -60,6 +67,35 @@ pub(super) fn worker(
         at_ns: stretch.until_ns,
         how: WakeKind::Beside,
         sure: Confidence::Inferred,
+    })
+}
+
+/// The end of the child, if the wait of a server for its next client was broken off when a child ended to which it had handed
+/// over a connection.
+pub(super) fn handed_over(shapes: &ShapeEffects, call: &Waiting<'_>, ended: Edge) -> Option<Edge> {
+    let trace = call.trace;
+    let created_by = trace.tasks.get(ended.task)?.created_by;
+    let rows = trace.rows_of(call.task);
+    let fork = rows[..call.at].iter().rposition(|&row| row == created_by)?;
+    let deed_of = |row: u32| shapes.of(trace, row).deed;
+    let earlier = rows[..fork].iter().rev().copied();
+    let accepted = earlier
+        .take(CALLS_BETWEEN_WAITS)
+        .find(|&row| deed_of(row) == Effect::Accepts && trace.events.ret(row) >= 0)?;
+    let texts = &trace.events.texts;
+    let connection = texts.bytes(trace.events.target(accepted));
+    // An accept prints the address of the client, and other calls both ends.
+    let is_connection = |name: &[u8]| {
+        let client = name.strip_suffix(b"]").unwrap_or(name);
+        !connection.is_empty() && (name == connection || client.ends_with(connection))
+    };
+    let later = rows[fork..call.at].iter().copied();
+    let closes = later.take(CALLS_BETWEEN_WAITS).any(|row| {
+        deed_of(row) == Effect::Closes && is_connection(texts.bytes(trace.events.target(row)))
+    });
+    closes.then_some(Edge {
+        sure: Confidence::Inferred,
+        ..ended
     })
 }
 
@@ -271,6 +307,39 @@ mod tests {
         });
         let times = on_path(&trace);
         assert!(times[1] > 350 * MS && times[0] < 60 * MS, "{times:?}");
+    }
+
+    /// A server that closes this connection after it forked a child for the one that it accepted, and waits for clients.
+    fn forking(closes: &'static str) -> Trace {
+        let server = task(1)
+            .exec(0, 1, "/bin/x")
+            .call("accept", 2, 3)
+            .on("5.6.7.8:9")
+            .returns(4)
+            .fork(4, 5, 2)
+            .call("close", 6, 7)
+            .on(closes)
+            .call("pselect6", 8, 401 * MS)
+            .fails("EINTR")
+            .signal("SIGCHLD", 401 * MS)
+            .call("rt_sigreturn", 402 * MS, 402 * MS + 1)
+            .call("pselect6", 403 * MS, 803 * MS)
+            .exit(804 * MS);
+        let child = task(2)
+            .call("getpid", 6, 7)
+            .call("nanosleep", 10, 400 * MS)
+            .exit(401 * MS);
+        build(vec![server, child])
+    }
+
+    #[test]
+    fn the_time_is_of_the_child_that_serves_a_connection() {
+        assert!(on_path(&forking("TCP:[1.2.3.4:21->5.6.7.8:9]"))[1] > 390 * MS);
+    }
+
+    #[test]
+    fn a_child_without_a_connection_serves_nobody() {
+        assert!(on_path(&forking("/etc/hosts"))[1] < 10 * MS);
     }
 
     #[test]

@@ -271,7 +271,10 @@ impl Wakers {
             return killed.or_else(|| self.children.process_ender(&call));
         }
         if known.interrupted {
-            return self.breaker(&call, known.wait);
+            return self.breaker(&call, known.wait).or_else(|| {
+                let ended = self.signals.sender(&call, known.wait, &self.children)?;
+                serving::handed_over(&self.shapes, &call, ended)
+            });
         }
         let ended = match known.wait {
             None if known.deed == Effect::Opens => self.streams.opener(&call),

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use trace::parallel;
 use trace::query::selection::Selection;
 use trace::store::events::EventTable;
-use trace::store::heuristics::MIN_ITERATIONS;
+use trace::store::heuristics::{MAX_SMALL_IO_BYTES, MIN_ITERATIONS};
 use trace::store::index::TaskId;
 use trace::store::shape_parts::ShapeParts;
 use trace::store::trace::Trace;
@@ -50,6 +50,7 @@ table! {
         failing: Words "A call of the body that fails in every iteration.",
         distinct_targets: Number "Number of different targets of the dominant call.",
         bytes: Bytes "Bytes moved by its calls.",
+        turn_bytes: MaybeBytes "Bytes that an iteration moves, if it moves few; otherwise missing.",
         trend: Ratio "Time of the last quarter of the iterations divided by that of the first quarter: above 1, iterations get slower.",
         calls_trend: Ratio "Calls per iteration in the last eighth divided by those in the first; missing unless they rise from each eighth to the next.",
         outer_turns: MaybeNumber "Number of iterations of an enclosing loop; missing if there is no enclosing loop that is cheap by itself.",
@@ -99,6 +100,8 @@ pub struct Loop {
     pub distinct_targets: u64,
     /// Bytes transferred by its calls.
     pub bytes: i64,
+    /// Number of calls that moved any.
+    pub moves: u64,
     /// First event.
     pub first_row: u32,
     /// Last event.
@@ -406,9 +409,12 @@ fn measured(
     targets.dedup();
     let targets: FxHashSet<Text> = targets.into_iter().collect();
     let moving = calls().filter(|&(_, shape)| shapes.moves[shape as usize]);
-    let bytes = moving
+    let (bytes, moves) = moving
         .map(|(row, _)| events.ret(row).max(0))
-        .fold(0, i64::saturating_add);
+        .filter(|&bytes| bytes > 0)
+        .fold((0i64, 0), |(sum, moves), bytes| {
+            (sum.saturating_add(bytes), moves + 1)
+        });
     Loop {
         task,
         iterations,
@@ -426,10 +432,18 @@ fn measured(
         around: around.clone(),
         distinct_targets: targets.len() as u64,
         bytes,
+        moves,
         first_row,
         last_row: rows[places.end - 1],
         places: places.clone(),
     }
+}
+
+/// The bytes that an iteration moves, if each moves some, and so few that it takes no longer than one that moves none.
+fn turn_bytes(one: &Loop) -> Option<i64> {
+    let bytes = one.bytes / one.iterations.max(1) as i64;
+    let are_few = (1..=MAX_SMALL_IO_BYTES).contains(&bytes);
+    (are_few && one.moves >= one.iterations).then_some(bytes)
 }
 
 fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
@@ -493,6 +507,7 @@ pub fn longest_rows(context: &TableContext<'_>, wanted: WantedLoops) -> (BuiltTa
             failing: one.failing.map(|shape| shapes.text(events, shape)),
             distinct_targets: one.distinct_targets as i64,
             bytes: one.bytes,
+            turn_bytes: turn_bytes(one),
             trend: one.trend.time,
             calls_trend: one.trend.calls,
             outer_turns: around.map(|around| around.iterations as i64),

@@ -79,6 +79,9 @@ pub const MIN_BLOCKED_OPEN_NS: i64 = MS;
 /// Minimum time between two messages to a peer after which the second one may repeat the first.
 /// Source: the minimum retransmission timeout of Linux (TCP_RTO_MIN); RFC 6298 recommends one second.
 pub const MIN_RESEND_NS: i64 = 200 * MS;
+/// Minimum ratio of the time of one answer to that of all others together, for it to be told by itself.
+/// Source: chosen. Of two answers that are as slow as each other, neither stands out.
+pub const MIN_OUTLIER_RATIO: i64 = 2;
 /// Minimum duration of a wait for input after a sleep. In a shorter one the input was already on its way.
 /// Source: chosen.
 pub const MIN_INPUT_WAIT_NS: i64 = MS;

@@ -6,7 +6,7 @@
 //! ```
 
 use super::processes;
-use crate::tables::open_calls::{OpenCall, kind, wait};
+use crate::tables::open_calls::{OpenCall, kind, seen_ns, wait};
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
@@ -39,6 +39,7 @@ table! {
         signals: Flag "Whether it sends a signal.",
         gone: Flag "Whether the tracer printed that the process was gone from this call, and the rest of the system went on.",
         rows_after: Count "Number of events of the capture after it.",
+        seen_ns: Ns (Same) "From its start to the end of the capture, or to the death of the process; missing without timestamps.",
         lines: Lines {
             first_line "Line of the first one.",
             last_line "Line of the last one.",
@@ -115,6 +116,7 @@ fn write(
         signals: matches!(events.action(row), Action::Signals | Action::SignalsThread),
         gone: is_gone(context, task, row),
         rows_after: i64::from(last_row_of(context, task).saturating_sub(row)),
+        seen_ns: seen_ns(context, &call),
         lines: LinesOf {
             first_row: row,
             last_row: row,

@@ -10,6 +10,7 @@ use super::OpenCall;
 use super::threads::is_first_of_kind;
 use crate::tables::entropy_waits::awaited_source;
 use kit::table_support::context::TableContext;
+use parsers::Outcome;
 use parsers::facts::IsFifo;
 use parsers::syscalls::{Action, Transfer, Wait};
 use path::waits::wait_kinds::wait_of_row;
@@ -49,7 +50,7 @@ pub(super) fn is_idle(context: &TableContext<'_>, open: &[OpenCall], call: &Open
         Some(Wait::Poll) if awaited_source(context, call.row).is_some() => false,
         Some(Wait::Signal | Wait::Poll) => !has_sent(context, call),
         Some(Wait::Peer) => action == Action::Accepts,
-        Some(Wait::Read) => serves(context, call),
+        Some(Wait::Read) => serves(context, call) || awaits_supervisor(context, call),
         Some(Wait::Lock) if action == Action::UsesFutex || action == Action::Parks => {
             has_busy_threads(context, open, call)
         }
@@ -102,6 +103,37 @@ fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
     let events = &context.trace.events;
     let target = events.texts.bytes(events.target(call.row));
     target.ends_with(ACCEPTED) || is_server_side(target) || accepts(context, call)
+}
+
+/// ```text
+/// main     |~~ read 4<pipe:[7]> ~~~~~~~~~~~~~~~~~~~~~~    attached; makes no other call
+/// worker   | accept | read | write | close |                attached, too: the server answers its clients
+/// ```
+///
+/// Whether a task of a server that the tracer attached to has read from a pipe all the time while others served clients: what
+/// its supervisor writes there stops it.
+fn awaits_supervisor(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let is_pipe = events
+        .texts
+        .bytes(events.target(call.row))
+        .starts_with(b"pipe:");
+    let is_attached = |task: TaskId| !trace.tasks[task].born;
+    is_pipe
+        && is_attached(call.task)
+        && trace.rows_of(call.task) == [call.row]
+        && context.capture_of(call.task).is_some_and(|capture| {
+            let mut others = capture.task_ids();
+            others.any(|task| is_attached(task) && has_accepted(context, task))
+        })
+}
+
+/// Whether a client connected to the task.
+fn has_accepted(context: &TableContext<'_>, task: TaskId) -> bool {
+    let events = &context.trace.events;
+    context
+        .calls_of(task)
+        .any(|row| events.action(row) == Action::Accepts && events.outcome(row) == Outcome::Ok)
 }
 
 /// Whether the task accepts clients.

@@ -144,7 +144,7 @@ fn process(context: &TableContext<'_>, task: TaskId) -> (u32, i32) {
     (known.capture, known.pid)
 }
 
-/// Whether a call hands work on or begins some: it wakes a waiting thread, opens, connects, or starts a task.
+/// Whether a call hands work on or begins some: it wakes a waiting thread, types a line, opens, connects, or starts a task.
 fn begins_work(events: &EventTable, row: u32) -> bool {
     if events.kind(row) != EventKind::Call || events.outcome(row) != Outcome::Ok {
         return false;
@@ -154,6 +154,11 @@ fn begins_work(events: &EventTable, row: u32) -> bool {
         Action::UsesFutex => {
             events.texts.bytes(shape.op).starts_with(b"FUTEX_WAKE") && events.ret(row) > 0
         }
+        // What it types at the master side of a terminal, another program reads.
+        Action::Writes => events
+            .texts
+            .bytes(events.target(row))
+            .starts_with(b"/dev/ptmx"),
         Action::Wakes | Action::Opens | Action::MakesSocket | Action::Connects => true,
         Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread | Action::Execs => {
             true
