@@ -39,7 +39,7 @@ class LeftOut(IntEnum):
 
     NOTHING = 0
     MINIMUM = 1
-    MEAN = 2
+    MOST = 2
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What if: the wall time after causes are removed, by replaying the capture without them.
 
-A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and what
-tracing adds on average. The upper bound keeps what a fix may leave, and removes the minimum that tracing adds.
+A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and the most
+that tracing may add. The upper bound keeps what a fix may leave, and removes the minimum that tracing adds.
 docs/what-if.md has the method.
 """
 
@@ -249,7 +249,7 @@ class _Question:
         is_parallel = any(wish.is_parallel for wish in wishes)
         best = tuple((number, self._changes[number].best_ppm) for number in changes)
         worst = tuple((number, self._changes[number].worst_ppm) for number in changes)
-        return Variant(best, LeftOut.MEAN, is_parallel), Variant(worst, LeftOut.MINIMUM, is_parallel)
+        return Variant(best, LeftOut.MOST, is_parallel), Variant(worst, LeftOut.MINIMUM, is_parallel)
 
     def _floor_ns(self, numbers: Sequence[int], untraced_ns: int) -> int:
         """The least wall time: no fix saves more than its time on the critical path."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import shlex
 import signal
 import statistics
 import subprocess
@@ -23,6 +24,8 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 RUNS = 7
 _LIMIT_S = 60
+_NOT_FOUND = 127
+"""Exit status of a shell that does not find a program."""
 _START_S = 0.4
 """How long a service gets to listen."""
 _TRACER = ["strace", "-f", "-ttt", "-T", "-yy", "-o"]
@@ -86,10 +89,12 @@ def _record(name: str, pair: dict[str, str]) -> dict[str, float | str]:
 def _run(command: list[str], work: Path) -> float:
     """Seconds that a command takes."""
     started = time.monotonic()
-    subprocess.run(
+    done = subprocess.run(
         command, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         timeout=_LIMIT_S, env=_environment(),
     )  # fmt: skip
+    if done.returncode == _NOT_FOUND:
+        raise FileNotFoundError(f"a program of {shlex.join(command)} is not installed")
     return time.monotonic() - started
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import statistics
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 import tracealyze
 from tracealyze.base import units
@@ -23,19 +25,16 @@ _PAIRS = tomllib.loads((HERE / "pairs.toml").read_text(encoding="utf-8"))
 _MEASURED = tomllib.loads((HERE / "measured.toml").read_text(encoding="utf-8"))
 _MIN_PAIRS = 40
 _KNOWN_MISSES = {
-    # On the busy machine, the reads took milliseconds each, and they stay in the replay.
-    "slow-reader-of-a-pipe",
-    # Children in parallel probably waited for CPUs, which other work used as well.
-    "make-in-parallel",
-    "xargs-in-parallel",
+    # Tracing made the start of both interpreters slower than the estimate allows.
+    "poll-for-a-file-in-python",
+    # Untraced, it took a thirtieth of a second longer than traced, with and without its cause.
+    "lock-in-python",
 }
-"""Steady pairs whose measured time is outside the range. With them, 93% are right, after two faults that the pairs
-showed were mended; the goal is 90%."""
+"""Steady pairs whose measured time is outside the range. With them, 95% are right; the goal is 90%."""
 _MAX_WIDTH_SHARE = 0.25
 _NOISE_S = 0.02
 """Runs of one program differ by this much: the start of the program and of its shell on a machine that others use."""
 
-_NOISE_SHARE = 0.05
 _MAX_UNSTEADY_SHARE = 0.25
 
 
@@ -44,7 +43,8 @@ class Proof:
     """A prediction and the truth, in seconds."""
 
     name: str
-    captured_s: float
+    unchanged_s: tuple[float, float]
+    """What the replay predicts for the run with the cause, untraced."""
     cause_s: float
     fixed_s: float
     low_s: float
@@ -56,19 +56,14 @@ class Proof:
         return self.low_s - _NOISE_S <= self.fixed_s <= self.high_s + _NOISE_S
 
     @property
-    def is_right(self) -> bool:
-        """The same, if the machine had been as quick in the untraced runs as during the capture: the run with the cause
-        shows how much quicker or slower it was."""
-        noise_s = max(_NOISE_S, _NOISE_SHARE * self.fixed_s)
-        slower_s = self.cause_s - self.captured_s
-        quickest_s, slowest_s = min(slower_s, 0.0), max(slower_s, 0.0)
-        return self.low_s + quickest_s - noise_s <= self.fixed_s <= self.high_s + slowest_s + noise_s
-
-    @property
     def is_steady(self) -> bool:
-        """Whether the untraced run with the cause took about as long as the capture. If not, the machine was busy, and
-        the pair proves nothing."""
-        return abs(self.cause_s - self.captured_s) <= _MAX_UNSTEADY_SHARE * self.cause_s
+        """Whether the untraced run with the cause took about as long as predicted. If not, the disk or the machine was
+        another one, or what tracing costs was estimated badly: then no prediction can be right."""
+        low_s, high_s = (
+            bound + sign * _MAX_UNSTEADY_SHARE * self.cause_s
+            for bound, sign in zip(self.unchanged_s, (-1, 1), strict=True)
+        )
+        return low_s <= self.cause_s <= high_s
 
     @property
     def width_share(self) -> float:
@@ -95,27 +90,46 @@ def _proof(name: str) -> Proof:
         scale=dict(map(scaled, asked["--scale"])),
         parallel=asked["--parallel"],
     )
-    low_s, high_s = (ns / units.S for ns in found.together_ns)
+    unchanged = trace.what_if(scale={"dur_ns >= 0": 1})
     measured = _MEASURED[name]
-    return Proof(name, found.observed_ns / units.S, measured["cause_s"], measured["fixed_s"], low_s, high_s)
+    return Proof(
+        name, _seconds(unchanged.together_ns), measured["cause_s"], measured["fixed_s"], *_seconds(found.together_ns)
+    )
+
+
+def _seconds(bounds_ns: tuple[int, int]) -> tuple[float, float]:
+    return bounds_ns[0] / units.S, bounds_ns[1] / units.S
 
 
 def table() -> list[str]:
     """The table of the document."""
-    lines = ["| pair | with the cause | predicted | without, measured | |", "|---|---|---|---|---|"]
+    lines = ["| pair | with the cause | predicted | without, measured | remark |", "|---|---|---|---|---|"]
     for each in proofs():
         predicted = f"{each.low_s:.2f} s … {each.high_s:.2f} s"
-        miss = "busy machine" if not each.is_steady else "" if each.is_right else "outside"
-        lines.append(f"| {each.name} | {each.cause_s:.2f} s | {predicted} | {each.fixed_s:.2f} s | {miss} |")
+        remarks = [] if each.is_in_range else ["outside"]
+        remarks += [] if each.is_steady else ["unlike its capture"]
+        row = (each.name, f"{each.cause_s:.2f} s", predicted, f"{each.fixed_s:.2f} s", ", ".join(remarks))
+        lines.append(f"| {' | '.join(row)} |")
     return lines
 
 
-def figures() -> tuple[int, int, int, float]:
-    """Number of steady pairs, of those that are right, and of those in the range as it is; the median width of the
-    ranges as a share of the saving."""
+def figures() -> list[str]:
+    """The first table of the document."""
     steady = [each for each in proofs() if each.is_steady]
-    width_share = statistics.median(each.width_share for each in steady)
-    return len(steady), sum(each.is_right for each in steady), sum(each.is_in_range for each in steady), width_share
+    right, of_steady = (sum(each.is_in_range for each in some) for some in (proofs(), steady))
+    width_share = statistics.median(each.width_share for each in proofs())
+    compared = _of(of_steady, len(steady))
+    return [
+        "| figure | result | goal |",
+        "|---|---|---|",
+        f"| measured time in the range, within 20 ms | {_of(right, len(proofs()))} | 90% |",
+        f"| the same where the run with the cause took as long as predicted, within 25% | {compared} | 90% |",
+        f"| median width of the range, as a share of the saving | {width_share:.0%} | 25% |",
+    ]
+
+
+def _of(count: int, whole: int) -> str:
+    return f"{count} of {whole} ({count / whole:.0%})"
 
 
 def test_each_pair_has_a_capture_and_measured_times() -> None:
@@ -131,9 +145,12 @@ def test_a_replay_without_changes_is_the_capture(name: str) -> None:
 
 
 def test_predictions_agree_with_the_fixed_programs() -> None:
-    steady, right, in_range, width_share = figures()
-    last = f"{right} of {steady} steady pairs are right, {in_range} without allowance; median width {width_share:.0%}"
-    sys.stdout.write("\n".join(["", *table(), last, ""]))
-    missed = {each.name for each in proofs() if each.is_steady and not each.is_right}
+    sys.stdout.write("\n".join(["", *figures(), "", *table(), ""]))
+    missed = {each.name for each in proofs() if each.is_steady and not each.is_in_range}
     assert missed == _KNOWN_MISSES
-    assert width_share <= _MAX_WIDTH_SHARE
+    assert statistics.median(each.width_share for each in proofs()) <= _MAX_WIDTH_SHARE
+
+
+@pytest.mark.parametrize("lines", [figures, table], ids=["figures", "table"])
+def test_the_document_has_these_figures(lines: Callable[[], list[str]]) -> None:
+    assert "\n".join(lines()) in (ROOT / "docs" / "what-if.md").read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ impl RequestedChange<'_> {
 }
 
 /// Numbers of changes with the share that remains in millionths, what of tracing is left out (nothing, the minimum, the
-/// mean), whether serial children run beside each other.
+/// most), whether serial children run beside each other.
 pub(super) type RequestedVariant = (Vec<(usize, i64)>, u8, bool);
 
 pub(super) fn variant((shares, tracing, is_parallel): RequestedVariant) -> Variant {
@@ -44,7 +44,7 @@ pub(super) fn variant((shares, tracing, is_parallel): RequestedVariant) -> Varia
         tracing: match tracing {
             0 => LeftOut::Nothing,
             1 => LeftOut::Least,
-            _ => LeftOut::Mean,
+            _ => LeftOut::Most,
         },
         is_parallel,
     }
