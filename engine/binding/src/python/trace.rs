@@ -125,8 +125,10 @@ pub fn pack_scheduling(
     ))
 }
 
-/// Write the calls of a perf.data as text to a new file. Of a process that was to run a command, what it did before that is left
-/// out; `status` is how it ended. `running` are calls that began before: process, thread, time, number and arguments. Returns the number of calls, that of lost events, and the threads.
+/// Write the calls of a perf.data as text to a new file. Returns the number of calls, that of lost events, and the threads.
+///
+/// Of a process that was to run a command, what it did before that is left out; `status` is how it ended. `running` are calls
+/// that began before: process, thread, time, number and arguments.
 #[pyfunction]
 #[pyo3(signature = (file, output, command = None, status = None, running = Vec::new()))]
 pub fn write_calls(
