@@ -14,6 +14,7 @@ from conftest import SAMPLES, Call, Run
 import tracealyze
 from tracealyze.base import units
 from tracealyze.base.errors import UnusableInput, WrongUsage
+from tracealyze.model.trace_tables import LeftOut, Variant
 
 S = units.S
 SHUTDOWN = SAMPLES / "shutdown"
@@ -60,6 +61,16 @@ def test_removing_more_never_takes_longer(before: tracealyze.Trace) -> None:
     assert all(more[0] <= less[0] and more[1] <= less[1] for less, more in pairwise(walls))
     both = before.what_if(without=[sleeps, 'program == "/usr/bin/perl"']).together_ns
     assert all(one <= other for one, other in zip(both, walls[-1], strict=True))
+
+
+@pytest.mark.parametrize("name", ["lock-in-python", "poll-for-a-file-in-python", "wait-in-a-trap"])
+@pytest.mark.parametrize("tracing", LeftOut)
+def test_the_times_of_the_tasks_sum_to_the_end_of_a_replay(name: str, tracing: LeftOut) -> None:
+    trace = tracealyze.read(PROOFS / f"{name}.strace.xz")
+    claims = [cause.claims for cause in trace.diagnosis.causes]
+    shares = tuple((number, 250_000) for number in range(len(claims)))
+    for replay in trace.replayed(0, claims, (), [Variant((), tracing), Variant(shares, tracing)]):
+        assert sum(ns for _, _, ns in replay.tasks) == replay.wall_ns
 
 
 @pytest.mark.parametrize(

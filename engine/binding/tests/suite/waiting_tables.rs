@@ -60,7 +60,7 @@ const CASES: &[Case] = &[
 1 1700000000.600000 select(4, [3], NULL, NULL, {tv_sec=0, tv_usec=50000}) = 0 (Timeout) <0.050000>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["nanosleep 100000000 2 202000000 202000000", "select 50000000 1 50000000 50000000"] },
-    Case { name: "an interrupted sleep that resumes is one",
+    Case { name: "an interrupted sleep that resumes is one, and one that a signal ended is a row of its own",
         table: "sleeps", columns: &["syscall", "asked_ns", "calls", "interrupted", "ran_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 nanosleep({tv_sec=5, tv_nsec=0}, {tv_sec=4, tv_nsec=0}) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <1.000000>
@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
 1 1700000002.100300 restart_syscall(<... resuming interrupted nanosleep ...>) = 0 <3.000000>
 1 1700000005.200000 nanosleep({tv_sec=5, tv_nsec=0}, {tv_sec=4, tv_nsec=0}) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <1.000000>
 1 1700000006.300000 exit_group(0) = ?
-"#, rows: &["nanosleep 5000000000 2 1 6000000000"] },
+"#, rows: &["nanosleep 5000000000 1 0 5000000000", "nanosleep 5000000000 1 1 1000000000"] },
     Case { name: "deadlines are durations from the start of the call, as the first one that is reached shows",
         table: "sleeps", columns: SLEEPS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
