@@ -20,7 +20,7 @@ for name in ("numpy", "pandas", "pyarrow"):
 # Names of Unix that the library itself uses are kept: these modules are loaded before.
 _BLOCK_UNIX = """
 import sys, subprocess, tempfile, asyncio, shutil, multiprocessing, ctypes, mmap, inspect
-import pathlib, platform, rich.console, typer, pydantic, platformdirs, pyparsing, pyarrow
+import pathlib, platform, rich.console, typer, platformdirs, pyparsing, pyarrow
 import os, signal, select, sysconfig
 sysconfig.get_config_vars()
 for name in ("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"):
@@ -130,8 +130,9 @@ def test_windows_can_load_every_module_that_reads() -> None:
         ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for file in sorted((ROOT / "tracealyze").rglob("*.py"))
     ]
-    # The modules that run strace, which `record` loads after it has looked for strace.
-    tracing = {f"tracealyze.capture.{name}" for name in ("guard", "launch", "recording", "untraced_run")}
+    # The modules that run tracers, which `record` loads after it has looked for these.
+    names_of_tracing = ("guard", "held_command", "launch", "light", "recording", "untraced_run")
+    tracing = {f"tracealyze.capture.{name}" for name in names_of_tracing}
     assert tracing < set(names)
     loads = (
         f"from importlib import import_module\nfor name in {sorted(set(names) - tracing)}:\n    import_module(name)\n"

@@ -10,6 +10,7 @@ from tracealyze.base import units
 from tracealyze.base.heuristics import (
     MAX_EQUAL_COUNTS_SHARE,
     MIN_CAUSE_SHARE,
+    MIN_HIDDEN_SHARE,
     MIN_LINK_SHARE,
     MIN_LOOP_CALLS,
     MIN_LOOP_SHARE,
@@ -94,9 +95,11 @@ def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int
     for capture, members in by_capture.items():
         low, high = impact_ns(members)
         wall_ns = trace.wall_ns_of(capture)
-        low_max_ns, high_max_ns = next(filter(None, (each.together_ns for each in members)), (wall_ns, wall_ns))
-        low_ns += min(low, low_max_ns, wall_ns)
-        high_ns += min(high, high_max_ns, wall_ns)
+        together_ns = next(filter(None, (each.together_ns for each in members)), None)
+        if together_ns and high - together_ns[1] >= MIN_HIDDEN_SHARE * wall_ns:
+            low, high = min(low, together_ns[0]), together_ns[1]
+        low_ns += min(low, wall_ns)
+        high_ns += min(high, wall_ns)
     return low_ns, high_ns
 
 
