@@ -81,7 +81,7 @@ def usage(command: Any, context: Any) -> str:
 
 def _placeholder(argument: TyperArgument) -> str:
     """An argument in the usage line. A name in brackets already says how many of it there may be."""
-    name = argument.metavar or argument.name
+    name = str(argument.metavar or argument.name)
     return name if name.startswith("[") else f"{{{name}}}" if argument.required else f"[{name}]"
 
 
