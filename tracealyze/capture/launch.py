@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,9 @@ from tracealyze.capture.tracer import Tracer
 PIPE_BYTES = 1 << 20
 """A tracer that need not wait for the reader takes 2.1 instead of 2.4 s for 20,000 calls; a file takes 1.6 s."""
 
+_ENDING_S = 2.0
+"""Time for a command to end after SIGTERM."""
+_PAUSE_S = 0.02
 _HANDLED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 
 
@@ -47,6 +51,27 @@ def next_signal() -> signal.struct_siginfo | None:
 def is_from_terminal(received: signal.struct_siginfo) -> bool:
     """Whether the kernel sent the signal: then the command, in the same process group, has it too."""
     return received.si_code > 0
+
+
+def pass_signals_on(command: int | None) -> bool:
+    """Pass pending signals on to a command that runs. Returns whether one is for this process, as no command runs."""
+    while received := next_signal():
+        if command is None:
+            return True
+        if not is_from_terminal(received):
+            os.kill(command, received.si_signo)
+    return False
+
+
+def end(command: int, has_exited: Callable[[], bool]) -> None:
+    """End a command, as a user would: with SIGTERM, and if that does not help with SIGKILL."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if has_exited():
+            return
+        os.kill(command, number)
+        end_s = time.monotonic() + _ENDING_S
+        while not has_exited() and (number == signal.SIGKILL or time.monotonic() < end_s):
+            time.sleep(_PAUSE_S)
 
 
 def start_command(tracer: Tracer, flags: Sequence[str], command: Sequence[str], pipe: Pipe, mask: set[Any]) -> int:

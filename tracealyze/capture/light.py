@@ -38,8 +38,6 @@ _BUFFER = "4M"
 """Per processor. At 500,000 calls a second, of 220 bytes each, it is full after 40 ms."""
 _PAUSE_S = 0.02
 _NOTE_AFTER_S = 2.0
-_ENDING_S = 2.0
-"""Time for a command to end after SIGTERM."""
 _COPY_BYTES = 1 << 20
 _SYSCALL_WORDS = 9
 """Of /proc/PID/task/TID/syscall: the number, six arguments, and two registers."""
@@ -176,13 +174,12 @@ class LightRecording:
 
     def _handle_signals(self) -> bool:
         """Pass signals on to the command. Without one, they end the capture."""
+        return launch.pass_signals_on(self._running_command)
+
+    @property
+    def _running_command(self) -> int | None:
         command = self._command
-        while received := launch.next_signal():
-            if command is None or command.status is not None:
-                return True
-            if not launch.is_from_terminal(received):
-                os.kill(command.pid, received.si_signo)
-        return False
+        return command.pid if command is not None and command.status is None else None
 
     def _last_facts(self, ended: Ended, pids: Sequence[int]) -> dict[str, Any]:
         if ended is Ended.EXIT:
@@ -191,18 +188,11 @@ class LightRecording:
         return {"ended_ns": time.time_ns(), "detached": snapshot.taken(living)}
 
     def _end_command(self) -> None:
-        """End the command, as a user would: with SIGTERM, and if that does not help with SIGKILL."""
+        """End the command if it still runs."""
         command = self._command
-        if command is None or command.reap():
-            return
-        self._was_killed = True
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if command.reap():
-                return
-            os.kill(command.pid, number)
-            end_s = time.monotonic() + _ENDING_S
-            while not command.reap() and (number == signal.SIGKILL or time.monotonic() < end_s):
-                time.sleep(_PAUSE_S)
+        if command is not None and not command.reap():
+            self._was_killed = True
+            launch.end(command.pid, command.reap)
 
     def _written(
         self,
@@ -230,8 +220,7 @@ class LightRecording:
         finally:
             perf.remove()
         status = command.status if command else None
-        running = command.pid if command is not None and status is None else None
-        return Outcome(ended, status, False, running, self._was_killed)
+        return Outcome(ended, status, False, self._running_command, self._was_killed)
 
     def _exit_fact(self) -> dict[str, Any]:
         command = self._command

@@ -37,8 +37,6 @@ _POLL_S = 0.1
 _NOTE_AFTER_S = 2.0
 _LAST_CHILD_S = 0.5
 _MAX_NAMED = 4
-_ENDING_S = 2.0
-"""Time for a command to end after SIGTERM."""
 
 
 class Ended(StrEnum):
@@ -343,18 +341,15 @@ class _Watch:
             time.sleep(_PAUSE_S)
 
     def end_command(self) -> None:
-        """End the command, as a user would: with SIGTERM, and if that does not help with SIGKILL."""
+        """End the command if it still runs."""
         self._reap()
-        if self._command is None or self.status is not None:
-            return
-        self.was_killed = True
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if self.status is None:
-                os.kill(self._command, number)
-            end_s = time.monotonic() + _ENDING_S
-            while self.status is None and (number == signal.SIGKILL or time.monotonic() < end_s):
-                self._reap()
-                time.sleep(_PAUSE_S)
+        if (command := self.running_command) is not None:
+            self.was_killed = True
+            launch.end(command, self._has_exited)
+
+    def _has_exited(self) -> bool:
+        self._reap()
+        return self.status is not None
 
     def _discard(self) -> None:
         """Read on without a file until the processes exit, or a signal ends it."""
@@ -409,12 +404,7 @@ class _Watch:
 
     def _handle_signals(self) -> Ended | None:
         """Pass signals on to the command. Without one, they end the capture."""
-        while received := launch.next_signal():
-            if self._command is None or self.status is not None:
-                return Ended.INTERRUPT
-            if not launch.is_from_terminal(received):
-                os.kill(self._command, received.si_signo)
-        return None
+        return Ended.INTERRUPT if launch.pass_signals_on(self.running_command) else None
 
     def _closed_screen(self) -> Ended | None:
         """Closing the screen ends the capture of running processes. A command goes on, and so does its capture."""
