@@ -338,9 +338,9 @@ class Trace:
         variants: Sequence[tuple[Sequence[tuple[int, int]], int, bool]],
     ) -> list[tuple[int, list[tuple[int, str | None, int]]] | None]:
         """Replay the window of a capture once for each variant: numbers of changes with the share of them that remains
-        in millionths, what of tracing is left out (0 nothing, 1 the minimum, 2 the mean), whether serial children of
-        the programs `parallel` run beside each other. Per variant the length of the window, and the tasks with most of
-        it: pid, program and time. None for a capture without a window."""
+        in millionths, what of tracing is left out (0 nothing, 1 the minimum, else so many percent of the mean), whether
+        serial children of the programs `parallel` run beside each other. Per variant the length of the window, and the
+        tasks with most of it: pid, program and time. None for a capture without a window."""
 
     def gaps(self, selection: Selection, at_least_ns: int = 0) -> Table: ...
     def places(self, capture: int, lines: Sequence[tuple[int, int]]) -> list[tuple[int, int, int] | None]:

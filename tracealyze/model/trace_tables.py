@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from tracealyze import _engine
 from tracealyze.base import units
 from tracealyze.base.errors import WrongUsage, did_you_mean
-from tracealyze.base.heuristics import MIN_TABLE_RATIO
+from tracealyze.base.heuristics import MAX_TRACING_ERROR, MIN_TABLE_RATIO
 from tracealyze.base.program_names import short
 from tracealyze.base.sanitize import HIDDEN_RANGES
 from tracealyze.model.capture_input import capture_files
@@ -35,11 +35,11 @@ MAX_CALL_KEYS = 12
 
 
 class LeftOut(IntEnum):
-    """What a replay leaves out of the time that tracing added to calls."""
+    """What a replay leaves out of the time that tracing added to calls: percents of the estimated mean, or these."""
 
     NOTHING = 0
     MINIMUM = 1
-    MOST = 2
+    MOST = round(100 * (1 + MAX_TRACING_ERROR))
 
 
 @dataclass(frozen=True)

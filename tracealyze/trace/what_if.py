@@ -1,8 +1,8 @@
 """What if: the wall time after causes are removed, by replaying the capture without them.
 
-A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and the
-most that tracing may add. The upper bound keeps what a fix may leave, and removes the minimum that tracing adds.
-docs/what-if.md has the method.
+A replay with a cause removed gives a range. The lower bound removes all that the finding says can be saved, and what
+tracing adds by the estimate and its usual error. The upper bound keeps what a fix may leave, and removes the minimum
+that tracing adds. docs/what-if.md has the method.
 """
 
 from __future__ import annotations

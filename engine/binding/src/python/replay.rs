@@ -34,9 +34,9 @@ impl RequestedChange<'_> {
     }
 }
 
-/// Numbers of changes with the share that remains in millionths, what of tracing is left out (nothing, the minimum, the
-/// most), whether serial children run beside each other.
-pub(super) type RequestedVariant = (Vec<(usize, i64)>, u8, bool);
+/// Numbers of changes with the share that remains in millionths, what of tracing is left out (0: nothing, 1: the
+/// minimum, else so many percent of the mean), whether serial children run beside each other.
+pub(super) type RequestedVariant = (Vec<(usize, i64)>, i64, bool);
 
 pub(super) fn variant((shares, tracing, is_parallel): RequestedVariant) -> Variant {
     Variant {
@@ -44,7 +44,7 @@ pub(super) fn variant((shares, tracing, is_parallel): RequestedVariant) -> Varia
         tracing: match tracing {
             0 => LeftOut::Nothing,
             1 => LeftOut::Least,
-            _ => LeftOut::Most,
+            percent => LeftOut::Mean(percent),
         },
         is_parallel,
     }

@@ -13,7 +13,6 @@ use trace::parallel;
 use trace::query::cache::QueryCache;
 use trace::query::selection::{Criteria, Selection};
 use trace::query::time_bounds::TimeBoundError;
-use trace::store::heuristics::MAX_TRACING_PERCENT;
 use trace::store::index::TaskId;
 
 /// What changes.
@@ -44,8 +43,8 @@ pub enum LeftOut {
     Nothing,
     /// The minimum for each call.
     Least,
-    /// The most that the estimate allows: the mean for each call, and the error of the estimate.
-    Most,
+    /// The mean for each call, in percent of the estimate.
+    Mean(i64),
 }
 
 impl LeftOut {
@@ -58,13 +57,12 @@ impl LeftOut {
                 gap_ns: (both_ns - in_call_ns).max(0),
             })
         };
-        let most = |ns: i64| ns.saturating_mul(MAX_TRACING_PERCENT) / 100;
         match self {
             LeftOut::Nothing => None,
             LeftOut::Least => least(),
-            LeftOut::Most => Some(TracingCost {
-                in_call_ns: most(trust.tracing.in_call_ns),
-                gap_ns: most(trust.tracing.gap_ns),
+            LeftOut::Mean(percent) => Some(TracingCost {
+                in_call_ns: trust.tracing.in_call_ns.saturating_mul(percent) / 100,
+                gap_ns: trust.tracing.gap_ns.saturating_mul(percent) / 100,
             }),
         }
     }

@@ -508,7 +508,3 @@ pub const MIN_PAUSE_SHARE: f64 = 0.5;
 /// Maximum number of bytes that one call moves. Sums of more could overflow.
 /// Source: Linux moves less than 2 GiB in a call (MAX_RW_COUNT), other systems at most what memory holds.
 pub const MAX_MOVED_BYTES: i64 = 1 << 40;
-/// How much tracing may take at most, in percent of its estimate.
-/// Source: 16 of 19 programs that start others, threads or interpreters took up to 1.5 times the estimate longer when traced
-/// (`tests/field/proofs`).
-pub const MAX_TRACING_PERCENT: i64 = 150;
