@@ -108,8 +108,8 @@ class _Replays:
         def is_less(ns: int) -> bool:
             return ns < (1 - MAX_RESIDUE_SHARE) * promised_ns
 
-        if is_less(saved_ns):
-            return _shortened(finding, saved_ns, rival, self.trace.tick_ns) if rival else finding
+        if rival and is_less(saved_ns):
+            return _shortened(finding, saved_ns, rival, self.trace.tick_ns)
         if is_less(alone_ns):
             return _remarked(finding, f"Alone, this saves {self._at_most(alone_ns)}: another cause takes as long.")
         if is_less(last_ns):
