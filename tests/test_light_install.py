@@ -131,8 +131,8 @@ def test_windows_can_load_every_module_that_reads() -> None:
         for file in sorted((ROOT / "tracealyze").rglob("*.py"))
     ]
     # The modules that run tracers, which `record` loads after it has looked for these.
-    names_of_tracing = ("guard", "held_command", "launch", "light", "recording", "untraced_run")
-    tracing = {f"tracealyze.capture.{name}" for name in names_of_tracing}
+    loaded_late = ("guard", "held_command", "launch", "light", "recording", "untraced_run")
+    tracing = {f"tracealyze.capture.{name}" for name in loaded_late}
     assert tracing < set(names)
     loads = (
         f"from importlib import import_module\nfor name in {sorted(set(names) - tracing)}:\n    import_module(name)\n"

@@ -4,7 +4,8 @@ use parsers::perf_file::{CallChoice, RunningCall, WrittenCalls, write_calls};
 use parsers::{Head, Line, LineKind, Outcome, Parsed, by_name, recognise};
 use std::io::{self, Cursor, Read};
 
-fn kept(name: &str) -> Vec<u8> {
+/// A recording of `tests/witness`.
+pub(crate) fn kept(name: &str) -> Vec<u8> {
     let path = format!("{}/../tests/witness/{name}", env!("CARGO_MANIFEST_DIR"));
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).unwrap();

@@ -1,9 +1,9 @@
 //! Scheduler events: text of each tool, perf.data, and damaged files.
 
+use crate::perf_data::kept;
 use parsers::sched::pack::pack;
 use parsers::sched::text::event;
 use parsers::sched::{Context, Left, SchedChange, SchedEvent, SchedSource, read};
-use std::io::Read;
 
 /// The same switch, as `perf script`, `trace-cmd report` and ftrace print it.
 const SWITCHES: [&str; 3] = [
@@ -13,16 +13,7 @@ const SWITCHES: [&str; 3] = [
 ];
 
 fn perf_data() -> Vec<u8> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/witness/sleep-pipe.perf.data.gz"
-    );
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).unwrap();
-    flate2::read::GzDecoder::new(file)
-        .read_to_end(&mut bytes)
-        .unwrap();
-    bytes
+    kept("sleep-pipe.perf.data.gz")
 }
 
 fn events(bytes: &[u8]) -> Vec<SchedEvent> {

@@ -14,7 +14,7 @@
 //! ```text
 //! worker   |accept 4|read 4|sendto 5|---- poll 5: timeout ----|sendto 5|---- poll 5: timeout ----|write 4|accept …
 //! ```
-
+//!
 //! A server that gives each connection to a child of its own waits for the next client; the client of the child waits for that:
 //!
 //! ```text
