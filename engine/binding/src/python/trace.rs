@@ -42,7 +42,7 @@ use report::tables::chart_rows::{ChartQuery, chart_rows};
 use report::tables::work::{self, WorkQuery};
 use report::tables::{calls, errors, gaps, loops, processes, totals};
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
@@ -166,6 +166,10 @@ pub fn write_calls(
 #[pyfunction]
 pub fn has_scheduling(file: &str) -> bool {
     let has = || {
+        // What a pipe gives can be read once, and opening one waits for a writer.
+        if !fs::metadata(file)?.is_file() {
+            return Ok(false);
+        }
         let mut source = BufReader::new(File::open(file)?);
         let is_perf = is_perf_data(source.fill_buf()?);
         Ok::<bool, io::Error>(is_perf && perf_file::has_event(source, "sched_switch")?)
