@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from warm_commands import WarmCommands
 
 # A busy machine generates examples slowly, which says nothing about the code.
 hypothesis_settings.register_profile("any machine", suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -48,21 +49,31 @@ def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+@pytest.fixture(scope="session")
+def warm_commands() -> Iterator[WarmCommands]:
+    """The process from which commands are forked."""
+    environment = {name: value for name, value in os.environ.items() if name not in _UNSET}
+    commands = WarmCommands(environment | _SETTINGS)
+    yield commands
+    commands.close()
+
+
 @pytest.fixture
-def run() -> Run:
+def run(warm_commands: WarmCommands) -> Run:
     """Call the command line: `run("summarize", path)`."""
 
     def call(
         *arguments: str | Path, stdin: str | None = None, cwd: Path = ROOT, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "tracealyze", *map(str, arguments)],
+        words, variables = list(map(str, arguments)), os.environ | environment
+        return warm_commands.run(words, stdin, cwd, variables) or subprocess.run(
+            [sys.executable, "-m", "tracealyze", *words],
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             encoding="utf-8",
             cwd=cwd,
-            env=os.environ | environment,
+            env=variables,
             check=False,
         )
 
