@@ -247,7 +247,8 @@ def chosen(
 
     `origins` name the places of the two lists, for the error about an unknown rule."""
     # A project may ignore a rule that is off by now.
-    for origin, wanted, known in zip(origins, (select, ignore), (among, (*among, *rules(INCUBATOR))), strict=True):
+    ignorable = (*among, *rules(INCUBATOR)) if ignore else ()
+    for origin, wanted, known in zip(origins, (select, ignore), (among, ignorable), strict=True):
         for each in wanted:
             if not any(_is_called(rule, each) for rule in known):
                 raise no_rule(each, among, f"{origin}: ")
