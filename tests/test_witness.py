@@ -126,6 +126,41 @@ def test_the_report_says_what_the_kernel_saw(tmp_path: Path, call: Call) -> None
     assert "outside of syscalls on the critical path" in " ".join(out.split())
 
 
+COMPUTES = """\
+100 1700000010.000000 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.001000>
+100 1700000010.001000 read(3, "x", 1) = 1 <0.000010>
+100 1700000011.001000 read(3, "", 1) = 0 <0.000010>
+100 1700000011.002000 exit_group(0) = ?
+100 1700000011.003000 +++ exited with 0 +++
+"""
+BEGUN = "-100 [0] d... 0.000900: sched_process_exec:\n"
+OFF_THE_CPU = {
+    "others ran": ("cc1:77 [] R", ", 100 ms waiting for one."),
+    "memory": (":0 [] S", ", 100 ms waiting for memory."),
+}
+ENDED = """\
+-100 [0] d... 1.002500: sched_process_exit:
+-100 [0] d... 1.003500: sched_switch: :100 [] X ==> :0 []
+"""
+
+
+@pytest.mark.parametrize("name", OFF_THE_CPU)
+def test_time_outside_of_calls_is_what_the_kernel_saw(name: str, tmp_path: Path, call: Call) -> None:
+    (tmp_path / "r.strace").write_text(COMPUTES)
+    other, words = OFF_THE_CPU[name]
+    left = "R" if other.endswith("R") else "D"
+    events = (
+        f"-100 [0] d... 0.002000: sched_switch: :100 [] {left} ==> {other.rpartition(' ')[0]}\n"
+        "-0 [0] d.h. 0.102000: sched_waking: :100 []\n"
+        f"-0 [0] d... 0.102000: sched_switch: {other} ==> :100 []\n"
+    )
+    (tmp_path / "sched.txt").write_text(f"{BEGUN}{events}{ENDED}")
+    _, out, _ = call("summarize", tmp_path / "r.strace", "--sched", tmp_path / "sched.txt")
+    said = " ".join(out.split())
+    assert f"outside system calls: 900 ms on a CPU{words}" in said
+    assert "its own code" not in said
+
+
 @pytest.mark.parametrize("file", KEPT, ids=lambda file: file.name.partition(".")[0])
 def test_inferred_wakers_are_those_that_the_kernel_saw(file: Path) -> None:
     found = compared(file.name, file, file.with_name(file.name.replace(".strace.", ".sched.")))

@@ -30,6 +30,8 @@ pub struct Named {
     pub tid: i32,
     /// Its name at that moment.
     pub comm: Comm,
+    /// Its priority, if the event has it: 120 is nice 0, and a lower number precedes a higher one.
+    pub priority: Option<i32>,
 }
 
 /// Where on a processor an event happened.

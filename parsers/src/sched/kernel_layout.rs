@@ -18,12 +18,21 @@ const STATE_TRACED: i64 = 0x08;
 const STATE_DEAD: i64 = 0x10 | 0x20;
 const STATE_REPORTED: i64 = 0xff;
 
+/// Where a switch has the facts of a thread.
+#[derive(Clone, Copy)]
+struct NamedPlace {
+    comm: FieldPlace,
+    tid: FieldPlace,
+    /// Not in every kernel's description.
+    priority: Option<FieldPlace>,
+}
+
 #[derive(Clone, Copy)]
 enum Layout {
     Switch {
-        from: [FieldPlace; 2],
+        from: NamedPlace,
         state: FieldPlace,
-        to: [FieldPlace; 2],
+        to: NamedPlace,
     },
     Waking(FieldPlace),
     Woken(FieldPlace),
@@ -63,11 +72,12 @@ impl KernelLayouts {
     pub(super) fn change(&self, raw: &[u8]) -> Option<(SchedChange, Context)> {
         let number = event_type(raw, self.is_big_endian)?;
         let layout = self.by_type.get(&number)?;
-        let tid = |field: FieldPlace| i32::try_from(self.number(raw, field)?).ok();
-        let named = |[name, id]: [FieldPlace; 2]| {
+        let int = |field: FieldPlace| i32::try_from(self.number(raw, field)?).ok();
+        let named = |place: NamedPlace| {
             Some(Named {
-                tid: tid(id)?,
-                comm: text(raw, name),
+                tid: int(place.tid)?,
+                comm: text(raw, place.comm),
+                priority: place.priority.and_then(int),
             })
         };
         let change = match *layout {
@@ -76,9 +86,9 @@ impl KernelLayouts {
                 left: left(self.number(raw, state)?),
                 to: named(to)?,
             },
-            Layout::Waking(field) => SchedChange::Waking(tid(field)?),
-            Layout::Woken(field) => SchedChange::Woken(tid(field)?),
-            Layout::Fork(field) => SchedChange::Fork(tid(field)?),
+            Layout::Waking(field) => SchedChange::Waking(int(field)?),
+            Layout::Woken(field) => SchedChange::Woken(int(field)?),
+            Layout::Fork(field) => SchedChange::Fork(int(field)?),
             Layout::Exec => SchedChange::Exec,
             Layout::Exit => SchedChange::Exit,
             Layout::Fault => SchedChange::Fault,
@@ -117,11 +127,18 @@ fn left(state: i64) -> Left {
 /// The layout of one description.
 fn layout(described: &Described<'_>) -> Option<Layout> {
     let of = |name: &str| described.field(name);
+    let named = |side: &str| {
+        Some(NamedPlace {
+            comm: of(&format!("{side}comm"))?,
+            tid: of(&format!("{side}pid"))?,
+            priority: of(&format!("{side}prio")),
+        })
+    };
     Some(match described.name {
         "sched_switch" => Layout::Switch {
-            from: [of("prev_comm")?, of("prev_pid")?],
+            from: named("prev_")?,
             state: of("prev_state")?,
-            to: [of("next_comm")?, of("next_pid")?],
+            to: named("next_")?,
         },
         "sched_waking" => Layout::Waking(of("pid")?),
         "sched_wakeup" | "sched_wakeup_new" => Layout::Woken(of("pid")?),

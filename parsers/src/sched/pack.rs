@@ -94,12 +94,19 @@ impl Needed {
     }
 }
 
-/// The event without the names that are known already.
-fn with_new_names(event: &SchedEvent, names: &mut FxHashMap<i32, Comm>) -> SchedEvent {
+/// The event without the names and priorities that are known already.
+fn with_new_names(
+    event: &SchedEvent,
+    names: &mut FxHashMap<i32, (Comm, Option<i32>)>,
+) -> SchedEvent {
     let mut new_name = |named: Named| {
-        let is_known = names.insert(named.tid, named.comm) == Some(named.comm);
+        let facts = (named.comm, named.priority);
+        if names.insert(named.tid, facts) != Some(facts) {
+            return named;
+        }
         Named {
-            comm: if is_known { [0; 16] } else { named.comm },
+            comm: [0; 16],
+            priority: None,
             ..named
         }
     };

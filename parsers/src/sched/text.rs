@@ -136,17 +136,18 @@ fn switch(fields: &[u8]) -> Option<SchedChange> {
     }
     let state = memchr::memmem::rfind(before, b"prev_state=")?;
     Some(SchedChange::Switch {
-        from: keyed(before, b"prev_comm=", b" prev_pid=")?,
+        from: keyed(before, b"prev_comm=", b" prev_pid=", b" prev_prio=")?,
         left: left(before.get(state + b"prev_state=".len()..)?.trim_ascii()),
-        to: keyed(after, b"next_comm=", b" next_pid=")?,
+        to: keyed(after, b"next_comm=", b" next_pid=", b" next_prio=")?,
     })
 }
 
-fn keyed(fields: &[u8], name: &[u8], id: &[u8]) -> Option<Named> {
+fn keyed(fields: &[u8], name: &[u8], id: &[u8], priority: &[u8]) -> Option<Named> {
     let end = memchr::memmem::rfind(fields, id)?;
     Some(Named {
         tid: id_after(fields, id)?,
         comm: comm(fields.get(..end)?.strip_prefix(name)?),
+        priority: id_after(fields, priority),
     })
 }
 
@@ -162,8 +163,14 @@ fn bracketed(text: &[u8]) -> Option<(Named, &[u8])> {
     let named = Named {
         tid: i32::try_from(id).ok()?,
         comm: comm(named.get(..colon)?),
+        priority: priority(rest.get(..close)?),
     };
     Some((named, rest.get(close + 1..)?))
+}
+
+fn priority(text: &[u8]) -> Option<i32> {
+    let (number, rest) = scan::value(text)?;
+    i32::try_from(number).ok().filter(|_| rest.is_empty())
 }
 
 fn left(state: &[u8]) -> Left {
@@ -214,10 +221,10 @@ pub fn write_event(out: &mut dyn Write, event: &SchedEvent) -> io::Result<()> {
                 Left::Dead => "X",
             };
             write!(out, "sched_switch: ")?;
-            out.write_all(shown(from))?;
-            write!(out, ":{} [] {state} ==> ", from.tid)?;
-            out.write_all(shown(to))?;
-            writeln!(out, ":{} []", to.tid)
+            write_named(out, from)?;
+            write!(out, " {state} ==> ")?;
+            write_named(out, to)?;
+            writeln!(out)
         }
         SchedChange::Waking(tid) => writeln!(out, "sched_waking: :{tid} []"),
         SchedChange::Woken(tid) => writeln!(out, "sched_wakeup: :{tid} []"),
@@ -227,6 +234,16 @@ pub fn write_event(out: &mut dyn Write, event: &SchedEvent) -> io::Result<()> {
         SchedChange::Fault => writeln!(out, "page_fault_user:"),
         SchedChange::Lost(number) => writeln!(out, "lost: {number}"),
     }
+}
+
+/// `cat:15346 [120]`
+fn write_named(out: &mut dyn Write, named: &Named) -> io::Result<()> {
+    out.write_all(shown(named))?;
+    write!(out, ":{} [", named.tid)?;
+    if let Some(priority) = named.priority {
+        write!(out, "{priority}")?;
+    }
+    write!(out, "]")
 }
 
 /// A name as far as it can be read again.

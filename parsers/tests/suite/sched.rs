@@ -7,9 +7,9 @@ use parsers::sched::{Context, Left, SchedChange, SchedEvent, SchedSource, read};
 
 /// The same switch, as `perf script`, `trace-cmd report` and ftrace print it.
 const SWITCHES: [&str; 3] = [
-    "  my sh 15/7 [001] 5.000000002: sched:sched_switch: prev_comm=my sh prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=a [0] 1.0: b next_pid=8 next_prio=120",
-    "my sh-7  [001]     5.000000002: sched_switch:         my sh:7 [120] S ==> a [0] 1.0: b:8 [120]",
-    "  my sh-7       [001] d..2.     5.000000002: sched_switch: prev_comm=my sh prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=a next_pid=8 next_prio=120",
+    "  my sh 15/7 [001] 5.000000002: sched:sched_switch: prev_comm=my sh prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=a [0] 1.0: b next_pid=8 next_prio=119",
+    "my sh-7  [001]     5.000000002: sched_switch:         my sh:7 [120] S ==> a [0] 1.0: b:8 [119]",
+    "  my sh-7       [001] d..2.     5.000000002: sched_switch: prev_comm=my sh prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=a next_pid=8 next_prio=119",
 ];
 
 fn perf_data() -> Vec<u8> {
@@ -36,6 +36,11 @@ fn each_tool_prints_the_same_switch() {
         };
         assert_eq!((from.tid, left, to.tid), (7, Left::Blocked, 8), "{line}");
         assert_eq!(&from.comm[..6], b"my sh\0", "{line}");
+        assert_eq!(
+            (from.priority, to.priority),
+            (Some(120), Some(119)),
+            "{line}"
+        );
     }
 }
 
@@ -116,6 +121,30 @@ fn packed_events_are_the_needed_ones() {
                 .any(|known| *known == plain(event)),
             "{event:?}"
         );
+    }
+}
+
+#[test]
+fn packed_priorities_are_the_last_ones_of_each_thread() {
+    let bytes = perf_data();
+    let packed = pack(&SchedSource::Bytes(&bytes), &[]).unwrap();
+    let last = |events: &[SchedEvent]| {
+        let mut found = std::collections::BTreeMap::new();
+        for event in events {
+            if let SchedChange::Switch { from, to, .. } = event.change {
+                for named in [from, to] {
+                    if let Some(priority) = named.priority {
+                        found.insert(named.tid, priority);
+                    }
+                }
+            }
+        }
+        found
+    };
+    let (all, kept) = (last(&events(&bytes)), last(&events(&packed)));
+    assert!(!kept.is_empty());
+    for (tid, priority) in kept {
+        assert_eq!(all.get(&tid), Some(&priority), "{tid}");
     }
 }
 

@@ -14,9 +14,13 @@ use kit::table_support::threshold::CostScope;
 use parsers::facts::OpenedFor;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, StampMoment, Text};
+use path::critical_path::segment::{Segment, What};
 use path::critical_path::tracing::{TracedTime, TracingCost};
 use path::critical_path::trust::Trust;
+use path::critical_path::walk::{self, WalkListener};
+use path::critical_path::witnessed_time::{PathTime, WitnessedTime};
 use path::partition::scope::{GroupKey, KeyValue, Scope};
+use rustc_hash::FxHashMap;
 use trace::parallel;
 use trace::store::command_line::words;
 use trace::store::event::EventKind;
@@ -35,6 +39,9 @@ table! {
         calls_per_s: Ratio "Calls per second, from its first call to its last.",
         path: PathTime { exclusive_ns "Critical-path time between calls." },
         tracing_ns: Ns "Estimate of what tracing added to exclusive_ns.",
+        ran_ns: Ns "How much of exclusive_ns it ran, as the kernel saw; missing without scheduler events.",
+        ready_ns: Ns "How much of it others had the CPUs; missing without scheduler events.",
+        memory_ns: Ns "How much of it the process waited for memory that it touched; missing without scheduler events.",
         waits_traced: Flag "Whether the capture has calls that wait: if a filter omits them, waits are gaps.",
         before_signal: Flag "Whether a signal follows the longest gap, and calls are printed when they return: one may have been open.",
         max_ns: Ns (Max) "Longest gap.",
@@ -69,6 +76,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
+    let seen = Seen::by_kernel(context);
     let mut builder = TableBuilder::new(context, &TABLE.schema);
     let opens = ShapeIndex::new(context, |action, _| (action == Action::Opens).then_some(()));
     for (at, own) in own.iter().enumerate() {
@@ -77,7 +85,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         } else {
             Text::NONE
         };
-        write(context, own, input, &mut builder);
+        write(context, own, (input, seen.of(own)), &mut builder);
     }
     builder.finish()
 }
@@ -224,7 +232,62 @@ fn is_path_of(path: &[u8], word: &[u8]) -> bool {
         .is_some_and(|directory| directory.is_empty() || directory.ends_with(b"/"))
 }
 
-fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut TableBuilder<'_>) {
+/// Time between calls as the kernel saw it, by main task and program.
+struct Seen<'context> {
+    context: &'context TableContext<'context>,
+    time: WitnessedTime<'context>,
+    of_programs: FxHashMap<(TaskId, Text), PathTime>,
+}
+
+impl<'context> Seen<'context> {
+    fn by_kernel(context: &'context TableContext<'context>) -> Seen<'context> {
+        let mut seen = Seen {
+            context,
+            time: WitnessedTime::new(context.trace),
+            of_programs: FxHashMap::default(),
+        };
+        let mut captures = 0..context.trace.captures.len() as u32;
+        if captures.any(|capture| context.trace.scheduling(capture).is_some()) {
+            for window in context.windows {
+                walk::walk(context.trace, context.wakers, window, &mut seen);
+            }
+        }
+        seen
+    }
+
+    /// The time of a program, as far as events cover it.
+    fn of(&self, own: &Own) -> Option<PathTime> {
+        let mains = self.context.trace.main_tasks();
+        let main = mains.get(own.task).copied().unwrap_or(own.task);
+        self.of_programs.get(&(main, own.program)).copied()
+    }
+}
+
+impl WalkListener for Seen<'_> {
+    fn charged(&mut self, segment: Segment) {
+        if !matches!(segment.what, What::Gap(_)) {
+            return;
+        }
+        if let Some(found) = self.time.divided(&segment) {
+            let mains = self.context.trace.main_tasks();
+            let main = mains.get(segment.task).copied().unwrap_or(segment.task);
+            // The time after an execve is that of the new program.
+            let programs = &self.context.selection.program_index;
+            let program = programs.path_at(segment.task, segment.start_ns);
+            self.of_programs
+                .entry((main, program))
+                .or_default()
+                .merge(&found);
+        }
+    }
+}
+
+fn write(
+    context: &TableContext<'_>,
+    own: &Own,
+    (input, seen): (Text, Option<PathTime>),
+    builder: &mut TableBuilder<'_>,
+) {
     let (trace, events) = (context.trace, &context.trace.events);
     let known = &trace.tasks[own.task];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
@@ -264,6 +327,9 @@ fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut Table
         calls_per_s: lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64),
         path: own.exclusive_ns,
         tracing_ns: own.traced.tracing_ns(),
+        ran_ns: seen.map_or(NO_NS, |time| time.cpu_ns),
+        ready_ns: seen.map_or(NO_NS, |time| time.ready_ns),
+        memory_ns: seen.map_or(NO_NS, |time| time.blocked_ns),
         waits_traced: context.trust_of(own.task).is_none_or(Trust::has_waits),
         before_signal: may_hide_a_call(context, own),
         max_ns: own.longest_ns,

@@ -8,17 +8,22 @@
 //! ```
 //! Time in which the tracer or another program of the recording had the processor, or nobody had it yet, is not waiting
 //! for others: the untraced program would not have it.
+//!
+//! If the process holds a lock meanwhile, who waits for the lock waits for these others, too. Their priority may be no
+//! higher than the waiter's: the lock inverts the priorities.
 
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::provenance::Provenance;
+use parsers::Text;
 use path::critical_path::segment::{Segment, What};
 use path::critical_path::walk::{self, WalkListener};
+use path::waits::edge::{Edge, WakeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use trace::store::index::TaskId;
-use trace::store::scheduling::{Scheduling, State};
+use trace::store::scheduling::{Scheduling, State, Stretch};
 
 table! {
     cpu_waits "Time on the critical path during which a process waited for a CPU, by process; needs scheduler events.";
@@ -33,6 +38,9 @@ table! {
         waits: Count "How often it waited.",
         path: PathTime { exclusive_ns "Critical-path time during which it could have run, and others did." },
         cpu_ns: Ns "Critical-path time during which it ran.",
+        inverted_ns: Ns "How long it held a lock meanwhile for which a task of at least the priority of those that ran waited.",
+        waiter: Words "The program of that task.",
+        lock: Text "The lock.",
         max_ns: Ns (Max) "The longest of these waits.",
         lines: Lines {
             first_line "Line of the call in or after which it waited longest.",
@@ -51,8 +59,10 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut found = Waits {
         context,
         by_process: FxHashMap::default(),
+        locks: Vec::new(),
     };
     for window in context.windows {
+        found.locks.clear();
         walk::walk(context.trace, context.wakers, window, &mut found);
     }
     let mut waits: Vec<_> = found.by_process.into_iter().collect();
@@ -78,14 +88,100 @@ struct Waited {
     rivals: FxHashMap<i32, i64>,
     /// The calls after which it waited.
     gaps: Vec<u32>,
+    inverted_ns: i64,
+    /// The wait for its lock that lasted longest so, and how long.
+    inverted: Option<(u32, i64)>,
+}
+
+/// A wait that the walk is in.
+struct Awaited {
+    waiter: TaskId,
+    /// Who holds the lock; `None` if the wait is not for a lock.
+    holder: Option<TaskId>,
+    inverted_ns: i64,
 }
 
 struct Waits<'context> {
     context: &'context TableContext<'context>,
     by_process: FxHashMap<TaskId, Waited>,
+    locks: Vec<Awaited>,
+}
+
+impl Waits<'_> {
+    fn main(&self, task: TaskId) -> TaskId {
+        let mains = self.context.trace.main_tasks();
+        mains.get(task).copied().unwrap_or(task)
+    }
+
+    /// How long threads ran in a range that a holder of a lock could not precede, although who waits for it could.
+    fn inverted_ns(
+        &self,
+        kernel: &Scheduling,
+        holder: TaskId,
+        stretch: &Stretch,
+        range: (i64, i64),
+    ) -> i64 {
+        let tasks = &self.context.trace.tasks;
+        let priority = |task: TaskId| tasks.get(task).and_then(|task| kernel.priority(task.tid));
+        let Some(Awaited { waiter, .. }) =
+            self.locks.last().filter(|wait| wait.holder == Some(holder))
+        else {
+            return 0;
+        };
+        let (Some(of_waiter), Some(of_holder)) = (priority(*waiter), priority(holder)) else {
+            return 0;
+        };
+        let mut sum_ns = 0;
+        kernel.ran(stretch.cpu, range.0, range.1, |tid, ns| {
+            let between = |priority: i32| of_waiter <= priority && priority < of_holder;
+            if tid != 0 && !kernel.is_of_recording(tid) && kernel.priority(tid).is_some_and(between)
+            {
+                sum_ns += ns;
+            }
+        });
+        sum_ns
+    }
+
+    fn note_inversion(&mut self, kernel: &Scheduling, segment: &Segment, tid: i32) {
+        for stretch in kernel.stretches(tid, segment.start_ns, segment.end_ns) {
+            if stretch.state == State::Ready {
+                let from_ns = stretch.start_ns.max(segment.start_ns);
+                let to_ns = stretch.end_ns.min(segment.end_ns);
+                let ns = self.inverted_ns(kernel, segment.task, stretch, (from_ns, to_ns));
+                if let Some(wait) = self.locks.last_mut() {
+                    wait.inverted_ns += ns;
+                }
+            }
+        }
+    }
 }
 
 impl WalkListener for Waits<'_> {
+    fn begins(&mut self, waiter: TaskId, edge: &Edge) {
+        // A futex may be a mutex or an event that somebody waits for, and only a lock has a holder.
+        let is_for_lock = edge.how == WakeKind::Lock;
+        self.locks.push(Awaited {
+            waiter,
+            holder: is_for_lock.then_some(edge.task),
+            inverted_ns: 0,
+        });
+    }
+
+    fn ends(&mut self, waited: &walk::Waited) {
+        let Some(wait) = self.locks.pop().filter(|wait| wait.inverted_ns > 0) else {
+            return;
+        };
+        let holder = self.main(waited.waker);
+        let of_holder = self.by_process.entry(holder).or_default();
+        of_holder.inverted_ns += wait.inverted_ns;
+        if of_holder
+            .inverted
+            .is_none_or(|(_, longest_ns)| longest_ns < wait.inverted_ns)
+        {
+            of_holder.inverted = Some((waited.row, wait.inverted_ns));
+        }
+    }
+
     fn charged(&mut self, segment: Segment) {
         let trace = self.context.trace;
         let (Some(task), Some(row)) = (trace.tasks.get(segment.task), segment.what.event()) else {
@@ -94,8 +190,8 @@ impl WalkListener for Waits<'_> {
         let kernel = trace.scheduling(task.capture);
         let covering = kernel.filter(|kernel| kernel.covers(segment.start_ns, segment.end_ns));
         if let Some(kernel) = covering.filter(|_| self.context.selection.has(row)) {
-            let mains = trace.main_tasks();
-            let main = mains.get(segment.task).copied().unwrap_or(segment.task);
+            self.note_inversion(kernel, &segment, task.tid);
+            let main = self.main(segment.task);
             let waited = self.by_process.entry(main).or_default();
             waited.add(kernel, &segment, task.tid, row);
         }
@@ -161,6 +257,7 @@ fn write(
     let rivals = waited.rivals.iter();
     let of_capture = rivals.filter(|&(&tid, _)| traced.contains(&(capture, tid)));
     let traced_ns = of_capture.map(|(_, &ns)| ns).sum();
+    let waiter = waited.inverted.map(|(row, _)| row);
     let row = TableRow {
         of: TaskAt {
             task,
@@ -174,6 +271,9 @@ fn write(
         waits: waited.times,
         path: waited.ns,
         cpu_ns: waited.cpu_ns,
+        inverted_ns: waited.inverted_ns,
+        waiter: waiter.map(|row| program_of(context, row)),
+        lock: waiter.map_or(Text::NONE, |row| context.trace.events.target(row)),
         max_ns: waited.longest_ns,
         lines: LinesOf {
             first_row: waited.longest_row,
@@ -181,4 +281,12 @@ fn write(
         },
     };
     builder.add(row, Provenance::Gaps(waited.gaps));
+}
+
+/// The last part of the path of the program that made a call.
+fn program_of(context: &TableContext<'_>, row: u32) -> String {
+    let events = &context.trace.events;
+    let program = context.program(events.task(row), row);
+    let path = events.texts.string(program);
+    path.rsplit('/').next().unwrap_or(&path).to_owned()
 }

@@ -20,6 +20,7 @@ pub(super) mod texts;
 mod untraced_child;
 
 use faults::{events_after, fault_row, first_delivery, last_fault_row, same_faults, unmapping};
+pub(in crate::tables) use faults::mapped_length;
 use kit::table_support::builder::{BuiltTable, TableBuilder};
 use kit::table_support::context::TableContext;
 use kit::table_support::kit::table;
@@ -251,7 +252,7 @@ fn last_call(context: &TableContext<'_>, process: &EndedProcess) -> Text {
 }
 
 /// The texts of the lines of rows, in their order.
-pub(super) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
+pub(in crate::tables) fn lines_of(context: &TableContext<'_>, rows: &[u32]) -> Vec<String> {
     let events = &context.trace.events;
     lines_at(
         context,

@@ -49,6 +49,7 @@ tables! {
     kills,
     locks,
     lookups,
+    memory_waits,
     metadata,
     open_calls,
     outliers,

@@ -74,6 +74,13 @@ impl<'trace> WitnessedTime<'trace> {
         all
     }
 
+    /// A segment of the path as the kernel saw it; `None` in captures without scheduler events.
+    pub fn divided(&mut self, segment: &Segment) -> Option<PathTime> {
+        let task = self.trace.tasks.get(segment.task)?;
+        let kernel = self.trace.scheduling(task.capture)?;
+        Some(self.add(kernel, segment, task.tid))
+    }
+
     fn add(&mut self, kernel: &Scheduling, segment: &Segment, tid: i32) -> PathTime {
         let (start_ns, end_ns) = (segment.start_ns, segment.end_ns);
         let mut found = PathTime::default();
@@ -122,13 +129,9 @@ impl<'trace> WitnessedTime<'trace> {
 
 impl WalkListener for WitnessedTime<'_> {
     fn charged(&mut self, segment: Segment) {
-        let Some(task) = self.trace.tasks.get(segment.task) else {
+        let Some(found) = self.divided(&segment) else {
             return;
         };
-        let Some(kernel) = self.trace.scheduling(task.capture) else {
-            return;
-        };
-        let found = self.add(kernel, &segment, task.tid);
         if matches!(segment.what, What::Gap(_) | What::Spawn(_)) {
             self.outside.merge(&found);
             let mains = self.trace.main_tasks();
@@ -141,7 +144,8 @@ impl WalkListener for WitnessedTime<'_> {
 }
 
 impl PathTime {
-    fn merge(&mut self, other: &PathTime) {
+    /// Adds other time.
+    pub fn merge(&mut self, other: &PathTime) {
         self.cpu_ns += other.cpu_ns;
         self.ready_ns += other.ready_ns;
         self.blocked_ns += other.blocked_ns;

@@ -90,6 +90,8 @@ pub struct Scheduling {
     pub(crate) runs: Vec<Vec<Run>>,
     /// Names of threads.
     pub(crate) names: FxHashMap<i32, Comm>,
+    /// Their last priorities; a lower number precedes a higher one.
+    pub(crate) priorities: FxHashMap<i32, i32>,
     /// Threads that let others go on that they had stopped.
     pub(crate) tracers: FxHashSet<i32>,
     /// Ranges in which events were lost.
@@ -173,6 +175,11 @@ impl Scheduling {
     pub fn name(&self, tid: i32) -> &[u8] {
         let name = self.names.get(&tid).map_or(&[][..], |comm| &comm[..]);
         name.split(|&byte| byte == 0).next().unwrap_or(&[])
+    }
+
+    /// The priority of a thread: 120 is nice 0, and a lower number precedes a higher one.
+    pub fn priority(&self, tid: i32) -> Option<i32> {
+        self.priorities.get(&tid).copied()
     }
 
     /// How its clock was found.

@@ -201,6 +201,9 @@ impl Lives {
         if named.comm[0] != 0 {
             self.found.names.insert(named.tid, named.comm);
         }
+        if let Some(priority) = named.priority {
+            self.found.priorities.insert(named.tid, priority);
+        }
     }
 
     fn push(&mut self, tid: i32, open: Open, end_ns: i64, cpu: u32, waker: Waker) {
