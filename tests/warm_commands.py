@@ -58,7 +58,7 @@ class WarmCommands:
         self._server.wait()
 
     def run(
-        self, arguments: Sequence[str], stdin: str | None, cwd: Path, environment: Mapping[str, str]
+        self, arguments: Sequence[str], stdin: str | None, cwd: Path | None, environment: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str] | None:
         """What `subprocess.run` returns of the command; None if it must be started anew."""
         if (
@@ -80,9 +80,10 @@ class WarmCommands:
         return all(self._environment.get(name) == environment.get(name) for name in ours - _VARIABLES)
 
     def _ask(
-        self, arguments: Sequence[str], stdin: str | None, cwd: Path, environment: Mapping[str, str]
+        self, arguments: Sequence[str], stdin: str | None, cwd: Path | None, environment: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        request = json.dumps([list(arguments), str(cwd), dict(environment)]).encode(errors="surrogateescape")
+        content = json.dumps([list(arguments), str(cwd or Path.cwd()), dict(environment)])
+        request = content.encode(errors="surrogateescape")
         outputs = [_Output(), _Output()]
         with contextlib.closing(_Input(stdin)) as given:
             socket.send_fds(self._ours, [b"%8d" % len(request)], [given.theirs, *(each.theirs for each in outputs)])

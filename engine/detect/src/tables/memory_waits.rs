@@ -25,8 +25,7 @@ use trace::store::scheduling::{Scheduling, State, Stretch, Waker};
 const MAX_MAPPINGS: usize = 256;
 
 table! {
-    memory_waits "Time on the critical path during which a process waited for memory that it touched, by process; needs \
-                  scheduler events.";
+    memory_waits "Time on the critical path during which a process waited for memory that it touched, by process; needs scheduler events.";
     times: Gaps;
     row {
         of: OfTask { program "The program." },
