@@ -47,7 +47,7 @@ table! {
         backward_steps: Count "Lines with a timestamp earlier than that of a previous line.",
         overhead_floor_ns: Ns "Minimum time that tracing adds to each call.",
         overhead_share: Share "Minimum tracing overhead of all calls as a share of the window.",
-        tracing_ns: Ns "What tracing added to the critical path: measured by a run without the tracer, or estimated as the calls on it times the mean cost of calls that return at once.",
+        tracing_ns: Ns "What tracing added to the critical path: measured by a run without the tracer, or the calls on it times the mean cost of a call: as the kernel saw it, or estimated from calls that return at once.",
         tracing_measured: Flag "Whether tracing_ns was measured (record --untraced).",
         tracing_share: Share "tracing_ns as a share of the window.",
         filtered: Flag "Whether some families of calls are certainly missing.",

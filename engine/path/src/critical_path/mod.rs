@@ -12,4 +12,5 @@ pub mod wait_graph;
 pub mod walk;
 pub mod window;
 pub mod window_overlap;
+mod witnessed_cost;
 pub mod witnessed_time;

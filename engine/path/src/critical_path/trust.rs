@@ -7,6 +7,7 @@
 
 use crate::critical_path::tracing::TracingCost;
 use crate::critical_path::window;
+use crate::critical_path::witnessed_cost::witnessed_cost;
 use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Class, Effort, Syscall};
 use parsers::{DurKind, LineKind, NO_NS, Outcome, Text};
@@ -95,9 +96,9 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
     Some(Trust {
         overhead_floor_ns: floor_ns,
         floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
-        tracing: floor.map_or_else(TracingCost::default, |floor| {
-            tracing_cost(capture, &seen, floor)
-        }),
+        tracing: witnessed_cost(trace, number)
+            .or_else(|| floor.map(|floor| tracing_cost(capture, &seen, floor)))
+            .unwrap_or_default(),
         quick_ns: quick_ns(&seen),
         overhead_share: floor_ns
             .filter(|_| wall_ns > 0)

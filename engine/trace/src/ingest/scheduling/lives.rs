@@ -28,6 +28,8 @@ pub(super) struct Lives {
     /// What woke the deputies last.
     deputies: FxHashMap<i32, Waker>,
     last_of_cpu_ns: FxHashMap<u32, i64>,
+    /// Runs whose beginning no event shows, by thread and the moment at which it was woken.
+    missed_runs: FxHashSet<(i32, i64)>,
     offset_ns: i64,
 }
 
@@ -50,6 +52,7 @@ impl Lives {
             early: FxHashMap::default(),
             deputies: FxHashMap::default(),
             last_of_cpu_ns: FxHashMap::default(),
+            missed_runs: FxHashSet::default(),
             offset_ns: alignment.offset_ns,
         }
     }
@@ -90,7 +93,52 @@ impl Lives {
         for (tid, open) in std::mem::take(&mut self.open) {
             self.push(tid, open, last_ns, 0, Waker::Unknown);
         }
+        if !self.missed_runs.is_empty() {
+            self.delay_missed_runs();
+        }
         self.found
+    }
+
+    /// Until an idle processor runs a woken thread takes some microseconds. Where the beginning of the run was missed, it
+    /// takes as long as it usually does.
+    fn delay_missed_runs(&mut self) {
+        let mut delays: Vec<i64> = Vec::new();
+        for (&tid, stretches) in &self.found.threads {
+            for pair in stretches.windows(2) {
+                let is_missed = self.missed_runs.contains(&(tid, pair[1].start_ns));
+                if pair[0].state == State::Released && pair[1].state == State::Running && !is_missed
+                {
+                    delays.push(pair[0].end_ns - pair[0].start_ns);
+                }
+            }
+        }
+        delays.sort_unstable();
+        let delay_ns = delays.get(delays.len() / 2).copied().unwrap_or(0);
+        for (&tid, stretches) in &mut self.found.threads {
+            let mut delayed = Vec::with_capacity(stretches.len());
+            for &stretch in stretches.iter() {
+                let is_missed = stretch.state == State::Running
+                    && self.missed_runs.contains(&(tid, stretch.start_ns));
+                if !is_missed {
+                    delayed.push(stretch);
+                    continue;
+                }
+                // The thread ran at least as long as it waited for that.
+                let lasts_ns = stretch.end_ns - stretch.start_ns;
+                let start_ns = stretch.start_ns + delay_ns.min(lasts_ns / 2);
+                delayed.push(Stretch {
+                    end_ns: start_ns,
+                    state: State::Released,
+                    ..stretch
+                });
+                delayed.push(Stretch {
+                    start_ns,
+                    ..stretch
+                });
+            }
+            delayed.retain(|stretch| stretch.end_ns > stretch.start_ns);
+            *stretches = delayed;
+        }
     }
 
     fn switch(&mut self, at_ns: i64, cpu: u32, from: Named, left: Left, to: Named) {
@@ -100,6 +148,7 @@ impl Lives {
         if cpu_place >= self.found.runs.len() {
             self.found.runs.resize(cpu_place + 1, Vec::new());
         }
+        self.begin_missed_run(from.tid, cpu);
         let run = Run {
             start_ns: at_ns,
             tid: to.tid,
@@ -122,6 +171,26 @@ impl Lives {
             self.push(to.tid, open, at_ns, cpu, waker);
         }
         self.begin(to.tid, at_ns, State::Running);
+    }
+
+    /// A thread leaves a processor, and no event shows that it came there: perf does not see all switches of an idle
+    /// processor. It ran from when it was woken, or from when the processor became idle.
+    fn begin_missed_run(&mut self, tid: i32, cpu: u32) {
+        let Some(&open) = self.open.get(&tid) else {
+            return;
+        };
+        let is_woken = matches!(open.state, State::Ready | State::Released);
+        let Some(runs) = self.found.runs.get_mut(cpu as usize).filter(|_| is_woken) else {
+            return;
+        };
+        let Some(idle) = runs.last().copied().filter(|run| run.tid == 0) else {
+            return;
+        };
+        let start_ns = open.since_ns.max(idle.start_ns);
+        runs.push(Run { start_ns, tid });
+        self.push(tid, open, start_ns, cpu, Waker::Unknown);
+        self.begin(tid, start_ns, State::Running);
+        self.missed_runs.insert((tid, start_ns));
     }
 
     fn begin(&mut self, tid: i32, since_ns: i64, state: State) {
