@@ -436,6 +436,51 @@ const CASES: &[Case] = &[
 1 1700000007.000000 exit_group(0) = ?
 "#, rows: &["1 SIGTERM 3 /bin/quick 0 200000000 1000000000 900000000 false 1000000000",
             "1 SIGTERM 2 /bin/deaf 1 - 2000000000 0 true 2000000000"] },
+    Case { name: "a script that ignores the signal sleeps in processes of its own",
+        table: "kills", columns: &["pid", "victim", "then_killed", "exclusive_ns"], capture: r#"
+100 1700000010.000000 execve("/bin/keep", ["keep"], 0x7ffd /* 1 var */) = 0 <0.001000>
+100 1700000010.002000 fork() = 200 <0.001000>
+200 1700000010.003500 execve("/srv/web.sh", ["/srv/web.sh"], 0x7f /* 1 var */) = 0 <0.001000>
+200 1700000010.005000 rt_sigaction(SIGTERM, {sa_handler=SIG_IGN, sa_mask=[], sa_flags=0}, NULL, 8) = 0 <0.000010>
+200 1700000010.006000 fork() = 201 <0.001000>
+201 1700000010.007200 execve("/bin/sleep", ["sleep", "0.6"], 0x7f /* 1 var */) = 0 <0.001000>
+201 1700000010.009000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=600000000}, NULL <unfinished ...>
+200 1700000010.009100 wait4(-1,  <unfinished ...>
+100 1700000010.020000 kill(200, SIGTERM) = 0 <0.000010>
+100 1700000010.021000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+100 1700000010.021100 ppoll([{fd=3<anon_inode:[eventfd]>, events=POLLIN}], 1, {tv_sec=0, tv_nsec=300000000}, NULL, 8) = 0 (Timeout) <0.300000>
+100 1700000010.322000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+100 1700000010.322100 ppoll([{fd=3<anon_inode:[eventfd]>, events=POLLIN}], 1, {tv_sec=0, tv_nsec=300000000}, NULL, 8) = 0 (Timeout) <0.300000>
+201 1700000010.609000 <... clock_nanosleep resumed>) = 0 <0.600000>
+201 1700000010.609500 exit_group(0) = ?
+201 1700000010.610000 +++ exited with 0 +++
+200 1700000010.610500 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 201 <0.601000>
+200 1700000010.612000 fork() = 202 <0.001000>
+202 1700000010.613200 execve("/bin/sleep", ["sleep", "0.6"], 0x7f /* 1 var */) = 0 <0.001000>
+202 1700000010.615000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=600000000}, NULL <unfinished ...>
+200 1700000010.615100 wait4(-1,  <unfinished ...>
+100 1700000010.623000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+100 1700000010.623100 ppoll([{fd=3<anon_inode:[eventfd]>, events=POLLIN}], 1, {tv_sec=0, tv_nsec=300000000}, NULL, 8) = 0 (Timeout) <0.300000>
+100 1700000010.924000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+100 1700000010.924100 ppoll([{fd=3<anon_inode:[eventfd]>, events=POLLIN}], 1, {tv_sec=0, tv_nsec=300000000}, NULL, 8) = 0 (Timeout) <0.300000>
+202 1700000011.215000 <... clock_nanosleep resumed>) = 0 <0.600000>
+202 1700000011.215500 exit_group(0) = ?
+202 1700000011.216000 +++ exited with 0 +++
+200 1700000011.216500 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 202 <0.601000>
+200 1700000011.218000 fork() = 203 <0.001000>
+203 1700000011.219200 execve("/bin/sleep", ["sleep", "0.6"], 0x7f /* 1 var */) = 0 <0.001000>
+203 1700000011.221000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=600000000}, NULL <unfinished ...>
+200 1700000011.221100 wait4(-1,  <unfinished ...>
+100 1700000011.225000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+100 1700000011.225100 ppoll([{fd=3<anon_inode:[eventfd]>, events=POLLIN}], 1, {tv_sec=0, tv_nsec=300000000}, NULL, 8) = 0 (Timeout) <0.300000>
+100 1700000011.530000 kill(200, SIGKILL) = 0 <0.000010>
+100 1700000011.530100 wait4(200,  <unfinished ...>
+200 1700000011.530200 <... wait4 resumed> <unfinished ...>) = ?
+200 1700000011.530300 +++ killed by SIGKILL +++
+100 1700000011.530400 <... wait4 resumed>[{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}], 0, NULL) = 200 <0.000200>
+100 1700000011.533000 exit_group(0) = ?
+100 1700000011.534000 +++ exited with 0 +++
+"#, rows: &["100 /srv/web.sh true 904200000"] },
     Case { name: "checks whether a process has exited are a poll",
         table: "kills", columns: &["pid", "signal"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

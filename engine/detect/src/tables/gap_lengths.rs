@@ -12,10 +12,12 @@ use kit::table_support::kit::{LinesOf, TaskAt, table};
 use kit::table_support::lengths::chosen_ns;
 use kit::table_support::messages::{WAITS, is_free, messages};
 use kit::table_support::provenance::Provenance;
-use parsers::{NO_NS, Text};
+use parsers::syscalls::Action;
+use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::store::event::EventKind;
+use trace::store::events::EventTable;
 use trace::store::heuristics::{MIN_CHOSEN_NS, MIN_RHYTHM_WAITS};
 use trace::store::index::TaskId;
 use trace::store::text_columns::shape_text;
@@ -108,8 +110,32 @@ fn gap(context: &TableContext<'_>, row: u32) -> Option<Gap> {
     let dur_ns = next_ns.saturating_sub(start_ns);
     // If the next event was printed earlier, the clock was set back.
     let is_in_order = *next > row;
-    (next_ns != NO_NS && dur_ns > 0 && is_in_order)
+    (next_ns != NO_NS && dur_ns > 0 && is_in_order && !awaits_data(events, row, *next))
         .then(|| (row, dur_ns, context.attribution.own_gap_after_ns(row)))
+}
+
+/// Whether a task found nothing to read, and the next call reads from there: it waited for data in a call that the capture left
+/// out, and the length is the sender's.
+///
+/// ```text
+/// read(7) EAGAIN | 300 ms without a call | read(7) 13 bytes          epoll_wait is not in the capture
+/// ```
+fn awaits_data(events: &EventTable, row: u32, next: u32) -> bool {
+    let takes = |row: u32| {
+        matches!(
+            events.action(row),
+            Action::Reads | Action::Receives | Action::ReceivesMany | Action::Accepts
+        )
+    };
+    let found_nothing = matches!(
+        events.texts.bytes(events.shape(row).errno),
+        b"EAGAIN" | b"EWOULDBLOCK"
+    );
+    found_nothing
+        && takes(row)
+        && takes(next)
+        && events.outcome(next) == Outcome::Ok
+        && events.target(row) == events.target(next)
 }
 
 /// The silences of logs.

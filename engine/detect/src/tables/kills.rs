@@ -56,7 +56,7 @@ table! {
         deaf_script: Words "Script that this program interprets.",
         pauses: Count "Number of pauses: 1, or the parts of a grace period that ended in SIGKILL.",
         checks: Flag "Whether it could see the exit in between: the pause has several parts, or is a wait.",
-        path: PathTime { exclusive_ns "Critical-path time of the pauses, and of calls that the process makes meanwhile that had to be killed." },
+        path: PathTime { exclusive_ns "Critical-path time of the pauses, and of the calls meanwhile of the process that had to be killed, and of those that it started." },
         lines: Lines,
     }
 }
@@ -351,14 +351,27 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The calls that a process makes during the pauses, although it was asked to end. A pause that looks for its end is told
-/// as time of that process.
+/// The calls that a process makes during the pauses, although it was asked to end, and those of the processes that it started
+/// (a shell script sleeps in another process). A pause that looks for its end is told as time of that process.
 fn calls_of_deaf(context: &TableContext<'_>, before: &Before, from: u32, to: u32) -> Vec<u32> {
-    let calls = before
-        .deaf
-        .into_iter()
-        .flat_map(|deaf| context.calls_of(deaf));
+    let Some(deaf) = before.deaf else {
+        return Vec::new();
+    };
+    let tasks = context
+        .tasks()
+        .filter(|&task| is_started_by(context, task, deaf));
+    let calls = tasks.flat_map(|task| context.calls_of(task));
     calls.filter(|row| (from..=to).contains(row)).collect()
+}
+
+/// Whether a task is another one, or was started by it or by what it started.
+fn is_started_by(context: &TableContext<'_>, task: TaskId, ancestor: TaskId) -> bool {
+    const MAX_GENERATIONS: usize = 16;
+    let tasks = &context.trace.tasks;
+    let creator = |&task: &TaskId| tasks.get(task).map(|known| known.creator);
+    std::iter::successors(Some(task), creator)
+        .take(MAX_GENERATIONS)
+        .any(|each| each == ancestor)
 }
 
 fn write(

@@ -137,12 +137,19 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             .longest
             .iter()
             .flatten()
-            .filter(|&&(_, row)| events.dur_ns(row) > p50_ns)
+            .filter(|&&(_, row)| events.dur_ns(row) > p50_ns && is_measured(context, row))
         {
             write(context, key, row, (&durs, p50_ns), &mut builder);
         }
     }
     builder.finish()
+}
+
+/// Whether a duration exceeds the resolution of the timestamps. One tick may be the end of a second between two stamps.
+fn is_measured(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let capture = context.capture_of(events.task(row));
+    capture.is_none_or(|capture| events.dur_ns(row) > capture.dur_tick_ns())
 }
 
 /// Durations of the calls of these kinds.

@@ -162,6 +162,9 @@ impl OfTask {
             match kind {
                 SocketCall::Accepts | SocketCall::Listens => {}
                 SocketCall::Connects => here.connects(context, row, target),
+                SocketCall::Sends if connects_by_send(context, row) => {
+                    here.connects(context, row, target);
+                }
                 SocketCall::Sends if sent_nothing(context, row) => {}
                 SocketCall::Sends if sockets.is_accepted(events.target(row)) => {}
                 SocketCall::Sends if here.served.contains(&target) => {
@@ -501,6 +504,13 @@ fn join_delayed(context: &TableContext<'_>, peers: &mut Vec<(Text, Peer)>) {
     for (_, (_, other)) in others {
         peers[first].1.join(other);
     }
+}
+
+/// Whether a send opens the connection, as TCP Fast Open does (send(2), MSG_FASTOPEN): nothing of it is sent yet, and the
+/// connection is in progress. The peer may then greet first, as an SMTP server does.
+fn connects_by_send(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    events.texts.bytes(events.shape(row).errno) == b"EINPROGRESS"
 }
 
 /// Whether a call for several messages sent none: BIND's tools find out in this way whether the kernel has the call.

@@ -26,12 +26,14 @@ use kit::table_support::provenance::Provenance;
 use kit::table_support::pruning::Cost;
 use kit::table_support::shape_index::ShapeIndex;
 use kit::table_support::sockets::{SocketCall, Sockets, bound, connection, peer, port};
+use parsers::facts::Fds;
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use path::waits::wait_kinds::{timed_out, was_broken_off};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::parallel;
 use trace::store::event::{EventKind, Shape};
+use trace::store::events::EventTable;
 use trace::store::facts::EndedByAlarm;
 use trace::store::heuristics::MIN_RHYTHM_WAITS;
 use trace::store::index::TaskId;
@@ -191,6 +193,8 @@ struct OfTask {
     sent: FxHashMap<Text, Sent>,
     /// Targets that sent first. Data sent to them are answers.
     served: FxHashSet<Text>,
+    /// Whether it received something unasked at a socket without a peer, as servers do.
+    serves_datagrams: bool,
     last_row: u32,
 }
 
@@ -221,9 +225,13 @@ impl OfTask {
                         Some(peer(&events.texts, target)).filter(|&peer| peer != target);
                     let connect = connected.and_then(|peer| here.sent.remove(&peer));
                     here.answered.extend(connect.map(|sent| sent.row));
-                    match here.sent.remove(&target) {
+                    let asked = here.sent.remove(&target);
+                    match asked.or_else(|| here.answered_datagram(events, target)) {
                         Some(sent) => here.answered.insert(sent.row),
-                        None => here.served.insert(target),
+                        None => {
+                            here.serves_datagrams |= has_no_peer(events, target);
+                            here.served.insert(target)
+                        }
                     };
                 }
                 SocketCall::Waits(wait) => here.waits(around, task, row, wait),
@@ -355,6 +363,47 @@ impl OfTask {
         targets
             .find_map(|target| self.sent.get(&connection(&events.texts, target)))
             .copied()
+            .or_else(|| self.asked_before(events, row))
+    }
+
+    /// The only open request, if it is a datagram to an address, and the call waits for one socket without a peer.
+    ///
+    /// ```text
+    /// sendto(3, "q", …, 10.0.0.2:1812) | pselect6(4, [3], 1 s), nothing | sendto again
+    /// ```
+    fn asked_before(&self, events: &EventTable, row: u32) -> Option<Sent> {
+        let waits_for_one = events
+            .facts
+            .get::<Fds>(row)
+            .is_some_and(|fds| fds.len() == 1);
+        let polled = events.polled(row);
+        let fits = waits_for_one
+            && !self.serves_datagrams
+            && polled.iter().all(|&target| has_no_peer(events, target));
+        let asked = self.asked_datagram(events).filter(|_| fits)?;
+        self.sent.get(&asked).copied()
+    }
+
+    /// The open request that data answer which arrive at a socket without a peer.
+    fn answered_datagram(&mut self, events: &EventTable, target: Text) -> Option<Sent> {
+        let asked = self
+            .asked_datagram(events)
+            .filter(|_| has_no_peer(events, target))?;
+        self.sent.remove(&asked)
+    }
+
+    /// The address of the only open request that was sent as a datagram from a socket without a peer.
+    fn asked_datagram(&self, events: &EventTable) -> Option<Text> {
+        let is_datagram = |(to, sent): &(&Text, &Sent)| {
+            let name = events.texts.bytes(**to);
+            let is_send = matches!(events.action(sent.row), Action::Sends | Action::SendsMany);
+            let is_address = memchr::memmem::find(name, b":[").is_none()
+                && port(name).is_some_and(|port| port > 0);
+            is_send && is_address && events.outcome(sent.row) == Outcome::Ok
+        };
+        let mut all = self.sent.iter().filter(is_datagram);
+        let (&to, _) = all.next()?;
+        all.next().is_none().then_some(to)
     }
 
     /// Whether the last wait for the same thing expired, and the task then did something else of its own accord.
@@ -459,6 +508,13 @@ fn probes_next(context: &TableContext<'_>, row: u32) -> bool {
         matches!(events.action(next), Action::Sends | Action::SendsMany)
             && events.texts.bytes(events.target(next)).ends_with(b":0")
     })
+}
+
+/// Whether a socket is known by its descriptor, its inode or its own address only.
+fn has_no_peer(events: &EventTable, target: Text) -> bool {
+    let name = events.texts.bytes(target);
+    let own = [&b"UDP"[..], b"socket:[", b"0.0.0.0:", b"[::]:"];
+    own.iter().any(|own| name.starts_with(own)) && memchr::memmem::find(name, b"->").is_none()
 }
 
 /// The kind of event that a syscall waits for.
